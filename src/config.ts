@@ -1,0 +1,167 @@
+/**
+ * The only reader of the environment: one schema, all faults told at once.
+ */
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+const whole = (minimum: number, maximum: number, fallback: number) =>
+  Type.Number({
+    minimum,
+    maximum,
+    multipleOf: 1,
+    default: fallback,
+    expected: `a whole number from ${minimum} to ${maximum}`,
+  })
+const url = (...schemes: string[]) =>
+  Type.Optional(
+    Type.String({
+      pattern: `^(${schemes.join('|')})://.`,
+      expected: `a URL that begins with ${schemes.join(':// or ')}://`,
+    }),
+  )
+
+const Environment = Type.Object({
+  PORT: whole(0, 65_535, 8080),
+  HOST: Type.String({ default: '0.0.0.0' }),
+  DATA_DIR: Type.String({ default: '.sluice' }),
+  DATABASE_URL: url('postgres', 'postgresql'),
+  REDIS_URL: url('redis', 'rediss'),
+  CLICKHOUSE_URL: url('http', 'https'),
+  WORKER_THREADS: whole(1, 256, 1),
+  STREAM_PARTITIONS: Type.Optional(
+    Type.Number({ minimum: 1, maximum: 1024, multipleOf: 1, expected: 'a whole number from 1 to 1024' }),
+  ),
+  ANSWER_TIMEOUT_MS: whole(1, 600_000, 10_000),
+  BACKLOG_LIMIT_BYTES: whole(1, Number.MAX_SAFE_INTEGER, 268_435_456),
+  MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
+  LEASE_MS: whole(100, 600_000, 4000),
+  OUTBOX_KEEP: Type.String({
+    pattern: '^\\d+(ms|s|m|h|d)$',
+    default: '7d',
+    expected: 'a duration such as 90m, 12h or 7d',
+  }),
+  TRUST_PROXY: Type.Boolean({ default: false, expected: 'true or false' }),
+  METRICS_TOKEN: Type.Optional(Type.String()),
+  LOG_LEVEL: Type.Union(
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map((level) => Type.Literal(level)),
+    { default: 'info', expected: 'trace, debug, info, warn, error, fatal or silent' },
+  ),
+  WORKERS_PORT: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 65_535, multipleOf: 1, expected: 'a whole number from 0 to 65535' }),
+  ),
+})
+
+export interface Config {
+  port: number
+  host: string
+  /** Absolute. */
+  dataDir: string
+  databaseUrl: string | undefined
+  redisUrl: string | undefined
+  clickhouseUrl: string | undefined
+  workerThreads: number
+  /** Undefined: what Postgres says, 2 on an empty database. */
+  streamPartitions: number | undefined
+  answerTimeoutMs: number
+  /** Bytes of waiting requests per partition. */
+  backlogLimitBytes: number
+  maxInFlight: number
+  leaseMs: number
+  outboxKeepMs: number
+  /** True: the caller's address is what the proxy says. */
+  trustProxy: boolean
+  metricsToken: string | undefined
+  logLevel: string
+  workerMetricsPort: number | undefined
+}
+
+/** The environment (or a file beside it) cannot be used; the message lists every fault. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/** Reads the settings; an empty variable counts as absent. Throws ConfigError. */
+export function readConfig(env: Record<string, string | undefined> = process.env): Config {
+  const read = checkEnvironment(env)
+  return Object.freeze({
+    port: read.PORT,
+    host: read.HOST,
+    dataDir: resolve(read.DATA_DIR),
+    databaseUrl: read.DATABASE_URL,
+    redisUrl: read.REDIS_URL,
+    clickhouseUrl: read.CLICKHOUSE_URL,
+    workerThreads: read.WORKER_THREADS,
+    streamPartitions: read.STREAM_PARTITIONS,
+    answerTimeoutMs: read.ANSWER_TIMEOUT_MS,
+    backlogLimitBytes: read.BACKLOG_LIMIT_BYTES,
+    maxInFlight: read.MAX_IN_FLIGHT,
+    leaseMs: read.LEASE_MS,
+    outboxKeepMs: milliseconds(read.OUTBOX_KEEP),
+    trustProxy: read.TRUST_PROXY,
+    metricsToken: read.METRICS_TOKEN,
+    logLevel: read.LOG_LEVEL,
+    workerMetricsPort: read.WORKERS_PORT,
+  })
+}
+
+function checkEnvironment(env: Record<string, string | undefined>): Static<typeof Environment> {
+  const named = Object.keys(Environment.properties).map((name) => [name, env[name]?.trim()] as const)
+  const given = Object.fromEntries(named.filter(([, text]) => text !== undefined && text !== ''))
+  const candidate = Value.Default(Environment, Value.Convert(Environment, { ...given }))
+  if (Value.Check(Environment, candidate)) return candidate
+  const names = new Set([...Value.Errors(Environment, candidate)].map((fault) => fault.path.split('/')[1] ?? ''))
+  throw new ConfigError([...names].map((name) => describeFault(name, given[name])).join('\n'))
+}
+
+function describeFault(name: string, given: string | undefined): string {
+  const schema = (Environment.properties as Record<string, TSchema>)[name]
+  return `${name} must be ${schema?.['expected'] ?? 'text'}, not "${name.endsWith('_URL') ? '…' : given}"`
+}
+
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function milliseconds(duration: string): number {
+  const [, count, unit] = /^(\d+)(\w+)$/.exec(duration) ?? []
+  return Number(count) * (UNITS[unit ?? 'ms'] ?? 1)
+}
+
+export interface StoreUrls {
+  databaseUrl: string
+  redisUrl: string
+  clickhouseUrl: string
+}
+
+/** Where `start` writes the addresses of the engines that it runs (mode 600: they hold passwords). */
+export const enginesFile = (dataDir: string): string => join(dataDir, 'engines.json')
+
+/** The addresses of the stores: a URL of the environment wins, else the running engines of DATA_DIR. Throws ConfigError. */
+export async function resolveStores(config: Config): Promise<StoreUrls> {
+  const { databaseUrl, redisUrl, clickhouseUrl } = config
+  if (databaseUrl && redisUrl && clickhouseUrl) return { databaseUrl, redisUrl, clickhouseUrl }
+  const engines = await readEngines(config.dataDir)
+  const urls = {
+    databaseUrl: databaseUrl ?? engines.databaseUrl,
+    redisUrl: redisUrl ?? engines.redisUrl,
+    clickhouseUrl: clickhouseUrl ?? engines.clickhouseUrl,
+  }
+  if (!urls.databaseUrl || !urls.redisUrl || !urls.clickhouseUrl)
+    throw new ConfigError(howToGetStores(config.dataDir, urls))
+  return { databaseUrl: urls.databaseUrl, redisUrl: urls.redisUrl, clickhouseUrl: urls.clickhouseUrl }
+}
+
+async function readEngines(dataDir: string): Promise<Partial<StoreUrls>> {
+  try {
+    return JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as Partial<StoreUrls>
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new ConfigError(`${enginesFile(dataDir)} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function howToGetStores(dataDir: string, urls: Partial<StoreUrls>): string {
+  const names = { databaseUrl: 'DATABASE_URL', redisUrl: 'REDIS_URL', clickhouseUrl: 'CLICKHOUSE_URL' }
+  const missing = Object.entries(names).filter(([key]) => !urls[key as keyof StoreUrls])
+  return `No address for ${missing.map(([, name]) => name).join(', ')}: set it, or run \`start\` with DATA_DIR=${dataDir}, which brings its own engines.`
+}

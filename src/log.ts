@@ -1,0 +1,37 @@
+/**
+ * Structured logs, one JSON line each. Personal data and keys stay out: an error is reduced to what tells
+ * faults apart (a driver's error would carry the statement's parameters or the command's arguments).
+ */
+import { type Logger, pino } from 'pino'
+
+export type { Logger }
+
+const PRIVATE = ['authorization', 'email', 'phone']
+const REDACTED = PRIVATE.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`])
+
+/** `to` is a file descriptor: commands whose standard output is their answer log to 2. */
+export function createLogger(options: { level: string; name: string; to?: 1 | 2 }): Logger {
+  return pino(
+    {
+      level: options.level,
+      base: { process: options.name },
+      redact: { paths: REDACTED, censor: '[redacted]' },
+      serializers: { err: describeError },
+      formatters: { level: (level) => ({ level }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    pino.destination({ fd: options.to ?? 1, sync: true }),
+  )
+}
+
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { code } = error as { code?: unknown }
+  return {
+    type: error.name,
+    message: error.message,
+    ...(code === undefined ? {} : { code }),
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  }
+}

@@ -1,0 +1,56 @@
+import postgres from 'postgres'
+
+/** `bigint` columns arrive as numbers, or as text beyond 2^53. */
+export type Sql = postgres.Sql
+
+export interface PostgresOptions {
+  /** Connections at most. */
+  max?: number
+  /** Shown in pg_stat_activity. */
+  name?: string
+  /** Settings of each session, such as plan_cache_mode. */
+  settings?: Record<string, string>
+}
+
+const INT8 = 20
+
+export function connectPostgres(url: string, options: PostgresOptions = {}): Sql {
+  return postgres(url, {
+    max: options.max ?? 4,
+    // The default waits up to 20 s between attempts, which looks like a hang after a restart.
+    backoff: () => 0.3,
+    connect_timeout: 10,
+    // A statement holds its place on a connection; no pool may rotate it under a long run.
+    max_lifetime: null,
+    fetch_types: false,
+    onnotice: () => undefined,
+    types: { int8: { to: INT8, from: [INT8], serialize: String, parse: readInteger } },
+    connection: {
+      application_name: options.name ?? 'sluice',
+      // Postgres reads a bare number as milliseconds.
+      statement_timeout: 30_000,
+      idle_in_transaction_session_timeout: 30_000,
+      ...options.settings,
+    },
+  })
+}
+
+function readInteger(text: string): number | string {
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value : text
+}
+
+export type FaultKind = 'conflict' | 'data' | 'trouble'
+
+/** Deadlock, serialization failure, unique violation, and an assumption of a save that no longer holds (our own). */
+const CONFLICTS = new Set(['40P01', '40001', '23505', 'SL001'])
+
+/**
+ * What to do about a failed statement: decide again (`conflict`), isolate the item (`data`: class 22 and 23),
+ * or wait until it passes (`trouble`: connections, memory, disk, time-outs, everything else).
+ */
+export function faultKind(error: unknown): FaultKind {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (CONFLICTS.has(code)) return 'conflict'
+  return /^2[23][0-9A-Z]{3}$/.test(code) ? 'data' : 'trouble'
+}

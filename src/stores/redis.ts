@@ -1,0 +1,55 @@
+import { Redis, type RedisOptions } from 'ioredis'
+import type { Logger } from '../log.ts'
+
+export type { Redis }
+
+export type RedisRole = 'publish' | 'read' | 'command' | 'limiter' | 'subscribe'
+
+const ROLES: Record<RedisRole, RedisOptions> = {
+  // Never re-sends: a lost reply is an unknown outcome, not a second entry.
+  publish: {
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: 5000,
+  },
+  // One connection per blocking reader; the reader itself watches for a read that never returns.
+  read: { maxRetriesPerRequest: null },
+  command: { maxRetriesPerRequest: 1, commandTimeout: 5000 },
+  // The limiter fails open, so failing must be fast.
+  limiter: {
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    commandTimeout: 50,
+    enableAutoPipelining: true,
+  },
+  subscribe: { maxRetriesPerRequest: null, autoResubscribe: true },
+}
+
+/** Connects in the background and for ever again after a loss; commands fail as their role says meanwhile. */
+export function connectRedis(url: string, role: RedisRole, log?: Logger): Redis {
+  const redis = new Redis(url, {
+    connectionName: `sluice-${role}`,
+    connectTimeout: 5000,
+    retryStrategy: (attempt) => Math.min(50 * attempt, 500),
+    ...ROLES[role],
+  })
+  // Without a listener ioredis prints to the console; what a loss means, the failing commands tell.
+  redis.on('error', (error: Error) => log?.debug({ err: error, role }, 'redis connection lost'))
+  return redis
+}
+
+/** Resolves once commands can be sent (roles without an offline queue refuse them before). Rejects after `timeoutMs`. */
+export async function whenReady(redis: Redis, timeoutMs = 10_000): Promise<void> {
+  if (redis.status === 'ready') return
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => reject(new Error(`Redis is not reachable after ${timeoutMs} ms`)), timeoutMs)
+  redis.once('ready', resolve)
+  try {
+    await promise
+  } finally {
+    clearTimeout(timer)
+    redis.off('ready', resolve)
+  }
+}
