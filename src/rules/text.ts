@@ -1,0 +1,65 @@
+/**
+ * Text that both databases can hold. A NUL breaks Postgres, a lone surrogate breaks ClickHouse, and one such string
+ * would fail the whole micro-batch that it travels in (decisions, "Envelope", "Strings").
+ */
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
+
+const REPLACEMENT = '\uFFFD'
+const NUL = '\0'
+
+/** Containers inside containers; deeper JSON overflows the stack of `JSON.stringify` on some runtimes. */
+export const MAX_DEPTH = 100
+
+/** True when `text` holds neither NUL nor a lone surrogate. */
+export function isClean(text: string): boolean {
+  return text.isWellFormed() && !text.includes(NUL)
+}
+
+/** Each NUL and each lone surrogate becomes U+FFFD; the length stays. */
+export function sanitiseText(text: string): { text: string; changed: boolean } {
+  if (isClean(text)) return { text, changed: false }
+  return { text: text.toWellFormed().replaceAll(NUL, REPLACEMENT), changed: true }
+}
+
+/**
+ * Sanitises every string of a parsed JSON value, keys too. A number that JSON cannot write (`1e999` is read as infinite)
+ * becomes null. `tooDeep` is reported for a value nested deeper than `MAX_DEPTH`: it is to be refused, and `value` is then null.
+ */
+export function sanitiseJson(input: unknown): { value: Json; changed: boolean; tooDeep: boolean } {
+  const found = { changed: false, tooDeep: false }
+  const value = sanitise(input, 0, found)
+  return found.tooDeep ? { value: null, changed: false, tooDeep: true } : { value, ...found }
+}
+
+function sanitise(input: unknown, depth: number, found: { changed: boolean; tooDeep: boolean }): Json {
+  if (typeof input === 'string') return clean(input, found)
+  if (typeof input === 'boolean' || input === null) return input
+  if (typeof input === 'number' && Number.isFinite(input)) return input
+  if (typeof input !== 'object') {
+    found.changed = true
+    return null
+  }
+  if (depth === MAX_DEPTH) {
+    found.tooDeep = true
+    return null
+  }
+  if (Array.isArray(input)) return input.map((item) => sanitise(item, depth + 1, found))
+  // fromEntries defines own properties, so that a key `__proto__` stays a key.
+  return Object.fromEntries(
+    Object.entries(input).map(([key, item]) => [clean(key, found), sanitise(item, depth + 1, found)]),
+  )
+}
+
+function clean(text: string, found: { changed: boolean }): string {
+  const sanitised = sanitiseText(text)
+  if (sanitised.changed) found.changed = true
+  return sanitised.text
+}
+
+const encoder = new TextEncoder()
+
+/** The UTF-8 bytes of the compact JSON of `value` (decisions, "Strings"), as the size limits count them. */
+export function compactJsonBytes(value: Json): number {
+  return encoder.encode(JSON.stringify(value)).length
+}
