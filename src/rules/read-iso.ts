@@ -1,0 +1,26 @@
+import { Temporal } from 'temporal-polyfill'
+
+/**
+ * ISO 8601 in the extended form, which is what RFC 3339, `toISOString` and every common library write: a calendar date, or
+ * a date and a time with `T` between them, down to minutes at least, with or without an offset.
+ */
+const SHAPE = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
+
+/**
+ * Reads an ISO 8601 date or date-time as epoch milliseconds; undefined when it is none, or names no real instant
+ * (30 February, 24:00, an offset of a day or more).
+ *
+ * No offset is UTC, a date alone is midnight UTC (decisions, "Time"). Digits beyond the millisecond are cut off, and a
+ * leap second (`:60`) is the second before it.
+ */
+export function readIso(text: string): number | undefined {
+  const parts = SHAPE.exec(text)
+  if (parts === null) return undefined
+  const [, date = '', minutes = '00:00', seconds = '00', fraction = '0', offset = 'Z'] = parts
+  try {
+    return Temporal.Instant.from(`${date}T${minutes}:${seconds}.${fraction.slice(0, 3)}${offset}`).epochMilliseconds
+  } catch {
+    // The shape is right, so this is the only thing it can mean: no such date or time.
+    return undefined
+  }
+}
