@@ -1,0 +1,77 @@
+import type { EventType, InterpretedType, Meaning } from './facts.ts'
+import { negate, toAmount } from './money.ts'
+
+/** An event name that says by itself what happened (contract, "Recognised names by type"). */
+const RECOGNISED_NAMES: Partial<Record<EventType, readonly string[]>> = {
+  purchase: ['deal_won', 'invoice_paid', 'purchase', 'repeat_purchase', 'subscription_renewed', 'subscription_started'],
+  booking: ['appointment_booked', 'booking_confirmed', 'reservation_confirmed', 'trial_started'],
+  lead: ['form_submitted', 'sluice_form.submitted', 'sluice_link.submitted', 'lead_submitted'],
+  checkout_started: ['add_to_cart', 'booking_started', 'checkout_started'],
+  fulfilled: ['appointment_attended', 'order_delivered'],
+  cancelled: ['appointment_cancelled', 'subscription_canceled', 'subscription_expired'],
+}
+
+const TYPE_BY_NAME: ReadonlyMap<string, EventType> = new Map(
+  (Object.entries(RECOGNISED_NAMES) as [EventType, readonly string[]][]).flatMap(([type, names]) =>
+    names.map((name): [string, EventType] => [name, type]),
+  ),
+)
+
+interface Reported {
+  event: string
+  type?: EventType | undefined
+  /** Finite. */
+  value?: number | undefined
+  currency?: string | undefined
+}
+
+/**
+ * What an event means, and how much of its amount counts (contract, "Interpretation order"; decisions, "Meaning of an
+ * event"). `defaultCurrency` is the business's, as of receipt.
+ */
+export function interpret(reported: Reported, defaultCurrency: string): { meaning: Meaning; warnings: string[] } {
+  const type = typeOf(reported)
+  const { counted, warning } = count(type, reported.value)
+  const contradiction = type === 'purchase' && isNegative(reported.value)
+  const currency = reported.value === undefined ? null : (reported.currency ?? defaultCurrency).trim().toUpperCase()
+  return {
+    meaning: { type, counted, currency, order: type === 'purchase' && !contradiction },
+    warnings: warning === undefined ? [] : [warning],
+  }
+}
+
+/** The type sent wins; else moved money speaks; else the name does. */
+function typeOf({ event, type, value = 0 }: Reported): InterpretedType {
+  if (type !== undefined) return type
+  if (value > 0) return 'purchase'
+  if (value < 0) return 'refund'
+  return TYPE_BY_NAME.get(event) ?? 'none'
+}
+
+function count(type: InterpretedType, value: number | undefined): { counted: string; warning?: string } {
+  if (value === undefined) return { counted: '0' }
+  if (type === 'none') {
+    return {
+      counted: '0',
+      warning: 'value was not counted: the amount has no meaning without a type or a recognised event name',
+    }
+  }
+  if (type !== 'purchase' && type !== 'refund') return { counted: '0' }
+  if (type === 'purchase' && isNegative(value)) {
+    return { counted: '0', warning: 'value was not counted: a purchase with a negative amount contradicts itself' }
+  }
+  return countMoved(type, Math.abs(value))
+}
+
+function countMoved(type: 'purchase' | 'refund', size: number): { counted: string; warning?: string } {
+  const result = toAmount(size)
+  if ('tooLarge' in result) {
+    return { counted: '0', warning: 'value was not counted: the amount is beyond 1000000000000000' }
+  }
+  const counted = type === 'refund' ? negate(result.amount) : result.amount
+  return result.rounded ? { counted, warning: 'value was rounded to six decimals' } : { counted }
+}
+
+function isNegative(value: number | undefined): boolean {
+  return value !== undefined && value < 0
+}
