@@ -1,0 +1,22 @@
+import type { Fault } from './fault.ts'
+import { isClean } from './text.ts'
+
+const MAX_TAGS = 50
+const MAX_LENGTH = 64
+
+/** Reads the tags of an event: trimmed, without repeats, at most 50 as sent, each 1 to 64 characters (contract, "Event"). */
+export function readTags(raw: readonly string[]): { tags: string[]; faults: Fault[] } {
+  if (raw.length > MAX_TAGS) {
+    return { tags: [], faults: [{ path: 'tags', message: `tags must have at most ${MAX_TAGS} items` }] }
+  }
+  const trimmed = raw.map((tag) => tag.trim())
+  const faults = trimmed.flatMap((tag, index) => faultsOf(tag, `tags.${index}`))
+  return { tags: faults.length > 0 ? [] : [...new Set(trimmed)], faults }
+}
+
+function faultsOf(tag: string, path: string): Fault[] {
+  if (tag.length === 0 || tag.length > MAX_LENGTH) {
+    return [{ path, message: `${path} must be 1 to ${MAX_LENGTH} characters` }]
+  }
+  return isClean(tag) ? [] : [{ path, message: `${path} must not hold NUL characters or lone surrogates` }]
+}

@@ -1,0 +1,90 @@
+import type { FieldType, TraitValue } from './facts.ts'
+import type { Fault } from './fault.ts'
+import { readIso } from './read-iso.ts'
+import { sanitiseText } from './text.ts'
+
+const KEY = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
+const MAX_KEY = 64
+const MAX_TEXT = 4096
+
+/**
+ * Reads the traits of a call (decisions, "Traits"): a key of another shape and a string that is too long are skipped with a
+ * warning each; a value that is no string, finite number, boolean or null is a fault.
+ */
+export function readTraits(raw: Record<string, unknown>): {
+  traits: Record<string, TraitValue>
+  warnings: string[]
+  faults: Fault[]
+} {
+  const traits: Record<string, TraitValue> = {}
+  const warnings: string[] = []
+  const faults: Fault[] = []
+  for (const [key, value] of Object.entries(raw)) {
+    const path = `traits.${showKey(key)}`
+    if (!isTraitValue(value)) {
+      faults.push({ path, message: `${path} must be a string, a finite number, a boolean or null` })
+    } else if (!KEY.test(key) || key.length > MAX_KEY) {
+      warnings.push(`${path} was skipped: a trait key is snake_case and at most ${MAX_KEY} characters`)
+    } else if (typeof value !== 'string') {
+      traits[key] = value
+    } else if (value.length > MAX_TEXT) {
+      warnings.push(`${path} was skipped: a text is at most ${MAX_TEXT} characters`)
+    } else {
+      const { text, changed } = sanitiseText(value)
+      if (changed) warnings.push(`${path} held characters that cannot be stored; they were replaced`)
+      traits[key] = text
+    }
+  }
+  return { traits, warnings, faults }
+}
+
+function isTraitValue(value: unknown): value is TraitValue {
+  return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+/** A key as a message may repeat it, whatever the caller sent. */
+function showKey(key: string): string {
+  return sanitiseText(key.slice(0, MAX_KEY)).text
+}
+
+/** The type of the field that a first value makes (contract, "Custom field"). */
+export function inferFieldType(value: Exclude<TraitValue, null>): FieldType {
+  if (typeof value === 'number') return 'Number'
+  if (typeof value === 'boolean') return 'Boolean'
+  return isDateShaped(value) ? 'Date' : 'Text'
+}
+
+/** Whether a field of this type takes the value; null clears any field. */
+export function fits(type: FieldType, value: TraitValue): boolean {
+  if (value === null) return true
+  if (type === 'Text') return typeof value === 'string'
+  return inferFieldType(value) === type
+}
+
+/** `YYYY-MM-DD`, or ISO 8601 with a time, and a real date. */
+export function isDateShaped(text: string): boolean {
+  return readIso(text) !== undefined
+}
+
+/** A trait's value as it is remembered: since when (epoch ms), and its JSON text, or null when it was cleared. */
+export type TraitEntry = readonly [at: number, json: string | null]
+
+/**
+ * Whether `a` replaces `b`: the newer wins; at equal times a value beats a clearing, and of two values the greater by the
+ * bytes of its JSON. A strict total order, so that the order of arrival never matters.
+ */
+export function wins(a: TraitEntry, b: TraitEntry): boolean {
+  if (a[0] !== b[0]) return a[0] > b[0]
+  if (a[1] === null || b[1] === null) return a[1] !== null && b[1] === null
+  return compareBytes(a[1], b[1]) > 0
+}
+
+const encoder = new TextEncoder()
+
+/** Compares by UTF-8 bytes. (JavaScript's own `<` compares UTF-16 units, which sorts U+FFFD after an emoji.) */
+function compareBytes(a: string, b: string): number {
+  if (a === b) return 0
+  const [left, right] = [encoder.encode(a), encoder.encode(b)]
+  const at = left.findIndex((byte, index) => byte !== right[index])
+  return at === -1 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1)
+}
