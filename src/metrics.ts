@@ -1,0 +1,96 @@
+/** Every metric of every process, declared once. Base units; no ids in labels. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+const LATENCY_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const BATCH_EVENTS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000]
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory of this process.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss())
+    },
+  })
+  return { registry, ...frontDoorMetrics(registers), ...roadMetrics(registers) }
+}
+
+function frontDoorMetrics(registers: Registry[]) {
+  return {
+    requests: new Counter({
+      name: 'http_requests_total',
+      help: 'Requests answered.',
+      labelNames: ['route', 'method', 'status'],
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'From the arrival of a request to its answer.',
+      labelNames: ['route', 'method', 'status'],
+      buckets: LATENCY_SECONDS,
+      registers,
+    }),
+    inFlight: new Gauge({ name: 'http_requests_in_flight', help: 'Requests being answered now.', registers }),
+    answers: new Counter({
+      name: 'answers_total',
+      help: 'Submissions by outcome: answered, queued, unavailable, outcome_unknown.',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
+    rateLimiterErrors: new Counter({
+      name: 'rate_limiter_errors_total',
+      help: 'Requests let through because the rate limiter could not be reached.',
+      registers,
+    }),
+  }
+}
+
+/** Stream, workers, outbox. */
+function roadMetrics(registers: Registry[]) {
+  return {
+    backlogBytes: new Gauge({
+      name: 'stream_backlog_bytes',
+      help: 'Bytes of requests waiting in a partition.',
+      labelNames: ['partition'],
+      registers,
+    }),
+    backlogAgeSeconds: new Gauge({
+      name: 'stream_backlog_age_seconds',
+      help: 'Age of the oldest entry waiting in a partition; 0 when none waits.',
+      labelNames: ['partition'],
+      registers,
+    }),
+    batchEvents: new Histogram({
+      name: 'micro_batch_events',
+      help: 'Events in one micro-batch.',
+      labelNames: ['partition'],
+      buckets: BATCH_EVENTS,
+      registers,
+    }),
+    batchSeconds: new Histogram({
+      name: 'micro_batch_duration_seconds',
+      help: 'From the read of a micro-batch to its commit.',
+      labelNames: ['partition'],
+      buckets: LATENCY_SECONDS,
+      registers,
+    }),
+    saves: new Counter({
+      name: 'saves_total',
+      help: 'Attempts to save a micro-batch, by outcome: applied, conflict, fenced, trouble, data.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    outboxRows: new Gauge({ name: 'outbox_rows', help: 'Saves that ClickHouse does not have yet.', registers }),
+    outboxLagSeconds: new Gauge({
+      name: 'outbox_lag_seconds',
+      help: 'Age of the oldest save that ClickHouse does not have yet; 0 when it has all.',
+      registers,
+    }),
+    deadLetters: new Gauge({ name: 'dead_letters', help: 'Requests kept because they could not be applied.', registers }),
+  }
+}
