@@ -1,0 +1,13 @@
+import { type Config, resolveStores } from '../config.ts'
+import { connectPostgres, type Sql } from '../stores/postgres.ts'
+
+/** Lends one connection to `use`, and closes it. */
+export async function withPostgres<Result>(config: Config, use: (sql: Sql) => Promise<Result>): Promise<Result> {
+  const { databaseUrl } = await resolveStores(config)
+  const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-admin' })
+  try {
+    return await use(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
