@@ -1,0 +1,142 @@
+/**
+ * Brings both databases to the shape that this version expects: numbered SQL files, each applied once, and the SQL
+ * functions, replaced whenever their text changes. Postgres keeps the account of both.
+ */
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import type { TransactionSql } from 'postgres'
+import type { Logger } from './log.ts'
+import type { ClickHouseClient } from './stores/clickhouse.ts'
+import type { Sql } from './stores/postgres.ts'
+
+/** What stands in the way: an edited file, a database newer than this version, other partitions than asked for. */
+export class MigrationError extends Error {
+  override name = 'MigrationError'
+}
+
+interface SqlFile {
+  /** Path below sql/, such as `postgres/0001_businesses_and_keys.sql`. */
+  name: string
+  text: string
+  checksum: string
+}
+
+interface Files {
+  postgres: SqlFile[]
+  functions: SqlFile[]
+  clickhouse: SqlFile[]
+}
+
+const SQL_FOLDER = new URL('../sql/', import.meta.url)
+const DEFAULT_PARTITIONS = 2
+
+/**
+ * Applies what is missing, in one Postgres transaction under a lock: two migrators at once are safe, and a failure leaves
+ * nothing half done there. ClickHouse has no transactions, so its files are written to be repeatable.
+ * `partitions`: STREAM_PARTITIONS, if said. Throws MigrationError, or the database's own error.
+ */
+export async function migrate(sql: Sql, clickhouse: ClickHouseClient, log: Logger, partitions?: number): Promise<void> {
+  const files = await readFiles()
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('sluice migrate'))`
+    await tx`select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`
+    await tx`create table if not exists migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`
+    if (await isEmpty(clickhouse)) await tx`delete from migrations where name like 'clickhouse/%'`
+    const applied = await readApplied(tx)
+    refuseSurprises([...files.postgres, ...files.clickhouse], applied)
+    const changed = (file: SqlFile) => applied.get(file.name) !== file.checksum
+    for (const file of [...files.postgres, ...files.functions].filter(changed)) {
+      await tx.unsafe(file.text)
+      await record(tx, file, log)
+    }
+    for (const file of files.clickhouse.filter(changed)) {
+      for (const query of statementsOf(file.text)) await clickhouse.command({ query })
+      await record(tx, file, log)
+    }
+    await ensurePartitions(tx, partitions)
+  })
+}
+
+/** Names of the files that are not applied as they are now; empty when the databases fit this version. */
+export async function pendingMigrations(sql: Sql): Promise<string[]> {
+  const { postgres, functions, clickhouse } = await readFiles()
+  const applied = await readApplied(sql)
+  return [...postgres, ...functions, ...clickhouse]
+    .filter((file) => applied.get(file.name) !== file.checksum)
+    .map((file) => file.name)
+}
+
+/** How many partitions of each kind there are. Throws MigrationError when STREAM_PARTITIONS says otherwise. */
+export async function readPartitions(sql: Sql | TransactionSql, expected?: number): Promise<number> {
+  const [row] = await sql<{ partitions: number }[]>`select partitions from partitioning`
+  if (!row) throw new MigrationError('The number of partitions is not recorded: run `migrate` first.')
+  if (expected !== undefined && expected !== row.partitions) {
+    throw new MigrationError(
+      `STREAM_PARTITIONS is ${expected}, but the stream has ${row.partitions}: unset it, or change the stream with \`admin partitions set\`.`,
+    )
+  }
+  return row.partitions
+}
+
+async function readFiles(): Promise<Files> {
+  return {
+    postgres: await readFolder('postgres/'),
+    functions: await readFolder('postgres/functions/'),
+    clickhouse: await readFolder('clickhouse/'),
+  }
+}
+
+async function readFolder(folder: string): Promise<SqlFile[]> {
+  const names = (await readdir(new URL(folder, SQL_FOLDER))).filter((name) => name.endsWith('.sql')).toSorted()
+  return await Promise.all(names.map((name) => readSql(folder + name)))
+}
+
+async function readSql(name: string): Promise<SqlFile> {
+  const text = await readFile(new URL(name, SQL_FOLDER), 'utf8')
+  return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
+}
+
+/** A new or lost ClickHouse gets its tables again, whatever Postgres remembers. */
+async function isEmpty(clickhouse: ClickHouseClient): Promise<boolean> {
+  const query = 'select count() as tables from system.tables where database = currentDatabase()'
+  const rows = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<{ tables: string }>()
+  return Number(rows[0]?.tables) === 0
+}
+
+async function readApplied(sql: Sql | TransactionSql): Promise<Map<string, string>> {
+  const rows = await sql<{ name: string; checksum: string }[]>`select name, checksum from migrations`
+  return new Map(rows.map((row) => [row.name, row.checksum]))
+}
+
+function refuseSurprises(numbered: SqlFile[], applied: Map<string, string>): void {
+  const checksums = new Map(numbered.map((file) => [file.name, file.checksum]))
+  for (const [name, checksum] of applied) {
+    if (name.includes('/functions/')) continue
+    if (!checksums.has(name)) throw new MigrationError(`The database is newer than this version: it has ${name}.`)
+    if (checksums.get(name) !== checksum) throw new MigrationError(`sql/${name} was edited after it had been applied.`)
+  }
+}
+
+async function record(tx: TransactionSql, file: SqlFile, log: Logger): Promise<void> {
+  await tx`insert into migrations (name, checksum) values (${file.name}, ${file.checksum})
+    on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
+  log.info({ file: file.name }, 'migrated')
+}
+
+/** ClickHouse takes one statement at a time: a semicolon at the end of a line ends one. */
+function statementsOf(text: string): string[] {
+  const withoutComments = text.replaceAll(/^\s*--.*$/gm, '')
+  return withoutComments
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter(Boolean)
+}
+
+async function ensurePartitions(tx: TransactionSql, wanted: number | undefined): Promise<void> {
+  await tx`insert into partitioning (partitions) values (${wanted ?? DEFAULT_PARTITIONS}) on conflict do nothing`
+  const count = await readPartitions(tx, wanted)
+  await tx`insert into positions (partition)
+    select kind || '-' || n from unnest('{live,backfill}'::text[]) kind, generate_series(0, ${count - 1}::int) n
+    on conflict do nothing`
+}
