@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+
+const FOLDER = new URL('../../src/rules/', import.meta.url)
+const IMPORT = /\bfrom\s+'([^']+)'|\bimport\s*\(?\s*'([^']+)'/g
+
+/** The rules read no clock, no chance and no world: whatever they need is an argument (design, "The house"). */
+describe.each(readdirSync(FOLDER).filter((name) => name.endsWith('.ts')))('rules/%s', (name) => {
+  const source = readFileSync(new URL(name, FOLDER), 'utf8')
+
+  test('imports nothing outside the rules but the two libraries of numbers and dates', () => {
+    const imports = [...source.matchAll(IMPORT)].map(([, from, bare]) => from ?? bare ?? '')
+    const allowed = /^(\.\/[a-z-]+\.ts|libphonenumber-js|temporal-polyfill)$/
+    expect(imports.filter((path) => !allowed.test(path))).toEqual([])
+  })
+
+  test('asks for no time and no randomness, and touches no process', () => {
+    const code = source.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    expect(code).not.toMatch(
+      /\bDate\.now|\bnew Date\(\)|\bTemporal\.Now|\bMath\.random|\bcrypto\b|\bprocess\b|\bfetch\(/,
+    )
+  })
+})

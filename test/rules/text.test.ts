@@ -1,0 +1,113 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compactJsonBytes, isClean, MAX_DEPTH, sanitiseJson, sanitiseText, type Json } from '../../src/rules/text.ts'
+
+const HIGH = '\uD83D'
+const LOW = '\uDE00'
+const anyText = fc.string({ unit: 'binary' })
+const brokenText = fc.array(fc.oneof(anyText, fc.constantFrom(HIGH, LOW, '\0', '😀'))).map((pieces) => pieces.join(''))
+
+describe('isClean', () => {
+  test.each([
+    ['', true],
+    ['plain', true],
+    ['😀', true],
+    ['line\nbreak\ttab\u0001', true],
+    ['\uFFFD', true],
+    ['a\0b', false],
+    [HIGH, false],
+    [LOW, false],
+    [`${LOW}${HIGH}`, false],
+    [`😀${HIGH}`, false],
+  ])('%j is clean: %s', (text, clean) => {
+    expect(isClean(text)).toBe(clean)
+  })
+})
+
+describe('sanitiseText', () => {
+  test.each([
+    ['plain 😀', 'plain 😀', false],
+    ['a\0b\0', 'a\uFFFDb\uFFFD', true],
+    [`${HIGH}x`, '\uFFFDx', true],
+    [`${LOW}${HIGH}`, '\uFFFD\uFFFD', true],
+  ])('%j becomes %j', (input, text, changed) => {
+    expect(sanitiseText(input)).toEqual({ text, changed })
+  })
+
+  test('the outcome is clean, as long as before, and stays as it is', () => {
+    fc.assert(
+      fc.property(brokenText, (input) => {
+        const { text, changed } = sanitiseText(input)
+        expect(isClean(text)).toBe(true)
+        expect(text).toHaveLength(input.length)
+        expect(changed).toBe(text !== input)
+        expect(sanitiseText(text)).toEqual({ text, changed: false })
+      }),
+    )
+  })
+})
+
+describe('sanitiseJson', () => {
+  test('cleans values and keys at every level', () => {
+    expect(sanitiseJson({ 'k\0': ['a\0', { deep: HIGH }], fine: 1 })).toEqual({
+      value: { 'k\uFFFD': ['a\uFFFD', { deep: '\uFFFD' }], fine: 1 },
+      changed: true,
+      tooDeep: false,
+    })
+  })
+
+  test('leaves clean JSON as it is', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const input: unknown = JSON.parse(text)
+        const { value, tooDeep } = sanitiseJson(input)
+        expect(tooDeep).toBe(false)
+        expect(sanitiseJson(value)).toEqual({ value, changed: false, tooDeep: false })
+        expect(JSON.stringify(value)).toBe(JSON.stringify(input))
+      }),
+    )
+  })
+
+  test('an own __proto__ key stays a key and pollutes nothing', () => {
+    const input: unknown = JSON.parse(
+      '{"__proto__":{"polluted":"a\\u0000"},"constructor":{"prototype":{"polluted":1}}}',
+    )
+    const { value, changed } = sanitiseJson(input)
+    expect(JSON.stringify(value)).toBe(
+      '{"__proto__":{"polluted":"a\uFFFD"},"constructor":{"prototype":{"polluted":1}}}',
+    )
+    expect(changed).toBe(true)
+    expect('polluted' in {}).toBe(false)
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+  })
+
+  test('a number that JSON cannot write becomes null', () => {
+    expect(sanitiseJson(JSON.parse('{"huge":1e999,"low":-1e999,"fine":1e308}'))).toEqual({
+      value: { huge: null, low: null, fine: 1e308 },
+      changed: true,
+      tooDeep: false,
+    })
+  })
+
+  test.each([
+    ['arrays', (levels: number) => '['.repeat(levels) + ']'.repeat(levels)],
+    ['objects', (levels: number) => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1)],
+  ])('%s nest to the limit, and not one past it', (_name, nest) => {
+    expect(sanitiseJson(JSON.parse(nest(MAX_DEPTH))).tooDeep).toBe(false)
+    expect(sanitiseJson(JSON.parse(nest(MAX_DEPTH + 1)))).toEqual({ value: null, changed: false, tooDeep: true })
+    expect(sanitiseJson(JSON.parse(nest(100_000)))).toEqual({ value: null, changed: false, tooDeep: true })
+  })
+})
+
+describe('compactJsonBytes', () => {
+  test.each<[Json, number]>([
+    [{}, 2],
+    [{ a: 1 }, 7],
+    [{ a: 'é' }, 10],
+    [{ a: '😀' }, 12],
+    ['"', 4],
+    [[1, 2, null], 10],
+  ])('%j takes %i bytes', (value, bytes) => {
+    expect(compactJsonBytes(value)).toBe(bytes)
+  })
+})
