@@ -48,6 +48,7 @@ const Environment = Type.Object({
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map((level) => Type.Literal(level)),
     { default: 'info', expected: 'trace, debug, info, warn, error, fatal or silent' },
   ),
+  SLUICE_API_KEY: Type.Optional(Type.String()),
   WORKERS_PORT: Type.Optional(
     Type.Number({ minimum: 0, maximum: 65_535, multipleOf: 1, expected: 'a whole number from 0 to 65535' }),
   ),
@@ -75,6 +76,8 @@ export interface Config {
   metricsToken: string | undefined
   logLevel: string
   workerMetricsPort: number | undefined
+  /** Secret key that `admin import` sends with. */
+  apiKey: string | undefined
 }
 
 /** The environment (or a file beside it) cannot be used; the message lists every fault. */
@@ -103,6 +106,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     metricsToken: read.METRICS_TOKEN,
     logLevel: read.LOG_LEVEL,
     workerMetricsPort: read.WORKERS_PORT,
+    apiKey: read.SLUICE_API_KEY,
   })
 }
 

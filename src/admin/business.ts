@@ -35,8 +35,13 @@ interface BusinessRow extends Required<Omit<BusinessSettings, 'country'>> {
 /** Makes a business and answers with its id. */
 export async function createBusiness(sql: Sql, settings: BusinessSettings & { name: string }): Promise<string> {
   const id = uuidv7()
-  await sql`insert into businesses ${sql({ id, ...settings })}`
+  await sql`insert into businesses ${sql({ id, ...toColumns(settings) })}`
   return id
+}
+
+/** The driver is told no types, so a list is written as Postgres reads it (an origin holds no quote). */
+function toColumns({ origins, ...others }: BusinessSettings): Record<string, string | number | boolean> {
+  return { ...others, ...(origins && { origins: `{${origins.map((origin) => `"${origin}"`).join(',')}}` }) }
 }
 
 /** Throws CommandError when there is no such business. */
@@ -102,7 +107,7 @@ const update: Command = {
     if (Object.keys(settings).length === 0) throw new UsageError('Nothing to change: give at least one option')
     await withPostgres(config, async (sql) => {
       const { count } = await sql`
-        update businesses set ${sql({ ...settings })}
+        update businesses set ${sql(toColumns(settings))}
         where id = ${businessId} and removed_at is null`
       if (count === 0) throw noBusiness(businessId)
     })
@@ -116,7 +121,9 @@ const list: Command = {
   async run(config) {
     const rows = await withPostgres(
       config,
-      (sql) => sql<BusinessRow[]>`select * from businesses where removed_at is null order by id`,
+      (sql) => sql<BusinessRow[]>`
+        select id, name, active, rate_limit, currency, country, timezone, to_jsonb(origins) as origins, created_at
+        from businesses where removed_at is null order by id`,
     )
     const businesses = rows.map((row) => ({
       businessId: row.id,

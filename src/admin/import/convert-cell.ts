@@ -1,0 +1,59 @@
+/** How the text of a cell becomes a value of an event. What is already typed (NDJSON) stays as it is. */
+import { Temporal } from 'temporal-polyfill'
+
+export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list'
+
+/** `value` undefined: the cell is empty, nothing is sent. */
+export type Converted = { value: unknown } | { fault: string }
+
+export function conversionNamed(suffix = 'text'): Conversion | undefined {
+  return suffix === 'text' || suffix === 'number' || suffix === 'boolean' ? suffix : undefined
+}
+
+export function convertCell(conversion: Conversion, cell: unknown, timezone: string): Converted {
+  if (typeof cell !== 'string') return { value: cell }
+  const text = cell.trim()
+  return text === '' ? { value: undefined } : CONVERSIONS[conversion](text, timezone)
+}
+
+const CONVERSIONS: Record<Conversion, (text: string, timezone: string) => Converted> = {
+  text: (text) => ({ value: text }),
+  number: readNumber,
+  boolean: readBoolean,
+  time: readTime,
+  list: (text) => ({
+    value: text
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  }),
+}
+
+/** Plain decimals alone: whether a comma groups or divides cannot be told, so it is never guessed. */
+function readNumber(text: string): Converted {
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return { value: Number(text) }
+  return { fault: `"${text}" is no plain number` }
+}
+
+function readBoolean(text: string): Converted {
+  if (/^(true|yes|1)$/i.test(text)) return { value: true }
+  if (/^(false|no|0)$/i.test(text)) return { value: false }
+  return { fault: `"${text}" is neither true nor false` }
+}
+
+const LOCAL = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?)?$/i
+
+/**
+ * Epoch milliseconds as digits, ISO 8601 (also with the space that databases print), and dates without an offset in the
+ * chosen zone. Anything else is left to the service, which refuses what is no time.
+ */
+function readTime(text: string, timezone: string): Converted {
+  if (/^-?\d{9,}$/.test(text)) return { value: Number(text) }
+  const iso = text.replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:)/, '$1T').replace(/ (?=([+-]\d\d(:?\d\d)?|Z|UTC)$)/i, '')
+  if (timezone === 'UTC' || !LOCAL.test(iso)) return { value: iso.replace(/UTC$/i, 'Z') }
+  try {
+    return { value: Temporal.PlainDateTime.from(iso).toZonedDateTime(timezone).toInstant().toString() }
+  } catch {
+    return { fault: `"${text}" is no date` }
+  }
+}

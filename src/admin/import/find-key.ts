@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { CommandError, UsageError } from '../command.ts'
+
+/** The key given, else SLUICE_API_KEY, else the Demo business's own. Throws CommandError when there is none. */
+export async function findKey(config: Config, businessId: string, given: string | undefined): Promise<string> {
+  const key = given ?? config.apiKey ?? (await demoKey(config.dataDir, businessId))
+  if (key === undefined)
+    throw new CommandError(
+      'no_key',
+      `No key for the business ${businessId}: give --key or SLUICE_API_KEY. To make one: admin key create --business ${businessId} --kind secret`,
+    )
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The key has characters that no key has')
+  return key
+}
+
+async function demoKey(dataDir: string, businessId: string): Promise<string | undefined> {
+  const text = await readFile(join(dataDir, 'demo-keys.json'), 'utf8').catch(() => undefined)
+  const demo = text === undefined ? undefined : (JSON.parse(text) as { businessId: string; secretKey: string })
+  return demo?.businessId === businessId ? demo.secretKey : undefined
+}

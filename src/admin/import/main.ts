@@ -1,0 +1,164 @@
+/** `admin import`: a file of past events through `track/batch` of a running service. */
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { checkId, checkTimezone } from '../check-settings.ts'
+import { type Command, type Report, UsageError, type Words } from '../command.ts'
+import { type Batch, gatherBatches, type Plan, prepareRows } from './gather-batches.ts'
+import { findKey } from './find-key.ts'
+import { inOrder } from './in-order.ts'
+import { checkMapping, readMapping } from './map-row.ts'
+import { surveyRows } from './number-rows.ts'
+import { type Journal, openJournal, type Progress } from './position.ts'
+import { describeSource, readHeader, readRows, type Source } from './read-rows.ts'
+import { advance, type Failure, failuresOf, report, type Settled } from './report.ts'
+import { type BatchResult, type Sender, sendBatch } from './send-batch.ts'
+import { createProgressBar } from './show-progress.ts'
+
+/** How many events a dry run shows. */
+const DRY_RUN_EVENTS = 5
+
+const NOTES = `Fields: event, occurredAt, type, value, currency, tags, idempotencyKey,
+  email, phone, platformCustomerId (or identity.email, …), traits.NAME, properties.NAME,
+  and NAME:number or NAME:boolean for a trait or property that is no text.
+  An NDJSON file whose lines are events already needs no --map; a nested key is written user.email.
+Key: --key, else SLUICE_API_KEY, else the Demo business's own in DATA_DIR.
+Repeating: every row carries an idempotency key made of its content, so the same rows, in any order,
+  are recorded once. Equal rows of one file are told apart by counting them. A run that was stopped
+  goes on where it was. Map idempotencyKey when the rows have an id of their own.
+
+Example:
+  admin import orders.csv --business ID --map platformCustomerId=customer --map occurredAt=date \\
+    --map value=amount --set event=purchase --set type=purchase`
+
+const importFile: Command = {
+  name: 'import',
+  summary: 'Send a CSV or NDJSON file of past events to a running service',
+  positionals: ['FILE'],
+  options: {
+    business: { value: 'ID', help: 'The business that the events belong to' },
+    map: { value: 'FIELD=COLUMN', help: 'Take a field from a column; repeat it for more', repeated: true },
+    set: { value: 'FIELD=VALUE', help: 'Give a field a fixed value; repeat it for more', repeated: true },
+    timezone: { value: 'ZONE', help: 'Of dates that come without an offset (UTC)' },
+    format: { value: 'csv|ndjson', help: "The file's format (by its extension)" },
+    delimiter: { value: 'CHAR', help: 'Between the cells of a CSV row ("," and a tab for .tsv)' },
+    name: { value: 'TEXT', help: 'Records rows that equal those of another import, under this name' },
+    url: { value: 'URL', help: 'Where the service is (http://127.0.0.1:PORT)' },
+    key: { value: 'KEY', help: 'A secret key of the business' },
+    parallel: { value: 'N', help: 'Requests in flight, 1 to 64 (4)' },
+    patience: { value: 'SECONDS', help: 'Give up when nothing was taken for so long (300)' },
+    restart: { help: 'Begin with the first row again, whatever an earlier run has done' },
+    'dry-run': { help: `Show the first ${DRY_RUN_EVENTS} events and send nothing` },
+    'allow-failures': { help: 'Exit with 0 also when rows failed' },
+  },
+  required: ['business'],
+  notes: NOTES,
+  async run(config, words) {
+    const source = describeSource(words.positional(0), words.text('format'), words.text('delimiter'))
+    const plan = await makePlan(source, words)
+    return words.flag('dry-run') ? dryRun(source, plan) : send(config, source, plan, words)
+  },
+}
+export const IMPORT_COMMANDS: Command[] = [importFile]
+
+async function makePlan(source: Source, words: Words): Promise<Plan> {
+  const businessId = checkId('--business', words.text('business') ?? '')
+  const mapping = readMapping(words.texts('map'), words.texts('set'), checkTimezone(words.text('timezone') ?? 'UTC'))
+  checkMapping(mapping, source.format === 'csv' ? await readHeader(source) : null)
+  const survey = await surveyRows(readRows(source), await fileBytes(source.file))
+  return { businessId, mapping, survey, name: words.text('name') ?? '' }
+}
+
+async function fileBytes(file: string): Promise<number> {
+  const { size } = await stat(file)
+  return size
+}
+
+async function dryRun(source: Source, plan: Plan): Promise<Report> {
+  const events: unknown[] = []
+  for await (const one of prepareRows(plan, readRows(source))) {
+    events.push('json' in one ? JSON.parse(one.json) : { row: one.row.number, error: one.fault })
+    if (events.length === DRY_RUN_EVENTS) break
+  }
+  const text = events.map((event) => JSON.stringify(event, null, 2)).join('\n')
+  return { json: { rows: plan.survey.rows, events }, text: `${text}\n${plan.survey.rows} rows; nothing was sent` }
+}
+
+async function send(config: Config, source: Source, plan: Plan, words: Words): Promise<Report> {
+  const url = checkUrl(words.text('url') ?? `http://127.0.0.1:${config.port}`)
+  const key = await findKey(config, plan.businessId, words.text('key'))
+  const id = importId(plan, url)
+  const journal = await openJournal(join(config.dataDir, 'imports'), id, source.file, words.flag('restart'))
+  const bar = createProgressBar(process.stderr, plan.survey.rows, journal.start.position)
+  if (journal.start.position > 0) bar.say(`Going on after row ${journal.start.position} of ${plan.survey.rows}`)
+  const stop = new AbortController()
+  const sender: Sender = {
+    url,
+    key,
+    signal: stop.signal,
+    patienceMs: wholeOf(words, 'patience', 300, 86_400) * 1000,
+    onWait: bar.waiting,
+    state: { pausedUntil: 0, lastSign: Date.now() },
+  }
+  const batches = gatherBatches(prepareRows(plan, readRows(source)), journal.start.position)
+  const settled = inOrder(batches, wholeOf(words, 'parallel', 4, 64), (batch) => settle(sender, batch))
+  try {
+    return await record(journal, settled, bar, words.flag('allow-failures'))
+  } finally {
+    stop.abort()
+    bar.end()
+  }
+}
+
+/** How many failures and warnings a report shows. */
+const SHOWN = 10
+
+const NOTHING: BatchResult = { recorded: 0, deduped: 0, failures: [] }
+
+async function settle(sender: Sender, batch: Batch): Promise<Settled> {
+  const events = batch.ready.map(({ json }) => json)
+  return { batch, result: events.length ? await sendBatch(sender, events) : NOTHING }
+}
+
+/** Writes down each settled batch, in the order of the file, and reports on all. */
+async function record(
+  journal: Journal,
+  settled: AsyncIterable<Settled>,
+  bar: ReturnType<typeof createProgressBar>,
+  allowFailures: boolean,
+): Promise<Report> {
+  let progress: Progress = journal.start
+  const failures: Failure[] = []
+  const warnings: string[] = []
+  for await (const { batch, result } of settled) {
+    const failed = failuresOf(batch, result)
+    const lines = failed.map((failure) => `${JSON.stringify(failure)}\n`).join('')
+    progress = advance(progress, batch, result, failed.length, Buffer.byteLength(lines))
+    await journal.advance(progress, lines)
+    failures.push(...failed.slice(0, SHOWN - failures.length).map(({ row, error }) => ({ row, error })))
+    warnings.push(...(result.warnings ?? []).slice(0, SHOWN - warnings.length))
+    bar.update(progress)
+  }
+  await journal.finish()
+  return report(progress, failures, warnings, journal.failuresFile, allowFailures)
+}
+
+/** One import is one file into one business with one mapping: a change of any begins anew. */
+function importId({ survey, businessId, mapping, name }: Plan, url: string): string {
+  const parts = JSON.stringify([survey.fingerprint, businessId, mapping, name, url])
+  return createHash('sha256').update(parts).digest('hex').slice(0, 16)
+}
+
+function checkUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '')
+  throw new UsageError(`--url must be such as http://127.0.0.1:8080, not "${text}"`)
+}
+
+function wholeOf(words: Words, option: string, fallback: number, most: number): number {
+  const text = words.text(option) ?? String(fallback)
+  const number = /^\d+$/.test(text) ? Number(text) : 0
+  if (number < 1 || number > most)
+    throw new UsageError(`--${option} must be a whole number from 1 to ${most}, not "${text}"`)
+  return number
+}

@@ -1,0 +1,112 @@
+/** From the columns of somebody's file to the fields of an event. */
+import { UsageError } from '../command.ts'
+import { type Conversion, convertCell, conversionNamed } from './convert-cell.ts'
+
+/** Where one field comes from. `path` has one or two parts, such as `['traits', 'plan']`. */
+interface Assignment {
+  path: string[]
+  conversion: Conversion
+  from: { column: string } | { fixed: string }
+}
+
+export interface Mapping {
+  /** Fixed values last: they win. */
+  assignments: Assignment[]
+  /** Of dates that come without an offset. */
+  timezone: string
+}
+
+/** An event as it is sent, still to be checked by the service. */
+export type MappedEvent = Record<string, unknown>
+
+const FIELDS: Record<string, Conversion> = {
+  event: 'text',
+  'identity.email': 'text',
+  'identity.phone': 'text',
+  'identity.platformCustomerId': 'text',
+  occurredAt: 'time',
+  type: 'text',
+  value: 'number',
+  currency: 'text',
+  tags: 'list',
+  idempotencyKey: 'text',
+}
+const SHORT = ['email', 'phone', 'platformCustomerId']
+
+/** Reads `--map FIELD=COLUMN` and `--set FIELD=VALUE`. Throws UsageError. */
+export function readMapping(maps: string[], sets: string[], timezone: string): Mapping {
+  const fixed = sets.map((text) => readAssignment('--set', text, (value) => ({ fixed: value })))
+  const mapped = maps.map((text) => readAssignment('--map', text, (column) => ({ column })))
+  return { assignments: [...mapped, ...fixed], timezone }
+}
+
+function readAssignment(option: string, text: string, from: (right: string) => Assignment['from']): Assignment {
+  const [, field = '', right = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? []
+  if (!field || !right)
+    throw new UsageError(`${option} must be FIELD=${option === '--map' ? 'COLUMN' : 'VALUE'}, not "${text}"`)
+  return { ...readField(option, field.trim()), from: from(option === '--map' ? right.trim() : right) }
+}
+
+/** `traits.lessons:number` → its path and how its cell is read. */
+function readField(option: string, text: string): Pick<Assignment, 'path' | 'conversion'> {
+  const field = SHORT.includes(text) ? `identity.${text}` : text
+  const known = FIELDS[field]
+  if (known) return { path: field.split('.'), conversion: known }
+  const [, group, key = '', suffix] = /^(traits|properties)\.(.+?)(?::(\w+))?$/.exec(field) ?? []
+  const conversion = conversionNamed(suffix)
+  if (group && conversion) return { path: [group, key], conversion }
+  const fields = [...Object.keys(FIELDS), 'traits.NAME', 'properties.NAME'].join(', ')
+  throw new UsageError(
+    `${option}: there is no field "${text}". Fields: ${fields} (the last two also as NAME:number, NAME:boolean)`,
+  )
+}
+
+/** Throws UsageError when an event could not come out, or a column is not in the file. `columns` is null for NDJSON. */
+export function checkMapping({ assignments }: Mapping, columns: string[] | null): void {
+  if (assignments.length === 0 && columns === null) return
+  const groups = new Set(assignments.map(({ path }) => path[0]))
+  const absent = ['event', 'identity'].find((group) => columns !== null && !groups.has(group))
+  if (absent === 'event') throw new UsageError('The events need a name: --set event=NAME or --map event=COLUMN')
+  if (absent) throw new UsageError('The events need a person, such as --map identity.email=COLUMN')
+  for (const { from } of assignments) {
+    if (!columns || !('column' in from) || columns.includes(from.column)) continue
+    const there = columns.join(', ')
+    throw new UsageError(
+      `There is no column "${from.column}" (there are: ${there}). A fixed value is written --set FIELD=VALUE`,
+    )
+  }
+}
+
+/** Makes the event of one row, or says what cannot be read. Without any assignment the row is the event. */
+export function mapRow(mapping: Mapping, values: Record<string, unknown>): MappedEvent | { fault: string } {
+  if (mapping.assignments.every(({ from }) => 'fixed' in from)) return assign(mapping, structuredClone(values), values)
+  return assign(mapping, {}, values)
+}
+
+function assign(
+  mapping: Mapping,
+  event: MappedEvent,
+  values: Record<string, unknown>,
+): MappedEvent | { fault: string } {
+  for (const { path, conversion, from } of mapping.assignments) {
+    const cell = 'fixed' in from ? from.fixed : cellOf(values, from.column)
+    const read = convertCell(conversion, cell, mapping.timezone)
+    if ('fault' in read) return { fault: `${path.join('.')}: ${read.fault}` }
+    if (read.value !== undefined) place(event, path, read.value)
+  }
+  return event
+}
+
+/** A column of a CSV row, or a key of a JSON line, also a nested one (`user.email`). */
+function cellOf(values: Record<string, unknown>, column: string): unknown {
+  if (Object.hasOwn(values, column)) return values[column]
+  return column.split('.').reduce<unknown>((part, key) => {
+    const inside = typeof part === 'object' && part !== null && Object.hasOwn(part, key)
+    return inside ? (part as Record<string, unknown>)[key] : undefined
+  }, values)
+}
+
+function place(event: MappedEvent, [first = '', second]: string[], value: unknown): void {
+  if (second === undefined) event[first] = value
+  else event[first] = { ...(event[first] as object | undefined), [second]: value }
+}

@@ -1,0 +1,57 @@
+/** How far an import has come, kept in a small file so that a run that was killed goes on where it stopped. */
+import { appendFile, mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface Totals {
+  received: number
+  recorded: number
+  deduped: number
+  failed: number
+}
+
+/** Every row up to `position` is settled; `failureBytes` is how much of the failures file tells of them. */
+export interface Progress extends Totals {
+  file: string
+  position: number
+  failureBytes: number
+}
+
+export interface Journal {
+  failuresFile: string
+  start: Progress
+  /** Settles rows: first their failures (JSON lines), then the position. */
+  advance(progress: Progress, failures: string): Promise<void>
+  /** The import is through: the next run begins anew. */
+  finish(): Promise<void>
+}
+
+/** Opens (`restart`: forgets) what an earlier run of the same import left in `directory`. */
+export async function openJournal(directory: string, id: string, file: string, restart: boolean): Promise<Journal> {
+  const positionFile = join(directory, `${id}.json`)
+  const failuresFile = join(directory, `${id}.failures.ndjson`)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const start = restart ? undefined : await readProgress(positionFile)
+  await appendFile(failuresFile, '', { mode: 0o600 })
+  await truncate(failuresFile, start?.failureBytes ?? 0)
+  return {
+    failuresFile,
+    start: start ?? { file, position: 0, failureBytes: 0, received: 0, recorded: 0, deduped: 0, failed: 0 },
+    async advance(progress, failures) {
+      if (failures) await appendFile(failuresFile, failures)
+      await writeFile(`${positionFile}.new`, JSON.stringify(progress), { mode: 0o600 })
+      await rename(`${positionFile}.new`, positionFile)
+    },
+    async finish() {
+      await rm(positionFile, { force: true })
+    },
+  }
+}
+
+async function readProgress(file: string): Promise<Progress | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Progress
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

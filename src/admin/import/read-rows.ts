@@ -1,0 +1,107 @@
+/** A CSV or NDJSON file as rows, one at a time: memory does not grow with the file. */
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { createInterface } from 'node:readline'
+import { parse } from 'csv-parse'
+import { CommandError, UsageError } from '../command.ts'
+
+export interface Source {
+  file: string
+  format: 'csv' | 'ndjson'
+  /** Between the cells of a CSV row. */
+  delimiter: string
+}
+
+/** `number` counts from 1, the header of a CSV file left out. A row that cannot be read carries its fault. */
+export type Row = { number: number; values: Record<string, unknown> } | { number: number; fault: string; text: string }
+
+const EXTENSIONS: Record<string, Source['format']> = {
+  '.csv': 'csv',
+  '.tsv': 'csv',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+}
+
+/** Decides the format by the file's extension unless `format` says it. Throws UsageError. */
+export function describeSource(file: string, format?: string, delimiter?: string): Source {
+  const chosen = format ?? EXTENSIONS[extname(file).toLowerCase()]
+  if (chosen !== 'csv' && chosen !== 'ndjson')
+    throw new UsageError(`--format must be csv or ndjson${format ? `, not "${format}"` : ` for the file ${file}`}`)
+  const usual = extname(file).toLowerCase() === '.tsv' ? '\t' : ','
+  return { file, format: chosen, delimiter: delimiter === '\\t' ? '\t' : (delimiter ?? usual) }
+}
+
+/** Yields every row. Throws CommandError when the file as a whole cannot be read. */
+export async function* readRows(source: Source): AsyncGenerator<Row> {
+  await checkReadable(source.file)
+  yield* source.format === 'csv' ? readCsv(source) : readNdjson(source.file)
+}
+
+/** The column names of a CSV file. */
+export async function readHeader(source: Source): Promise<string[]> {
+  await checkReadable(source.file)
+  for await (const header of readRecords(source)) return checkHeader(header)
+  throw new CommandError('empty_file', `${source.file} is empty`)
+}
+
+async function checkReadable(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined)
+  if (!found?.isFile()) throw new CommandError('file_not_found', `There is no file ${file}`)
+}
+
+async function* readCsv(source: Source): AsyncGenerator<Row> {
+  let columns: string[] | undefined
+  let number = 0
+  for await (const cells of readRecords(source)) {
+    if (!columns) columns = checkHeader(cells)
+    else yield toRow(++number, columns, cells)
+  }
+}
+
+async function* readRecords({ file, delimiter }: Source): AsyncGenerator<string[]> {
+  const parser = parse({ bom: true, delimiter, relax_column_count: true, skip_empty_lines: true })
+  const input = createReadStream(file)
+  input.on('error', (error) => parser.destroy(error))
+  try {
+    for await (const record of input.pipe(parser)) yield record as string[]
+  } catch (error) {
+    throw new CommandError('unreadable_file', `${file} is no readable CSV: ${(error as Error).message}`)
+  } finally {
+    input.destroy()
+  }
+}
+
+function checkHeader(cells: string[]): string[] {
+  const columns = cells.map((cell) => cell.trim())
+  const twice = columns.find((column, index) => columns.indexOf(column) !== index)
+  if (twice !== undefined) throw new CommandError('unreadable_file', `The column "${twice}" is there twice`)
+  return columns
+}
+
+function toRow(number: number, columns: string[], cells: string[]): Row {
+  if (cells.length === columns.length)
+    return { number, values: Object.fromEntries(columns.map((column, index) => [column, cells[index]])) }
+  const fault = `the row has ${cells.length} cells, the header has ${columns.length}`
+  return { number, fault, text: JSON.stringify(cells) }
+}
+
+async function* readNdjson(file: string): AsyncGenerator<Row> {
+  let number = 0
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity })
+  for await (const line of lines) {
+    const text = line.replace(/^\uFEFF/, '').trim()
+    if (text !== '') yield parseLine(++number, text)
+  }
+}
+
+function parseLine(number: number, text: string): Row {
+  try {
+    const values: unknown = JSON.parse(text)
+    if (typeof values === 'object' && values !== null && !Array.isArray(values))
+      return { number, values: values as Record<string, unknown> }
+  } catch {
+    // Said below, as for any other line that is no object.
+  }
+  return { number, fault: 'the line is no JSON object', text: text.slice(0, 1000) }
+}
