@@ -111,6 +111,7 @@ create table contact_visitors (
   linked_at bigint not null,
   primary key (business_id, contact_id, visitor_id)
 );
+create index contact_visitors_by_visitor on contact_visitors (business_id, visitor_id);
 
 create table identifications (
   business_id uuid not null,

@@ -13,6 +13,8 @@ create table positions (
   epoch bigint not null default 0,
   -- The last committed stream id, `<ms>-<seq>`.
   position text not null default '0-0',
+  -- The attempt that moved it: tells an owner with a doubtful commit which of its attempts it was.
+  attempt uuid,
   owner text,
   lease_until timestamptz not null default '-infinity'
 ) with (fillfactor = 50);

@@ -1,0 +1,29 @@
+-- Erases a person: everything that Postgres knows under the contact's id and every id merged into it, but for the hashes
+-- of its idempotency keys. The ids stay in `erasures`, so that a repeat of an erased event brings nothing back; the outbox
+-- and ClickHouse follow from there.
+create or replace function erase_contact(p_business uuid, p_contact uuid) returns void
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  ids uuid[] := array(select id from contacts where business_id = p_business and (id = p_contact or merged_into = p_contact));
+begin
+  insert into erasures (business_id, contact_id, erased_as) select p_business, unnest(ids), p_contact;
+
+  -- A dead letter is the person's when it was sent under one of the person's identities.
+  delete from dead_letters d using identities i
+    where d.business_id = p_business and i.business_id = p_business and i.contact_id = any (ids)
+      and position(to_json(i.kind)::text || ':' || to_json(i.value)::text in d.payload) > 0;
+
+  delete from identities where business_id = p_business and contact_id = any (ids);
+  delete from event_statistics where business_id = p_business and contact_id = any (ids);
+  delete from revenue where business_id = p_business and contact_id = any (ids);
+  delete from subscriptions where business_id = p_business and contact_id = any (ids);
+  delete from visitors where business_id = p_business and contact_id = any (ids);
+  delete from contact_visitors where business_id = p_business and contact_id = any (ids);
+  delete from identifications where business_id = p_business and contact_id = any (ids);
+  delete from enrolments where business_id = p_business and contact_id = any (ids);
+  delete from merge_log where business_id = p_business and (contact_id = any (ids) or losing_id = any (ids));
+  delete from contacts where business_id = p_business and id = any (ids);
+end
+$$;

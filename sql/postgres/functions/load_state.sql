@@ -1,0 +1,84 @@
+-- What one micro-batch has to know, in one round trip.
+--   p_identities  [{ business_id, kind, value }]   fields sent
+--   p_keys        [{ business_id, key_hash }]      idempotency keys sent
+--   p_visitors    [{ business_id, visitor_id }]    browsers named
+--   p_contacts    [{ business_id, id }]            contacts named
+--   p_goals       [{ business_id, event }]         goal events of the published campaigns
+-- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor.
+-- Index lookups only, whatever the tables' sizes were when the plan was made.
+create or replace function load_state(
+  p_identities json, p_keys json, p_visitors json, p_contacts json, p_goals json
+) returns json
+language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+as $$
+begin
+  return (
+    with
+    found as (
+      select i.business_id, i.contact_id, false as named
+      from json_to_recordset(p_identities) as sent(business_id uuid, kind text, value text)
+      join identities i
+        on i.business_id = sent.business_id and i.kind = sent.kind collate "C" and i.value = sent.value collate "C"
+      union all
+      select c.business_id, coalesce(c.merged_into, c.id), true
+      from json_to_recordset(p_contacts) as named(business_id uuid, id uuid)
+      join contacts c on c.business_id = named.business_id and c.id = named.id
+    ),
+    goals as (
+      select g.business_id, g.event collate "C" as event
+      from json_to_recordset(p_goals) as g(business_id uuid, event text)
+    )
+    select json_build_object(
+      'contacts', (
+        select coalesce(json_agg(json_build_object(
+          'business_id', c.business_id, 'id', c.id, 'created_at', c.created_at, 'version', c.version, 'keyed', c.keyed,
+          'identities', (
+            select json_agg(json_build_array(i.kind, i.value, i.proven) order by i.position)
+            from identities i where i.business_id = c.business_id and i.contact_id = c.id
+          ),
+          'enrolments', (
+            select json_agg(json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'state', e.state,
+              'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at))
+            from enrolments e where e.business_id = c.business_id and e.contact_id = c.id
+          ),
+          'goals', (
+            select json_agg(json_build_array(s.event, s.last_at))
+            from goals g
+            join event_statistics s
+              on s.business_id = g.business_id and s.contact_id = c.id and s.event = g.event
+            where g.business_id = c.business_id
+          ),
+          'subscriptions', (
+            select json_agg(json_build_array(s.channel, s.subscribed))
+            from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id
+          ),
+          'merged_ids', case when f.named then (
+            select json_agg(l.id) from contacts l where l.business_id = c.business_id and l.merged_into = c.id
+          ) end
+        )), '[]')
+        from (select business_id, contact_id, bool_or(named) as named from found group by 1, 2) f
+        join contacts c on c.business_id = f.business_id and c.id = f.contact_id
+      ),
+      'keys', (
+        select coalesce(json_agg(json_build_object('business_id', k.business_id, 'key_hash', k.key_hash,
+          'occurred_at', k.occurred_at, 'erased_as', e.erased_as)), '[]')
+        from json_to_recordset(p_keys) as sent(business_id uuid, key_hash uuid)
+        join idempotency_keys k on k.business_id = sent.business_id and k.key_hash = sent.key_hash
+        left join erasures e on e.business_id = k.business_id and e.contact_id = k.contact_id
+      ),
+      'visitors', (
+        select coalesce(json_agg(json_build_object('business_id', sent.business_id, 'visitor_id', sent.visitor_id,
+          'owner', v.contact_id,
+          'listed_by', (
+            select json_agg(l.contact_id) from contact_visitors l
+            where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
+          ))), '[]')
+        from json_to_recordset(p_visitors) as sent(business_id uuid, visitor_id text)
+        left join visitors v
+          on v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"
+      )
+    )
+  );
+end
+$$;

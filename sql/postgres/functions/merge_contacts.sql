@@ -1,0 +1,91 @@
+-- A trait is [epoch ms, JSON text or null when cleared]. The newer wins; at equal times a value beats a clearing, and of
+-- two values the greater by the bytes of its JSON (decisions, "Traits and custom fields").
+create or replace function trait_wins(sent jsonb, kept jsonb) returns boolean
+language sql immutable parallel safe as $$
+  select (sent ->> 0)::bigint > (kept ->> 0)::bigint
+    or ((sent ->> 0)::bigint = (kept ->> 0)::bigint and sent ->> 1 is not null
+      and (kept ->> 1 is null or (sent ->> 1) collate "C" > (kept ->> 1) collate "C"))
+$$;
+
+create or replace function merge_traits(kept jsonb, sent jsonb) returns jsonb
+language sql immutable parallel safe as $$
+  select kept || coalesce((
+    select jsonb_object_agg(s.key, s.value) from jsonb_each(sent) s
+    where not kept ? s.key or trait_wins(s.value, kept -> s.key)
+  ), '{}')
+$$;
+
+create or replace function merge_tags(kept text[], sent text[]) returns text[]
+language sql immutable parallel safe as $$
+  select kept || array(select t from unnest(sent) t where t <> all (kept))
+$$;
+
+-- Moves everything that one contact has to another (decisions, "Merge arithmetic"): sums are added, firsts take the
+-- earlier, lasts the later, consent the more restrictive. The loser keeps its row and names the survivor for ever.
+-- Both rows are locked by the caller.
+create or replace function merge_contacts(p_business uuid, p_loser uuid, p_survivor uuid) returns void
+language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  insert into event_statistics as kept (business_id, contact_id, event, first_at, last_at, count)
+    select business_id, p_survivor, event, first_at, last_at, count from event_statistics
+    where business_id = p_business and contact_id = p_loser
+  on conflict (business_id, contact_id, event) do update set
+    first_at = least(kept.first_at, excluded.first_at),
+    last_at = greatest(kept.last_at, excluded.last_at),
+    count = kept.count + excluded.count;
+  delete from event_statistics where business_id = p_business and contact_id = p_loser;
+
+  insert into revenue as kept (business_id, contact_id, currency, amount)
+    select business_id, p_survivor, currency, amount from revenue
+    where business_id = p_business and contact_id = p_loser
+  on conflict (business_id, contact_id, currency) do update set amount = kept.amount + excluded.amount;
+  delete from revenue where business_id = p_business and contact_id = p_loser;
+
+  insert into subscriptions as kept (business_id, contact_id, channel, subscribed, method, recorded_at)
+    select business_id, p_survivor, channel, subscribed, method, recorded_at from subscriptions
+    where business_id = p_business and contact_id = p_loser
+  on conflict (business_id, contact_id, channel) do update set
+    subscribed = false, method = excluded.method, recorded_at = excluded.recorded_at
+    where kept.subscribed and not excluded.subscribed;
+  delete from subscriptions where business_id = p_business and contact_id = p_loser;
+
+  insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
+    select business_id, p_survivor, visitor_id, linked_at from contact_visitors
+    where business_id = p_business and contact_id = p_loser
+  on conflict do nothing;
+  delete from contact_visitors where business_id = p_business and contact_id = p_loser;
+  update visitors set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
+
+  update identifications set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
+  update enrolments set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
+  -- A new position: the survivor's primary identities stay primary.
+  update identities set contact_id = p_survivor, position = default
+    where business_id = p_business and contact_id = p_loser;
+
+  update contacts s set
+    order_count = s.order_count + l.order_count,
+    stage = greatest(s.stage, l.stage),
+    keyed = s.keyed or l.keyed,
+    tags = merge_tags(s.tags, l.tags),
+    traits = merge_traits(s.traits, l.traits),
+    first_name = coalesce(s.first_name, l.first_name),
+    last_name = coalesce(s.last_name, l.last_name),
+    country = coalesce(s.country, l.country),
+    city = coalesce(s.city, l.city),
+    language = coalesce(s.language, l.language),
+    timezone = coalesce(s.timezone, l.timezone)
+  from contacts l
+  where s.business_id = p_business and s.id = p_survivor and l.business_id = p_business and l.id = p_loser;
+
+  -- The loser, and all that had been merged into it, name the survivor.
+  update contacts set merged_into = p_survivor, revision = revision + 1
+    where business_id = p_business and merged_into = p_loser;
+  update contacts set
+    merged_into = p_survivor, revision = revision + 1, version = version + 1, order_count = 0, stage = 0,
+    tags = '{}', traits = '{}', first_name = null, last_name = null, country = null, city = null, language = null,
+    timezone = null
+  where business_id = p_business and id = p_loser;
+end
+$$;

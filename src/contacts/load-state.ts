@@ -1,0 +1,180 @@
+/** Load: everything that one micro-batch has to know, in one round trip (and one more when a business is new to this worker). */
+import { createHash } from 'node:crypto'
+import { type FieldType, IDENTITY_KINDS, type IdentityKind, type Subscriptions } from '../rules/facts.ts'
+import type { Item } from '../rules/item.ts'
+import {
+  type BusinessState,
+  type Campaign,
+  type ContactState,
+  type EnrolmentState,
+  type State,
+  emptyState,
+  identityKey,
+  scopedKey,
+} from '../rules/state.ts'
+import type { Sql } from '../stores/postgres.ts'
+
+/** What businesses have configured, as last read; a save that finds it outdated has it dropped. */
+export type ConfigCache = Map<string, BusinessState>
+const MAX_CACHED_BUSINESSES = 10_000
+
+export async function loadState(sql: Sql, cache: ConfigCache, items: Item[]): Promise<State> {
+  const businessIds = [...new Set(items.map((item) => item.businessId))]
+  await loadBusinesses(sql, cache, businessIds)
+  const asked = whatToAsk(items)
+  const goals = businessIds.flatMap((id) => goalEvents(cache.get(id)).map((event) => ({ business_id: id, event })))
+  const [row] = await sql<[{ state: LoadedState }]>`
+    select load_state(${JSON.stringify(asked.identities)}::text::json, ${JSON.stringify(asked.keys)}::text::json,
+      ${JSON.stringify(asked.visitors)}::text::json, ${JSON.stringify(asked.contacts)}::text::json,
+      ${JSON.stringify(goals)}::text::json) as state`
+  return buildState(row.state, cache, businessIds, asked.keyByHash)
+}
+
+/** The first 16 bytes of the key's sha256, in the form of a uuid: narrow, and nothing of the caller's is kept. */
+export function hashKey(key: string): string {
+  const hex = createHash('sha256').update(key).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
+}
+
+async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<void> {
+  if (cache.size > MAX_CACHED_BUSINESSES) cache.clear()
+  const missing = ids.filter((id) => !cache.has(id))
+  if (missing.length === 0) return
+  const rows = await sql<
+    { id: string; config_version: number; fields: Record<string, FieldType> | null; campaigns: Campaign[] | null }[]
+  >`
+    select b.id, b.config_version,
+      (select json_object_agg(f.key, f.type) from custom_fields f where f.business_id = b.id) as fields,
+      (select json_agg(json_build_object('id', c.id, 'triggerEvent', c.trigger_event, 'goalEvent', c.goal_event,
+          'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
+        from campaigns c where c.business_id = b.id and c.status = 'published') as campaigns
+    from businesses b
+    where b.id in (select value::uuid from json_array_elements_text(${JSON.stringify(missing)}::text::json))`
+  for (const row of rows)
+    cache.set(row.id, {
+      id: row.id,
+      configVersion: row.config_version,
+      fields: new Map(Object.entries(row.fields ?? {})),
+      campaigns: row.campaigns ?? [],
+    })
+}
+
+function goalEvents(business: BusinessState | undefined): string[] {
+  const goals = business?.campaigns.flatMap((campaign) => (campaign.goalEvent === null ? [] : [campaign.goalEvent]))
+  return [...new Set(goals)]
+}
+
+interface Asked {
+  identities: { business_id: string; kind: IdentityKind; value: string }[]
+  keys: { business_id: string; key_hash: string }[]
+  visitors: { business_id: string; visitor_id: string }[]
+  contacts: { business_id: string; id: string }[]
+  /** The key as sent, by business and hash. */
+  keyByHash: Map<string, string>
+}
+
+/** Each question once: a hot contact or a repeated key is asked for a single time. */
+function whatToAsk(items: Item[]): Asked {
+  const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [], keyByHash: new Map() }
+  const seen = new Set<string>()
+  const once = (key: string) => !seen.has(key) && Boolean(seen.add(key))
+  for (const item of items) {
+    const business_id = item.businessId
+    if (item.kind === 'subscribe' || item.kind === 'erase') {
+      if (once(`c ${item.contactId}`)) asked.contacts.push({ business_id, id: item.contactId })
+      continue
+    }
+    for (const kind of IDENTITY_KINDS) {
+      const value = item.fact.identity[kind]
+      if (value !== undefined && once(`i ${identityKey(business_id, kind, value)}`))
+        asked.identities.push({ business_id, kind, value })
+    }
+    const { visitorId } = item.fact
+    if (visitorId !== null && once(`v ${scopedKey(business_id, visitorId)}`))
+      asked.visitors.push({ business_id, visitor_id: visitorId })
+    const key = item.kind === 'event' ? item.fact.idempotencyKey : null
+    if (key !== null && once(`k ${scopedKey(business_id, key)}`)) {
+      const key_hash = hashKey(key)
+      asked.keys.push({ business_id, key_hash })
+      asked.keyByHash.set(scopedKey(business_id, key_hash), key)
+    }
+  }
+  return asked
+}
+
+interface LoadedState {
+  contacts: {
+    business_id: string
+    id: string
+    created_at: number
+    version: number
+    keyed: boolean
+    identities: [IdentityKind, string, boolean][] | null
+    enrolments:
+      | {
+          id: string
+          campaign_id: string
+          state: EnrolmentState['state']
+          enrolled_at: number
+          received_at: number
+          ended_at: number | null
+        }[]
+      | null
+    goals: [string, number][] | null
+    subscriptions: [keyof Subscriptions, boolean][] | null
+    merged_ids: string[] | null
+  }[]
+  keys: { business_id: string; key_hash: string; occurred_at: number; erased_as: string | null }[]
+  visitors: { business_id: string; visitor_id: string; owner: string | null; listed_by: string[] | null }[]
+}
+
+function buildState(
+  loaded: LoadedState,
+  cache: ConfigCache,
+  businessIds: string[],
+  keyByHash: Map<string, string>,
+): State {
+  const state = emptyState()
+  for (const id of businessIds) {
+    const business = cache.get(id)
+    // Deciding adds fields; the cache only learns of them once they are committed.
+    if (business) state.businesses.set(id, { ...business, fields: new Map(business.fields) })
+  }
+  for (const row of loaded.contacts) addContact(state, row)
+  for (const row of loaded.keys) {
+    const key = keyByHash.get(scopedKey(row.business_id, row.key_hash))
+    if (key !== undefined)
+      state.keys.set(scopedKey(row.business_id, key), { occurredAt: row.occurred_at, erasedAs: row.erased_as })
+  }
+  for (const row of loaded.visitors)
+    state.visitors.set(scopedKey(row.business_id, row.visitor_id), {
+      owner: row.owner,
+      listedBy: new Set(row.listed_by),
+    })
+  return state
+}
+
+function addContact(state: State, row: LoadedState['contacts'][number]): void {
+  const contact: ContactState = {
+    id: row.id,
+    businessId: row.business_id,
+    createdAt: row.created_at,
+    version: row.version,
+    keyed: row.keyed,
+    identities: (row.identities ?? []).map(([kind, value, proven]) => ({ kind, value, proven })),
+    enrolments: (row.enrolments ?? []).map((enrolment) => ({
+      id: enrolment.id,
+      campaignId: enrolment.campaign_id,
+      state: enrolment.state,
+      enrolledAt: enrolment.enrolled_at,
+      receivedAt: enrolment.received_at,
+      endedAt: enrolment.ended_at,
+    })),
+    goalLastAt: new Map(row.goals),
+    subscriptions: Object.fromEntries(row.subscriptions ?? []),
+    mergedIds: row.merged_ids ?? [],
+  }
+  state.contacts.set(contact.id, contact)
+  for (const held of contact.identities)
+    state.owners.set(identityKey(contact.businessId, held.kind, held.value), contact.id)
+}

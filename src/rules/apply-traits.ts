@@ -1,0 +1,50 @@
+/** Traits become custom fields: created on first sight, typed for good, newest value wins (decisions, "Traits and custom fields"). */
+import { deltaOf } from './changes.ts'
+import type { Deciding } from './decide.ts'
+import type { TraitValue } from './facts.ts'
+import type { BusinessState, ContactState } from './state.ts'
+import { type TraitEntry, fits, inferFieldType, wins } from './traits.ts'
+
+export const MAX_CUSTOM_FIELDS = 500
+
+/**
+ * @param at epoch ms as of which the values hold
+ * @param receivedAt epoch ms, the creation time of a field seen for the first time
+ * @returns one warning per skipped trait; a skipped value leaves no time behind
+ */
+export function applyTraits(
+  { state, changes }: Deciding,
+  contact: ContactState,
+  traits: Record<string, TraitValue>,
+  at: number,
+  receivedAt: number,
+): string[] {
+  const warnings: string[] = []
+  const business = state.businesses.get(contact.businessId)
+  if (!business) throw new Error('the business was not loaded')
+  for (const [key, value] of Object.entries(traits)) {
+    const problem = value === null ? null : problemWith(business, key, value)
+    if (problem) {
+      warnings.push(problem)
+      continue
+    }
+    if (value !== null && !business.fields.has(key)) {
+      const type = inferFieldType(value)
+      business.fields.set(key, type)
+      changes.newFields.push({ businessId: business.id, key, type, createdAt: receivedAt })
+    }
+    const stored: TraitEntry = [at, value === null ? null : JSON.stringify(value)]
+    const held = deltaOf(changes, contact.id).traits.get(key)
+    if (!held || wins(stored, held)) deltaOf(changes, contact.id).traits.set(key, stored)
+  }
+  return warnings
+}
+
+function problemWith(business: BusinessState, key: string, value: Exclude<TraitValue, null>): string | null {
+  const type = business.fields.get(key)
+  if (type === undefined)
+    return business.fields.size < MAX_CUSTOM_FIELDS
+      ? null
+      : `trait "${key}" was skipped: the business has ${MAX_CUSTOM_FIELDS} custom fields already`
+  return fits(type, value) ? null : `trait "${key}" was skipped: its field is of type ${type}`
+}

@@ -1,0 +1,134 @@
+/**
+ * What a micro-batch does, folded per contact: the save writes each contact, statistic and sum once, however many
+ * events of the batch touched it. Every sum, minimum, maximum and union here commutes.
+ */
+import type { Channel, EventFact, FieldType, IdentityKind, Profile, Source } from './facts.ts'
+import type { ContactState, EnrolmentState } from './state.ts'
+import type { TraitEntry } from './traits.ts'
+
+export interface Statistic {
+  firstAt: number
+  lastAt: number
+  count: number
+}
+
+/** All that happened to one contact. */
+export interface ContactDelta {
+  keyed: boolean
+  /** True when something changed that later decisions depend on: the contact's version is raised. */
+  raisesVersion: boolean
+  stage: number
+  orders: number
+  tags: Set<string>
+  traits: Map<string, TraitEntry>
+  profile: Profile
+  statistics: Map<string, Statistic>
+  /** Decimal strings by currency. */
+  revenue: Map<string, string>
+}
+
+export interface RecordedEvent {
+  eventId: string
+  businessId: string
+  contactId: string
+  receivedAt: number
+  source: Source
+  fact: EventFact
+}
+
+export interface IdentityChange {
+  businessId: string
+  kind: IdentityKind
+  value: string
+  phoneRead: boolean
+  /** False when Postgres has the row already. */
+  isNew: boolean
+  /** The contact that holds it from now on; null when it is released. */
+  contactId: string | null
+  proven: boolean
+}
+
+export interface MergeLogEntry {
+  businessId: string
+  id: string
+  action: 'merged' | 'moved' | 'released'
+  contactId: string
+  losingId: string
+  /** The identities that caused it. */
+  evidence: { kind: IdentityKind; value: string }[]
+  recordedAt: number
+}
+
+export interface Changes {
+  newContacts: Map<string, ContactState>
+  deltas: Map<string, ContactDelta>
+  identities: Map<string, IdentityChange>
+  /** In the order in which they were decided. */
+  merges: { businessId: string; losingId: string; survivingId: string }[]
+  mergeLog: MergeLogEntry[]
+  newFields: { businessId: string; key: string; type: FieldType; createdAt: number }[]
+  newKeys: { businessId: string; key: string; contactId: string; occurredAt: number }[]
+  newVisitors: { businessId: string; visitorId: string; contactId: string; linkedAt: number }[]
+  listedVisitors: { businessId: string; visitorId: string; contactId: string; linkedAt: number }[]
+  identifications: {
+    businessId: string
+    id: string
+    contactId: string
+    identifiedAt: number
+    method: string | null
+    keyed: boolean
+    visitorId: string | null
+  }[]
+  newEnrolments: { businessId: string; contactId: string; enrolment: EnrolmentState }[]
+  /** Enrolments that Postgres has and that ended. */
+  endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
+  subscriptions: Map<
+    string,
+    { businessId: string; contactId: string; channel: Channel; subscribed: boolean; method: string; recordedAt: number }
+  >
+  erasures: { businessId: string; contactId: string }[]
+  events: RecordedEvent[]
+}
+
+export function emptyChanges(): Changes {
+  return {
+    newContacts: new Map(),
+    deltas: new Map(),
+    identities: new Map(),
+    merges: [],
+    mergeLog: [],
+    newFields: [],
+    newKeys: [],
+    newVisitors: [],
+    listedVisitors: [],
+    identifications: [],
+    newEnrolments: [],
+    endedEnrolments: new Map(),
+    subscriptions: new Map(),
+    erasures: [],
+    events: [],
+  }
+}
+
+export function emptyDelta(): ContactDelta {
+  return {
+    keyed: false,
+    raisesVersion: false,
+    stage: 0,
+    orders: 0,
+    tags: new Set(),
+    traits: new Map(),
+    profile: {},
+    statistics: new Map(),
+    revenue: new Map(),
+  }
+}
+
+export function deltaOf(changes: Changes, contactId: string): ContactDelta {
+  let delta = changes.deltas.get(contactId)
+  if (!delta) {
+    delta = emptyDelta()
+    changes.deltas.set(contactId, delta)
+  }
+  return delta
+}

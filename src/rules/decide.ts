@@ -1,0 +1,212 @@
+/**
+ * The heart: decides one item after the other against the working copy of the state, and gathers what has to change.
+ * Pure: `newId` is the only source of ids, `receivedAt` of each item the only clock.
+ */
+import { applyTraits } from './apply-traits.ts'
+import { type Changes, deltaOf } from './changes.ts'
+import { applyToCampaigns } from './enrolment.ts'
+import { CHANNELS, type EventFact, PROFILE_FIELDS, type Profile, type Subscriptions } from './facts.ts'
+import { findOrCreateContact } from './find-or-create-contact.ts'
+import type {
+  Decision,
+  EraseDecision,
+  EraseItem,
+  EventDecision,
+  EventItem,
+  IdentifyDecision,
+  IdentifyItem,
+  Item,
+  SubscribeDecision,
+  SubscribeItem,
+} from './item.ts'
+import { stageOf } from './journey-stage.ts'
+import { addAmounts, amountToNumber } from './money.ts'
+import { type ContactState, type State, scopedKey, survivorOf } from './state.ts'
+
+export interface Deciding {
+  state: State
+  changes: Changes
+  newId: () => string
+}
+
+export function decide(deciding: Deciding, item: Item): Decision {
+  if (!deciding.state.businesses.has(item.businessId)) throw new Error('the business does not exist')
+  switch (item.kind) {
+    case 'event':
+      return decideEvent(deciding, item)
+    case 'identify':
+      return decideIdentify(deciding, item)
+    case 'subscribe':
+      return decideSubscribe(deciding, item)
+    case 'erase':
+      return decideErase(deciding, item)
+  }
+}
+
+/** A repeat of a key records nothing; its tags, traits and identity fields are applied all the same (decisions, "Idempotency"). */
+function decideEvent(deciding: Deciding, item: EventItem): EventDecision {
+  const { fact } = item
+  const recorded =
+    fact.idempotencyKey === null ? undefined : deciding.state.keys.get(scopedKey(item.businessId, fact.idempotencyKey))
+  if (recorded?.erasedAs) return answerErased(fact, recorded.erasedAs)
+
+  const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity)
+  const delta = deltaOf(deciding.changes, contact.id)
+  for (const tag of fact.tags) delta.tags.add(tag)
+  const traitsAt = recorded && !fact.occurredAtSent ? recorded.occurredAt : fact.occurredAt
+  warnings.push(...applyTraits(deciding, contact, fact.traits, traitsAt, item.receivedAt))
+
+  if (!recorded) recordEvent(deciding, contact, item)
+  return {
+    contactId: contact.id,
+    isNew,
+    deduped: recorded !== undefined,
+    interpreted: {
+      type: fact.meaning.type,
+      countedRevenue: recorded ? 0 : amountToNumber(fact.meaning.counted),
+    },
+    warnings: [...fact.warnings, ...warnings],
+  }
+}
+
+/** Nothing brings an erased person back: the answer names the id that was erased. */
+function answerErased(fact: EventFact, contactId: string): EventDecision {
+  return {
+    contactId,
+    isNew: false,
+    deduped: true,
+    interpreted: { type: fact.meaning.type, countedRevenue: 0 },
+    warnings: [...fact.warnings, 'the recorded event belongs to an erased contact: nothing was applied'],
+  }
+}
+
+function recordEvent(deciding: Deciding, contact: ContactState, item: EventItem): void {
+  const { state, changes, newId } = deciding
+  const { fact, businessId } = item
+  const { meaning, occurredAt } = fact
+  const delta = deltaOf(changes, contact.id)
+
+  const seen = delta.statistics.get(fact.event)
+  delta.statistics.set(fact.event, {
+    firstAt: Math.min(occurredAt, seen?.firstAt ?? Infinity),
+    lastAt: Math.max(occurredAt, seen?.lastAt ?? -Infinity),
+    count: 1 + (seen?.count ?? 0),
+  })
+  if (meaning.order) delta.orders += 1
+  if (meaning.currency !== null && meaning.counted !== '0')
+    delta.revenue.set(meaning.currency, addAmounts(delta.revenue.get(meaning.currency) ?? '0', meaning.counted))
+  delta.stage = Math.max(delta.stage, stageOf(fact.event) ?? 0)
+
+  if (fact.idempotencyKey !== null) {
+    state.keys.set(scopedKey(businessId, fact.idempotencyKey), { occurredAt, erasedAs: null })
+    changes.newKeys.push({ businessId, key: fact.idempotencyKey, contactId: contact.id, occurredAt })
+  }
+  // An event links a browser that nobody has, and never moves one.
+  if (fact.visitorId !== null && !visitorOf(state, businessId, fact.visitorId).owner)
+    linkVisitor(deciding, contact, fact.visitorId, item.receivedAt)
+  applyToCampaigns(state, changes, contact, item, newId)
+  changes.events.push({
+    eventId: newId(),
+    businessId,
+    contactId: contact.id,
+    receivedAt: item.receivedAt,
+    source: item.source,
+    fact,
+  })
+}
+
+function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecision {
+  const { fact, businessId, receivedAt } = item
+  const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity)
+  fillGaps(deltaOf(deciding.changes, contact.id).profile, fact.profile)
+  warnings.push(...applyTraits(deciding, contact, fact.traits, receivedAt, receivedAt))
+  const linkedVisitor = fact.visitorId !== null && linkVisitor(deciding, contact, fact.visitorId, receivedAt)
+  deciding.changes.identifications.push({
+    businessId,
+    id: deciding.newId(),
+    contactId: contact.id,
+    identifiedAt: receivedAt,
+    method: fact.method,
+    keyed: item.keyed,
+    visitorId: fact.visitorId,
+  })
+  // A caller without a key learns a stranger's subscriptions only from a browser already known to be theirs.
+  const mayKnow = item.keyed || isNew || (fact.visitorId !== null && !linkedVisitor)
+  return {
+    contactId: contact.id,
+    isNew,
+    linkedVisitor,
+    subscriptions: mayKnow ? subscriptionsOf(contact) : subscriptionsOf(null),
+    warnings: [...fact.warnings, ...warnings],
+  }
+}
+
+/** A missing value is filled, an existing one never overwritten; the save does the same against what is stored. */
+function fillGaps(profile: Profile, sent: Profile): void {
+  for (const field of PROFILE_FIELDS) profile[field] ??= sent[field]
+}
+
+/** True when this contact lists the browser from now on, and did not before. It belongs to the first that identified it. */
+function linkVisitor({ state, changes }: Deciding, contact: ContactState, visitorId: string, at: number): boolean {
+  const { businessId } = contact
+  const visitor = visitorOf(state, businessId, visitorId)
+  const link = { businessId, visitorId, contactId: contact.id, linkedAt: at }
+  if (!visitor.owner) {
+    visitor.owner = contact.id
+    changes.newVisitors.push(link)
+  }
+  if ([...visitor.listedBy].some((id) => survivorOf(state, id) === contact.id)) return false
+  visitor.listedBy.add(contact.id)
+  changes.listedVisitors.push(link)
+  return true
+}
+
+function visitorOf(state: State, businessId: string, visitorId: string) {
+  const key = scopedKey(businessId, visitorId)
+  const visitor = state.visitors.get(key) ?? { owner: null, listedBy: new Set<string>() }
+  state.visitors.set(key, visitor)
+  return visitor
+}
+
+/** The contact that an id names, if it is this business's. */
+function namedContact(state: State, item: SubscribeItem | EraseItem): ContactState | undefined {
+  const known = [...state.contacts.values()].find(
+    ({ id, mergedIds }) => id === item.contactId || mergedIds.includes(item.contactId),
+  )
+  const contact = known && state.contacts.get(survivorOf(state, known.id))
+  return contact?.businessId === item.businessId ? contact : undefined
+}
+
+/** The stream gives an erasure a micro-batch of its own: nothing that is decided beside it can bring the person back. */
+function decideErase({ state, changes }: Deciding, item: EraseItem): EraseDecision {
+  const contact = namedContact(state, item)
+  if (!contact) return { contactId: null }
+  changes.erasures.push({ businessId: item.businessId, contactId: contact.id })
+  return { contactId: contact.id, erasedIds: [contact.id, ...contact.mergedIds] }
+}
+
+function decideSubscribe({ state, changes }: Deciding, item: SubscribeItem): SubscribeDecision {
+  const contact = namedContact(state, item)
+  if (!contact) return { contactId: null }
+  deltaOf(changes, contact.id)
+  for (const channel of CHANNELS) {
+    const subscribed = item.channels[channel]
+    if (subscribed === undefined) continue
+    contact.subscriptions[channel] = subscribed
+    changes.subscriptions.set(`${contact.id} ${channel}`, {
+      businessId: item.businessId,
+      contactId: contact.id,
+      channel,
+      subscribed,
+      method: item.method,
+      recordedAt: item.receivedAt,
+    })
+  }
+  return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
+}
+
+/** A contact is subscribed to nothing until an opt-in is recorded. */
+function subscriptionsOf(contact: ContactState | null): Subscriptions {
+  const { email = false, sms = false, whatsapp = false, push = false } = contact?.subscriptions ?? {}
+  return { email, sms, whatsapp, push }
+}

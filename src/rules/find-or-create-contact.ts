@@ -1,0 +1,162 @@
+/** Carries out the identity plan of one call on the working copy: exactly one contact comes out. */
+import { type Changes, type IdentityChange, deltaOf } from './changes.ts'
+import type { Deciding } from './decide.ts'
+import { IDENTITY_KINDS, type Identity, type IdentityKind } from './facts.ts'
+import { mergeContacts } from './merge-contacts.ts'
+import { type SentField, planIdentity } from './resolve-identity.ts'
+import { type ContactState, type State, contactOf, identityKey } from './state.ts'
+
+interface Call {
+  businessId: string
+  keyed: boolean
+  receivedAt: number
+}
+interface Found {
+  contact: ContactState
+  isNew: boolean
+  warnings: string[]
+}
+
+export function findOrCreateContact(deciding: Deciding, call: Call, identity: Identity): Found {
+  const fields = sentFields(deciding.state, call.businessId, identity)
+  if (fields.length === 0) throw new Error('the identity has no field')
+  const plan = planIdentity(fields, call.keyed)
+  let contact = plan.target ?? createContact(deciding, call)
+
+  for (const { contact: holder, value } of plan.release) releaseCustomerId(deciding, call, holder, contact, value)
+  for (const other of plan.merges) {
+    const evidence = fields.map(({ kind, value }) => ({ kind, value }))
+    const reason = { evidence, at: call.receivedAt, newId: deciding.newId }
+    contact = mergeContacts(deciding.state, deciding.changes, contact, other, reason)
+  }
+  for (const field of plan.attach) attach(deciding, call, contact, field)
+  for (const field of plan.prove) prove(deciding, contact, field)
+  if (call.keyed && !contact.keyed) {
+    contact.keyed = true
+    deltaOf(deciding.changes, contact.id).raisesVersion = true
+  }
+  deltaOf(deciding.changes, contact.id).keyed ||= call.keyed
+  return { contact, isNew: plan.target === null, warnings: plan.warnings }
+}
+
+/** The fields of a call in order of strength, each with the contact that holds it now. */
+function sentFields(state: State, businessId: string, identity: Identity): SentField[] {
+  return IDENTITY_KINDS.flatMap((kind) => {
+    const value = identity[kind]
+    if (value === undefined) return []
+    const ownerId = state.owners.get(identityKey(businessId, kind, value))
+    const owner = ownerId === undefined ? null : contactOf(state, ownerId)
+    const proven = owner !== null && heldBy(owner, kind, value).proven
+    return [{ kind, value, phoneRead: kind === 'phone' && identity.phoneRead === true, owner, proven }]
+  })
+}
+
+function createContact({ state, changes, newId }: Deciding, call: Call): ContactState {
+  const contact: ContactState = {
+    id: newId(),
+    businessId: call.businessId,
+    createdAt: call.receivedAt,
+    version: null,
+    keyed: call.keyed,
+    identities: [],
+    enrolments: [],
+    goalLastAt: new Map(),
+    subscriptions: {},
+    mergedIds: [],
+  }
+  state.contacts.set(contact.id, contact)
+  changes.newContacts.set(contact.id, contact)
+  return contact
+}
+
+/** The contact gets the field: unknown so far, or unproven at another contact, which it leaves without a merge. */
+function attach(deciding: Deciding, call: Call, contact: ContactState, field: SentField): void {
+  const { state, changes } = deciding
+  const { kind, value } = field
+  if (field.owner) {
+    drop(field.owner, kind, value)
+    deltaOf(changes, field.owner.id).raisesVersion = true
+    logLeaving(deciding, call, 'moved', contact, field.owner, kind, value)
+  }
+  contact.identities.push({ kind, value, proven: call.keyed })
+  state.owners.set(identityKey(call.businessId, kind, value), contact.id)
+  recordIdentity(changes, contact, kind, value, field.phoneRead, call.keyed, field.owner === null)
+}
+
+function prove({ changes }: Deciding, contact: ContactState, field: SentField): void {
+  heldBy(contact, field.kind, field.value).proven = true
+  recordIdentity(changes, contact, field.kind, field.value, field.phoneRead, true, false)
+}
+
+/** An unproven customer id gives way to the one that counts. */
+function releaseCustomerId(
+  deciding: Deciding,
+  call: Call,
+  holder: ContactState,
+  contact: ContactState,
+  value: string,
+): void {
+  const kind = 'platformCustomerId'
+  drop(holder, kind, value)
+  deciding.state.owners.delete(identityKey(call.businessId, kind, value))
+  recordIdentity(deciding.changes, holder, kind, value, false, false, false).contactId = null
+  logLeaving(deciding, call, 'released', contact, holder, kind, value)
+}
+
+function recordIdentity(
+  changes: Changes,
+  contact: ContactState,
+  kind: IdentityKind,
+  value: string,
+  phoneRead: boolean,
+  proven: boolean,
+  unknownBefore: boolean,
+): IdentityChange {
+  const { businessId, id: contactId } = contact
+  const key = identityKey(businessId, kind, value)
+  const earlier = changes.identities.get(key)
+  // Released and taken again within one batch: Postgres still has the row.
+  const isNew = earlier ? earlier.isNew : unknownBefore
+  const change = {
+    businessId,
+    kind,
+    value,
+    phoneRead: phoneRead || earlier?.phoneRead === true,
+    isNew,
+    contactId,
+    proven,
+  }
+  changes.identities.set(key, change)
+  deltaOf(changes, contactId).raisesVersion = true
+  return change
+}
+
+function logLeaving(
+  { changes, newId }: Deciding,
+  call: Call,
+  action: 'moved' | 'released',
+  contact: ContactState,
+  from: ContactState,
+  kind: IdentityKind,
+  value: string,
+): void {
+  changes.mergeLog.push({
+    businessId: call.businessId,
+    id: newId(),
+    action,
+    contactId: contact.id,
+    losingId: from.id,
+    evidence: [{ kind, value }],
+    recordedAt: call.receivedAt,
+  })
+}
+
+function heldBy(contact: ContactState, kind: IdentityKind, value: string) {
+  const held = contact.identities.find((identity) => identity.kind === kind && identity.value === value)
+  if (!held) throw new Error(`the ${kind} is not held by contact ${contact.id}`)
+  return held
+}
+
+function drop(contact: ContactState, kind: IdentityKind, value: string): void {
+  contact.identities = contact.identities.filter((held) => held.kind !== kind || held.value !== value)
+}

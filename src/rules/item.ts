@@ -1,0 +1,56 @@
+/** One thing to decide: what a request of the stream comes down to (a batch request is many of them). */
+import type { EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from './facts.ts'
+
+interface ItemBase {
+  businessId: string
+  /** Epoch ms of the receipt: "now" for every rule. */
+  receivedAt: number
+}
+export interface EventItem extends ItemBase {
+  kind: 'event'
+  keyed: boolean
+  source: Source
+  fact: EventFact
+}
+export interface IdentifyItem extends ItemBase {
+  kind: 'identify'
+  keyed: boolean
+  fact: IdentifyFact
+}
+export interface SubscribeItem extends ItemBase {
+  kind: 'subscribe'
+  contactId: string
+  channels: Partial<Subscriptions>
+  method: string
+}
+export interface EraseItem extends ItemBase {
+  kind: 'erase'
+  contactId: string
+}
+export type Item = EventItem | IdentifyItem | SubscribeItem | EraseItem
+
+export interface EventDecision {
+  contactId: string
+  isNew: boolean
+  deduped: boolean
+  interpreted: { type: InterpretedType; countedRevenue: number }
+  warnings: string[]
+}
+export interface IdentifyDecision {
+  contactId: string
+  isNew: boolean
+  linkedVisitor: boolean
+  subscriptions: Subscriptions
+  warnings: string[]
+}
+/** `contactId` is the survivor; null when the business has no such contact. */
+export interface SubscribeDecision {
+  contactId: string | null
+  subscriptions?: Subscriptions
+}
+export interface EraseDecision {
+  contactId: string | null
+  /** Every id that the person had, the present one first. */
+  erasedIds?: string[]
+}
+export type Decision = EventDecision | IdentifyDecision | SubscribeDecision | EraseDecision

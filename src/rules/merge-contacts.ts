@@ -1,0 +1,104 @@
+/** Two contacts turn out to be one person (decisions, "Merge arithmetic"). The sums of Postgres are united by the save; here the working copy is. */
+import { addAmounts } from './money.ts'
+import { type Changes, type ContactDelta, type MergeLogEntry, deltaOf } from './changes.ts'
+import { endEnrolment, settleGoals } from './enrolment.ts'
+import { CHANNELS } from './facts.ts'
+import { type ContactState, type State, identityKey } from './state.ts'
+import { wins } from './traits.ts'
+
+export interface MergeReason {
+  evidence: MergeLogEntry['evidence']
+  at: number
+  newId: () => string
+}
+
+/** Merges both and gives the survivor: the oldest, by `createdAt`, then `contactId`. */
+export function mergeContacts(
+  state: State,
+  changes: Changes,
+  a: ContactState,
+  b: ContactState,
+  reason: MergeReason,
+): ContactState {
+  const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a]
+  const { businessId } = survivor
+  state.mergedInto.set(loser.id, survivor.id)
+  changes.merges.push({ businessId, losingId: loser.id, survivingId: survivor.id })
+  changes.mergeLog.push({
+    businessId,
+    id: reason.newId(),
+    action: 'merged',
+    contactId: survivor.id,
+    losingId: loser.id,
+    evidence: reason.evidence,
+    recordedAt: reason.at,
+  })
+  uniteIdentities(state, survivor, loser)
+  uniteEnrolments(changes, survivor, loser, reason.at)
+  uniteSubscriptions(survivor, loser)
+  foldDelta(deltaOf(changes, survivor.id), changes.deltas.get(loser.id))
+  changes.deltas.delete(loser.id)
+  deltaOf(changes, survivor.id).raisesVersion = true
+  settleGoals(state, changes, survivor, reason.at)
+  return survivor
+}
+
+function isOlder(a: ContactState, b: ContactState): boolean {
+  return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id)
+}
+
+function uniteIdentities(state: State, survivor: ContactState, loser: ContactState): void {
+  survivor.keyed ||= loser.keyed
+  survivor.identities.push(...loser.identities)
+  for (const held of loser.identities)
+    state.owners.set(identityKey(survivor.businessId, held.kind, held.value), survivor.id)
+  loser.identities = []
+}
+
+/** Of two active enrolments in a campaign the earlier stays (by instant, then receipt); ended ones stay as they are. */
+function uniteEnrolments(changes: Changes, survivor: ContactState, loser: ContactState, at: number): void {
+  for (const theirs of loser.enrolments.filter((enrolment) => enrolment.state === 'active')) {
+    const ours = survivor.enrolments.find((own) => own.state === 'active' && own.campaignId === theirs.campaignId)
+    if (!ours) continue
+    const theirsIsEarlier =
+      theirs.enrolledAt < ours.enrolledAt ||
+      (theirs.enrolledAt === ours.enrolledAt && theirs.receivedAt < ours.receivedAt)
+    endEnrolment(changes, survivor.businessId, theirsIsEarlier ? ours : theirs, 'merged', at)
+  }
+  survivor.enrolments.push(...loser.enrolments)
+  loser.enrolments = []
+  for (const [event, lastAt] of loser.goalLastAt)
+    survivor.goalLastAt.set(event, Math.max(lastAt, survivor.goalLastAt.get(event) ?? -Infinity))
+}
+
+/** An explicit opt-out beats an opt-in; no record restricts nothing. */
+function uniteSubscriptions(survivor: ContactState, loser: ContactState): void {
+  for (const channel of CHANNELS) {
+    const theirs = loser.subscriptions[channel]
+    if (theirs !== undefined) survivor.subscriptions[channel] = theirs && survivor.subscriptions[channel] !== false
+  }
+}
+
+/** What this batch had done to the loser so far is the survivor's. */
+function foldDelta(into: ContactDelta, from: ContactDelta | undefined): void {
+  if (!from) return
+  into.keyed ||= from.keyed
+  into.stage = Math.max(into.stage, from.stage)
+  into.orders += from.orders
+  into.profile = { ...from.profile, ...into.profile }
+  for (const tag of from.tags) into.tags.add(tag)
+  for (const [key, trait] of from.traits) {
+    const held = into.traits.get(key)
+    if (!held || wins(trait, held)) into.traits.set(key, trait)
+  }
+  for (const [event, theirs] of from.statistics) {
+    const ours = into.statistics.get(event)
+    into.statistics.set(event, {
+      firstAt: Math.min(theirs.firstAt, ours?.firstAt ?? Infinity),
+      lastAt: Math.max(theirs.lastAt, ours?.lastAt ?? -Infinity),
+      count: theirs.count + (ours?.count ?? 0),
+    })
+  }
+  for (const [currency, amount] of from.revenue)
+    into.revenue.set(currency, addAmounts(into.revenue.get(currency) ?? '0', amount))
+}

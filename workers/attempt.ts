@@ -1,0 +1,79 @@
+/** One attempt at a micro-batch: load, decide, and the save that writes all of it or nothing. */
+import type { Logger } from 'pino'
+import { uuidv7 } from 'uuidv7'
+import { type ConfigCache, loadState } from '../src/contacts/load-state.ts'
+import { type DeadLetter, saveChanges } from '../src/contacts/save-changes.ts'
+import { type Changes, emptyChanges } from '../src/rules/changes.ts'
+import { decide } from '../src/rules/decide.ts'
+import type { Decision } from '../src/rules/item.ts'
+import type { State } from '../src/rules/state.ts'
+import { sanitiseText } from '../src/rules/text.ts'
+import type { Sql } from '../src/stores/postgres.ts'
+import type { MicroBatch } from '../src/stream/micro-batch.ts'
+import { type Work, deadLetterOf } from './work.ts'
+
+export interface PipelineDeps {
+  sql: Sql
+  log: Logger
+  configs: ConfigCache
+  /** Told of each attempt that was written, and of each that had to be decided again. */
+  metrics?: { saved?(events: number, seconds: number): void; conflict?(): void; deadLetter?(kind: string): void }
+}
+
+/** One decided attempt: what it would write, and what it would answer. */
+export interface Attempt {
+  id: string
+  state: State
+  changes: Changes
+  works: Work[]
+  decisions: Map<Work, Decision>
+  deadLetters: DeadLetter[]
+}
+
+/** Load and decide. An exception in a rule is the item's own fault: it is set aside, and the rest decided afresh. */
+export async function decideAll(
+  deps: PipelineDeps,
+  batch: MicroBatch,
+  works: Work[],
+  dead: Map<Work, string>,
+): Promise<Attempt> {
+  for (;;) {
+    const live = works.filter((work) => !dead.has(work))
+    const state = await loadState(
+      deps.sql,
+      deps.configs,
+      live.map((work) => work.item),
+    )
+    const changes = emptyChanges()
+    const decisions = new Map<Work, Decision>()
+    const failed = live.find((work) => {
+      try {
+        decisions.set(work, decide({ state, changes, newId: uuidv7 }, work.item))
+        return false
+      } catch (error) {
+        dead.set(work, error instanceof Error ? error.message : String(error))
+        return true
+      }
+    })
+    if (failed) continue
+    const deadLetters = [
+      ...batch.poisoned.map(({ streamId, reason, payload }) => ({
+        id: uuidv7(),
+        businessId: null,
+        streamId,
+        kind: 'unreadable',
+        reason,
+        // Postgres holds neither NUL nor a lone surrogate.
+        payload: sanitiseText(payload).text,
+        receivedAt: null,
+      })),
+      ...[...dead].map(([work, reason]) => deadLetterOf(work, reason, uuidv7())),
+    ]
+    return { id: uuidv7(), state, changes, works, decisions, deadLetters }
+  }
+}
+
+export function saveAttempt(deps: PipelineDeps, batch: MicroBatch, attempt: Attempt, dryRun = false): Promise<boolean> {
+  const replayed = batch.requests.flatMap(({ request }) => (request.replayOf ? [request.replayOf] : []))
+  return saveChanges(deps.sql, { ...batch, ...attempt, attempt: attempt.id, dryRun, replayed })
+}

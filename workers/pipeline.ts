@@ -1,0 +1,73 @@
+/**
+ * What happens to one micro-batch, top to bottom: load · decide · save. The save moves the partition's position together
+ * with the effects, so an attempt is either wholly there or not at all, whatever dies in between.
+ */
+import { faultKind } from '../src/stores/postgres.ts'
+import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
+import { type Attempt, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
+import { backOff } from './back-off.ts'
+import { findPoisoned } from './find-poisoned.ts'
+import { type Work, answersOf, workOf } from './work.ts'
+
+/** Conflicts in a row after which the cause is taken for the data's, and looked for item by item. */
+const TOO_MANY_CONFLICTS = 50
+
+/** Retries until it is written, until the partition is another's, or until `signal` aborts. */
+export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, signal: AbortSignal): Promise<Outcome> {
+  const works = workOf(batch)
+  /** The items that cannot be applied, with the reason. */
+  const dead = new Map<Work, string>()
+  const attempts = new Map<string, Attempt>()
+  const started = performance.now()
+  for (let failures = 0, conflicts = 0; !signal.aborted; failures += 1) {
+    try {
+      const attempt = await decideAll(deps, batch, works, dead)
+      attempts.set(attempt.id, attempt)
+      if (await saveAttempt(deps, batch, attempt)) return applied(deps, batch, attempt, started)
+      // Not our position to move: an earlier attempt of ours with a lost reply did it, or another owner.
+      return await afterDoubt(deps, batch, attempts, started)
+    } catch (error) {
+      const kind = faultKind(error)
+      if (kind !== 'trouble') deps.configs.clear()
+      if (kind === 'conflict') {
+        conflicts += 1
+        deps.metrics?.conflict?.()
+      }
+      if (kind === 'data' || conflicts >= TOO_MANY_CONFLICTS) {
+        conflicts = 0
+        const left = works.filter((work) => !dead.has(work))
+        const poisoned = await findPoisoned(deps, batch, left, signal)
+        if (poisoned) dead.set(poisoned.work, poisoned.reason)
+      } else await backOff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)
+      if (kind === 'trouble') deps.log.warn({ err: error, partition: batch.partition }, 'a save failed, trying again')
+    }
+  }
+  return { kind: 'stopped' }
+}
+
+async function afterDoubt(
+  deps: PipelineDeps,
+  batch: MicroBatch,
+  attempts: Map<string, Attempt>,
+  started: number,
+): Promise<Outcome> {
+  const [row] = await deps.sql<{ attempt: string | null; position: string; epoch: number }[]>`
+    select attempt, position, epoch from positions where partition = ${batch.partition}`
+  const committed = row?.attempt ? attempts.get(row.attempt) : undefined
+  if (committed) return applied(deps, batch, committed, started)
+  return { kind: 'fenced' }
+}
+
+function applied(deps: PipelineDeps, batch: MicroBatch, attempt: Attempt, started: number): Outcome {
+  // The fields that it made raised the version of the configuration.
+  for (const field of attempt.changes.newFields) deps.configs.delete(field.businessId)
+  deps.metrics?.saved?.(attempt.decisions.size, (performance.now() - started) / 1000)
+  for (const letter of attempt.deadLetters) {
+    deps.metrics?.deadLetter?.(letter.kind)
+    deps.log.error(
+      { deadLetter: letter.id, kind: letter.kind, streamId: letter.streamId },
+      'an item could not be applied',
+    )
+  }
+  return { kind: 'applied', answers: answersOf(batch, attempt.works, attempt.decisions) }
+}
