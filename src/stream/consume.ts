@@ -1,0 +1,154 @@
+/** The loop of one partition: read · apply · answer · trim, with at most one save in flight. */
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Redis } from '../stores/redis.ts'
+import type { PoisonedRequest, ReadEntry } from './decode-entry.ts'
+import type { Lease } from './lease.ts'
+import type { AddressedAnswer, ApplyMicroBatch, MicroBatch } from './micro-batch.ts'
+import { pause } from './pause.ts'
+import { groupAnswers, sendAnswers } from './reply.ts'
+import type { StreamReader } from './stream-reader.ts'
+import { raiseLastId, trim } from './trim.ts'
+
+/** A micro-batch is capped by events, not by entries: one entry can hold a thousand. */
+const BATCH_EVENTS = 1000
+const READ_BYTES = 8 * 1024 * 1024
+const FIRST_READ = 8
+const LARGEST_READ = 256
+const AFTER_TROUBLE_MS = 200
+
+export interface ConsumeDeps {
+  reader: StreamReader
+  /** In the role `command`. */
+  redis: Redis
+  apply: ApplyMicroBatch
+  log: Logger
+  metrics?: Pick<Metrics, 'batchEvents' | 'batchSeconds'>
+  /** Called once per turn: the loop is alive. */
+  beat: () => void
+}
+
+/**
+ * Works until the signal aborts (`stopped`; a save under way is finished or stopped by `apply`) or until another owner
+ * has the partition (`fenced`). Rejects only with what `apply` throws: trouble with Redis is waited out.
+ */
+export async function consumePartition(
+  deps: ConsumeDeps,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<'stopped' | 'fenced'> {
+  const { reader, log } = deps
+  const { partition, epoch } = lease
+  let position = lease.position
+  let checked = -1
+  let count = FIRST_READ
+  let entries: ReadEntry[] = []
+  let tidied = Promise.resolve()
+
+  while (!signal.aborted) {
+    deps.beat()
+    try {
+      if (checked !== reader.connections()) {
+        const connections = reader.connections()
+        await recover(deps, partition, position)
+        checked = connections
+      }
+      if (entries.length === 0) {
+        entries = await reader.read(position, count)
+        count = nextCount(entries) ?? count
+      }
+    } catch (error) {
+      if (signal.aborted) break
+      log.warn({ err: error, partition }, 'the stream cannot be read, trying again')
+      await pause(AFTER_TROUBLE_MS, signal)
+      continue
+    }
+    if (entries.length === 0) continue
+    const taken = entries.splice(0, wholeEntries(entries))
+    const batch = batchOf(taken, partition, epoch, position)
+    const started = performance.now()
+    const outcome = await deps.apply(batch, signal)
+    if (outcome.kind !== 'applied') return finish(outcome.kind, tidied)
+    position = batch.to
+    deps.metrics?.batchEvents.observe(
+      { partition },
+      sum(taken, (entry) => entry.events),
+    )
+    deps.metrics?.batchSeconds.observe({ partition }, (performance.now() - started) / 1000)
+    await tidied
+    tidied = tidy(deps, partition, position, [...outcome.answers, ...answerPoisoned(taken)])
+  }
+  return finish('stopped', tidied)
+}
+
+async function finish(how: 'stopped' | 'fenced', tidied: Promise<void>): Promise<'stopped' | 'fenced'> {
+  await tidied
+  return how
+}
+
+/**
+ * What an owner before left behind is committed: it is trimmed, never applied again. And a Redis that came back empty,
+ * older or with its clock behind must not give later entries an id that was passed already.
+ */
+async function recover({ redis, log }: ConsumeDeps, partition: string, position: string): Promise<void> {
+  if (await raiseLastId(redis, partition, position)) {
+    log.warn({ partition, position }, 'the stream was behind the committed position; its last id was raised')
+  }
+  await trim(redis, partition, position)
+}
+
+/** Tells the front doors, then trims. A failure costs nothing but waiting: the callers' 202, the next trim. */
+async function tidy(deps: ConsumeDeps, partition: string, position: string, answers: AddressedAnswer[]): Promise<void> {
+  const { redis, log } = deps
+  const told = [...groupAnswers(answers)].map(([frontDoor, group]) =>
+    sendAnswers(redis, frontDoor, { partition, position, answers: group }),
+  )
+  for (const result of await Promise.allSettled([...told, trim(redis, partition, position)])) {
+    if (result.status === 'rejected') log.warn({ err: result.reason, partition }, 'answers or trimming failed')
+  }
+}
+
+/** How many entries, kept whole, make one micro-batch; at least one. */
+function wholeEntries(entries: ReadEntry[]): number {
+  let events = 0
+  const tooMany = entries.findIndex((entry) => (events += entry.events) > BATCH_EVENTS)
+  return tooMany === -1 ? entries.length : Math.max(tooMany, 1)
+}
+
+function batchOf(entries: ReadEntry[], partition: string, epoch: number, from: string): MicroBatch {
+  return {
+    partition,
+    epoch,
+    from,
+    to: entries.at(-1)?.streamId ?? from,
+    requests: entries.flatMap((entry) => entry.requests),
+    poisoned: entries.flatMap((entry) => entry.poisoned).map(({ asker: _, ...poisoned }) => poisoned),
+  }
+}
+
+function answerPoisoned(entries: ReadEntry[]): AddressedAnswer[] {
+  const askers = entries.flatMap((entry) => entry.poisoned).map((poisoned: PoisonedRequest) => poisoned.asker)
+  return askers.flatMap((asker) => (asker ? [{ ...asker, answer: { failed: true } }] : []))
+}
+
+/** As many entries as would make one full micro-batch, going by the last read; undefined when it read none. */
+function nextCount(entries: ReadEntry[]): number | undefined {
+  if (entries.length === 0) return undefined
+  const byEvents =
+    (BATCH_EVENTS * entries.length) /
+    Math.max(
+      1,
+      sum(entries, (entry) => entry.events),
+    )
+  const byBytes =
+    (READ_BYTES * entries.length) /
+    Math.max(
+      1,
+      sum(entries, (entry) => entry.bytes),
+    )
+  return Math.max(1, Math.min(LARGEST_READ, Math.floor(Math.min(byEvents, byBytes))))
+}
+
+function sum<T>(items: T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0)
+}

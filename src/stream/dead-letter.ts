@@ -1,0 +1,74 @@
+/** What could not be applied, in an operator's hands: to be looked at, dropped, or sent along the road once more. */
+import type { Sql } from '../stores/postgres.ts'
+import { fault } from './decode-entry.ts'
+import type { Request } from './entry.ts'
+import type { NewRequest, Submit, Submitted } from './submit.ts'
+
+export interface DeadLetter {
+  id: string
+  /** Null when the entry could not be read so far. */
+  businessId: string | null
+  partition: string
+  streamId: string
+  kind: string
+  reason: string
+  /** The request as JSON with one item, or the text that could not be read. Personal data. */
+  payload: string
+  /** Epoch ms; null when unknown. */
+  receivedAt: number | null
+  createdAt: Date
+}
+
+/** Oldest first. */
+export async function listDeadLetters(
+  sql: Sql,
+  { businessId, limit = 100 }: { businessId?: string; limit?: number } = {},
+): Promise<DeadLetter[]> {
+  return sql<DeadLetter[]>`
+    select id, business_id as "businessId", partition, stream_id as "streamId", kind, reason, payload,
+      received_at as "receivedAt", created_at as "createdAt"
+    from dead_letters
+    ${businessId === undefined ? sql`` : sql`where business_id = ${businessId}`}
+    order by created_at, id limit ${limit}`
+}
+
+/** False when there is none with this id. */
+export async function dropDeadLetter(sql: Sql, id: string): Promise<boolean> {
+  const dropped = await sql`delete from dead_letters where id = ${id}`
+  return dropped.count === 1
+}
+
+export type Replayed = Submitted | { kind: 'not_found' } | { kind: 'not_replayable'; reason: string }
+
+/**
+ * Sends it again, as of its first receipt. The save that applies it deletes the dead letter; until then it stays.
+ * An event without an idempotency key goes under the dead letter's id, so that two replays count once.
+ */
+export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: string): Promise<Replayed> {
+  const [letter] = await deps.sql<{ payload: string }[]>`select payload from dead_letters where id = ${id}`
+  if (!letter) return { kind: 'not_found' }
+  const request = readRequest(letter.payload)
+  if (typeof request === 'string') return { kind: 'not_replayable', reason: request }
+  const { n: _, ...unnumbered } = withKey(request, id)
+  return deps.submit({ ...unnumbered, replayOf: id } as NewRequest)
+}
+
+/** The request, or why it is none. */
+function readRequest(payload: string): Request | string {
+  try {
+    const candidate: unknown = JSON.parse(payload)
+    return fault(candidate) ?? (candidate as Request)
+  } catch {
+    return 'The payload is not JSON.'
+  }
+}
+
+function withKey(request: Request, key: string): Request {
+  if (request.kind === 'track') return { ...request, fact: keyed(request.fact, key) }
+  if (request.kind !== 'batch') return request
+  return { ...request, items: request.items.map((item) => ({ ...item, fact: keyed(item.fact, key) })) }
+}
+
+function keyed<F extends { idempotencyKey: string | null }>(fact: F, key: string): F {
+  return { ...fact, idempotencyKey: fact.idempotencyKey ?? key }
+}

@@ -1,0 +1,142 @@
+/** Entry ⇄ stream fields. What a worker reads is checked: nothing that a rule cannot rely on goes further. */
+import { type TSchema, Type } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { CHANNELS, EVENT_TYPES, PROFILE_FIELDS } from '../rules/facts.ts'
+import type { Request } from './entry.ts'
+import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
+
+const text = Type.String()
+const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()])
+const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)))
+const optionals = (names: readonly string[], schema: TSchema) =>
+  Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(schema)])))
+const instant = Type.Integer()
+
+const Identity = Type.Object({
+  platformCustomerId: Type.Optional(text),
+  email: Type.Optional(text),
+  phone: Type.Optional(text),
+  phoneRead: Type.Optional(Type.Boolean()),
+})
+const Traits = Type.Record(text, nullable(Type.Union([text, Type.Number(), Type.Boolean()])))
+const Meaning = Type.Object({
+  type: oneOf(...EVENT_TYPES, 'none'),
+  counted: Type.String({ pattern: '^-?\\d+(\\.\\d+)?$' }),
+  currency: nullable(text),
+  order: Type.Boolean(),
+})
+const EventFact = Type.Object({
+  event: text,
+  identity: Identity,
+  occurredAt: instant,
+  occurredAtSent: Type.Boolean(),
+  meaning: Meaning,
+  value: nullable(Type.Number()),
+  properties: nullable(text),
+  tags: Type.Array(text),
+  traits: Traits,
+  idempotencyKey: nullable(text),
+  visitorId: nullable(text),
+  warnings: Type.Array(text),
+})
+const IdentifyFact = Type.Object({
+  identity: Identity,
+  profile: optionals(PROFILE_FIELDS, text),
+  traits: Traits,
+  method: nullable(text),
+  visitorId: nullable(text),
+  warnings: Type.Array(text),
+})
+
+const base = {
+  n: Type.Integer(),
+  businessId: text,
+  receivedAt: instant,
+  requestId: text,
+  replayOf: Type.Optional(text),
+}
+const compile = (fields: Record<string, TSchema>) => TypeCompiler.Compile(Type.Object({ ...base, ...fields }))
+const REQUESTS: Record<Request['kind'], TypeCheck<TSchema>> = {
+  track: compile({ keyed: Type.Boolean(), source: oneOf('live', 'browser'), fact: EventFact }),
+  batch: compile({ items: Type.Array(Type.Object({ index: Type.Integer(), fact: EventFact })) }),
+  identify: compile({ keyed: Type.Boolean(), fact: IdentifyFact }),
+  erase: compile({ contactId: text }),
+  subscribe: compile({ contactId: text, channels: optionals(CHANNELS, Type.Boolean()), method: text }),
+}
+const Envelope = TypeCompiler.Compile(Type.Object({ frontDoor: text, requests: Type.Array(Type.Unknown()) }))
+
+/** The JSON of an Entry, from requests that are JSON already. */
+export function encodeEntry(frontDoor: string, requests: string[]): string {
+  return `{"frontDoor":${JSON.stringify(frontDoor)},"requests":[${requests.join(',')}]}`
+}
+
+/** One entry as a worker uses it. */
+export interface ReadEntry {
+  streamId: string
+  requests: BatchedRequest[]
+  poisoned: PoisonedRequest[]
+  events: number
+  bytes: number
+}
+
+/** A poisoned request is answered when it still tells who asked. */
+export interface PoisonedRequest extends PoisonedEntry {
+  asker?: { frontDoor: string; n: number }
+}
+
+/**
+ * Reads one entry's fields (`d`, then `w`). Never throws: what cannot be read is in `poisoned`, a whole entry or the
+ * one request that is not as it should be.
+ */
+export function decodeEntry(streamId: string, fields: string[]): ReadEntry {
+  const payload = fields[fields.indexOf('d') + 1] ?? ''
+  const read: ReadEntry = { streamId, requests: [], poisoned: [], events: 0, bytes: payload.length }
+  const entry = parse(payload)
+  if (!Envelope.Check(entry)) {
+    read.poisoned.push({ streamId, reason: 'The entry is not a group of requests.', payload })
+    return read
+  }
+  for (const candidate of entry.requests) {
+    const reason = fault(candidate)
+    if (reason === undefined) addRequest(read, entry.frontDoor, candidate as Request)
+    else read.poisoned.push(poison(streamId, reason, candidate, entry.frontDoor))
+  }
+  return read
+}
+
+/** Undefined when it is a Request; else what is wrong, in words and without values (they can be personal data). */
+export function fault(candidate: unknown): string | undefined {
+  const kind = isRecord(candidate) ? candidate['kind'] : undefined
+  if (typeof kind !== 'string' || !Object.hasOwn(REQUESTS, kind)) return 'The request is of no known kind.'
+  const check = REQUESTS[kind as Request['kind']]
+  if (check.Check(candidate)) return undefined
+  const first = check.Errors(candidate).First()
+  return `The ${kind} request is malformed${first ? ` at ${first.path || '/'}: ${first.message}` : ''}.`
+}
+
+/** How much work a request is: micro-batches are capped by it. */
+export const eventsOf = (request: Pick<Request, 'kind'> & { items?: unknown[] }): number => request.items?.length ?? 1
+
+function addRequest(read: ReadEntry, frontDoor: string, request: Request): void {
+  read.requests.push({ streamId: read.streamId, frontDoor, request })
+  read.events += eventsOf(request)
+}
+
+function poison(streamId: string, reason: string, candidate: unknown, frontDoor: string): PoisonedRequest {
+  const poisoned: PoisonedRequest = { streamId, reason, payload: JSON.stringify(candidate) }
+  const n = isRecord(candidate) ? candidate['n'] : undefined
+  if (typeof n === 'number') poisoned.asker = { frontDoor, n }
+  return poisoned
+}
+
+function parse(payload: string): unknown {
+  try {
+    return JSON.parse(payload)
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,57 @@
+/**
+ * Who works on a partition. Leases spread the work and nothing else: that a partition is never applied by two at once
+ * is the save's doing, which asserts the epoch that was issued here (design, promise 2).
+ */
+import type { Sql } from '../stores/postgres.ts'
+import type { Redis } from '../stores/redis.ts'
+import { WORKERS_KEY } from './keys.ts'
+import { ANNOUNCE } from './lua.ts'
+import { runScript } from './run-script.ts'
+import type { LeaseHolder } from './spread-leases.ts'
+
+export interface Lease {
+  partition: string
+  /** Issued by Postgres, one higher for each owner. */
+  epoch: number
+  /** The committed position at the start. */
+  position: string
+}
+
+/** Takes a partition that nobody holds, or that this owner held before; undefined when another was faster. */
+export async function acquireLease(
+  sql: Sql,
+  partition: string,
+  owner: string,
+  leaseMs: number,
+): Promise<Lease | undefined> {
+  const [lease] = await sql<Lease[]>`
+    update positions set epoch = epoch + 1, owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    where partition = ${partition} and (lease_until <= now() or owner = ${owner})
+    returning partition, epoch, position`
+  return lease
+}
+
+/** False when the partition has another owner by now. */
+export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs: number): Promise<boolean> {
+  const renewed = await sql`
+    update positions set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    where partition = ${partition} and epoch = ${epoch}`
+  return renewed.count === 1
+}
+
+/** Lets the next owner in at once. */
+export async function releaseLease(sql: Sql, { partition, epoch }: Lease): Promise<void> {
+  await sql`
+    update positions set owner = null, lease_until = '-infinity' where partition = ${partition} and epoch = ${epoch}`
+}
+
+/** Every partition with its live owner, if it has one. */
+export async function readHolders(sql: Sql): Promise<LeaseHolder[]> {
+  return sql<LeaseHolder[]>`
+    select partition, case when lease_until > now() then owner end as owner from positions order by partition`
+}
+
+/** Says that this worker is alive for `forMs` more, 0 that it leaves; resolves with the names of all that are. */
+export async function announceWorker(redis: Redis, owner: string, forMs: number): Promise<string[]> {
+  return (await runScript(redis, ANNOUNCE, [WORKERS_KEY], [owner, Math.round(forMs)])) as string[]
+}

@@ -1,0 +1,113 @@
+/**
+ * What the road asks of Redis in one piece, so that an entry, its bytes in the counters and the stream's last id can
+ * never disagree. Both scripts share the order of ids.
+ */
+import { script } from './run-script.ts'
+
+const ID_ORDER = `
+local function parts(id)
+  local ms, seq = string.match(id, '^(%d+)-(%d+)$')
+  return tonumber(ms), tonumber(seq)
+end
+local function above(a, b)
+  local ams, aseq = parts(a)
+  local bms, bseq = parts(b)
+  return ams > bms or (ams == bms and aseq > bseq)
+end
+`
+
+/**
+ * KEYS stream, backlog; ARGV floor, entry, bytes per business as JSON.
+ * Returns the id, then name and bytes of each counter that moved, `total` among them.
+ *
+ * An id that is not above the floor belongs to a Redis that came back empty, older or with its clock behind: workers
+ * have passed it already and would never see it, so the stream's last id is raised first. Counters must not be able to
+ * fail the append (an error would say that nothing was recorded): hence pcall.
+ */
+export const APPEND = script(`${ID_ORDER}
+local id = redis.call('XADD', KEYS[1], '*', 'd', ARGV[2], 'w', ARGV[3])
+if not above(id, ARGV[1]) then
+  redis.call('XDEL', KEYS[1], id)
+  redis.call('XSETID', KEYS[1], ARGV[1])
+  id = redis.call('XADD', KEYS[1], '*', 'd', ARGV[2], 'w', ARGV[3])
+end
+local answer = { id }
+local total = 0
+for business, bytes in pairs(cjson.decode(ARGV[3])) do
+  total = total + bytes
+  answer[#answer + 1] = business
+  answer[#answer + 1] = redis.pcall('HINCRBY', KEYS[2], business, bytes)
+end
+answer[#answer + 1] = 'total'
+answer[#answer + 1] = redis.pcall('HINCRBY', KEYS[2], 'total', total)
+return answer
+`)
+
+/**
+ * KEYS stream, backlog; ARGV position, entries at most.
+ * Deletes entries up to and at the position, oldest first, and takes exactly their bytes off the counters; returns how
+ * many. One entry at a time, since an entry can be large. An empty stream has no backlog, whatever the counters held.
+ */
+export const TRIM = script(`
+local function takeOff(field, bytes)
+  if redis.call('HINCRBY', KEYS[2], field, -bytes) <= 0 then redis.call('HDEL', KEYS[2], field) end
+end
+local deleted = 0
+while deleted < tonumber(ARGV[2]) do
+  local entry = redis.call('XRANGE', KEYS[1], '-', ARGV[1], 'COUNT', 1)[1]
+  if not entry then break end
+  local weights
+  for i = 1, #entry[2], 2 do
+    if entry[2][i] == 'w' then
+      local ok, decoded = pcall(cjson.decode, entry[2][i + 1])
+      if ok and type(decoded) == 'table' then weights = decoded end
+    end
+  end
+  redis.call('XDEL', KEYS[1], entry[1])
+  deleted = deleted + 1
+  local total = 0
+  for business, bytes in pairs(weights or {}) do
+    if type(bytes) == 'number' then
+      total = total + bytes
+      takeOff(business, bytes)
+    end
+  end
+  if total > 0 then takeOff('total', total) end
+end
+if deleted > 0 and redis.call('XLEN', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
+return deleted
+`)
+
+/** KEYS stream; ARGV position. Raises the stream's last id to the position when it is below it; returns 1 when it was. */
+export const RAISE_LAST_ID = script(`${ID_ORDER}
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  local info = redis.call('XINFO', 'STREAM', KEYS[1])
+  for i = 1, #info, 2 do
+    if info[i] == 'last-generated-id' then
+      if not above(ARGV[1], info[i + 1]) then return 0 end
+    end
+  end
+  redis.call('XSETID', KEYS[1], ARGV[1])
+  return 1
+end
+if not above(ARGV[1], '0-0') then return 0 end
+redis.call('XADD', KEYS[1], ARGV[1], 'w', '{}')
+redis.call('XDEL', KEYS[1], ARGV[1])
+return 1
+`)
+
+/**
+ * KEYS the set of live workers; ARGV this worker, how long it may be believed in ms (0: it leaves).
+ * Returns the names of all live workers, by Redis' clock.
+ */
+export const ANNOUNCE = script(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if tonumber(ARGV[2]) > 0 then
+  redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+else
+  redis.call('ZREM', KEYS[1], ARGV[1])
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+return redis.call('ZRANGE', KEYS[1], 0, -1)
+`)

@@ -1,0 +1,103 @@
+/** The way back: one message per micro-batch and front door, on a channel of that front door's own. */
+import type { Redis } from '../stores/redis.ts'
+import type { Logger } from '../log.ts'
+import type { Answer, AnswerMessage } from './entry.ts'
+import { answersChannel } from './keys.ts'
+import type { AddressedAnswer } from './micro-batch.ts'
+
+export interface RepliesDeps {
+  /** In the role `subscribe`. Used by nothing else. */
+  redis: Redis
+  log: Logger
+  /** Called with the committed position that every message carries. */
+  onPosition: (partition: string, position: string) => void
+}
+
+export interface Replies {
+  /** The next number of a request; nobody waits for its answer yet. */
+  nextNumber(): number
+  /** The answer, or undefined after the time-out. To be called before the request travels. */
+  wait(n: number, timeoutMs: number): Promise<Answer | undefined>
+  /** Stops waiting: `wait` resolves with undefined at once. */
+  forget(n: number): void
+  /** False while answers could not arrive. */
+  isListening(): boolean
+  close(): Promise<void>
+}
+
+interface Waiting {
+  resolve: (answer: Answer | undefined) => void
+  deadline: number
+}
+
+export function createReplies(deps: RepliesDeps, frontDoor: string): Replies {
+  const waiting = new Map<number, Waiting>()
+  const channel = answersChannel(frontDoor)
+  let last = 0
+  let subscribed = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const settle = (n: number, answer: Answer | undefined): void => {
+    waiting.get(n)?.resolve(answer)
+    waiting.delete(n)
+  }
+  const onMessage = (from: string, text: string): void => {
+    if (from !== channel) return
+    const message = JSON.parse(text) as AnswerMessage
+    deps.onPosition(message.partition, message.position)
+    for (const [n, answer] of message.answers) settle(n, answer)
+  }
+  // One timer for all: requests that wait equally long time out in the order in which they came.
+  const sweep = (): void => {
+    timer = undefined
+    for (const [n, { deadline }] of waiting) {
+      const left = deadline - Date.now()
+      if (left > 0) {
+        timer = setTimeout(sweep, left)
+        return
+      }
+      settle(n, undefined)
+    }
+  }
+
+  deps.redis.on('message', onMessage)
+  // Without an end to retries, a rejection means that the connection was closed on purpose.
+  deps.redis.subscribe(channel).then(
+    () => (subscribed = true),
+    (error: unknown) => deps.log.warn({ err: error }, 'answers cannot be listened for'),
+  )
+
+  return {
+    nextNumber: () => ++last,
+    wait(n, timeoutMs) {
+      return new Promise((resolve) => {
+        waiting.set(n, { resolve, deadline: Date.now() + timeoutMs })
+        timer ??= setTimeout(sweep, timeoutMs)
+      })
+    },
+    forget: (n) => settle(n, undefined),
+    isListening: () => subscribed && deps.redis.status === 'ready',
+    async close() {
+      clearTimeout(timer)
+      deps.redis.off('message', onMessage)
+      for (const n of waiting.keys()) settle(n, undefined)
+      if (deps.redis.status === 'ready') await deps.redis.unsubscribe(channel)
+    },
+  }
+}
+
+/** What one front door is told. `redis` in the role `command`. */
+export function sendAnswers(redis: Redis, frontDoor: string, message: AnswerMessage): Promise<number> {
+  return redis.publish(answersChannel(frontDoor), JSON.stringify(message))
+}
+
+/** One message per front door. */
+export function groupAnswers(answers: AddressedAnswer[]): Map<string, AnswerMessage['answers']> {
+  const groups = new Map<string, AnswerMessage['answers']>()
+  for (const { frontDoor, n, answer } of answers) {
+    const group = groups.get(frontDoor)
+    if (group) group.push([n, answer])
+    else groups.set(frontDoor, [[n, answer]])
+  }
+  return groups
+}

@@ -1,0 +1,82 @@
+/** How partitions are shared out: each worker judges by itself, from the same facts, and they converge. Pure. */
+
+export interface LeaseHolder {
+  partition: string
+  /** Null when no live worker has it. */
+  owner: string | null
+}
+
+export interface Facts {
+  /** This worker. */
+  me: string
+  /** All live workers. */
+  workers: string[]
+  holders: LeaseHolder[]
+  /** The partitions whose loops run here. */
+  running: ReadonlySet<string>
+}
+
+export interface Moves {
+  /** To be acquired, in this order. */
+  take: string[]
+  /** To be given up once its save is done. */
+  give: string | undefined
+}
+
+/**
+ * A fair share is the partitions divided by the workers: rounded up for those who find some free, rounded down for those
+ * who would keep another from having as much. One partition at a time is given up, by whoever has most.
+ */
+export function spreadLeases(facts: Facts): Moves {
+  const workers = new Set([...facts.workers, facts.me])
+  const fewest = Math.floor(facts.holders.length / workers.size)
+  const most = Math.ceil(facts.holders.length / workers.size)
+  const held = countHeld(facts, workers)
+  const mine = facts.running.size
+  const isAnyShort = [...workers].some((worker) => worker !== facts.me && (held.get(worker) ?? 0) < fewest)
+
+  const share = isAnyShort ? fewest : most
+  const free = facts.holders.filter((holder) => isFree(facts, holder)).map((holder) => holder.partition)
+  if (mine < share) return { take: alternateKinds(free, facts.running).slice(0, share - mine), give: undefined }
+  const isSurplus = mine > most || (mine > fewest && isAnyShort && free.length === 0 && isRichest(facts.me, mine, held))
+  return { take: [], give: isSurplus ? ofLargerKind(facts.running) : undefined }
+}
+
+const isFree = ({ me, running }: Facts, { partition, owner }: LeaseHolder): boolean =>
+  owner === null || (owner === me && !running.has(partition))
+
+function countHeld({ me, holders, running }: Facts, workers: ReadonlySet<string>): Map<string, number> {
+  const held = new Map<string, number>([[me, running.size]])
+  for (const { owner } of holders) {
+    if (owner !== null && owner !== me && workers.has(owner)) held.set(owner, (held.get(owner) ?? 0) + 1)
+  }
+  return held
+}
+
+/** Of equals the first by name, so that two do not give at once. */
+function isRichest(me: string, mine: number, held: ReadonlyMap<string, number>): boolean {
+  return [...held].every(([worker, count]) => count < mine || (count === mine && worker >= me))
+}
+
+const kindOf = (partition: string): string => partition.split('-')[0] ?? ''
+
+/** Live and backfill in turn, beginning with the kind that this worker has fewer of. */
+function alternateKinds(free: string[], running: ReadonlySet<string>): string[] {
+  const counts = new Map<string, number>()
+  const count = (partition: string) => counts.get(kindOf(partition)) ?? 0
+  const add = (partition: string) => counts.set(kindOf(partition), count(partition) + 1)
+  for (const partition of running) add(partition)
+  const left = [...free]
+  return free.map(() => {
+    const next = left.reduce((best, candidate) => (count(candidate) < count(best) ? candidate : best))
+    add(next)
+    left.splice(left.indexOf(next), 1)
+    return next
+  })
+}
+
+function ofLargerKind(running: ReadonlySet<string>): string | undefined {
+  const all = [...running]
+  const size = (partition: string) => all.filter((other) => kindOf(other) === kindOf(partition)).length
+  return all.reduce<string | undefined>((best, one) => (!best || size(one) > size(best) ? one : best), undefined)
+}

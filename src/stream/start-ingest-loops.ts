@@ -1,0 +1,161 @@
+/** One ingest worker: takes its share of the partitions and runs a loop for each, until it is stopped. */
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Sql } from '../stores/postgres.ts'
+import type { Redis } from '../stores/redis.ts'
+import { consumePartition } from './consume.ts'
+import { type Lease, acquireLease, announceWorker, readHolders, releaseLease, renewLease } from './lease.ts'
+import type { ApplyMicroBatch } from './micro-batch.ts'
+import { pause } from './pause.ts'
+import { spreadLeases } from './spread-leases.ts'
+import { createReader } from './stream-reader.ts'
+
+/** A loop that has not turned for so long, while Postgres answers, is taken for dead. */
+const WEDGED_MS = 60_000
+
+export interface IngestDeps {
+  sql: Sql
+  /** In the role `command`. */
+  redis: Redis
+  /** Makes a client in the role `read`. */
+  connectReader: () => Redis
+  apply: ApplyMicroBatch
+  log: Logger
+  metrics?: Metrics
+}
+export interface IngestOptions {
+  /** This worker's name, unique among those alive; a restarted worker with the same name has its partitions back at once. */
+  owner: string
+  leaseMs: number
+}
+
+export interface IngestLoops {
+  /** The partitions whose loops run now. */
+  running(): string[]
+  /** Finishes the saves under way and lets the next owners in. */
+  stop(): Promise<void>
+  /** Resolves after `stop`; rejects when a loop died, after the others were stopped. */
+  done: Promise<void>
+}
+
+interface Running {
+  lease: Lease
+  stop: AbortController
+  ended: Promise<void>
+}
+
+export function startIngestLoops(deps: IngestDeps, options: IngestOptions): IngestLoops {
+  const { sql, redis, log } = deps
+  const { owner, leaseMs } = options
+  const tickMs = Math.min(500, leaseMs / 4)
+  const running = new Map<string, Running>()
+  const stopping = new AbortController()
+  let death: Error | undefined
+
+  const start = (lease: Lease): void => {
+    const stop = new AbortController()
+    const ended = runLoop(deps, lease, leaseMs, stop).then(
+      () => void running.delete(lease.partition),
+      (error: unknown) => {
+        running.delete(lease.partition)
+        log.fatal({ err: error, partition: lease.partition }, 'a loop died')
+        death ??= new Error(`The loop of ${lease.partition} died.`, { cause: error })
+        stopping.abort()
+      },
+    )
+    running.set(lease.partition, { lease, stop, ended })
+    log.info({ partition: lease.partition, epoch: lease.epoch, position: lease.position }, 'took a partition')
+  }
+
+  const spread = async (): Promise<void> => {
+    // Shorter than a lease: partitions are divided among the living by the time a dead worker's are free.
+    const workers = await announceWorker(redis, owner, leaseMs * 0.75)
+    const holders = await readHolders(sql)
+    const { take, give } = spreadLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
+    for (const partition of take) {
+      const lease = await acquireLease(sql, partition, owner, leaseMs)
+      if (lease) start(lease)
+    }
+    if (give !== undefined) {
+      log.info({ partition: give }, 'gives up a partition for another worker')
+      running.get(give)?.stop.abort()
+      await running.get(give)?.ended
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await spread().catch((error: unknown) => log.warn({ err: error }, 'partitions cannot be shared out now'))
+      await pause(tickMs, stopping.signal)
+    }
+    for (const loop of running.values()) loop.stop.abort()
+    await Promise.all([...running.values()].map((loop) => loop.ended))
+    await announceWorker(redis, owner, 0).catch((error: unknown) => log.warn({ err: error }, 'leaving was not heard'))
+    if (death) throw death
+  }
+
+  const done = run()
+  return {
+    running: () => [...running.keys()].toSorted(),
+    done,
+    async stop() {
+      stopping.abort()
+      await done
+    },
+  }
+}
+
+/** One partition, from the lease to its release. */
+async function runLoop(deps: IngestDeps, lease: Lease, leaseMs: number, stop: AbortController): Promise<void> {
+  const { partition } = lease
+  const reader = createReader(deps.connectReader, partition)
+  const onStop = (): void => reader.close()
+  stop.signal.addEventListener('abort', onStop)
+  const heart = { beatAt: Date.now() }
+  const over = new AbortController()
+  const renewing = keepRenewing(deps, lease, leaseMs, heart, over.signal)
+  try {
+    const consuming = consumePartition({ ...deps, reader, beat: () => (heart.beatAt = Date.now()) }, lease, stop.signal)
+    const how = await Promise.race([consuming, renewing.then(() => stopBecauseLost(consuming, stop))])
+    if (how === 'fenced') deps.log.warn({ partition, epoch: lease.epoch }, 'another owner has the partition')
+  } finally {
+    over.abort()
+    reader.close()
+    await releaseLease(deps.sql, lease).catch((error: unknown) => {
+      deps.log.warn({ err: error, partition }, 'a lease was not released; it ends by itself')
+    })
+  }
+}
+
+async function stopBecauseLost(consuming: Promise<string>, stop: AbortController): Promise<string> {
+  stop.abort()
+  await consuming
+  return 'fenced'
+}
+
+/** Resolves when the partition was lost (or `over`); rejects when the loop is wedged. */
+async function keepRenewing(
+  { sql, log }: IngestDeps,
+  lease: Lease,
+  leaseMs: number,
+  heart: { beatAt: number },
+  over: AbortSignal,
+): Promise<void> {
+  let reachableSince: number | undefined
+  for (;;) {
+    await pause(leaseMs / 3, over)
+    if (over.aborted) return
+    try {
+      if (!(await renewLease(sql, lease, leaseMs))) return
+      reachableSince ??= Date.now()
+    } catch (error) {
+      reachableSince = undefined
+      log.warn({ err: error, partition: lease.partition }, 'a lease could not be renewed')
+      continue
+    }
+    // A save waits as long as Postgres is away; only time in which it could have gone on counts.
+    if (Date.now() - Math.max(heart.beatAt, reachableSince) > WEDGED_MS) {
+      throw new Error(`The loop of ${lease.partition} has not turned for ${WEDGED_MS} ms.`)
+    }
+  }
+}

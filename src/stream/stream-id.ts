@@ -1,0 +1,19 @@
+/** Stream ids, `<milliseconds>-<sequence>`: Redis' own order of entries. */
+
+/** The position of a partition that nothing was committed of. */
+export const BEGINNING = '0-0'
+
+/** Negative when `a` comes before `b`, 0 when they are one id. */
+export function compareIds(a: string, b: string): number {
+  const [aTime, aSequence] = parts(a)
+  const [bTime, bSequence] = parts(b)
+  return Number(aTime - bTime) || Number(aSequence - bSequence)
+}
+
+/** When the entry was appended by Redis' clock, in epoch milliseconds. */
+export const timeOfId = (id: string): number => Number(parts(id)[0])
+
+function parts(id: string): [bigint, bigint] {
+  const [time = '', sequence = ''] = id.split('-')
+  return [BigInt(time), BigInt(sequence)]
+}

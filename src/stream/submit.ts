@@ -1,0 +1,117 @@
+/** One request's way to a worker and back, as a route of the front door sees it. */
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../config.ts'
+import type { Logger } from '../log.ts'
+import type { Sql } from '../stores/postgres.ts'
+import type { Redis } from '../stores/redis.ts'
+import type { Answer, Request } from './entry.ts'
+import { streamKey } from './keys.ts'
+import { readPositions } from './positions.ts'
+import { type Published, createPublisher } from './publish.ts'
+import { createReplies } from './reply.ts'
+import { compareIds } from './stream-id.ts'
+
+/** A request as the routes make it; the road numbers it. */
+export type NewRequest = Request extends infer R ? (R extends Request ? Omit<R, 'n'> : never) : never
+
+export type Submitted =
+  | { kind: 'answered'; answer: Answer }
+  /** Kept: applied, or about to be, once. */
+  | { kind: 'queued' }
+  /** Nothing was recorded. `retryAfter` is in seconds. */
+  | { kind: 'unavailable'; retryAfter: number }
+  | { kind: 'outcome_unknown' }
+
+export type Submit = (request: NewRequest, options?: SubmitOptions) => Promise<Submitted>
+export interface SubmitOptions {
+  /** False: `queued` right after the append (decisions, "Answering from a stream": respond-async). */
+  wait?: boolean
+}
+
+export interface SubmitterDeps {
+  sql: Sql
+  /** One connection for each of these roles; `publish` and `subscribe` are used by nothing else. */
+  redis: { publish: Redis; subscribe: Redis; command: Redis }
+  log: Logger
+}
+
+export interface Submitter {
+  submit: Submit
+  /** True when a request would be taken and its answer could come back. */
+  isOpen(): boolean
+  /** Refuses from now on, waits for what is under way (at most the answer time-out). Connections stay the caller's. */
+  close(): Promise<void>
+}
+
+type SubmitterConfig = Pick<Config, 'answerTimeoutMs' | 'backlogLimitBytes' | 'maxInFlight'>
+
+/** `partitions` is what Postgres says (`readPartitions`). */
+export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig, partitions: number): Submitter {
+  const { sql, log } = deps
+  const frontDoor = randomUUID()
+  const publisher = createPublisher(
+    { redis: deps.redis.publish, readPositions: () => readPositions(sql), log },
+    { frontDoor, partitions, backlogLimitBytes: config.backlogLimitBytes },
+  )
+  const replies = createReplies({ redis: deps.redis.subscribe, log, onPosition: publisher.raiseFloor }, frontDoor)
+  const inFlight = new Set<Promise<Submitted>>()
+  let closing = false
+
+  const submitAndWait = async (request: Request): Promise<Submitted> => {
+    const answer = replies.wait(request.n, config.answerTimeoutMs)
+    const published = await publisher.publish(request)
+    if (published.kind !== 'appended') {
+      replies.forget(request.n)
+      return published
+    }
+    const answered = await answer
+    return answered ? { kind: 'answered', answer: answered } : whereIsIt(deps, published)
+  }
+  const submitOnly = async (request: Request): Promise<Submitted> => {
+    const published = await publisher.publish(request)
+    return published.kind === 'appended' ? { kind: 'queued' } : published
+  }
+
+  return {
+    submit(request, { wait = true } = {}) {
+      const full = closing || inFlight.size >= config.maxInFlight || (wait && !replies.isListening())
+      if (full) return Promise.resolve({ kind: 'unavailable', retryAfter: 1 })
+      const numbered: Request = { ...request, n: replies.nextNumber() }
+      const submitted = (wait ? submitAndWait(numbered) : submitOnly(numbered)).finally(() => {
+        inFlight.delete(submitted)
+      })
+      inFlight.add(submitted)
+      return submitted
+    },
+    isOpen: () => !closing && publisher.isOpen() && replies.isListening(),
+    async close() {
+      closing = true
+      await Promise.all(inFlight)
+      await publisher.close()
+      await replies.close()
+    },
+  }
+}
+
+/**
+ * No answer came in time: kept when the entry still waits in the stream, or a worker has passed it. In this order: an
+ * entry leaves the stream only after the position went past it.
+ */
+async function whereIsIt(
+  { redis, sql, log }: SubmitterDeps,
+  { partition, id }: Published & { kind: 'appended' },
+): Promise<Submitted> {
+  try {
+    const found = await redis.command.xrange(streamKey(partition), id, id)
+    if (found.length > 0) return { kind: 'queued' }
+  } catch (error) {
+    log.warn({ err: error, partition }, 'whether an entry still waits is unknown')
+  }
+  try {
+    const position = (await readPositions(sql)).get(partition)
+    if (position !== undefined && compareIds(position, id) >= 0) return { kind: 'queued' }
+  } catch (error) {
+    log.warn({ err: error, partition }, 'whether an entry was applied is unknown')
+  }
+  return { kind: 'outcome_unknown' }
+}
