@@ -1,7 +1,7 @@
 import type { EventType, InterpretedType, Meaning } from './facts.ts'
 import { negate, toAmount } from './money.ts'
 
-/** An event name that says by itself what happened (contract, "Recognised names by type"). */
+/** The event names that say by themselves what happened (contract, "Recognised names by type"). */
 const RECOGNISED_NAMES: Partial<Record<EventType, readonly string[]>> = {
   purchase: ['deal_won', 'invoice_paid', 'purchase', 'repeat_purchase', 'subscription_renewed', 'subscription_started'],
   booking: ['appointment_booked', 'booking_confirmed', 'reservation_confirmed', 'trial_started'],
@@ -31,13 +31,9 @@ interface Reported {
  */
 export function interpret(reported: Reported, defaultCurrency: string): { meaning: Meaning; warnings: string[] } {
   const type = typeOf(reported)
-  const { counted, warning } = count(type, reported.value)
-  const contradiction = type === 'purchase' && isNegative(reported.value)
+  const { counted, order, warning } = count(type, reported.value)
   const currency = reported.value === undefined ? null : (reported.currency ?? defaultCurrency).trim().toUpperCase()
-  return {
-    meaning: { type, counted, currency, order: type === 'purchase' && !contradiction },
-    warnings: warning === undefined ? [] : [warning],
-  }
+  return { meaning: { type, counted, currency, order }, warnings: warning === undefined ? [] : [warning] }
 }
 
 /** The type sent wins; else moved money speaks; else the name does. */
@@ -48,30 +44,30 @@ function typeOf({ event, type, value = 0 }: Reported): InterpretedType {
   return TYPE_BY_NAME.get(event) ?? 'none'
 }
 
-function count(type: InterpretedType, value: number | undefined): { counted: string; warning?: string } {
-  if (value === undefined) return { counted: '0' }
-  if (type === 'none') {
-    return {
-      counted: '0',
-      warning: 'value was not counted: the amount has no meaning without a type or a recognised event name',
-    }
-  }
-  if (type !== 'purchase' && type !== 'refund') return { counted: '0' }
-  if (type === 'purchase' && isNegative(value)) {
-    return { counted: '0', warning: 'value was not counted: a purchase with a negative amount contradicts itself' }
-  }
-  return countMoved(type, Math.abs(value))
+interface Count {
+  counted: string
+  order: boolean
+  warning?: string
 }
 
-function countMoved(type: 'purchase' | 'refund', size: number): { counted: string; warning?: string } {
-  const result = toAmount(size)
-  if ('tooLarge' in result) {
-    return { counted: '0', warning: 'value was not counted: the amount is beyond 1000000000000000' }
+function count(type: InterpretedType, value: number | undefined): Count {
+  const nothing = { counted: '0', order: type === 'purchase' }
+  if (value === undefined) return nothing
+  if (type === 'none') {
+    const warning = 'value was not counted: the amount has no meaning without a type or a recognised event name'
+    return { ...nothing, warning }
   }
+  if (type !== 'purchase' && type !== 'refund') return nothing
+  if (type === 'purchase' && value < 0) {
+    const warning = 'value was not counted: a purchase with a negative amount contradicts itself'
+    return { counted: '0', order: false, warning }
+  }
+  return { ...nothing, ...countMoved(type, Math.abs(value)) }
+}
+
+function countMoved(type: 'purchase' | 'refund', size: number): Partial<Count> {
+  const result = toAmount(size)
+  if ('tooLarge' in result) return { warning: 'value was not counted: the amount is beyond 1000000000000000' }
   const counted = type === 'refund' ? negate(result.amount) : result.amount
   return result.rounded ? { counted, warning: 'value was rounded to six decimals' } : { counted }
-}
-
-function isNegative(value: number | undefined): boolean {
-  return value !== undefined && value < 0
 }

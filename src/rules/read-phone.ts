@@ -7,8 +7,8 @@ export interface Phone {
 }
 
 /**
- * Reads a phone in any format (decisions, "Identity"): with the business's country (ISO 3166 alpha-2), else with `+` before its digits. "Read" means that the
- * number is possible, not that it is given out. A phone that cannot be read is its digits.
+ * Reads a phone in any format (decisions, "Identity"): with the business's country (ISO 3166 alpha-2), else with `+` before
+ * its digits. "Read" means that the number is possible, not that it is given out. A phone that cannot be read is its digits.
  * Undefined for a placeholder: fewer than 5 digits, or one digit repeated.
  */
 export function readPhone(text: string, country: string | null): Phone | undefined {

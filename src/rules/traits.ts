@@ -76,15 +76,15 @@ export type TraitEntry = readonly [at: number, json: string | null]
 export function wins(a: TraitEntry, b: TraitEntry): boolean {
   if (a[0] !== b[0]) return a[0] > b[0]
   if (a[1] === null || b[1] === null) return a[1] !== null && b[1] === null
-  return compareBytes(a[1], b[1]) > 0
+  return hasGreaterBytes(a[1], b[1])
 }
 
 const encoder = new TextEncoder()
 
-/** Compares by UTF-8 bytes. (JavaScript's own `<` compares UTF-16 units, which sorts U+FFFD after an emoji.) */
-function compareBytes(a: string, b: string): number {
-  if (a === b) return 0
+/** Whether `a` is greater by its UTF-8 bytes. (JavaScript's own `>` compares UTF-16 units, and puts U+FFFD above an emoji.) */
+function hasGreaterBytes(a: string, b: string): boolean {
   const [left, right] = [encoder.encode(a), encoder.encode(b)]
   const at = left.findIndex((byte, index) => byte !== right[index])
-  return at === -1 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1)
+  // No difference: `a` is `b`, or its beginning.
+  return at !== -1 && (left[at] ?? 0) > (right[at] ?? -1)
 }
