@@ -2,7 +2,7 @@
 import type { Sql } from '../stores/postgres.ts'
 import { fault } from './decode-entry.ts'
 import type { Request } from './entry.ts'
-import type { NewRequest, Submit, Submitted } from './submit.ts'
+import type { Submit, Submitted } from './submit.ts'
 
 export interface DeadLetter {
   id: string
@@ -50,7 +50,7 @@ export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: s
   const request = readRequest(letter.payload)
   if (typeof request === 'string') return { kind: 'not_replayable', reason: request }
   const { n: _, ...unnumbered } = withKey(request, id)
-  return deps.submit({ ...unnumbered, replayOf: id } as NewRequest)
+  return deps.submit({ ...unnumbered, replayOf: id })
 }
 
 /** The request, or why it is none. */
