@@ -1,0 +1,67 @@
+import { scrubOutbox } from '../contacts/scrub-outbox.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { insertSnapshots } from './send-snapshots.ts'
+
+/** Ids that one round erases; each table is rewritten once a round, not once an id. */
+const AT_ONCE = 500
+/** Higher than any revision that a contact can have, and exact in a JSON number. */
+const LAST_REVISION = Number.MAX_SAFE_INTEGER
+
+interface Erasure {
+  business_id: string
+  contact_id: string
+  scrubbed: boolean
+}
+
+/**
+ * Finishes what Postgres has already forgotten (decisions, "Reading back": erasure): out of the outbox, then out of
+ * ClickHouse. It is to run between two groups, when nothing is under way, so that no event arrives after its deletion.
+ * Every step can be repeated; `deleted_at` is set last. Returns the number of ids.
+ */
+export async function finishErasures(deps: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
+  const { sql, clickhouse } = deps
+  const erasures = await sql<Erasure[]>`
+    select business_id, contact_id, scrubbed_at is not null as scrubbed
+    from erasures where deleted_at is null order by business_id, contact_id limit ${AT_ONCE}`
+  const byBusiness = Map.groupBy(erasures, (erasure) => erasure.business_id)
+  for (const [businessId, ofBusiness] of byBusiness) await scrub(sql, businessId, ofBusiness)
+  if (erasures.length > 0) await deleteFromClickHouse(clickhouse, erasures)
+  for (const [businessId, ofBusiness] of byBusiness) {
+    await sql`update erasures set deleted_at = now()
+      where business_id = ${businessId} and contact_id = any(${idList(ofBusiness)}::uuid[])`
+  }
+  return erasures.length
+}
+
+async function scrub(sql: Sql, businessId: string, erasures: Erasure[]): Promise<void> {
+  const waiting = erasures.filter(({ scrubbed }) => !scrubbed)
+  if (waiting.length === 0) return
+  const ids = waiting.map(({ contact_id }) => contact_id)
+  // Events that ClickHouse could not read, set aside after Postgres had deleted the person's other dead letters.
+  await sql`delete from dead_letters
+    where business_id = ${businessId} and contact_id = any(${idList(waiting)}::uuid[]) and kind = 'timeline'`
+  await scrubOutbox(sql, businessId, ids)
+}
+
+/**
+ * First the mark that hides the person from every view, whatever else should still arrive, then the rows themselves:
+ * a mutation rewrites the parts that hold them, where a lightweight delete would only hide them.
+ */
+async function deleteFromClickHouse(clickhouse: ClickHouseClient, erasures: Erasure[]): Promise<void> {
+  await insertSnapshots(
+    clickhouse,
+    erasures.map(({ business_id, contact_id }) => ({ business_id, contact_id, revision: LAST_REVISION, erased: 1 })),
+  )
+  const ids = erasures.map(({ business_id, contact_id }) => `('${business_id}', '${contact_id}')`).join(', ')
+  const where = `(business_id, contact_id) in (${ids})`
+  for (const condition of [
+    `events delete where ${where}`,
+    `event_statistics delete where ${where}`,
+    `contact_snapshots delete where erased = 0 and ${where}`,
+  ]) {
+    await clickhouse.command({ query: `alter table ${condition} settings mutations_sync = 2` })
+  }
+}
+
+const idList = (erasures: Erasure[]) => `{${erasures.map(({ contact_id }) => contact_id).join(',')}}`

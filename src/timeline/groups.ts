@@ -1,0 +1,118 @@
+import type { Sql } from '../stores/postgres.ts'
+import { decodeTimelineRow } from './outbox-row.ts'
+import type { FaultyLine } from './insert-events.ts'
+
+/** Events and bytes of one group: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
+export interface GroupLimits {
+  events: number
+  bytes: number
+}
+
+export const GROUP_LIMITS: GroupLimits = { events: 20_000, bytes: 8 * 1024 * 1024 }
+
+/** A list of outbox rows that goes to ClickHouse as one insert. It never changes, but by losing what must not be sent. */
+export interface Group {
+  id: string
+  /** JSON lines of `TimelineRow`. */
+  lines: string[]
+}
+
+/**
+ * The group to ship next, or undefined when nothing waits. One that an earlier life left unfinished comes first, with its
+ * own id. Else the oldest waiting rows become a new group: a list and not a range of ids, since rows commit out of order.
+ */
+export async function nextGroup(sql: Sql, owner: string, limits: GroupLimits): Promise<Group | undefined> {
+  const id = (await findUnfinished(sql)) ?? (await stampGroup(sql, owner, limits))
+  return id === undefined ? undefined : await readGroup(sql, id)
+}
+
+async function findUnfinished(sql: Sql): Promise<string | undefined> {
+  const [row] = await sql<{ group_id: string }[]>`
+    select group_id from outbox where shipped_at is null and group_id is not null order by id limit 1`
+  return row?.group_id
+}
+
+/**
+ * Stamps a new group id, in one statement, while the lease is held. Two owners at once would stamp different rows: the
+ * condition on `group_id` is checked again on a row that another has just stamped. The first row is taken whatever its size.
+ */
+async function stampGroup(sql: Sql, owner: string, limits: GroupLimits): Promise<string | undefined> {
+  const id = crypto.randomUUID()
+  const rows = await sql`
+    with waiting as (
+      select id,
+        row_number() over sofar as place,
+        sum(event_count) over sofar as events,
+        sum(octet_length(events)) over sofar as bytes
+      from (
+        select id, event_count, events from outbox
+        where shipped_at is null and group_id is null
+        order by id limit ${limits.events}
+      ) oldest
+      window sofar as (order by id)
+    )
+    update outbox set group_id = ${id}
+    where id in (select id from waiting where place = 1 or (events <= ${limits.events} and bytes <= ${limits.bytes}))
+      and group_id is null
+      and exists (select from timeline_lease where owner = ${owner} and lease_until > now())
+    returning 1`
+  return rows.length === 0 ? undefined : id
+}
+
+async function readGroup(sql: Sql, id: string): Promise<Group> {
+  const rows = await sql<{ events: string }[]>`
+    select events from outbox where group_id = ${id} and shipped_at is null and events <> '' order by id`
+  return { id, lines: rows.flatMap(({ events }) => events.split('\n')).filter(Boolean) }
+}
+
+export async function markShipped(sql: Sql, id: string): Promise<void> {
+  await sql`update outbox set shipped_at = now() where group_id = ${id} and shipped_at is null`
+}
+
+/**
+ * Moves lines that ClickHouse cannot read out of a group and into `dead_letters`, in one statement. The group has not
+ * been inserted, or it would have been readable; so what is left of it still goes under its one token.
+ */
+export async function setAside(sql: Sql, groupId: string, faulty: FaultyLine[]): Promise<void> {
+  const letters = JSON.stringify(faulty.map(toDeadLetter))
+  const lines = JSON.stringify(faulty.map(({ line }) => line))
+  await sql`
+    with letters as (
+      insert into dead_letters (id, business_id, contact_id, partition, stream_id, kind, reason, payload, received_at)
+      select id, business_id, contact_id, 'timeline', ${groupId}, 'timeline', reason, payload, received_at
+      from json_to_recordset(${letters}::text::json) as x(id uuid, business_id uuid, contact_id uuid, reason text,
+        payload text, received_at bigint)
+    ), faulty as (
+      select line from json_array_elements_text(${lines}::text::json) as line
+    )
+    update outbox set (events, event_count) = (
+      select coalesce(string_agg(line, E'\n' order by place), ''), count(*)
+      from string_to_table(events, E'\n') with ordinality as kept(line, place)
+      where line <> '' and line not in (select line from faulty)
+    )
+    where group_id = ${groupId} and shipped_at is null`
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The addresses are kept for erasure and for the operator, as far as they can be read at all. */
+function toDeadLetter({ line, reason }: FaultyLine) {
+  const row = readRow(line)
+  const uuid = (value: unknown) => (typeof value === 'string' && UUID.test(value) ? value : null)
+  return {
+    id: crypto.randomUUID(),
+    business_id: uuid(row.business_id),
+    contact_id: uuid(row.contact_id),
+    reason,
+    payload: line,
+    received_at: Number.isSafeInteger(row.received_ms) ? row.received_ms : null,
+  }
+}
+
+function readRow(line: string): Partial<Record<string, unknown>> {
+  try {
+    return { ...decodeTimelineRow(line) }
+  } catch {
+    return {}
+  }
+}

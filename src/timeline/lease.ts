@@ -1,0 +1,60 @@
+import type { Logger } from '../log.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { pause } from '../stream/pause.ts'
+
+/** The right to ship the outbox: one process at a time. */
+export interface Lease {
+  /** Names this process in `timeline_lease`. */
+  readonly owner: string
+  held(): boolean
+  /** Stops renewing, and lets another process take over at once. */
+  release(): Promise<void>
+}
+
+/**
+ * Takes the lease as soon as it is free and renews it in the background, also while an insert takes long.
+ *
+ * It is a row with an end and not a lock of a Postgres session: the session of an owner that is paused, or lost behind a
+ * dead network, would keep its lock for as long as its connection seems to live, and nobody would ship. A row runs out
+ * and another owner takes over. The paused one may then wake up in the middle of a group and send it too. That is
+ * harmless: a group is a fixed list of rows, no row is ever in two groups, its token lets ClickHouse take it once, and a
+ * snapshot only ever gives way to a newer one. So the lease saves work; tokens and revisions keep things right.
+ */
+export async function takeLease(deps: { sql: Sql; log: Logger }, leaseMs: number): Promise<Lease> {
+  const owner = crypto.randomUUID()
+  const released = new AbortController()
+  let heldUntil = 0
+  const renew = async () => {
+    // Counted from before the call, so that this process lets go no later than Postgres does.
+    const asked = performance.now()
+    if (await renewLease(deps.sql, owner, leaseMs)) heldUntil = asked + leaseMs
+  }
+  const tryRenew = () => renew().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not renewed'))
+  await tryRenew()
+  const renewing = repeat(tryRenew, leaseMs / 3, released.signal)
+  return {
+    owner,
+    held: () => performance.now() < heldUntil,
+    async release() {
+      released.abort()
+      heldUntil = 0
+      await renewing
+      await deps.sql`update timeline_lease set owner = null, lease_until = '-infinity' where owner = ${owner}`
+    },
+  }
+}
+
+async function repeat(run: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(everyMs, signal)
+    if (!signal.aborted) await run()
+  }
+}
+
+async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<boolean> {
+  const rows = await sql`
+    update timeline_lease set owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    where owner = ${owner} or lease_until <= now()
+    returning 1`
+  return rows.length > 0
+}

@@ -1,0 +1,21 @@
+import type { Sql } from '../stores/postgres.ts'
+
+/** What the timeline worker tells; the gauges, counters and histograms of prom-client fit as they are. */
+export interface TimelineMetrics {
+  /** Saves that ClickHouse does not have yet. */
+  outboxRows?: { set(rows: number): void }
+  /** Age of the oldest of them in seconds; 0 when there is none. */
+  outboxLagSeconds?: { set(seconds: number): void }
+  /** Events inserted into ClickHouse. */
+  timelineRows?: { inc(events: number): void }
+  /** Seconds from reading a group to marking it shipped. */
+  timelineInsertSeconds?: { observe(seconds: number): void }
+}
+
+export async function observeOutbox(sql: Sql, metrics: TimelineMetrics): Promise<void> {
+  const [waiting] = await sql<{ rows: number; seconds: number }[]>`
+    select count(*) as rows, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds
+    from outbox where shipped_at is null`
+  metrics.outboxRows?.set(waiting?.rows ?? 0)
+  metrics.outboxLagSeconds?.set(waiting?.seconds ?? 0)
+}

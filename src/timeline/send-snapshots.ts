@@ -1,0 +1,85 @@
+import { STAGES } from '../rules/journey-stage.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { Sql } from '../stores/postgres.ts'
+
+/** A contact as Postgres has it now. */
+interface ContactRow {
+  business_id: string
+  contact_id: string
+  revision: number
+  merged_into: string | null
+  created_ms: number
+  first_name: string | null
+  last_name: string | null
+  country: string | null
+  city: string | null
+  language: string | null
+  timezone: string | null
+  stage: number
+  tags: string[]
+  /** [epoch ms, JSON text of the value or null when cleared] */
+  traits: Record<string, [number, string | null]>
+  order_count: number
+  /** Decimal text by currency. */
+  revenue: Record<string, string>
+}
+
+/**
+ * Sends the present state of every contact that a group touched. It may be newer than the group, and one that is gone is
+ * left to the erasure; neither matters, since the highest revision wins in ClickHouse. For the same reason it goes
+ * without a token: a repeat that read a newer state must not be taken for the first attempt.
+ */
+export async function sendSnapshots(
+  deps: { sql: Sql; clickhouse: ClickHouseClient },
+  groupId: string,
+  signal?: AbortSignal,
+) {
+  const contacts = await readTouched(deps.sql, groupId)
+  await insertSnapshots(deps.clickhouse, contacts.map(toSnapshot), signal)
+}
+
+async function readTouched(sql: Sql, groupId: string): Promise<ContactRow[]> {
+  return await sql<ContactRow[]>`
+    with touched as (
+      select distinct t.business_id, t.contact_id
+      from outbox o, unnest(o.business_ids, o.contact_ids) as t (business_id, contact_id)
+      where o.group_id = ${groupId} and o.shipped_at is null
+    )
+    select c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
+      c.first_name, c.last_name, c.country, c.city, c.language, c.timezone, c.stage, to_jsonb(c.tags) as tags, c.traits,
+      c.order_count, coalesce(r.revenue, '{}') as revenue
+    from touched t
+    join contacts c on c.business_id = t.business_id and c.id = t.contact_id
+    left join lateral (
+      select jsonb_object_agg(currency, amount::text) as revenue
+      from revenue where business_id = c.business_id and contact_id = c.id
+    ) r on true`
+}
+
+function toSnapshot({ stage, traits, ...contact }: ContactRow): Snapshot {
+  return { ...contact, erased: 0, stage: STAGES[stage] ?? '', custom_fields: customFields(traits) }
+}
+
+/** The values are JSON text already, and stay as they were sent. */
+function customFields(traits: ContactRow['traits']): string {
+  const fields = Object.entries(traits).filter(([, [, value]]) => value !== null)
+  return `{${fields.map(([key, [, value]]) => `${JSON.stringify(key)}:${value}`).join(',')}}`
+}
+
+/** A row of `contact_snapshots`; a column that is absent is empty. */
+export interface Snapshot {
+  business_id: string
+  contact_id: string
+  revision: number
+  erased: 0 | 1
+  [column: string]: unknown
+}
+
+const INSERT = `insert into contact_snapshots settings async_insert = 0, insert_deduplicate = 1,
+  deduplicate_blocks_in_dependent_materialized_views = 1, input_format_skip_unknown_fields = 1 format JSONEachRow`
+
+export async function insertSnapshots(clickhouse: ClickHouseClient, snapshots: Snapshot[], signal?: AbortSignal) {
+  if (snapshots.length === 0) return
+  const lines = snapshots.map((snapshot) => JSON.stringify(snapshot)).join('\n')
+  await clickhouse.command({ query: `${INSERT}\n${lines}`, ...(signal && { abort_signal: signal }) })
+}

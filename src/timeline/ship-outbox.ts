@@ -1,0 +1,67 @@
+import type { Logger } from '../log.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { GROUP_LIMITS, type Group, type GroupLimits, markShipped, nextGroup, setAside } from './groups.ts'
+import { findFaultyLines, insertEvents, isDataFault } from './insert-events.ts'
+import type { Lease } from './lease.ts'
+import type { TimelineMetrics } from './observe.ts'
+import { sendSnapshots } from './send-snapshots.ts'
+
+export interface ShipDeps {
+  sql: Sql
+  clickhouse: ClickHouseClient
+  log: Logger
+  metrics?: TimelineMetrics
+}
+
+/**
+ * Takes one group from the outbox to ClickHouse (design, promise 5): its events under the group's id as token, then the
+ * present state of the contacts it touched, then the mark in Postgres. A crash after any step repeats the group, which
+ * changes nothing that is there. Returns the number of events, or undefined when nothing waits. Rejects on trouble; the
+ * group is then the first to be sent again.
+ */
+export async function shipOutbox(
+  deps: ShipDeps,
+  lease: Lease,
+  signal?: AbortSignal,
+  limits: GroupLimits = GROUP_LIMITS,
+): Promise<number | undefined> {
+  const group = await nextGroup(deps.sql, lease.owner, limits)
+  if (!group) return undefined
+  // An owner that was paused while it read must not send what another may have shipped, and erased, since.
+  if (!lease.held()) throw new Error('the timeline lease ran out')
+  const started = performance.now()
+  const events = await sendEvents(deps, group, signal)
+  await sendSnapshots(deps, group.id, signal)
+  await markShipped(deps.sql, group.id)
+  deps.metrics?.timelineRows?.inc(events)
+  deps.metrics?.timelineInsertSeconds?.observe((performance.now() - started) / 1000)
+  return events
+}
+
+async function sendEvents(deps: ShipDeps, group: Group, signal?: AbortSignal): Promise<number> {
+  if (group.lines.length === 0) return 0
+  try {
+    await insertEvents(deps.clickhouse, group.lines, group.id, signal)
+    return group.lines.length
+  } catch (error) {
+    if (!isDataFault(error)) throw error
+    return await sendReadable(deps, group, error, signal)
+  }
+}
+
+/** One event that ClickHouse cannot read must not hold up the others. */
+async function sendReadable(deps: ShipDeps, group: Group, refusal: unknown, signal?: AbortSignal): Promise<number> {
+  const faulty = await findFaultyLines(deps.clickhouse, group.lines, signal)
+  // Each line by itself can be read: it was not the data after all.
+  if (faulty.length === 0) throw refusal
+  await setAside(deps.sql, group.id, faulty)
+  deps.log.error(
+    { group: group.id, events: faulty.length },
+    'events set aside as dead letters: ClickHouse cannot read them',
+  )
+  const unreadable = new Set(faulty.map(({ line }) => line))
+  const lines = group.lines.filter((line) => !unreadable.has(line))
+  if (lines.length > 0) await insertEvents(deps.clickhouse, lines, group.id, signal)
+  return lines.length
+}
