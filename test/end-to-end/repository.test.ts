@@ -1,0 +1,32 @@
+/** What keeps the repository itself in order. */
+import { execFile } from 'node:child_process'
+import { accessSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+test('there is one lock file, and it names no place to download from', () => {
+  const locks = readdirSync(root).filter((name) => /lock|shrinkwrap/.test(name))
+  expect(locks).toEqual(['package-lock.json'])
+  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
+  expect(lock).not.toContain('"resolved"')
+  expect(lock).not.toMatch(/https?:\/\/[^"]*(registry|npmjs|\.tgz)/)
+})
+
+test('a promise that nobody awaits fails the linter', async () => {
+  const directory = mkdtempSync(join(root, 'test', 'floating-'))
+  try {
+    writeFileSync(join(directory, 'floating.ts'), 'export function forget(): void {\n  Promise.resolve(1)\n}\n')
+    const lint = promisify(execFile)('node_modules/.bin/oxlint', ['--type-aware', directory], { cwd: root })
+    await expect(lint).rejects.toMatchObject({ stdout: expect.stringContaining('no-floating-promises') as string })
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+})
+
+test('the CI script can be run', () => {
+  expect(() => accessSync(join(root, '.ci/run'), constants.X_OK)).not.toThrow()
+})
