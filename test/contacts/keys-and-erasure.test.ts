@@ -1,0 +1,163 @@
+/** Idempotency keys, and what is left of a person who was erased. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
+import type { ContactAnswer } from '../../src/stream/entry.ts'
+import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import { readPeople } from '../support/read-people.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+const ANN = { email: 'ann@x.io' }
+let stack: Stack
+let pipeline: Pipeline
+let businessId: string
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  ;({ businessId } = await createBusiness(stack.sql))
+})
+
+describe('a repeated idempotency key', () => {
+  it('records nothing, whatever the event name; tags, traits and identity fields are applied', async () => {
+    await pipeline.track(track(businessId, eventFact('paid', ANN, { value: 5, idempotencyKey: 'k' })))
+    const answer = await pipeline.track(
+      track(
+        businessId,
+        eventFact(
+          'purchase',
+          { ...ANN, phone: '972500000001' },
+          { value: 9, idempotencyKey: 'k', tags: ['late'], traits: { plan: 'pro' } },
+        ),
+      ),
+    )
+    expect(answer).toMatchObject({ deduped: true, isNew: false, interpreted: { type: 'purchase', countedRevenue: 0 } })
+    const [person, ...others] = await readPeople(stack.sql, businessId)
+    expect(others).toEqual([])
+    expect(person).toMatchObject({
+      identities: ['email:ann@x.io', 'phone:972500000001'],
+      revenue: { USD: '5' },
+      orders: 1,
+      stage: 0,
+      tags: ['late'],
+    })
+    expect(Object.keys(person?.events ?? {})).toEqual(['paid'])
+  })
+
+  it('applies traits as of the recorded event when it sends no time', async () => {
+    const recorded = eventFact('e', ANN, { occurredAt: NOW - 10, idempotencyKey: 'k', traits: { plan: 'old' } })
+    await pipeline.track(track(businessId, recorded))
+    await pipeline.track(track(businessId, eventFact('e', ANN, { occurredAt: NOW - 5, traits: { plan: 'newer' } })))
+    const repeat = eventFact('e', ANN, { idempotencyKey: 'k', traits: { plan: 'too old' } })
+    await pipeline.track(track(businessId, { ...repeat, occurredAt: NOW, occurredAtSent: false }))
+    const [person] = await readPeople(stack.sql, businessId)
+    expect(person?.traits['plan']).toEqual([NOW - 5, '"newer"'])
+  })
+
+  it('is one key within a batch and across endpoints', async () => {
+    const facts = [1, 2].map((value) => eventFact('paid', ANN, { value, idempotencyKey: 'k' }))
+    const { items } = await pipeline.batch(batch(businessId, facts))
+    expect(items).toMatchObject([{ deduped: false }, { deduped: true }])
+    expect(await pipeline.track(track(businessId, facts[1]!))).toMatchObject({ deduped: true })
+    expect((await readPeople(stack.sql, businessId))[0]?.revenue).toEqual({ USD: '1' })
+  })
+
+  it('of another business is another key', async () => {
+    const other = await createBusiness(stack.sql)
+    const fact = eventFact('paid', ANN, { idempotencyKey: 'k' })
+    const answers = [await pipeline.track(track(businessId, fact)), await pipeline.track(track(other.businessId, fact))]
+    expect(answers.map((answer) => answer.deduped)).toEqual([false, false])
+    expect(answers[0]?.contactId).not.toBe(answers[1]?.contactId)
+  })
+
+  it('links no browser', async () => {
+    const fact = eventFact('e', ANN, { idempotencyKey: 'k' })
+    await pipeline.track(track(businessId, fact))
+    await pipeline.track(track(businessId, { ...fact, visitorId: 'v' }))
+    expect(await stack.sql`select 1 from visitors where business_id = ${businessId}`).toHaveLength(0)
+  })
+})
+
+describe('an erasure', () => {
+  async function erase(contactId: string): Promise<ContactAnswer> {
+    const [answer] = await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })
+    return answer as ContactAnswer
+  }
+  const PERSONAL = [
+    'contacts',
+    'identities',
+    'event_statistics',
+    'revenue',
+    'subscriptions',
+    'visitors',
+    'contact_visitors',
+    'identifications',
+    'enrolments',
+    'merge_log',
+    'dead_letters',
+  ]
+
+  it('leaves nothing of the person under any of its ids, and everything of the neighbours', async () => {
+    const made = await pipeline.track(
+      track(
+        businessId,
+        eventFact('paid', ANN, { value: 5, idempotencyKey: 'k', visitorId: 'v', tags: ['t'], traits: { a: 1 } }),
+      ),
+    )
+    const phone = await pipeline.identify(
+      identify(businessId, identifyFact({ phone: '972500000001' }, { visitorId: 'w' })),
+    )
+    await pipeline.apply({
+      kind: 'subscribe',
+      businessId,
+      receivedAt: NOW,
+      contactId: phone.contactId,
+      channels: { sms: true },
+      method: 'form',
+    })
+    await pipeline.track(track(businessId, eventFact('joined', { ...ANN, phone: '972500000001' })))
+    await pipeline.track(track(businessId, eventFact('paid', { email: 'bob@x.io' }, { value: 7 })))
+
+    const answer = await erase(phone.contactId)
+    expect(answer.erasedIds?.toSorted()).toEqual([made.contactId, phone.contactId].toSorted())
+    await scrubOutbox(stack.sql, businessId, answer.erasedIds ?? [])
+    for (const table of PERSONAL) {
+      const [{ left }] = await stack.sql<[{ left: number }]>`
+        select count(*)::int as left from ${stack.sql(table)} t where business_id = ${businessId}
+        and (${answer.erasedIds!.join(' ')} like '%' || coalesce(to_jsonb(t) ->> 'contact_id', to_jsonb(t) ->> 'id') || '%')`
+      expect([table, left]).toEqual([table, 0])
+    }
+    const outbox = await stack.sql<
+      { text: string }[]
+    >`select o::text as text from outbox o where business_ids && array[${businessId}]::uuid[] or events like ${`%${businessId}%`}`
+    const left = outbox.map((row) => row.text).join()
+    for (const trace of [...answer.erasedIds!, 'ann@x.io', '972500000001']) expect(left).not.toContain(trace)
+    expect(left).toContain('paid')
+    expect(await readPeople(stack.sql, businessId)).toMatchObject([
+      { identities: ['email:bob@x.io'], revenue: { USD: '7' } },
+    ])
+  })
+
+  it('is not undone by a repeat; new facts make a new contact', async () => {
+    const fact = eventFact('paid', ANN, { value: 5, idempotencyKey: 'k', tags: ['t'] })
+    const { contactId } = await pipeline.track(track(businessId, fact))
+    await erase(contactId)
+    const repeat = await pipeline.track(track(businessId, fact))
+    expect(repeat).toMatchObject({ contactId, deduped: true, isNew: false, interpreted: { countedRevenue: 0 } })
+    expect(repeat.warnings).toHaveLength(1)
+    expect(await readPeople(stack.sql, businessId)).toEqual([])
+    const fresh = await pipeline.track(track(businessId, eventFact('paid', ANN)))
+    expect(fresh).toMatchObject({ isNew: true, deduped: false })
+    expect(fresh.contactId).not.toBe(contactId)
+  })
+
+  it('finds nothing twice, nor another business’s contact', async () => {
+    const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
+    const other = await createBusiness(stack.sql)
+    const [foreign] = await pipeline.apply({ kind: 'erase', businessId: other.businessId, receivedAt: NOW, contactId })
+    expect(foreign).toEqual({ contactId: null })
+    expect((await erase(contactId)).contactId).toBe(contactId)
+    expect(await erase(contactId)).toEqual({ contactId: null })
+  })
+})

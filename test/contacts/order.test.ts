@@ -1,0 +1,136 @@
+/**
+ * Decisions, "Time": statistics, revenue, orders, tags, stage, trait values and who is one person do not depend on the
+ * order of arrival, on the cutting into batches, or on retries. Checked against a few independent lines.
+ */
+import * as fc from 'fast-check'
+import { uuidv7 } from 'uuidv7'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Identity } from '../../src/rules/facts.ts'
+import { stageOf } from '../../src/rules/journey-stage.ts'
+import { type Call, NOW, batch, eventFact, openPipeline, track } from '../support/facts.ts'
+import { type Person, byIdentities, readPeople } from '../support/read-people.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+
+interface Sent {
+  person: number
+  fields: (keyof Identity)[]
+  event: string
+  at: number
+  cents: number | null
+  tag: string
+  trait: [key: 'plan' | 'score', value: string | number | null]
+  keyed: boolean
+}
+
+const sent: fc.Arbitrary<Sent> = fc.record({
+  person: fc.nat(2),
+  fields: fc.subarray<keyof Identity>(['platformCustomerId', 'email', 'phone'], { minLength: 1 }),
+  event: fc.constantFrom('signup', 'purchase', 'product_viewed', 'referral_made'),
+  at: fc.integer({ min: NOW - 5, max: NOW }),
+  cents: fc.option(fc.integer({ min: 1, max: 1000 })),
+  tag: fc.constantFrom('a', 'b', 'c'),
+  trait: fc.oneof(
+    fc.tuple(fc.constant('plan' as const), fc.constantFrom('free', 'pro', null)),
+    fc.tuple(fc.constant('score' as const), fc.constantFrom(1, 2, null)),
+  ),
+  keyed: fc.boolean(),
+})
+
+const identityOf = ({ person, fields }: Sent): Identity =>
+  Object.fromEntries(
+    fields.map((field) => [
+      field,
+      { platformCustomerId: `c${person}`, email: `${person}@x.io`, phone: `97250000000${person}` }[field as 'email'],
+    ]),
+  )
+
+function callFact(event: Sent, number: number) {
+  return eventFact(event.event, identityOf(event), {
+    occurredAt: event.at,
+    tags: [event.tag],
+    traits: { [event.trait[0]]: event.trait[1] },
+    idempotencyKey: event.keyed ? `key-${number}` : null,
+    ...(event.cents === null ? {} : { value: event.cents / 100 }),
+  })
+}
+
+/** The oracle: people are what shared fields connect; everything else is a fold over the set of their events. */
+function expected(events: Sent[]): Person[] {
+  const groups: { fields: Set<string>; events: Sent[] }[] = []
+  for (const event of events) {
+    const fields = new Set(Object.entries(identityOf(event)).map(([kind, value]) => `${kind}:${value}`))
+    const touching = groups.filter((group) => [...fields].some((field) => group.fields.has(field)))
+    for (const group of touching) {
+      groups.splice(groups.indexOf(group), 1)
+      for (const field of group.fields) fields.add(field)
+    }
+    groups.push({ fields, events: [...touching.flatMap((group) => group.events), event] })
+  }
+  return groups.map(({ fields, events: theirs }) => fold([...fields].sort(), theirs)).sort(byIdentities)
+}
+
+function fold(identities: string[], events: Sent[]): Person {
+  const person: Person = { identities, stage: 0, orders: 0, tags: [], traits: {}, events: {}, revenue: {} }
+  let cents = 0
+  for (const event of events) {
+    person.stage = Math.max(person.stage, stageOf(event.event) ?? 0)
+    cents += event.cents ?? 0
+    if (event.cents !== null || event.event === 'purchase') person.orders += 1
+    const [first, last, count] = person.events[event.event] ?? [Infinity, -Infinity, 0]
+    person.events[event.event] = [Math.min(first, event.at), Math.max(last, event.at), count + 1]
+    const [key, value] = event.trait
+    const [at, json] = person.traits[key] ?? [-Infinity, null]
+    const text = value === null ? null : JSON.stringify(value)
+    if (event.at > at || (event.at === at && text !== null && (json === null || text > json)))
+      person.traits[key] = [event.at, text]
+  }
+  person.tags = [...new Set(events.map((event) => event.tag))].sort()
+  if (cents > 0) person.revenue = { USD: String(cents / 100) }
+  return person
+}
+
+describe('a set of events', () => {
+  it('gives the same people in any order, cut in any way, with any repetition', async () => {
+    const { sql } = stack
+    const scenario = fc.array(sent, { minLength: 1, maxLength: 14 }).chain((events) =>
+      fc.record({
+        events: fc.constant(events),
+        // Each event once, the keyed ones any number of times more, all in any order.
+        order: fc
+          .array(fc.nat(events.length - 1), { maxLength: 6 })
+          .map((more) => more.filter((n) => events[n]?.keyed))
+          .chain((more) =>
+            fc.shuffledSubarray([...events.keys(), ...more.map((n) => n)], { minLength: events.length + more.length }),
+          ),
+        cuts: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 14, maxLength: 20 }),
+        asBatch: fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
+      }),
+    )
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ events, order, cuts, asBatch }) => {
+        const { businessId } = await createBusiness(sql)
+        for (const [key, type] of [
+          ['plan', 'Text'],
+          ['score', 'Number'],
+        ])
+          await sql`insert into custom_fields (business_id, key, type, created_at) values (${businessId}, ${key!}, ${type!}, 0)`
+        const pipeline = await openPipeline(sql, `order-${uuidv7()}`)
+        const facts = order.map((n) => callFact(events[n]!, n))
+        for (let done = 0, group = 0; done < facts.length; group += 1) {
+          const part = facts.slice(done, done + (cuts[group] ?? 1))
+          const calls: Call[] = asBatch[group] ? [batch(businessId, part)] : part.map((fact) => track(businessId, fact))
+          await pipeline.apply(...calls)
+          done += part.length
+        }
+        expect(await readPeople(sql, businessId)).toEqual(expected(events))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})

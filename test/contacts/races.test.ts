@@ -1,0 +1,111 @@
+/** Several owners on one set of people at once, as live and backfill partitions are: callers never see a race. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { uuidv7 } from 'uuidv7'
+import type { Identity } from '../../src/rules/facts.ts'
+import type { TrackAnswer } from '../../src/stream/entry.ts'
+import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
+import { readPeople } from '../support/read-people.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+let stack: Stack
+let pipelines: Pipeline[]
+beforeAll(async () => {
+  stack = await openStack()
+  pipelines = await Promise.all(Array.from({ length: 4 }, () => openPipeline(stack.sql, `race-${uuidv7()}`)))
+})
+afterAll(() => stack.close())
+
+/** Deals the calls over the pipelines; each applies its share one after the other, all of them at once. */
+async function race(make: (n: number) => ReturnType<typeof track>, count: number): Promise<TrackAnswer[]> {
+  const shares = pipelines.map(async (pipeline, which) => {
+    const answers: TrackAnswer[] = []
+    for (let n = which; n < count; n += pipelines.length) answers.push(await pipeline.track(make(n)))
+    return answers
+  })
+  return (await Promise.all(shares)).flat()
+}
+
+describe('callers that race', () => {
+  it('make one person by different fields: one contact, one isNew', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { businessId } = await createBusiness(stack.sql)
+      const full: Required<Omit<Identity, 'phoneRead'>> = {
+        platformCustomerId: 'c1',
+        email: 'a@x.io',
+        phone: '972500000001',
+      }
+      const forms: Identity[] = [
+        full,
+        { email: full.email, phone: full.phone },
+        { platformCustomerId: full.platformCustomerId, phone: full.phone },
+        { platformCustomerId: full.platformCustomerId, email: full.email },
+      ]
+      const answers = await race((n) => track(businessId, eventFact('signup', forms[(n + round) % 4]!)), 40)
+      const people = await readPeople(stack.sql, businessId)
+      expect(people).toHaveLength(1)
+      expect(people[0]?.events['signup']?.[2]).toBe(40)
+      // Contacts that were made apart and then merged were each new once; never more than contacts were made.
+      const [{ made }] = await stack.sql<[{ made: number }]>`
+        select count(*)::int as made from contacts where business_id = ${businessId}`
+      expect(answers.filter((answer) => answer.isNew)).toHaveLength(made)
+    }
+  })
+
+  it('send one idempotency key 30 times at once: recorded once', async () => {
+    const { businessId } = await createBusiness(stack.sql)
+    const answers = await race(
+      (n) =>
+        track(businessId, eventFact('paid', { email: 'a@x.io' }, { value: 5, idempotencyKey: 'k', tags: [`t${n}`] })),
+      30,
+    )
+    expect(answers.filter((answer) => !answer.deduped)).toHaveLength(1)
+    expect(answers.filter((answer) => answer.isNew)).toHaveLength(1)
+    const [person] = await readPeople(stack.sql, businessId)
+    expect(person).toMatchObject({ orders: 1, revenue: { USD: '5' } })
+    expect(person?.events['paid']?.[2]).toBe(1)
+    expect(person?.tags).toHaveLength(30)
+  })
+
+  it('merge in a ring: all end as one, nothing is lost', async () => {
+    const { businessId } = await createBusiness(stack.sql)
+    const size = 12
+    await race((n) => track(businessId, eventFact('made', { email: `${n}@x.io` }, { value: 1 })), size)
+    // Each call bridges one person's email with the next one's phone, which the next call sends with its email.
+    await race(
+      (n) =>
+        track(
+          businessId,
+          eventFact('bridged', { email: `${n % size}@x.io`, phone: `97250000${100 + ((n + 1) % size)}` }),
+        ),
+      size,
+    )
+    await race(
+      (n) =>
+        track(businessId, eventFact('joined', { email: `${n % size}@x.io`, phone: `97250000${100 + (n % size)}` })),
+      size,
+    )
+    const people = await readPeople(stack.sql, businessId)
+    expect(people).toHaveLength(1)
+    expect(people[0]).toMatchObject({ revenue: { USD: String(size) }, orders: size })
+    expect(people[0]?.events).toMatchObject({ made: [expect.any(Number), expect.any(Number), size] })
+    expect(people[0]?.identities).toHaveLength(size * 2)
+    const dangling = await stack.sql`
+      select 1 from contacts l join contacts s on s.business_id = l.business_id and s.id = l.merged_into
+      where l.business_id = ${businessId} and s.merged_into is not null`
+    expect(dangling).toHaveLength(0)
+  })
+
+  it('create one custom field with different first types: one type, the others are told', async () => {
+    const { businessId } = await createBusiness(stack.sql)
+    const values = ['text', 5, true, '2026-01-01']
+    const answers = await race(
+      (n) => track(businessId, eventFact('e', { email: `${n}@x.io` }, { traits: { mixed: values[n % 4]! } })),
+      20,
+    )
+    const fields = await stack.sql`select key, type from custom_fields where business_id = ${businessId}`
+    expect(fields).toHaveLength(1)
+    const told = answers.filter((answer) => answer.warnings.length > 0).length
+    const fitting = fields[0]?.['type'] === 'Text' ? 10 : 5
+    expect(told).toBe(20 - fitting)
+  })
+})

@@ -1,0 +1,108 @@
+/** Facts as the front door would hand them over, and a pipeline that applies them without a stream in between. */
+import { pino } from 'pino'
+import { uuidv7 } from 'uuidv7'
+import type { EventFact, IdentifyFact, Identity } from '../../src/rules/facts.ts'
+import { interpret } from '../../src/rules/interpret.ts'
+import type { Sql } from '../../src/stores/postgres.ts'
+import type { Answer, BatchAnswer, IdentifyAnswer, Request, TrackAnswer } from '../../src/stream/entry.ts'
+import type { MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
+import type { PipelineDeps } from '../../workers/attempt.ts'
+import { applyMicroBatch } from '../../workers/pipeline.ts'
+
+export const NOW = Date.parse('2026-11-20T12:00:00Z')
+
+type EventInput = Partial<EventFact> & { value?: number; sentCurrency?: string }
+
+export function eventFact(event: string, identity: Identity, input: EventInput = {}): EventFact {
+  const { value = null, sentCurrency, ...rest } = input
+  const sent = { event, ...(value === null ? {} : { value }), ...(sentCurrency ? { currency: sentCurrency } : {}) }
+  const { meaning, warnings } = interpret(sent, 'USD')
+  return {
+    event,
+    identity,
+    occurredAt: NOW,
+    occurredAtSent: input.occurredAt !== undefined,
+    meaning,
+    value,
+    properties: null,
+    tags: [],
+    traits: {},
+    idempotencyKey: null,
+    visitorId: null,
+    warnings,
+    ...rest,
+  }
+}
+
+export function identifyFact(identity: Identity, input: Partial<IdentifyFact> = {}): IdentifyFact {
+  return { identity, profile: {}, traits: {}, method: null, visitorId: null, warnings: [], ...input }
+}
+
+/** A request without what the road adds to it. */
+export type Call = Request extends infer R ? (R extends Request ? Omit<R, 'n' | 'requestId'> : never) : never
+
+export const track = (businessId: string, fact: EventFact, keyed = true): Call => ({
+  kind: 'track',
+  businessId,
+  receivedAt: NOW,
+  keyed,
+  source: keyed ? 'live' : 'browser',
+  fact,
+})
+export const batch = (businessId: string, facts: EventFact[]): Call => ({
+  kind: 'batch',
+  businessId,
+  receivedAt: NOW,
+  items: facts.map((fact, index) => ({ index, fact })),
+})
+export const identify = (businessId: string, fact: IdentifyFact, keyed = true): Call => ({
+  kind: 'identify',
+  businessId,
+  receivedAt: NOW,
+  keyed,
+  fact,
+})
+
+export interface Pipeline {
+  deps: PipelineDeps
+  /** Applies the calls as one micro-batch; answers in their order. */
+  apply(...calls: Call[]): Promise<Answer[]>
+  track(call: Call): Promise<TrackAnswer>
+  identify(call: Call): Promise<IdentifyAnswer>
+  batch(call: Call): Promise<BatchAnswer>
+  /** The micro-batch that `apply` would make, for faults. */
+  microBatch(...calls: Call[]): MicroBatch
+  run(made: MicroBatch): Promise<Outcome>
+}
+
+/** One partition of its own, taken; each micro-batch follows the one before. */
+export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Promise<Pipeline> {
+  await sql`insert into positions (partition, epoch) values (${partition}, 1)`
+  const deps: PipelineDeps = { sql, log: pino({ level: 'silent' }), configs: new Map() }
+  let sequence = 0
+  const idOf = (n: number) => `${n === 0 ? 0 : NOW}-${n}`
+  const pipeline: Pipeline = {
+    deps,
+    microBatch(...calls) {
+      const from = idOf(sequence)
+      sequence += 1
+      const to = idOf(sequence)
+      const requests = calls.map((call, n) => ({
+        streamId: to,
+        frontDoor: 'test',
+        request: { ...call, n, requestId: 'r' } as Request,
+      }))
+      return { partition, epoch: 1, from, to, requests, poisoned: [] }
+    },
+    run: (made) => applyMicroBatch(deps, made, AbortSignal.timeout(20_000)),
+    async apply(...calls) {
+      const outcome = await pipeline.run(pipeline.microBatch(...calls))
+      if (outcome.kind !== 'applied') throw new Error(`the micro-batch was ${outcome.kind}`)
+      return outcome.answers.map(({ answer }) => answer)
+    },
+    track: async (call) => (await pipeline.apply(call))[0] as TrackAnswer,
+    identify: async (call) => (await pipeline.apply(call))[0] as IdentifyAnswer,
+    batch: async (call) => (await pipeline.apply(call))[0] as BatchAnswer,
+  }
+  return pipeline
+}

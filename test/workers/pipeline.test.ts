@@ -1,0 +1,164 @@
+/** What breaks between load and save: faults of data, exceptions, lost replies, other owners (design, promises 2 and 6). */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { uuidv7 } from 'uuidv7'
+import type { Sql } from '../../src/stores/postgres.ts'
+import type { TrackAnswer } from '../../src/stream/entry.ts'
+import type { MicroBatch } from '../../src/stream/micro-batch.ts'
+import { type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
+import { readPeople } from '../support/read-people.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+const ANN = { email: 'ann@x.io' }
+let stack: Stack
+let pipeline: Pipeline
+let businessId: string
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  pipeline = await openPipeline(stack.sql, `faults-${uuidv7()}`)
+  ;({ businessId } = await createBusiness(stack.sql))
+})
+
+const deadLetters = () =>
+  stack.sql<{ business_id: string | null; kind: string; reason: string; payload: string }[]>`
+    select business_id, kind, reason, payload from dead_letters order by created_at, id desc`
+const count = async () =>
+  (await readPeople(stack.sql, businessId)).reduce((sum, p) => sum + (p.events['e']?.[2] ?? 0), 0)
+
+/** The first call of `save_changes` is done to Postgres, and its reply lost. */
+function losingReply(sql: Sql): Sql {
+  let lost = false
+  const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
+    const query = sql(strings, ...values)
+    if (lost || !strings[0]?.includes('save_changes')) return query
+    lost = true
+    return query.then(() =>
+      Promise.reject(Object.assign(new Error('connection closed'), { code: 'CONNECTION_CLOSED' })),
+    )
+  }
+  return wrapped as unknown as Sql
+}
+
+describe('an item that Postgres refuses', () => {
+  it('becomes a dead letter; its neighbours and its key are unharmed', async () => {
+    await stack.sql`delete from dead_letters`
+    // What the front door never sends: an instant beyond bigint, text with NUL, a date that is no number.
+    const good = (n: number) => eventFact('e', { email: `${n}@x.io` })
+    const bad = eventFact('e', { email: 'bad@x.io' }, { occurredAt: 1e300, idempotencyKey: 'free' })
+    const nul = eventFact('e', { email: 'nul\u0000@x.io' })
+    const outcome = await pipeline.apply(
+      ...[1, 2, 3].map((n) => track(businessId, good(n))),
+      track(businessId, bad),
+      batch(businessId, [good(4), nul, good(5)]),
+      ...[6, 7].map((n) => track(businessId, good(n))),
+    )
+    expect(await count()).toBe(7)
+    expect(outcome[3]).toEqual({ failed: true })
+    expect(outcome[4]).toMatchObject({
+      items: [{ index: 0, deduped: false }, { index: 1, error: expect.any(String) as string }, { index: 2 }],
+    })
+    const letters = await deadLetters()
+    expect(letters.map((letter) => letter.kind).toSorted()).toEqual(['batch', 'track'])
+    const kept = JSON.parse(letters.find((letter) => letter.kind === 'batch')!.payload) as {
+      items: { index: number }[]
+    }
+    expect(kept.items.map((item) => item.index)).toEqual([1])
+    const again = await pipeline.track(track(businessId, eventFact('e', ANN, { idempotencyKey: 'free' })))
+    expect(again.deduped).toBe(false)
+  })
+
+  it('is found as well when a rule throws', async () => {
+    await stack.sql`delete from dead_letters`
+    const [good, thrown, unknown] = await pipeline.apply(
+      track(businessId, eventFact('e', ANN)),
+      track(businessId, eventFact('e', {})),
+      track(uuidv7(), eventFact('e', ANN)),
+    )
+    expect(good).toMatchObject({ isNew: true })
+    expect([thrown, unknown]).toEqual([{ failed: true }, { failed: true }])
+    expect((await deadLetters()).map((letter) => letter.reason).toSorted()).toEqual([
+      'the business does not exist',
+      'the identity has no field',
+    ])
+  })
+
+  it('does not stop the entries beside it that could not be read', async () => {
+    await stack.sql`delete from dead_letters`
+    const made = pipeline.microBatch(track(businessId, eventFact('e', ANN)))
+    made.poisoned.push({ streamId: made.to, reason: 'no JSON', payload: '\u0000\ud800{' })
+    expect(await pipeline.run(made)).toMatchObject({ kind: 'applied' })
+    expect(await deadLetters()).toMatchObject([{ business_id: null, kind: 'unreadable', payload: '\ufffd\ufffd{' }])
+    expect(await count()).toBe(1)
+  })
+
+  it('is deleted by the save that applies its replay', async () => {
+    await stack.sql`delete from dead_letters`
+    const id = uuidv7()
+    await stack.sql`insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
+      values (${id}, ${businessId}, 'p', '0-1', 'track', 'r', '{}')`
+    await pipeline.apply({ ...track(businessId, eventFact('e', ANN)), replayOf: id })
+    expect(await deadLetters()).toEqual([])
+  })
+})
+
+describe('a save whose reply is lost', () => {
+  it('counts as committed: its own answers go out, nothing is applied twice', async () => {
+    const made = pipeline.microBatch(track(businessId, eventFact('e', ANN, { value: 3 })))
+    pipeline.deps.sql = losingReply(stack.sql)
+    const outcome = await pipeline.run(made)
+    if (outcome.kind !== 'applied') throw new Error(outcome.kind)
+    const answer = outcome.answers[0]?.answer as TrackAnswer
+    expect(answer).toMatchObject({ isNew: true, deduped: false })
+    const people = await stack.sql`select id from contacts where business_id = ${businessId}`
+    expect(people.map((row) => String(row['id']))).toEqual([answer.contactId])
+    expect(await count()).toBe(1)
+  })
+})
+
+describe('an owner that was replaced', () => {
+  it('writes nothing', async () => {
+    const made = pipeline.microBatch(track(businessId, eventFact('e', ANN)))
+    await stack.sql`update positions set epoch = epoch + 1 where partition = ${made.partition}`
+    expect(await pipeline.run(made)).toEqual({ kind: 'fenced' })
+    expect(await count()).toBe(0)
+  })
+
+  it('does not repeat what the batch’s position says is done', async () => {
+    const made: MicroBatch = pipeline.microBatch(track(businessId, eventFact('e', ANN)))
+    await pipeline.run(made)
+    expect(await pipeline.run(made)).toEqual({ kind: 'fenced' })
+    expect(await count()).toBe(1)
+  })
+})
+
+describe('a restart of Postgres', () => {
+  it('in the middle of saves loses and doubles nothing', async () => {
+    const lanes = await Promise.all(Array.from({ length: 4 }, () => openPipeline(stack.sql, `restart-${uuidv7()}`)))
+    let running = true
+    const cutting = (async () => {
+      while (running) {
+        // As a restart does it: every other session ends, whatever it is doing.
+        await stack.sql`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`.catch(() => undefined)
+        await new Promise((resolve) => setTimeout(resolve, 40))
+      }
+    })()
+    const rounds = 25
+    await Promise.all(
+      lanes.map(async (lane) => {
+        for (let n = 0; n < rounds; n += 1)
+          await lane.apply(
+            track(businessId, eventFact('e', ANN, { value: 1 })),
+            track(businessId, eventFact('e', { email: `${n}@x.io` })),
+          )
+      }),
+    )
+    running = false
+    await cutting
+    expect(await count()).toBe(lanes.length * rounds * 2)
+    const ann = (await readPeople(stack.sql, businessId)).find((person) => person.identities.includes('email:ann@x.io'))
+    expect(ann?.revenue).toEqual({ USD: String(lanes.length * rounds) })
+  }, 30_000)
+})
