@@ -1,4 +1,5 @@
 /** Every metric of every process, declared once. Base units; no ids in labels. */
+import process from 'node:process'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 const LATENCY_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -9,7 +10,16 @@ export type Metrics = ReturnType<typeof createMetrics>
 export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
-  new Gauge({
+  return {
+    registry,
+    memory: residentMemory(registers),
+    ...frontDoorMetrics(registers),
+    ...roadMetrics(registers),
+  }
+}
+
+function residentMemory(registers: Registry[]) {
+  return new Gauge({
     name: 'process_resident_memory_bytes',
     help: 'Resident memory of this process.',
     registers,
@@ -17,7 +27,6 @@ export function createMetrics() {
       this.set(process.memoryUsage.rss())
     },
   })
-  return { registry, ...frontDoorMetrics(registers), ...roadMetrics(registers) }
 }
 
 function frontDoorMetrics(registers: Registry[]) {
@@ -91,6 +100,10 @@ function roadMetrics(registers: Registry[]) {
       help: 'Age of the oldest save that ClickHouse does not have yet; 0 when it has all.',
       registers,
     }),
-    deadLetters: new Gauge({ name: 'dead_letters', help: 'Requests kept because they could not be applied.', registers }),
+    deadLetters: new Gauge({
+      name: 'dead_letters',
+      help: 'Requests kept because they could not be applied.',
+      registers,
+    }),
   }
 }

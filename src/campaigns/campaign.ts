@@ -1,0 +1,19 @@
+import type { Sql } from '../stores/postgres.ts'
+
+/** A campaign as callers see it (decisions, "Campaigns"). */
+export interface Campaign {
+  campaignId: string
+  name: string
+  status: 'draft' | 'published'
+  trigger: { event: string }
+  canEnterAgain: boolean
+  goal: { event: string } | null
+}
+
+/** The columns of a Campaign. */
+export function campaignColumns(sql: Sql) {
+  return sql`
+    id as "campaignId", name, status, json_build_object('event', trigger_event) as trigger,
+    can_enter_again as "canEnterAgain",
+    case when goal_event is not null then json_build_object('event', goal_event) end as goal`
+}

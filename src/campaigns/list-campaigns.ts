@@ -1,0 +1,15 @@
+import type { Sql } from '../stores/postgres.ts'
+import { type Campaign, campaignColumns } from './campaign.ts'
+
+/** Oldest first. */
+export async function listCampaigns(sql: Sql, businessId: string): Promise<Campaign[]> {
+  return sql<Campaign[]>`
+    select ${campaignColumns(sql)} from campaigns where business_id = ${businessId} order by created_at, id`
+}
+
+/** Null when there is none of that id in this business. `campaignId` is a UUID. */
+export async function readCampaign(sql: Sql, businessId: string, campaignId: string): Promise<Campaign | null> {
+  const rows = await sql<Campaign[]>`
+    select ${campaignColumns(sql)} from campaigns where business_id = ${businessId} and id = ${campaignId}`
+  return rows[0] ?? null
+}

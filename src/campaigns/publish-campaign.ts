@@ -1,0 +1,25 @@
+import type { Sql } from '../stores/postgres.ts'
+import type { Campaign } from './campaign.ts'
+import { readCampaign } from './list-campaigns.ts'
+
+export type Published = { kind: 'published'; campaign: Campaign } | { kind: 'goal_is_trigger' } | { kind: 'not_found' }
+
+/**
+ * From here on every matching live event enrols its contact, and trigger and goal are locked. Each save asserts the version
+ * of the configuration that it decided with, so that raising it makes the publish seen by every event received later.
+ * Publishing again changes nothing.
+ */
+export async function publishCampaign(sql: Sql, businessId: string, campaignId: string): Promise<Published> {
+  const campaign = await readCampaign(sql, businessId, campaignId)
+  if (campaign === null) return { kind: 'not_found' }
+  if (campaign.goal?.event === campaign.trigger.event) return { kind: 'goal_is_trigger' }
+  await sql`
+    with published as (
+      update campaigns set status = 'published', published_at = now()
+      where business_id = ${businessId} and id = ${campaignId} and status = 'draft'
+      returning id
+    )
+    update businesses set config_version = config_version + 1
+    where id = ${businessId} and exists (select from published)`
+  return { kind: 'published', campaign: { ...campaign, status: 'published' } }
+}

@@ -1,0 +1,129 @@
+import { CHANNELS, type IdentityKind, type Subscriptions } from '../rules/facts.ts'
+import { STAGES, type StageName } from '../rules/journey-stage.ts'
+import { amountToNumber } from '../rules/money.ts'
+import type { TraitEntry } from '../rules/traits.ts'
+import type { Sql } from '../stores/postgres.ts'
+
+/** A person as callers see them (decisions, "Reading back"). Instants are ISO 8601 UTC. */
+export interface Contact {
+  contactId: string
+  firstName: string | null
+  lastName: string | null
+  country: string | null
+  city: string | null
+  language: string | null
+  timezone: string | null
+  tags: string[]
+  customFields: Record<string, unknown>
+  stage: StageName
+  revenue: { total: number; currency: string; byCurrency: Record<string, number> }
+  orderCount: number
+  /** Primary first. */
+  identities: Record<IdentityKind, string[]>
+  events: { event: string; firstAt: string; lastAt: string; count: number }[]
+  subscriptions: Subscriptions
+  visitorIds: string[]
+  enrolments: { campaignId: string; state: string; enrolledAt: string; endedAt: string | null }[]
+  createdAt: string
+  mergedFrom: string[]
+}
+
+type ProfileRow = Pick<Contact, 'firstName' | 'lastName' | 'country' | 'city' | 'language' | 'timezone'>
+interface ContactRow extends ProfileRow {
+  contactId: string
+  createdAt: number
+  stage: number
+  orderCount: number
+  tags: string[]
+  traits: Record<string, TraitEntry>
+  identities: { kind: IdentityKind; value: string; read: boolean }[]
+  revenue: Record<string, string>
+  events: { event: string; firstAt: number; lastAt: number; count: number }[]
+  subscriptions: Partial<Subscriptions>
+  visitorIds: string[]
+  enrolments: { campaignId: string; state: string; enrolledAt: number; endedAt: number | null }[]
+  mergedFrom: string[]
+}
+
+/**
+ * One person, all of it as of one instant: a single statement. A merged id answers with its survivor. Null when unknown,
+ * erased, or another business's. `contactId` is a UUID; `currency` is the business's present default.
+ */
+export async function readContact(
+  sql: Sql,
+  { businessId, contactId, currency }: { businessId: string; contactId: string; currency: string },
+): Promise<Contact | null> {
+  const [row] = await sql<ContactRow[]>`
+    with survivor as (
+      select coalesce(merged_into, id) as id from contacts where business_id = ${businessId} and id = ${contactId}
+    )
+    select c.id as "contactId", c.first_name as "firstName", c.last_name as "lastName", c.country, c.city, c.language,
+      c.timezone, c.created_at as "createdAt", c.stage, c.order_count as "orderCount", to_json(c.tags) as tags, c.traits,
+      (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.position), '[]')
+        from identities i where i.business_id = c.business_id and i.contact_id = c.id) as identities,
+      (select coalesce(json_object_agg(r.currency, r.amount::text order by r.currency), '{}')
+        from revenue r where r.business_id = c.business_id and r.contact_id = c.id) as revenue,
+      (select coalesce(json_agg(json_build_object('event', s.event, 'firstAt', s.first_at, 'lastAt', s.last_at,
+          'count', s.count) order by s.event), '[]')
+        from event_statistics s where s.business_id = c.business_id and s.contact_id = c.id) as events,
+      (select coalesce(json_object_agg(s.channel, s.subscribed), '{}')
+        from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id) as subscriptions,
+      to_json(array(select v.visitor_id from contact_visitors v where v.business_id = c.business_id and v.contact_id = c.id
+        order by v.linked_at, v.visitor_id)) as "visitorIds",
+      (select coalesce(json_agg(json_build_object('campaignId', e.campaign_id, 'state', e.state,
+          'enrolledAt', e.enrolled_at, 'endedAt', e.ended_at) order by e.enrolled_at, e.received_at), '[]')
+        from enrolments e where e.business_id = c.business_id and e.contact_id = c.id) as enrolments,
+      to_json(array(select m.id from contacts m where m.business_id = c.business_id and m.merged_into = c.id
+        order by m.created_at, m.id)) as "mergedFrom"
+    from contacts c join survivor on c.business_id = ${businessId} and c.id = survivor.id`
+  return row === undefined ? null : toContact(row, currency)
+}
+
+function toContact(row: ContactRow, currency: string): Contact {
+  const { contactId, firstName, lastName, country, city, language, timezone, tags, visitorIds, mergedFrom } = row
+  const byCurrency = Object.fromEntries(Object.entries(row.revenue).map(([code, sum]) => [code, amountToNumber(sum)]))
+  return {
+    contactId,
+    firstName,
+    lastName,
+    country,
+    city,
+    language,
+    timezone,
+    tags,
+    customFields: readTraitValues(row.traits),
+    stage: STAGES[row.stage] ?? STAGES[0],
+    revenue: { total: byCurrency[currency] ?? 0, currency, byCurrency },
+    orderCount: row.orderCount,
+    identities: showIdentities(row.identities),
+    events: row.events.map((one) => ({ ...one, firstAt: isoTime(one.firstAt), lastAt: isoTime(one.lastAt) })),
+    subscriptions: showSubscriptions(row.subscriptions),
+    visitorIds,
+    enrolments: row.enrolments.map((one) => ({
+      ...one,
+      enrolledAt: isoTime(one.enrolledAt),
+      endedAt: one.endedAt === null ? null : isoTime(one.endedAt),
+    })),
+    createdAt: isoTime(row.createdAt),
+    mergedFrom,
+  }
+}
+
+/** Cleared ones are left out. */
+function readTraitValues(traits: Record<string, TraitEntry>): Record<string, unknown> {
+  const kept = Object.entries(traits).flatMap(([key, [, json]]) => (json === null ? [] : [[key, JSON.parse(json)]]))
+  return Object.fromEntries(kept) as Record<string, unknown>
+}
+
+function showIdentities(rows: ContactRow['identities']): Contact['identities'] {
+  const valuesOf = (kind: IdentityKind) =>
+    rows.filter((row) => row.kind === kind).map((row) => (row.read ? `+${row.value}` : row.value))
+  return { email: valuesOf('email'), phone: valuesOf('phone'), platformCustomerId: valuesOf('platformCustomerId') }
+}
+
+/** Nobody is subscribed to anything until an opt-in is recorded. */
+function showSubscriptions(recorded: Partial<Subscriptions>): Subscriptions {
+  return Object.fromEntries(CHANNELS.map((channel) => [channel, recorded[channel] ?? false])) as Subscriptions
+}
+
+const isoTime = (epochMs: number): string => new Date(epochMs).toISOString()

@@ -1,0 +1,25 @@
+/** The one place where a refusal or a fault becomes an answer. */
+import { RequestError } from '../errors.ts'
+import type { Call, Door } from './door.ts'
+import { refundCharges } from './charge.ts'
+
+/** 401, 403 and 429 cost the caller nothing (decisions, "Rate limit"). */
+const FREE = new Set([401, 403, 429])
+
+export async function answerError(door: Door, call: Call, error: unknown): Promise<Response> {
+  const refusal = error instanceof RequestError ? error : new RequestError('internal', { cause: error })
+  report(door, call, refusal)
+  if (FREE.has(refusal.status)) await refundCharges(door, call)
+  return toResponse(refusal, call)
+}
+
+function report(door: Door, call: Call, refusal: RequestError): void {
+  const line = { requestId: call.requestId, err: refusal.cause }
+  if (refusal.code === 'internal') door.log.error(line, 'a request failed')
+  else if (refusal.status >= 500 && refusal.cause !== undefined) door.log.warn(line, 'a request could not be taken')
+}
+
+function toResponse({ status, code, message, issues, headers }: RequestError, call: Call): Response {
+  const error = issues === undefined ? { code } : { code, issues }
+  return Response.json({ success: false, message, error }, { status, headers: { ...call.headers, ...headers } })
+}

@@ -1,0 +1,76 @@
+/** The frame around every answer: request id, refusal when too much is in flight, envelope, metrics, one log line. */
+import { RequestError } from '../errors.ts'
+import { answerError } from './answer-errors.ts'
+import { clientAddress } from './client-address.ts'
+import type { Call, Door, Reply, Route } from './door.ts'
+
+export interface Framed {
+  /** The pattern, for metrics and logs: a path itself may name a person. */
+  route: string
+  answer: Route['answer']
+}
+
+/** Never rejects: whatever goes wrong becomes an answer. */
+export async function answerRequest(
+  door: Door,
+  framed: Framed,
+  request: Request,
+  params: Record<string, string>,
+): Promise<Response> {
+  const started = performance.now()
+  const call = openCall(door, request, params)
+  door.metrics.inFlight.set((door.inFlight.count += 1))
+  const response = await answerOrRefuse(door, framed, call)
+  door.metrics.inFlight.set((door.inFlight.count -= 1))
+  observe(door, framed, call, response.status, performance.now() - started)
+  return response
+}
+
+async function answerOrRefuse(door: Door, framed: Framed, call: Call): Promise<Response> {
+  try {
+    if (door.inFlight.count > door.config.maxInFlight && framed.route.startsWith('/api/')) {
+      throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
+    }
+    return toResponse(await framed.answer(door, call), call)
+  } catch (error) {
+    return answerError(door, call, error)
+  }
+}
+
+function openCall(door: Door, request: Request, params: Record<string, string>): Call {
+  const requestId = readRequestId(request)
+  return {
+    request,
+    params,
+    requestId,
+    address: clientAddress(request),
+    receivedAt: door.now(),
+    headers: { 'X-Request-Id': requestId },
+    charges: [],
+  }
+}
+
+/** The caller's, when it is 1 to 128 printable ASCII characters; else ours. */
+function readRequestId(request: Request): string {
+  const sent = request.headers.get('x-request-id')
+  return sent !== null && /^[\x20-\x7e]{1,128}$/.test(sent) ? sent : crypto.randomUUID()
+}
+
+function toResponse(reply: Reply | Response, call: Call): Response {
+  if (reply instanceof Response) {
+    for (const [name, value] of Object.entries(call.headers)) reply.headers.set(name, value)
+    return reply
+  }
+  const { status = 200, message, data } = reply
+  return Response.json({ success: true, message, data }, { status, headers: call.headers })
+}
+
+/** A label takes no word that a caller made up. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
+
+function observe(door: Door, { route }: Framed, call: Call, status: number, elapsedMs: number): void {
+  const method = METHODS.has(call.request.method) ? call.request.method : 'OTHER'
+  door.metrics.requests.inc({ route, method, status })
+  door.metrics.requestSeconds.observe({ route, method, status }, elapsedMs / 1000)
+  door.log.info({ requestId: call.requestId, method, route, status, ms: Math.round(elapsedMs * 10) / 10 }, 'answered')
+}

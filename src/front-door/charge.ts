@@ -1,0 +1,61 @@
+/** What a call costs, and what its answer says about it (decisions, "Rate limit"). */
+import { RequestError } from '../errors.ts'
+import { networkOf } from './client-address.ts'
+import type { Call, Charge, Door } from './door.ts'
+import type { Business } from './find-business.ts'
+import { WINDOW_SECONDS } from './limit-rate.ts'
+
+/** Reading, management and callers without a secret key have buckets of this many times the business's limit. */
+const WIDE = 5
+const UNKEYED_PER_ADDRESS = 20
+
+/** One unit of the business's own limit: track, a batch of any size, a keyed identify. */
+export function chargeWrite(door: Door, call: Call, business: Business): Promise<void> {
+  return charge(door, call, { bucket: `default:${business.id}`, limit: business.rateLimit, policy: 'default' })
+}
+
+/** One unit of reading and management. */
+export function chargeRead(door: Door, call: Call, business: Business): Promise<void> {
+  return charge(door, call, { bucket: `read:${business.id}`, limit: business.rateLimit * WIDE, policy: 'read' })
+}
+
+/** At most 20 identities per address and minute. */
+export function chargeAddress(door: Door, call: Call): Promise<void> {
+  const bucket = `identify-address:${networkOf(call.address)}`
+  return charge(door, call, { bucket, limit: UNKEYED_PER_ADDRESS, policy: null })
+}
+
+/** Callers without a secret key share a bucket per business, which never touches that of its servers. */
+export function chargeUnkeyed(door: Door, call: Call, business: Business): Promise<void> {
+  return charge(door, call, { bucket: `unkeyed:${business.id}`, limit: business.rateLimit * WIDE, policy: null })
+}
+
+/** Throws RequestError `rate_limited`. Sets the headers that go with every later answer of the call. */
+async function charge(
+  door: Door,
+  call: Call,
+  { bucket, limit, policy }: { bucket: string; limit: number; policy: string | null },
+): Promise<void> {
+  const taken = await door.limiter.take(bucket, limit)
+  if (taken === null) return
+  const { window, remaining, resetSeconds } = taken
+  const unit: Charge = { bucket, window, remaining, resetSeconds, policy }
+  if (policy !== null) call.headers['RateLimit-Policy'] = `"${policy}";q=${limit};w=${WINDOW_SECONDS}`
+  showRemaining(call, unit)
+  if (!taken.allowed) throw new RequestError('rate_limited', { headers: { 'Retry-After': String(resetSeconds) } })
+  call.charges.push(unit)
+}
+
+/** Gives back what the call has taken so far. */
+export async function refundCharges(door: Door, call: Call): Promise<void> {
+  await Promise.all(
+    call.charges.splice(0).map(async (unit) => {
+      await door.limiter.refund(unit.bucket, unit.window)
+      showRemaining(call, { ...unit, remaining: unit.remaining + 1 })
+    }),
+  )
+}
+
+function showRemaining(call: Call, { policy, remaining, resetSeconds }: Charge): void {
+  if (policy !== null) call.headers['RateLimit'] = `"${policy}";r=${remaining};t=${resetSeconds}`
+}

@@ -1,0 +1,109 @@
+/** From parsed JSON to a body of the right shape, or to what is wrong with it in words for a person. */
+import type { Static, TSchema } from '@sinclair/typebox'
+import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
+import { type Issue, RequestError } from '../errors.ts'
+import { isClean } from '../rules/text.ts'
+
+/** A hostile body can be wrong in a hundred thousand places. */
+const MAX_ISSUES = 20
+
+export type Checked<T> = { body: T } | { issues: Issue[] }
+export type BodyCheck<S extends TSchema> = (raw: unknown) => Checked<Static<S>>
+
+/** Compiles a schema once. The check cleans first: see `clean`. */
+export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
+  const compiled = TypeCompiler.Compile(schema)
+  return (raw) => {
+    const body = clean(schema, raw)
+    return compiled.Check(body) ? { body } : { issues: explain(compiled.Errors(body)) }
+  }
+}
+
+/** The body, or RequestError `invalid_request`. */
+export function requireBody<T>(checked: Checked<T>): T {
+  if ('body' in checked) return checked.body
+  throw invalidRequest(checked.issues)
+}
+
+export function invalidRequest(issues: readonly Issue[]): RequestError {
+  return new RequestError('invalid_request', { message: summarise(issues), issues })
+}
+
+/** The message above a list of issues: the first says enough. */
+export function summarise(issues: readonly Issue[]): string {
+  const [first] = issues
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
+  return first === undefined ? 'The request breaks a rule of this endpoint.' : `${first.message}${more}`
+}
+
+/** An issue per text field that holds what no database can (decisions, "Strings"). */
+export function uncleanIssues(fields: Record<string, string | undefined>): Issue[] {
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined && !isClean(value))
+    .map(([path]) => ({ path, message: `${path} must not hold NUL characters or lone surrogates` }))
+}
+
+/**
+ * Known fields only, since clients evolve; without nulls, which are as if they had not been sent; strings trimmed, so that
+ * lengths are measured after it. What is free-form (properties, traits) stays as it is.
+ */
+function clean(schema: TSchema, value: unknown): unknown {
+  if (typeof value === 'string') return schema['type'] === 'string' ? value.trim() : value
+  if (Array.isArray(value)) return cleanItems(schema['items'], value)
+  if (!isRecord(value) || schema['properties'] === undefined) return value
+  const body: Record<string, unknown> = {}
+  for (const [name, field] of Object.entries(schema['properties'] as Record<string, TSchema>)) {
+    const sent = value[name]
+    if (sent !== undefined && sent !== null && Object.hasOwn(value, name)) body[name] = clean(field, sent)
+  }
+  return body
+}
+
+function cleanItems(items: unknown, values: readonly unknown[]): readonly unknown[] {
+  return isRecord(items) && items['type'] !== undefined ? values.map((value) => clean(items as TSchema, value)) : values
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** One issue per field; the outermost fault of a field says it. */
+function explain(errors: Iterable<ValueError>): Issue[] {
+  const issues = new Map<string, Issue>()
+  for (const error of errors) {
+    const path = error.path.slice(1).replaceAll('/', '.')
+    if (issues.has(path)) continue
+    if (issues.size === MAX_ISSUES) break
+    const subject = path === '' ? 'The body' : path
+    const missing = error.type === ValueErrorType.ObjectRequiredProperty
+    issues.set(path, {
+      path,
+      message: missing ? `${subject} is required` : `${subject} must be ${describe(error.schema)}`,
+    })
+  }
+  return [...issues.values()]
+}
+
+/** What a schema wants, in words. */
+function describe(schema: TSchema): string {
+  if (schema.anyOf !== undefined) return (schema.anyOf as TSchema[]).map(describe).join(' or ')
+  if (schema.const !== undefined) return `"${schema.const}"`
+  const { minLength = 0, maxLength, minItems = 0, maxItems } = schema as Record<string, number>
+  switch (schema['type']) {
+    case 'string':
+      if (maxLength === undefined) return 'a string'
+      return minLength > 0
+        ? `a string of ${minLength} to ${maxLength} characters`
+        : `a string of at most ${maxLength} characters`
+    case 'array':
+      return minItems > 0 ? `an array of ${minItems} to ${maxItems} items` : `an array of at most ${maxItems} items`
+    case 'number':
+      return 'a finite number'
+    case 'boolean':
+      return 'true or false'
+    case 'null':
+      return 'null'
+    default:
+      return 'an object'
+  }
+}

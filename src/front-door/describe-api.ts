@@ -1,0 +1,129 @@
+/** The OpenAPI document: made of what each route says of itself and of the error catalogue. */
+import type { TSchema } from '@sinclair/typebox'
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { Route } from './door.ts'
+
+export interface Operation {
+  summary: string
+  description?: string
+  tag: 'Events' | 'Contacts' | 'Campaigns' | 'Operation'
+  /** Which key the caller needs. */
+  key: 'secret' | 'optional' | 'none'
+  query?: Record<string, { schema: object; description: string }>
+  body?: { schema: TSchema; example: object }
+  /** Successes by status. */
+  replies: Record<number, { description: string; data: TSchema; example: object }>
+  errors: readonly ErrorCode[]
+}
+
+type Document = Record<string, unknown>
+
+const DESCRIPTION =
+  'Facts about people go in; contacts, timelines, revenue and campaigns come out. Every answer carries `X-Request-Id`; ' +
+  'answers to an accepted key carry `RateLimit-Policy` and `RateLimit`.'
+
+export function describeApi(routes: readonly Route[]): Document {
+  const paths: Record<string, Document> = {}
+  for (const { method, path, operation } of routes) {
+    if (operation === null) continue
+    const item = (paths[path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})
+    item[method.toLowerCase()] = describeOperation(method, path, operation)
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Sluice', version: '0.1.0', description: DESCRIPTION },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'A secret key (`sk_live_…`), from a server only.' },
+      },
+      schemas: { Failure },
+    },
+  }
+}
+
+function describeOperation(method: string, path: string, operation: Operation): Document {
+  const { summary, description, tag, key, body, replies, errors } = operation
+  const successes = Object.entries(replies).map(([status, reply]) => [status, describeReply(reply)])
+  return {
+    operationId: nameOf(method, path),
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [tag],
+    security: { secret: [{ key: [] }], optional: [{ key: [] }, {}], none: [] }[key],
+    parameters: describeParameters(path, operation),
+    ...(body !== undefined && {
+      requestBody: { required: true, content: { 'application/json': { schema: body.schema, example: body.example } } },
+    }),
+    responses: { ...Object.fromEntries(successes), ...describeErrors(errors) },
+  }
+}
+
+/** `postApiSdkTrackBatch` */
+function nameOf(method: string, path: string): string {
+  const words = path.split(/\W+/).filter((word) => word !== '')
+  return method.toLowerCase() + words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')
+}
+
+function describeParameters(path: string, { query = {} }: Operation): Document[] {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  }))
+  return [...inPath, ...Object.entries(query).map(([name, said]) => ({ name, in: 'query', required: false, ...said }))]
+}
+
+function describeReply({ description, data, example }: Operation['replies'][number]): Document {
+  const schema = {
+    type: 'object',
+    required: ['success', 'message', 'data'],
+    properties: { success: { const: true }, message: { type: 'string' }, data },
+  }
+  const whole = { success: true, message: description, data: example }
+  return { description, content: { 'application/json': { schema, example: whole } } }
+}
+
+/** One response per status, with an example per code. */
+function describeErrors(codes: readonly ErrorCode[]): Document {
+  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
+  const responses = [...byStatus].map(([status, group]) => {
+    const examples = group.map((code) => [
+      code,
+      { value: { success: false, message: ERRORS[code].message, error: { code } } },
+    ])
+    const content = {
+      schema: { $ref: '#/components/schemas/Failure' },
+      examples: Object.fromEntries(examples) as Document,
+    }
+    const description = group.map((code) => `\`${code}\``).join(', ')
+    return [status, { description, content: { 'application/json': content } }]
+  })
+  return Object.fromEntries(responses) as Document
+}
+
+const Failure = {
+  type: 'object',
+  required: ['success', 'message', 'error'],
+  properties: {
+    success: { const: false },
+    message: { type: 'string', description: 'For a person; names the field.' },
+    error: {
+      type: 'object',
+      required: ['code'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stable.' },
+        issues: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['path', 'message'],
+            properties: { path: { type: 'string' }, message: { type: 'string' } },
+          },
+        },
+      },
+    },
+  },
+}

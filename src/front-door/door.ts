@@ -1,0 +1,97 @@
+/** The words that every file of the door speaks: what it is built of, one call, one route, one reply. */
+import type { ErrorCode } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { Sql } from '../stores/postgres.ts'
+import type { Redis } from '../stores/redis.ts'
+import type { Submitter } from '../stream/submit.ts'
+import type { Operation } from './describe-api.ts'
+import type { Business, KeyHolder } from './find-business.ts'
+import type { Limiter } from './limit-rate.ts'
+import type { LookUp } from './look-up.ts'
+
+/** Built once in main.ts; the first argument of everything here. */
+export interface Door {
+  config: { maxInFlight: number; metricsToken: string | undefined }
+  log: Logger
+  metrics: Metrics
+  sql: Sql
+  redis: Redis
+  clickhouse: ClickHouseClient
+  limiter: Limiter
+  /** By the sha256 of a key, in hex. */
+  keyHolders: LookUp<KeyHolder>
+  /** By business id. */
+  businesses: LookUp<Business>
+  submitter: Pick<Submitter, 'submit' | 'isOpen'>
+  /** Requests being answered now. */
+  inFlight: { count: number }
+  /** Epoch ms. */
+  now: () => number
+}
+
+/** One unit taken from the rate limiter; given back when the answer turns out to cost nothing. */
+export interface Charge {
+  bucket: string
+  window: string
+  remaining: number
+  resetSeconds: number
+  /** The policy that the RateLimit headers name; none for callers without a secret key. */
+  policy: string | null
+}
+
+/** One request on its way through the door. */
+export interface Call {
+  request: Request
+  params: Record<string, string>
+  requestId: string
+  address: string
+  /** Epoch ms: "now" for every rule. */
+  receivedAt: number
+  /** Sent with the answer, whatever it will be. */
+  headers: Record<string, string>
+  charges: Charge[]
+}
+
+/** A success in the envelope. */
+export interface Reply {
+  status?: 200 | 202
+  message: string
+  data: object
+}
+
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
+  /** Parameters begin with a colon. */
+  path: string
+  /** A bare Response leaves the envelope out (metrics, pages, preflights). Refusals are thrown as RequestError. */
+  answer: (door: Door, call: Call) => Promise<Reply | Response>
+  /** For the OpenAPI description; null leaves the route out of it. */
+  operation: Operation | null
+}
+
+/** What every keyed route can answer besides its own codes. */
+export const KEYED_ERRORS: readonly ErrorCode[] = [
+  'missing_api_key',
+  'invalid_api_key',
+  'publishable_key',
+  'business_inactive',
+  'business_not_found',
+  'method_not_allowed',
+  'rate_limited',
+  'internal',
+  'unavailable',
+]
+
+/** … when it takes a body … */
+export const BODY_ERRORS: readonly ErrorCode[] = [
+  ...KEYED_ERRORS,
+  'malformed_json',
+  'invalid_request',
+  'payload_too_large',
+  'unsupported_media_type',
+]
+
+/** … and puts it on the road. */
+export const WRITE_ERRORS: readonly ErrorCode[] = [...BODY_ERRORS, 'business_mismatch', 'outcome_unknown']

@@ -1,0 +1,61 @@
+/** For the OpenAPI description; the tests hold them to the schemas. */
+
+export const CONTACT_EXAMPLE = {
+  contactId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  country: 'GB',
+  city: 'London',
+  language: 'en',
+  timezone: 'Europe/London',
+  tags: ['vip'],
+  customFields: { plan: 'pro', seats: 5 },
+  stage: 'Decision',
+  revenue: { total: 49.9, currency: 'USD', byCurrency: { USD: 49.9 } },
+  orderCount: 1,
+  identities: { email: ['ada@example.com'], phone: ['+972501234567'], platformCustomerId: ['42'] },
+  events: [
+    {
+      event: 'invoice_paid',
+      firstAt: '2026-03-01T09:30:00.000Z',
+      lastAt: '2026-03-01T09:30:00.000Z',
+      count: 1,
+    },
+  ],
+  subscriptions: { email: true, sms: false, whatsapp: false, push: false },
+  visitorIds: [],
+  enrolments: [
+    {
+      campaignId: '0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90',
+      state: 'active',
+      enrolledAt: '2026-03-01T09:30:00.000Z',
+      endedAt: null,
+    },
+  ],
+  createdAt: '2026-03-01T09:30:00.120Z',
+  mergedFrom: [],
+}
+
+export const EVENT_EXAMPLE = {
+  eventId: '0198c5a0-7d20-7a6e-b0c4-1f3e5d7b9a02',
+  event: 'invoice_paid',
+  occurredAt: '2026-03-01T09:30:00.000Z',
+  receivedAt: '2026-03-01T09:30:00.120Z',
+  type: 'purchase',
+  value: 49.9,
+  currency: 'USD',
+  countedRevenue: 49.9,
+  properties: { invoice: 'INV-7' },
+  source: 'live',
+  idempotencyKey: 'order-9917',
+  visitorId: null,
+}
+
+export const CAMPAIGN_EXAMPLE = {
+  campaignId: '0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90',
+  name: 'Welcome',
+  status: 'draft',
+  trigger: { event: 'signup' },
+  canEnterAgain: false,
+  goal: { event: 'invoice_paid' },
+}

@@ -1,0 +1,90 @@
+/**
+ * Short memory in front of Postgres for what every request asks: whose key is this, what has this business chosen.
+ * What was found is trusted for 750 ms at most, so that a revocation takes effect within a second; what was not found is
+ * remembered for 5 s, and each address may ask for a limited number of unknown things, so that guessing does not reach
+ * Postgres (decisions, "Envelope, errors, headers").
+ */
+import { RequestError } from '../errors.ts'
+
+const FOUND_MS = 750
+const MISSED_MS = 5_000
+const ASK_DEADLINE_MS = 5_000
+const MAX_REMEMBERED = 10_000
+const GUESSES_PER_MINUTE = 60
+const MINUTE_MS = 60_000
+
+/** Null when there is no such thing. Throws RequestError: `rate_limited` for a guesser, `unavailable` without Postgres. */
+export type LookUp<T> = (key: string, address: string) => Promise<T | null>
+
+export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: () => number): LookUp<T> {
+  const found = new Map<string, { value: T; at: number }>()
+  const missed = new Map<string, number>()
+  const asking = new Map<string, Promise<T | null>>()
+  const guesses = createGuessCounter(now)
+
+  async function ask(key: string, address: string): Promise<T | null> {
+    const at = now()
+    const value = await withDeadline(find(key))
+    if (value === null) {
+      found.delete(key)
+      remember(missed, key, at)
+      guesses.count(address)
+    } else remember(found, key, { value, at })
+    return value
+  }
+
+  return async (key, address) => {
+    const known = found.get(key)
+    if (known !== undefined && now() - known.at < FOUND_MS) return known.value
+    if (now() - (missed.get(key) ?? -Infinity) < MISSED_MS) return null
+    const running = asking.get(key)
+    if (running !== undefined) return running
+    if (known === undefined) guesses.refuseTooMany(address)
+    const answer = ask(key, address).finally(() => asking.delete(key))
+    asking.set(key, answer)
+    return answer
+  }
+}
+
+/** Keeps a map bounded by forgetting what was put in first. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key)
+  map.set(key, value)
+  const [oldest] = map.keys()
+  if (map.size > MAX_REMEMBERED && oldest !== undefined) map.delete(oldest)
+}
+
+/** Counts failed look-ups per address in fixed windows of a minute. */
+function createGuessCounter(now: () => number) {
+  const windows = new Map<string, { guesses: number; ends: number }>()
+  const current = (address: string) => {
+    const window = windows.get(address)
+    return window !== undefined && window.ends > now() ? window : undefined
+  }
+  return {
+    count(address: string): void {
+      const window = current(address) ?? { guesses: 0, ends: now() + MINUTE_MS }
+      window.guesses += 1
+      remember(windows, address, window)
+    },
+    refuseTooMany(address: string): void {
+      const window = current(address)
+      if (window === undefined || window.guesses < GUESSES_PER_MINUTE) return
+      const seconds = Math.ceil((window.ends - now()) / 1000)
+      throw new RequestError('rate_limited', { headers: { 'Retry-After': String(seconds) } })
+    },
+  }
+}
+
+/** A Postgres that fails or hangs is our trouble: never a reason to call a key invalid. */
+async function withDeadline<T>(asked: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer after ${ASK_DEADLINE_MS} ms`)), ASK_DEADLINE_MS)
+  try {
+    return await Promise.race([asked, late])
+  } catch (cause) {
+    throw new RequestError('unavailable', { headers: { 'Retry-After': '1' }, cause })
+  } finally {
+    clearTimeout(timer)
+  }
+}

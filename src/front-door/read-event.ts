@@ -1,0 +1,81 @@
+/** From one parsed JSON value to an event that the rules understand; the same for track, browser and batch items. */
+import type { EventFact } from '../rules/facts.ts'
+import type { Fault } from '../rules/fault.ts'
+import { readIdentity } from '../rules/identity.ts'
+import { interpret } from '../rules/interpret.ts'
+import { readOccurredAt } from '../rules/occurred-at.ts'
+import { readTags } from '../rules/tags.ts'
+import { compactJsonBytes, sanitiseJson } from '../rules/text.ts'
+import { readTraits } from '../rules/traits.ts'
+import { compileCheck, uncleanIssues } from './check-body.ts'
+import type { Business } from './find-business.ts'
+import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from './refusal.ts'
+import { type EventBody, EventSchema } from './schemas.ts'
+
+const MAX_PROPERTIES_BYTES = 32_768
+
+const checkEvent = compileCheck(EventSchema)
+
+/** `now`: epoch ms of the receipt. */
+export function readEvent(raw: unknown, business: Business, now: number): { fact: EventFact } | Refusal {
+  const elsewhere = refuseOtherBusiness(raw, business)
+  if (elsewhere !== null) return elsewhere
+  const checked = checkEvent(raw)
+  return 'issues' in checked ? refuseShape(checked.issues) : readFields(checked.body, business, now)
+}
+
+function readFields(body: EventBody, business: Business, now: number): { fact: EventFact } | Refusal {
+  const identity = readIdentity(body.identity, business.country)
+  const tags = readTags(body.tags ?? [])
+  const traits = readTraits(body.traits ?? {})
+  const properties = readProperties(body.properties)
+  const { event, currency, idempotencyKey, visitorId } = body
+  const unclean = uncleanIssues({ event, currency, idempotencyKey, visitorId })
+  const faults = [...unclean, ...identity.faults, ...tags.faults, ...traits.faults, ...properties.faults]
+  if (faults.length > 0) return refuse('invalid_request', faults)
+  if (identity.identity === null) return refuse('identity_required')
+  if (properties.tooLarge) return refuse('properties_too_large')
+  const time = body.occurredAt === undefined ? { at: now } : readOccurredAt(body.occurredAt, now)
+  if ('fault' in time) return refuse('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
+  const { meaning, warnings } = interpret(body, business.currency)
+  return {
+    fact: {
+      event,
+      identity: identity.identity,
+      occurredAt: time.at,
+      occurredAtSent: body.occurredAt !== undefined,
+      meaning,
+      value: body.value ?? null,
+      properties: properties.text,
+      tags: tags.tags,
+      traits: traits.traits,
+      idempotencyKey: idempotencyKey ?? null,
+      visitorId: visitorId || null,
+      warnings: [
+        ...identity.warnings,
+        ...(time.warning === undefined ? [] : [time.warning]),
+        ...warnings,
+        ...traits.warnings,
+        ...properties.warnings,
+      ],
+    },
+  }
+}
+
+interface ReadProperties {
+  /** Compact JSON; null when none was sent. */
+  text: string | null
+  tooLarge: boolean
+  warnings: string[]
+  faults: Fault[]
+}
+
+function readProperties(raw: Record<string, unknown> | undefined): ReadProperties {
+  const read: ReadProperties = { text: null, tooLarge: false, warnings: [], faults: [] }
+  if (raw === undefined) return read
+  const { value, changed, tooDeep } = sanitiseJson(raw)
+  if (tooDeep)
+    return { ...read, faults: [{ path: 'properties', message: 'properties must not be nested that deeply' }] }
+  const warnings = changed ? ['properties held values that cannot be stored; they were replaced'] : []
+  return { ...read, text: JSON.stringify(value), tooLarge: compactJsonBytes(value) > MAX_PROPERTIES_BYTES, warnings }
+}

@@ -1,0 +1,150 @@
+/** The `data` of each answer, for the OpenAPI description; the contract tests hold the answers to it. */
+import { type TSchema, Type } from '@sinclair/typebox'
+import { EVENT_TYPES, FIELD_TYPES } from '../rules/facts.ts'
+import { STAGES } from '../rules/journey-stage.ts'
+
+const closed = { additionalProperties: false }
+const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)))
+const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+const id = Type.String({ format: 'uuid' })
+const instant = Type.String({ format: 'date-time' })
+const count = Type.Integer({ minimum: 0 })
+const warnings = Type.Optional(
+  Type.Array(Type.String(), { description: 'Advisory: the request succeeded. Absent when there is nothing to say.' }),
+)
+const failures = Type.Array(Type.Object({ index: count, error: Type.String() }, closed))
+const interpreted = Type.Object(
+  { type: oneOf([...EVENT_TYPES, 'none']), countedRevenue: Type.Number() },
+  { ...closed, description: 'What the event was decided to mean, and how much of value was counted.' },
+)
+const subscriptions = Type.Object(
+  { email: Type.Boolean(), sms: Type.Boolean(), whatsapp: Type.Boolean(), push: Type.Boolean() },
+  closed,
+)
+
+export const TrackData = Type.Object(
+  { contactId: id, event: Type.String(), isNew: Type.Boolean(), deduped: Type.Boolean(), interpreted, warnings },
+  closed,
+)
+export const QueuedTrackData = Type.Object({ queued: Type.Literal(true), event: Type.String(), interpreted }, closed)
+export const BatchData = Type.Object(
+  { received: count, recorded: count, deduped: count, failed: count, failures, warnings },
+  closed,
+)
+export const QueuedBatchData = Type.Object(
+  { queued: Type.Literal(true), received: count, failed: Type.Optional(count), failures: Type.Optional(failures) },
+  closed,
+)
+export const IdentifyData = Type.Object(
+  { contactId: id, isNew: Type.Boolean(), linkedVisitor: Type.Boolean(), subscriptions, warnings },
+  closed,
+)
+export const QueuedData = Type.Object({ queued: Type.Literal(true) }, closed)
+
+const profileText = orNull(Type.String())
+const Contact = Type.Object(
+  {
+    contactId: id,
+    firstName: profileText,
+    lastName: profileText,
+    country: profileText,
+    city: profileText,
+    language: profileText,
+    timezone: profileText,
+    tags: Type.Array(Type.String()),
+    customFields: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+    stage: oneOf(STAGES),
+    revenue: Type.Object(
+      { total: Type.Number(), currency: Type.String(), byCurrency: Type.Record(Type.String(), Type.Number()) },
+      closed,
+    ),
+    orderCount: count,
+    identities: Type.Object(
+      {
+        email: Type.Array(Type.String()),
+        phone: Type.Array(Type.String()),
+        platformCustomerId: Type.Array(Type.String()),
+      },
+      { ...closed, description: 'Primary first.' },
+    ),
+    events: Type.Array(Type.Object({ event: Type.String(), firstAt: instant, lastAt: instant, count }, closed)),
+    subscriptions,
+    visitorIds: Type.Array(Type.String()),
+    enrolments: Type.Array(
+      Type.Object(
+        {
+          campaignId: id,
+          state: oneOf(['active', 'finished', 'converted', 'stopped', 'merged']),
+          enrolledAt: instant,
+          endedAt: orNull(instant),
+        },
+        closed,
+      ),
+    ),
+    createdAt: instant,
+    mergedFrom: Type.Array(id),
+  },
+  closed,
+)
+export const ContactData = Type.Object({ contact: Contact }, closed)
+export const ContactsData = Type.Object({ contacts: Type.Array(Contact, { maxItems: 1 }) }, closed)
+
+const nextCursor = orNull(Type.String({ description: 'For the next page.' }))
+const TimelineEvent = Type.Object(
+  {
+    eventId: id,
+    event: Type.String(),
+    occurredAt: instant,
+    receivedAt: instant,
+    type: oneOf([...EVENT_TYPES, 'none']),
+    value: orNull(Type.Number()),
+    currency: orNull(Type.String()),
+    countedRevenue: Type.Number(),
+    properties: Type.Unknown(),
+    source: oneOf(['live', 'batch', 'browser']),
+    idempotencyKey: orNull(Type.String()),
+    visitorId: orNull(Type.String()),
+  },
+  closed,
+)
+export const TimelineData = Type.Object({ events: Type.Array(TimelineEvent), nextCursor }, closed)
+export const IdentificationsData = Type.Object(
+  {
+    identifications: Type.Array(
+      Type.Object(
+        {
+          identifiedAt: instant,
+          method: orNull(Type.String()),
+          keyed: Type.Boolean(),
+          visitorId: orNull(Type.String()),
+        },
+        closed,
+      ),
+    ),
+    nextCursor,
+  },
+  closed,
+)
+export const SubscriptionsData = Type.Object({ contactId: id, subscriptions }, closed)
+export const ErasedData = Type.Object({ contactId: id }, closed)
+export const CustomFieldsData = Type.Object(
+  {
+    customFields: Type.Array(Type.Object({ key: Type.String(), type: oneOf(FIELD_TYPES), createdAt: instant }, closed)),
+  },
+  closed,
+)
+
+const event = Type.Object({ event: Type.String() }, closed)
+const Campaign = Type.Object(
+  {
+    campaignId: id,
+    name: Type.String(),
+    status: oneOf(['draft', 'published']),
+    trigger: event,
+    canEnterAgain: Type.Boolean(),
+    goal: orNull(event),
+  },
+  closed,
+)
+export const CampaignData = Type.Object({ campaign: Campaign }, closed)
+export const CampaignsData = Type.Object({ campaigns: Type.Array(Campaign) }, closed)

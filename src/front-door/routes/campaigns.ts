@@ -1,0 +1,118 @@
+import { createCampaign } from '../../campaigns/create-campaign.ts'
+import { listCampaigns, readCampaign } from '../../campaigns/list-campaigns.ts'
+import { publishCampaign } from '../../campaigns/publish-campaign.ts'
+import { RequestError } from '../../errors.ts'
+import { admitReader } from '../admit-reader.ts'
+import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../check-body.ts'
+import { BODY_ERRORS, type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
+import { CAMPAIGN_EXAMPLE } from '../examples.ts'
+import { BODY_LIMITS, readJson } from '../read-body.ts'
+import { readId } from '../read-id.ts'
+import { CampaignData, CampaignsData } from '../reply-schemas.ts'
+import { CampaignSchema } from '../schemas.ts'
+
+const checkCampaign = compileCheck(CampaignSchema)
+
+async function postCampaign(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId } = await admitReader(door, call)
+  const body = requireBody(checkCampaign(await readJson(call.request, BODY_LIMITS.single)))
+  const { name, trigger, canEnterAgain = false, goal } = body
+  const unclean = uncleanIssues({ name, 'trigger.event': trigger.event, 'goal.event': goal?.event })
+  if (unclean.length > 0) throw invalidRequest(unclean)
+  const drafted = { name, triggerEvent: trigger.event, canEnterAgain, goalEvent: goal?.event ?? null }
+  return {
+    message: 'The campaign is a draft.',
+    data: { campaign: await createCampaign(door.sql, businessId, drafted) },
+  }
+}
+
+async function getCampaigns(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId } = await admitReader(door, call)
+  return { message: 'The campaigns.', data: { campaigns: await listCampaigns(door.sql, businessId) } }
+}
+
+async function getCampaign(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId } = await admitReader(door, call)
+  const campaign = await readCampaign(door.sql, businessId, requireId(call))
+  if (campaign === null) throw new RequestError('not_found')
+  return { message: 'The campaign.', data: { campaign } }
+}
+
+async function postPublish(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId } = await admitReader(door, call)
+  const published = await publishCampaign(door.sql, businessId, requireId(call))
+  switch (published.kind) {
+    case 'not_found':
+      throw new RequestError('not_found')
+    case 'goal_is_trigger':
+      throw invalidRequest([{ path: 'goal.event', message: 'goal.event must differ from trigger.event' }])
+    case 'published':
+      return { message: 'The campaign is published.', data: { campaign: published.campaign } }
+  }
+}
+
+function requireId(call: Call): string {
+  const id = readId(call.params['campaignId'])
+  if (id === null) throw new RequestError('not_found')
+  return id
+}
+
+const { name, trigger, goal } = CAMPAIGN_EXAMPLE
+const campaignReply = { description: 'The campaign.', data: CampaignData, example: { campaign: CAMPAIGN_EXAMPLE } }
+
+export const campaignRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/api/campaigns',
+    answer: postCampaign,
+    operation: {
+      summary: 'Draft a campaign',
+      tag: 'Campaigns',
+      key: 'secret',
+      body: { schema: CampaignSchema, example: { name, trigger, canEnterAgain: false, goal } },
+      replies: { 200: campaignReply },
+      errors: BODY_ERRORS,
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/campaigns',
+    answer: getCampaigns,
+    operation: {
+      summary: 'List the campaigns',
+      tag: 'Campaigns',
+      key: 'secret',
+      replies: {
+        200: { description: 'Oldest first.', data: CampaignsData, example: { campaigns: [CAMPAIGN_EXAMPLE] } },
+      },
+      errors: KEYED_ERRORS,
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/campaigns/:campaignId',
+    answer: getCampaign,
+    operation: {
+      summary: 'Read a campaign',
+      tag: 'Campaigns',
+      key: 'secret',
+      replies: { 200: campaignReply },
+      errors: [...KEYED_ERRORS, 'not_found'],
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/campaigns/:campaignId/publish',
+    answer: postPublish,
+    operation: {
+      summary: 'Publish a campaign',
+      description:
+        'From its answer on, every matching live event enrols its contact. Trigger and goal are locked. A goal equal to the ' +
+        'trigger is refused. Publishing again changes nothing.',
+      tag: 'Campaigns',
+      key: 'secret',
+      replies: { 200: campaignReply },
+      errors: [...KEYED_ERRORS, 'invalid_request', 'not_found'],
+    },
+  },
+]

@@ -1,0 +1,20 @@
+import { describeApi } from '../describe-api.ts'
+import type { Route } from '../door.ts'
+import { renderApi } from '../render-api.ts'
+
+/** The OpenAPI description of the given routes, for programs and for people. Made once. */
+export function describeRoutes(routes: readonly Route[]): readonly Route[] {
+  const document = describeApi(routes)
+  const json = JSON.stringify(document)
+  const page = renderApi(document)
+  return [
+    { method: 'GET', path: '/openapi.json', answer: () => send(json, 'application/json'), operation: null },
+    { method: 'GET', path: '/openapi', answer: () => send(page, 'text/html; charset=utf-8'), operation: null },
+  ]
+}
+
+/** The page is complete by itself: it loads nothing, and may not. */
+function send(text: string, type: string): Promise<Response> {
+  const headers = { 'Content-Type': type, 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'" }
+  return Promise.resolve(new Response(text, { headers }))
+}

@@ -1,0 +1,95 @@
+/** Consent and erasure. Both travel through the business's live partition, like everything that changes a person. */
+import { scrubOutbox } from '../../contacts/scrub-outbox.ts'
+import { RequestError } from '../../errors.ts'
+import { admitReader } from '../admit-reader.ts'
+import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../check-body.ts'
+import { BODY_ERRORS, type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
+import { CONTACT_EXAMPLE } from '../examples.ts'
+import { BODY_LIMITS, readJson } from '../read-body.ts'
+import { readId } from '../read-id.ts'
+import { ErasedData, QueuedData, SubscriptionsData } from '../reply-schemas.ts'
+import { SubscriptionsSchema } from '../schemas.ts'
+import { submitRequest } from '../submit-request.ts'
+
+const checkSubscriptions = compileCheck(SubscriptionsSchema)
+
+async function putSubscriptions(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId } = await admitReader(door, call)
+  const contactId = requireId(call)
+  const { method, ...channels } = requireBody(checkSubscriptions(await readJson(call.request, BODY_LIMITS.single)))
+  const unclean = uncleanIssues({ method })
+  if (unclean.length > 0) throw invalidRequest(unclean)
+  if (Object.keys(channels).length === 0) throw invalidRequest([NO_CHANNEL])
+  const { receivedAt, requestId } = call
+  const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method } as const
+  const answer = await submitRequest(door, call, request, { keyed: true })
+  if (answer === null) return QUEUED
+  if (answer.contactId === null) throw new RequestError('not_found')
+  const { contactId: survivor, subscriptions } = answer
+  return { message: 'The choice is recorded.', data: { contactId: survivor, subscriptions } }
+}
+
+const NO_CHANNEL = { path: '', message: 'at least one of email, sms, whatsapp and push is required' }
+
+/** The outbox is scrubbed before the answer: when it says 200, Postgres holds nothing of the person. */
+async function eraseContact(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId } = await admitReader(door, call)
+  const { receivedAt, requestId } = call
+  const request = { kind: 'erase', businessId, receivedAt, requestId, contactId: requireId(call) } as const
+  const answer = await submitRequest(door, call, request, { keyed: true })
+  if (answer === null) return QUEUED
+  if (answer.contactId === null) throw new RequestError('not_found')
+  await scrubOutbox(door.sql, businessId, answer.erasedIds ?? [answer.contactId])
+  return { message: 'The person is erased.', data: { contactId: answer.contactId } }
+}
+
+const QUEUED: Reply = { status: 202, message: 'The request is kept and will be applied.', data: { queued: true } }
+const queuedReply = { description: 'Kept, and applied in a moment.', data: QueuedData, example: { queued: true } }
+
+function requireId(call: Call): string {
+  const id = readId(call.params['contactId'])
+  if (id === null) throw new RequestError('not_found')
+  return id
+}
+
+const { contactId, subscriptions } = CONTACT_EXAMPLE
+
+export const manageContactRoutes: readonly Route[] = [
+  {
+    method: 'PUT',
+    path: '/api/contacts/:contactId/subscriptions',
+    answer: putSubscriptions,
+    operation: {
+      summary: 'Record an opt-in or opt-out',
+      tag: 'Contacts',
+      key: 'secret',
+      body: { schema: SubscriptionsSchema, example: { email: true, method: 'signup form' } },
+      replies: {
+        200: {
+          description: 'All channels as they are now.',
+          data: SubscriptionsData,
+          example: { contactId, subscriptions },
+        },
+        202: queuedReply,
+      },
+      errors: [...BODY_ERRORS, 'not_found', 'outcome_unknown'],
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/api/contacts/:contactId',
+    answer: eraseContact,
+    operation: {
+      summary: 'Erase a person',
+      description:
+        'Under its id and every id merged into it. Idempotency keys stay known: a repeat of an erased event applies nothing.',
+      tag: 'Contacts',
+      key: 'secret',
+      replies: {
+        200: { description: 'Erased from Postgres; ClickHouse follows.', data: ErasedData, example: { contactId } },
+        202: queuedReply,
+      },
+      errors: [...KEYED_ERRORS, 'not_found', 'outcome_unknown'],
+    },
+  },
+]

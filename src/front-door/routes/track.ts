@@ -1,0 +1,89 @@
+import { amountToNumber } from '../../rules/money.ts'
+import type { EventFact } from '../../rules/facts.ts'
+import type { TrackAnswer } from '../../stream/entry.ts'
+import { requireSecretKey } from '../authenticate.ts'
+import { chargeWrite } from '../charge.ts'
+import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../door.ts'
+import { BODY_LIMITS, readJson } from '../read-body.ts'
+import { readEvent } from '../read-event.ts'
+import { toRequestError } from '../refusal.ts'
+import { QueuedTrackData, TrackData } from '../reply-schemas.ts'
+import { EventSchema } from '../schemas.ts'
+import { submitRequest, withWarnings } from '../submit-request.ts'
+
+async function track(door: Door, call: Call): Promise<Reply> {
+  const business = await requireSecretKey(door, call)
+  await chargeWrite(door, call, business)
+  const read = readEvent(await readJson(call.request, BODY_LIMITS.single), business, call.receivedAt)
+  if ('code' in read) throw toRequestError(read)
+  const { fact } = read
+  const { receivedAt, requestId } = call
+  const request = {
+    kind: 'track',
+    businessId: business.id,
+    receivedAt,
+    requestId,
+    keyed: true,
+    source: 'live',
+    fact,
+  } as const
+  const answer = await submitRequest(door, call, request, { keyed: true })
+  return answer === null ? queued(fact) : recorded(fact, answer)
+}
+
+function recorded({ event }: EventFact, answer: TrackAnswer): Reply {
+  const { contactId, isNew, deduped, interpreted, warnings } = answer
+  const message = deduped ? 'The event had been recorded before.' : 'The event is recorded.'
+  return { message, data: { contactId, event, isNew, deduped, interpreted, ...withWarnings(warnings) } }
+}
+
+function queued({ event, meaning }: EventFact): Reply {
+  const interpreted = { type: meaning.type, countedRevenue: amountToNumber(meaning.counted) }
+  return {
+    status: 202,
+    message: 'The event is kept and will be recorded once.',
+    data: { queued: true, event, interpreted },
+  }
+}
+
+const interpreted = { type: 'purchase', countedRevenue: 49.9 }
+
+export const trackRoute: Route = {
+  method: 'POST',
+  path: '/api/sdk/track',
+  answer: track,
+  operation: {
+    summary: 'Record one live event',
+    description: 'Can start a campaign. Send `Prefer: respond-async` to be answered before the event is applied.',
+    tag: 'Events',
+    key: 'secret',
+    body: {
+      schema: EventSchema,
+      example: {
+        event: 'invoice_paid',
+        identity: { email: 'ada@example.com' },
+        value: 49.9,
+        idempotencyKey: 'order-9917',
+      },
+    },
+    replies: {
+      200: {
+        description: 'Recorded, or recorded before (`deduped`): it survives the death of any process.',
+        data: TrackData,
+        example: {
+          contactId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',
+          event: 'invoice_paid',
+          isNew: true,
+          deduped: false,
+          interpreted,
+        },
+      },
+      202: {
+        description: 'Kept, and applied once: now or in a moment.',
+        data: QueuedTrackData,
+        example: { queued: true, event: 'invoice_paid', interpreted },
+      },
+    },
+    errors: [...WRITE_ERRORS, 'identity_required', 'invalid_occurred_at', 'properties_too_large'],
+  },
+}

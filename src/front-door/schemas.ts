@@ -1,0 +1,138 @@
+/**
+ * The bodies that callers send (contract, "Resources and their fields"). The same schemas check a body and describe it in
+ * the OpenAPI document. Lengths hold after trimming (clean-body.ts). What needs meaning and not shape (an email, an instant,
+ * a placeholder, a trait key) is the business of the rules.
+ */
+import { type Static, Type } from '@sinclair/typebox'
+import { EVENT_TYPES } from '../rules/facts.ts'
+
+export const MAX_BATCH = 500
+const PROFILE_LENGTH = 256
+
+const text = (minLength: number, maxLength: number, description: string, ...examples: string[]) =>
+  Type.String({ minLength, maxLength, description, examples })
+const optionalText = (maxLength: number, description: string, ...examples: string[]) =>
+  Type.Optional(Type.String({ maxLength, description, examples }))
+
+const idempotencyKey = text(1, 200, 'Unique per business, for ever: a repeat is not recorded again.', 'order-9917')
+const visitorId = optionalText(128, 'Links the call to a known browser session.')
+const businessId = Type.Optional(
+  Type.String({ description: 'Cross-check: must be the business that the key belongs to.' }),
+)
+
+export const IdentitySchema = Type.Object(
+  {
+    email: Type.Optional(
+      Type.String({
+        description: '3 to 320 characters; compared trimmed and in lower case.',
+        examples: ['ada@example.com'],
+      }),
+    ),
+    phone: Type.Optional(
+      Type.Union([Type.String(), Type.Number()], {
+        description: 'Any format, at most 64 characters; with + it needs no country.',
+        examples: ['+972501234567'],
+      }),
+    ),
+    platformCustomerId: Type.Optional(
+      Type.Union([Type.String(), Type.Number()], {
+        description: 'Your own user id, 1 to 255 characters; 42 and "42" are one id.',
+        examples: ['42'],
+      }),
+    ),
+  },
+  { description: 'Who it is about: at least one usable field.' },
+)
+
+const traits = Type.Optional(
+  Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
+    description:
+      'Current state, newest wins, written to custom fields. Keys are snake_case; null clears. A longer string than 4,096 characters is skipped.',
+    examples: [{ plan: 'pro', seats: 5 }],
+  }),
+)
+
+const eventFields = {
+  event: text(1, 64, 'Kept exactly as sent, trimmed.', 'invoice_paid'),
+  identity: IdentitySchema,
+  occurredAt: Type.Optional(
+    Type.Union([Type.String(), Type.Number()], {
+      description: 'ISO 8601 or epoch milliseconds; any past time, at most 5 minutes ahead. Now when left out.',
+      examples: ['2026-03-01T09:30:00Z'],
+    }),
+  ),
+  type: Type.Optional(
+    Type.Union(
+      EVENT_TYPES.map((type) => Type.Literal(type)),
+      { description: 'What the event means; wins over the name and the value.' },
+    ),
+  ),
+  value: Type.Optional(Type.Number({ description: 'The amount, in units of the currency.', examples: [49.9] })),
+  currency: Type.Optional(text(1, 8, "The business's default when left out.", 'USD')),
+  properties: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Any JSON detail, at most 32,768 bytes as compact JSON.',
+      examples: [{ invoice: 'INV-7' }],
+    }),
+  ),
+  tags: Type.Optional(
+    Type.Array(text(1, 64, 'A tag.'), { maxItems: 50, description: 'Added to the contact.', examples: [['vip']] }),
+  ),
+  traits,
+  idempotencyKey: Type.Optional(idempotencyKey),
+  businessId,
+}
+
+/** The body of `track`. */
+export const EventSchema = Type.Object({ ...eventFields, visitorId })
+/** An element of a batch: every field of an event except `visitorId`. */
+export const BatchItemSchema = Type.Object(eventFields)
+export const BatchSchema = Type.Object({
+  events: Type.Array(BatchItemSchema, { minItems: 1, maxItems: MAX_BATCH }),
+})
+/** What makes a batch a batch; its items are read one by one, and fail alone. */
+export const BatchFrameSchema = Type.Object({
+  events: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }),
+})
+
+export const ProfileSchema = Type.Object({
+  name: optionalText(PROFILE_LENGTH, 'The whole name: split into first word and rest.', 'Ada Lovelace'),
+  firstName: optionalText(PROFILE_LENGTH, 'Wins over name.'),
+  lastName: optionalText(PROFILE_LENGTH, 'Wins over name.'),
+  country: optionalText(PROFILE_LENGTH, 'Free form.', 'GB'),
+  city: optionalText(PROFILE_LENGTH, 'Free form.', 'London'),
+  language: optionalText(PROFILE_LENGTH, 'A BCP 47 tag.', 'en'),
+  timezone: optionalText(PROFILE_LENGTH, 'An IANA zone name.', 'Europe/London'),
+})
+
+export const IdentifySchema = Type.Object({
+  identity: IdentitySchema,
+  profile: Type.Optional(ProfileSchema),
+  traits,
+  method: optionalText(64, 'The door used, in your words.', 'signup'),
+  visitorId,
+  businessId,
+})
+
+/** An opt-in (true) or opt-out (false) per channel. */
+export const SubscriptionsSchema = Type.Object({
+  email: Type.Optional(Type.Boolean()),
+  sms: Type.Optional(Type.Boolean()),
+  whatsapp: Type.Optional(Type.Boolean()),
+  push: Type.Optional(Type.Boolean()),
+  method: text(1, 64, 'How the choice was made.', 'signup form'),
+})
+
+export const CampaignSchema = Type.Object({
+  name: text(1, 256, 'For people.', 'Welcome'),
+  trigger: Type.Object({ event: text(1, 64, 'Starts the campaign for each matching live event.', 'signup') }),
+  canEnterAgain: Type.Optional(
+    Type.Boolean({ description: 'On: enrolled again once the earlier enrolment has ended. Off when left out.' }),
+  ),
+  goal: Type.Optional(Type.Object({ event: text(1, 64, 'Ends the sequence.', 'invoice_paid') })),
+})
+
+export type EventBody = Static<typeof EventSchema>
+export type IdentifyBody = Static<typeof IdentifySchema>
+export type SubscriptionsBody = Static<typeof SubscriptionsSchema>
+export type CampaignBody = Static<typeof CampaignSchema>

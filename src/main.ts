@@ -1,0 +1,88 @@
+/** The front door: everything it needs, built once, and an open port. */
+import { type Config, resolveStores } from './config.ts'
+import { buildApp } from './front-door/app.ts'
+import type { Door } from './front-door/door.ts'
+import { findBusiness, findKeyHolder } from './front-door/find-business.ts'
+import { createLimiter } from './front-door/limit-rate.ts'
+import { createLookUp } from './front-door/look-up.ts'
+import { serve } from './front-door/serve.ts'
+import { createLogger, type Logger } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { readPartitions } from './migrate.ts'
+import { connectClickHouse } from './stores/clickhouse.ts'
+import { connectPostgres } from './stores/postgres.ts'
+import { connectRedis } from './stores/redis.ts'
+import { createSubmitter } from './stream/submit.ts'
+
+/** On top of the longest wait for an answer. */
+const SPARE_MS = 5_000
+
+export interface FrontDoor {
+  url: string
+  /** Answers what is under way, then lets everything go. */
+  close(): Promise<void>
+}
+
+/** Rejects when the stores are not there, not migrated, or the port cannot be had. */
+export async function runFrontDoor(config: Config): Promise<FrontDoor> {
+  const log = createLogger({ level: config.logLevel, name: 'front-door' })
+  const stores = await openStores(config, log)
+  try {
+    const { door, submitter } = await openDoor(config, stores, log)
+    const { port, host, trustProxy, answerTimeoutMs } = config
+    const idleSeconds = Math.ceil((answerTimeoutMs + SPARE_MS) / 1000)
+    const listening = await serve(buildApp(door).fetch, { port, host, trustProxy, idleSeconds })
+    log.info({ url: listening.url }, 'the front door is open')
+    return {
+      url: listening.url,
+      async close() {
+        await listening.close(answerTimeoutMs + SPARE_MS)
+        await submitter.close()
+        await stores.close()
+      },
+    }
+  } catch (error) {
+    await stores.close()
+    throw error
+  }
+}
+
+type Stores = Awaited<ReturnType<typeof openStores>>
+
+async function openStores(config: Config, log: Logger) {
+  const { databaseUrl, redisUrl, clickhouseUrl } = await resolveStores(config)
+  const sql = connectPostgres(databaseUrl, { name: 'sluice-front-door' })
+  const clickhouse = connectClickHouse(clickhouseUrl)
+  const redis = {
+    publish: connectRedis(redisUrl, 'publish', log),
+    subscribe: connectRedis(redisUrl, 'subscribe', log),
+    command: connectRedis(redisUrl, 'command', log),
+    limiter: connectRedis(redisUrl, 'limiter', log),
+  }
+  const close = async () => {
+    for (const connection of Object.values(redis)) connection.disconnect()
+    await Promise.all([sql.end({ timeout: 5 }), clickhouse.close()])
+  }
+  return { sql, clickhouse, redis, close }
+}
+
+async function openDoor(config: Config, { sql, clickhouse, redis }: Stores, log: Logger) {
+  const metrics = createMetrics()
+  const partitions = await readPartitions(sql, config.streamPartitions)
+  const submitter = createSubmitter({ sql, redis, log }, config, partitions)
+  const door: Door = {
+    config,
+    log,
+    metrics,
+    sql,
+    redis: redis.command,
+    clickhouse,
+    limiter: createLimiter({ redis: redis.limiter, metrics, log }),
+    keyHolders: createLookUp((keyHash) => findKeyHolder(sql, keyHash), Date.now),
+    businesses: createLookUp((id) => findBusiness(sql, id), Date.now),
+    submitter,
+    inFlight: { count: 0 },
+    now: Date.now,
+  }
+  return { door, submitter }
+}
