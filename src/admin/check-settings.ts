@@ -8,12 +8,15 @@ export function checkName(text: string): string {
   return name
 }
 
-/** Requests a minute. */
-export function checkRateLimit(text: string): number {
-  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (limit < 1) throw new UsageError(`--rate-limit must be a whole number from 1 to 999999999, not "${text}"`)
-  return limit
+/** A whole number from 1 to `most`. */
+export function checkWhole(what: string, text: string, most: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (number >= 1 && number <= most) return number
+  throw new UsageError(`${what} must be a whole number from 1 to ${most}, not "${text}"`)
 }
+
+/** Requests a minute. */
+export const checkRateLimit = (text: string): number => checkWhole('--rate-limit', text, 999_999_999)
 
 export function checkCurrency(text: string): string {
   if (/^[a-z0-9]{1,8}$/i.test(text)) return text.toUpperCase()

@@ -89,7 +89,8 @@ function parse(command: Command, argv: string[]): { values: Record<string, strin
     const texts = Object.entries(values).map(([name, given]) => [name, [given].flat().map(String)] as const)
     return { values: Object.fromEntries(texts), positionals }
   } catch (error) {
-    throw new UsageError((error as Error).message)
+    // What follows the first sentence is about how to pass the option as a positional.
+    throw new UsageError((error as Error).message.split('. To specify')[0])
   }
 }
 

@@ -79,7 +79,7 @@ const importKey: Command = {
 
 /** An older key is a secret one. Never repeats the key in a message. */
 function kindOf(key: string): KeyKind {
-  if (!/^[\x21-\x7e]{20,256}$/.test(key)) throw new UsageError('--key must have 20 to 256 characters without spaces')
+  if (!/^[\x21-\x7e]{20,255}$/.test(key)) throw new UsageError('--key must have 20 to 255 characters without spaces')
   if (key.startsWith(PREFIXES.publishable)) return 'publishable'
   if (key.startsWith(PREFIXES.secret) || key.startsWith(OLDER_PREFIX)) return 'secret'
   throw new UsageError(`--key must begin with ${OLDER_PREFIX}, ${PREFIXES.secret} or ${PREFIXES.publishable}`)

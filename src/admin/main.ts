@@ -2,11 +2,12 @@
 import { ConfigError, type Config } from '../config.ts'
 import { BUSINESS_COMMANDS } from './business.ts'
 import { type Command, CommandError, readWords, type Report, UsageError } from './command.ts'
+import { DEAD_LETTER_COMMANDS } from './dead-letters.ts'
 import { IMPORT_COMMANDS } from './import/main.ts'
 import { KEY_COMMANDS } from './key.ts'
 import { helpOf, helpOfAll } from './show-help.ts'
 
-const COMMANDS: Command[] = [...BUSINESS_COMMANDS, ...KEY_COMMANDS, ...IMPORT_COMMANDS]
+const COMMANDS: Command[] = [...BUSINESS_COMMANDS, ...KEY_COMMANDS, ...DEAD_LETTER_COMMANDS, ...IMPORT_COMMANDS]
 
 /** Runs one command. Exit code: 0 done, 1 not possible, 2 typed wrongly. */
 export async function runAdmin(argv: string[], config: Config): Promise<number> {

@@ -1,9 +1,9 @@
 import { type Config, resolveStores } from '../config.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
 
-/** Lends one connection to `use`, and closes it. */
+/** Lends one connection to `use`, and closes it. The other stores need no address. */
 export async function withPostgres<Result>(config: Config, use: (sql: Sql) => Promise<Result>): Promise<Result> {
-  const { databaseUrl } = await resolveStores(config)
+  const databaseUrl = config.databaseUrl ?? (await resolveStores(config)).databaseUrl
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-admin' })
   try {
     return await use(sql)

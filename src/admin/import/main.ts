@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { checkId, checkTimezone } from '../check-settings.ts'
+import { checkId, checkTimezone, checkWhole } from '../check-settings.ts'
 import { type Command, type Report, UsageError, type Words } from '../command.ts'
 import { type Batch, gatherBatches, type Plan, prepareRows } from './gather-batches.ts'
 import { findKey } from './find-key.ts'
@@ -97,12 +97,14 @@ async function send(config: Config, source: Source, plan: Plan, words: Words): P
     url,
     key,
     signal: stop.signal,
-    patienceMs: wholeOf(words, 'patience', 300, 86_400) * 1000,
+    patienceMs: checkWhole('--patience', words.text('patience') ?? '300', 86_400) * 1000,
     onWait: bar.waiting,
     state: { pausedUntil: 0, lastSign: Date.now() },
   }
   const batches = gatherBatches(prepareRows(plan, readRows(source)), journal.start.position)
-  const settled = inOrder(batches, wholeOf(words, 'parallel', 4, 64), (batch) => settle(sender, batch))
+  const settled = inOrder(batches, checkWhole('--parallel', words.text('parallel') ?? '4', 64), (batch) =>
+    settle(sender, batch),
+  )
   try {
     return await record(journal, settled, bar, words.flag('allow-failures'))
   } finally {
@@ -153,12 +155,4 @@ function importId({ survey, businessId, mapping, name }: Plan, url: string): str
 function checkUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '')
   throw new UsageError(`--url must be such as http://127.0.0.1:8080, not "${text}"`)
-}
-
-function wholeOf(words: Words, option: string, fallback: number, most: number): number {
-  const text = words.text(option) ?? String(fallback)
-  const number = /^\d+$/.test(text) ? Number(text) : 0
-  if (number < 1 || number > most)
-    throw new UsageError(`--${option} must be a whole number from 1 to ${most}, not "${text}"`)
-  return number
 }

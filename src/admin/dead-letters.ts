@@ -1,0 +1,108 @@
+/** What could not be applied: to be looked at, sent along once more, or dropped. */
+import type { Sql } from '../stores/postgres.ts'
+import { dropDeadLetter, listDeadLetters, replayDeadLetter, type Replayed } from '../stream/dead-letter.ts'
+import { checkId, checkWhole } from './check-settings.ts'
+import { type Command, CommandError, type Option, type Words } from './command.ts'
+import { withPostgres } from './open-postgres.ts'
+import { withRoad } from './open-road.ts'
+import { table } from './show-help.ts'
+
+/** As many as one command takes on. */
+const MOST = 10_000
+
+const BUSINESS: Option = { value: 'ID', help: 'Of this business alone' }
+
+const list: Command = {
+  name: 'dead-letters list',
+  summary: 'Show what could not be applied, oldest first',
+  options: {
+    business: BUSINESS,
+    limit: { value: 'N', help: 'At most so many (100)' },
+    payload: { help: 'With the requests themselves, which hold personal data' },
+  },
+  async run(config, words) {
+    const limit = checkWhole('--limit', words.text('limit') ?? '100', MOST)
+    const letters = await withPostgres(config, (sql) => listDeadLetters(sql, { ...businessOf(words), limit }))
+    const deadLetters = letters.map(({ id, businessId, partition, streamId, kind, reason, ...letter }) => ({
+      deadLetterId: id,
+      businessId,
+      kind,
+      reason,
+      partition,
+      streamId,
+      receivedAt: letter.receivedAt === null ? null : new Date(letter.receivedAt).toISOString(),
+      createdAt: letter.createdAt.toISOString(),
+      ...(words.flag('payload') && { payload: letter.payload }),
+    }))
+    const lines = deadLetters.map((letter) => [
+      letter.deadLetterId,
+      letter.createdAt,
+      letter.kind,
+      letter.reason,
+      letter.payload ?? '',
+    ])
+    return { json: { deadLetters }, text: lines.length ? table(lines) : 'There is no dead letter' }
+  },
+}
+
+const replay: Command = {
+  name: 'dead-letters replay',
+  summary: 'Send one dead letter, or all of them, to the workers again; what is applied is gone from the list',
+  positionals: ['ID|all'],
+  options: { business: BUSINESS },
+  async run(config, words) {
+    const results = await withRoad(config, async (deps) => {
+      const replayed: { deadLetterId: string; outcome: string }[] = []
+      for (const deadLetterId of await chosen(deps.sql, words))
+        replayed.push({ deadLetterId, outcome: outcomeOf(await replayDeadLetter(deps, deadLetterId), deadLetterId) })
+      return replayed
+    })
+    const done = results.every(({ outcome }) => outcome === 'applied' || outcome === 'queued')
+    const lines = results.map(({ deadLetterId, outcome }) => [deadLetterId, outcome])
+    return { json: { results }, text: lines.length ? table(lines) : 'There is no dead letter', exitCode: done ? 0 : 1 }
+  },
+}
+
+const drop: Command = {
+  name: 'dead-letters drop',
+  summary: 'Forget one dead letter, or all of them, for good',
+  positionals: ['ID|all'],
+  options: { business: BUSINESS },
+  async run(config, words) {
+    const dropped = await withPostgres(config, async (sql) => {
+      const ids: string[] = []
+      for (const id of await chosen(sql, words)) {
+        if (await dropDeadLetter(sql, id)) ids.push(id)
+        else if (words.positional(0) !== 'all') throw notFound(id)
+      }
+      return ids
+    })
+    return { json: { dropped }, text: `Dropped: ${dropped.length}` }
+  },
+}
+
+export const DEAD_LETTER_COMMANDS: Command[] = [list, replay, drop]
+
+function businessOf(words: Words): { businessId?: string } {
+  const business = words.text('business')
+  return business === undefined ? {} : { businessId: checkId('--business', business) }
+}
+
+async function chosen(sql: Sql, words: Words): Promise<string[]> {
+  const id = words.positional(0)
+  if (id !== 'all') return [checkId('ID', id)]
+  const letters = await listDeadLetters(sql, { ...businessOf(words), limit: MOST })
+  return letters.map((letter) => letter.id)
+}
+
+/** `applied`, `queued`, or why it stays. Throws CommandError when there is none. */
+function outcomeOf(replayed: Replayed, id: string): string {
+  if (replayed.kind === 'not_found') throw notFound(id)
+  if (replayed.kind === 'not_replayable') return `not replayable: ${replayed.reason}`
+  if (replayed.kind !== 'answered') return replayed.kind
+  const { answer } = replayed
+  const failed = 'failed' in answer || ('items' in answer && answer.items.some((item) => 'error' in item))
+  return failed ? 'failed again' : 'applied'
+}
+
+const notFound = (id: string) => new CommandError('dead_letter_not_found', `There is no dead letter ${id}`)

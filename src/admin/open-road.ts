@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Config, resolveStores } from '../config.ts'
+import { createLogger } from '../log.ts'
+import { connectPostgres, type Sql } from '../stores/postgres.ts'
+import { connectRedis, type RedisRole } from '../stores/redis.ts'
+import { readPartitions } from '../stream/positions.ts'
+import { createSubmitter, type Submit, type Submitter } from '../stream/submit.ts'
+import { CommandError } from './command.ts'
+
+const OPEN_MS = 10_000
+
+/** Lends Postgres and the road to the workers to `use`, and closes them. Throws CommandError when Redis does not answer. */
+export async function withRoad<Result>(
+  config: Config,
+  use: (deps: { sql: Sql; submit: Submit }) => Promise<Result>,
+): Promise<Result> {
+  const { databaseUrl, redisUrl } = await resolveStores(config)
+  const log = createLogger({ level: config.logLevel, name: 'admin', to: 2 })
+  const sql = connectPostgres(databaseUrl, { max: 2, name: 'sluice-admin' })
+  const connect = (role: RedisRole) => connectRedis(redisUrl, role, log)
+  const redis = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }
+  try {
+    const road = createSubmitter({ sql, redis, log }, config, await readPartitions(sql))
+    try {
+      await waitUntilOpen(road)
+      return await use({ sql, submit: road.submit })
+    } finally {
+      await road.close()
+    }
+  } finally {
+    for (const connection of Object.values(redis)) connection.disconnect()
+    await sql.end({ timeout: 1 })
+  }
+}
+
+async function waitUntilOpen(road: Submitter): Promise<void> {
+  const deadline = Date.now() + OPEN_MS
+  while (!road.isOpen()) {
+    if (Date.now() > deadline) throw new CommandError('unavailable', 'Redis does not answer: is Sluice running?')
+    await sleep(20)
+  }
+}
