@@ -27,6 +27,8 @@ export interface IngestOptions {
   /** This worker's name, unique among those alive; a restarted worker with the same name has its partitions back at once. */
   owner: string
   leaseMs: number
+  /** Stops the loops as `stop` does. */
+  signal?: AbortSignal
 }
 
 export interface IngestLoops {
@@ -50,6 +52,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const tickMs = Math.min(500, leaseMs / 4)
   const running = new Map<string, Running>()
   const stopping = new AbortController()
+  const stop = options.signal ? AbortSignal.any([stopping.signal, options.signal]) : stopping.signal
   let death: Error | undefined
 
   const start = (lease: Lease): void => {
@@ -84,9 +87,9 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   }
 
   const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+    while (!stop.aborted) {
       await spread().catch((error: unknown) => log.warn({ err: error }, 'partitions cannot be shared out now'))
-      await pause(tickMs, stopping.signal)
+      await pause(tickMs, stop)
     }
     for (const loop of running.values()) loop.stop.abort()
     await Promise.all([...running.values()].map((loop) => loop.ended))

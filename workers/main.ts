@@ -1,0 +1,66 @@
+/** The workers' supervisor: one thread per ingest worker, one for the timeline, and what they tell of themselves. */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { AggregatorRegistry } from 'prom-client'
+import { type Config, resolveStores } from '../src/config.ts'
+import { createLogger } from '../src/log.ts'
+import { createMetrics } from '../src/metrics.ts'
+import { type SupervisedThread, type ThreadKind, createPool, superviseThread } from './pool.ts'
+import { serveHealth } from './serve-health.ts'
+
+/** A thread that has told nothing for so long is not well. */
+const SILENT_MS = 5000
+const CLOSE_MS = 15_000
+
+export interface Workers {
+  /** Where /metrics, /healthz and /readyz are served, if they are. */
+  port: number | undefined
+  /** Finishes the saves under way, lets the next owners in, ends the threads. */
+  close(): Promise<void>
+}
+
+/** Rejects when the stores are not known or WORKERS_PORT is taken; after that, threads that die are started again. */
+export async function runWorkers(config: Config): Promise<Workers> {
+  const log = createLogger({ level: config.logLevel, name: 'workers' })
+  const found = { ...config, ...(await resolveStores(config)) }
+  const kinds: ThreadKind[] = ['timeline', ...Array.from({ length: config.workerThreads }, () => 'ingest' as const)]
+  const pool = createPool(kinds.length)
+  const process = `${hostname()}-${randomUUID().slice(0, 8)}`
+  const threads = kinds.map((kind, at) =>
+    superviseThread(pool, { kind, name: `${process}-${kind}-${at}`, config: found, log }),
+  )
+  const health = await serveHealthOf(threads, config)
+
+  return {
+    port: health?.port,
+    async close() {
+      await within(CLOSE_MS, Promise.all(threads.map((thread) => thread.stop())))
+      await health?.close()
+      await pool.destroy()
+    },
+  }
+}
+
+async function serveHealthOf(threads: SupervisedThread[], config: Config) {
+  if (config.workerMetricsPort === undefined) return undefined
+  const { registry } = createMetrics()
+  const sources = {
+    complaints: () => threads.filter(isSilent).map((thread) => `${thread.name} has told nothing for ${SILENT_MS} ms`),
+    metrics: async () => {
+      const told = threads.flatMap((thread) => thread.report() ?? []).map((report) => report.metrics)
+      return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics()
+    },
+    metricsToken: config.metricsToken,
+  }
+  return serveHealth(sources, config.workerMetricsPort)
+}
+
+const isSilent = (thread: SupervisedThread): boolean => (thread.report()?.at ?? 0) < Date.now() - SILENT_MS
+
+/** What is not done by then is ended without ceremony: nothing is lost by it. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, ms)))
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}

@@ -1,0 +1,87 @@
+/** Long-running tasks on threads of their own, started again when they die. */
+import { MessageChannel } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import type { Logger } from '../src/log.ts'
+import { pause } from '../src/stream/pause.ts'
+import type { ThreadReport, ThreadTask, WorkerConfig } from './threads/task.ts'
+
+const FIRST_RESTART_MS = 250
+const LONGEST_RESTART_MS = 10_000
+/** A thread that ran for so long is well: its next restart is quick again. */
+const STEADY_MS = 60_000
+
+export type ThreadKind = 'ingest' | 'timeline'
+
+export interface SupervisedThread {
+  name: string
+  /** The last that it told of itself; undefined since its (re)start. */
+  report(): ThreadReport | undefined
+  /** Asks it to finish; resolves when it has. */
+  stop(): Promise<void>
+}
+
+/** One thread for each long-running task. */
+export function createPool(threads: number): Piscina {
+  return new Piscina({
+    filename: new URL('threads/task.ts', import.meta.url).href,
+    minThreads: threads,
+    maxThreads: threads,
+    atomics: 'disabled',
+  })
+}
+
+interface SuperviseOptions {
+  kind: ThreadKind
+  /** Unique among all threads of all machines, and kept over restarts: its partitions come back to it at once. */
+  name: string
+  config: WorkerConfig
+  log: Logger
+}
+
+/** Runs the task until `stop`; when it ends or dies by itself, that is logged and it is started again, ever slower. */
+export function superviseThread(pool: Piscina, { kind, name, config, log }: SuperviseOptions): SupervisedThread {
+  const stopping = new AbortController()
+  let report: ThreadReport | undefined
+
+  const runOnce = async (): Promise<void> => {
+    const { port1, port2 } = new MessageChannel()
+    const stop = (): void => port1.postMessage('stop')
+    stopping.signal.addEventListener('abort', stop)
+    port1.on('message', (told: ThreadReport) => (report = told))
+    try {
+      const task: ThreadTask = { name, config, port: port2 }
+      // Piscina's type took the other overload of postMessage; it wants an array.
+      const transferList: object = [port2]
+      await pool.run(task, { name: kind, transferList })
+    } finally {
+      stopping.signal.removeEventListener('abort', stop)
+      report = undefined
+      port1.close()
+    }
+  }
+  const keepRunning = async (): Promise<void> => {
+    let deaths = 0
+    while (!stopping.signal.aborted) {
+      const started = Date.now()
+      const error = await runOnce().then(
+        () => new Error('It ended by itself.'),
+        (cause: unknown) => cause,
+      )
+      if (stopping.signal.aborted) return
+      deaths = Date.now() - started > STEADY_MS ? 0 : deaths + 1
+      const restartMs = Math.min(FIRST_RESTART_MS * 2 ** deaths, LONGEST_RESTART_MS)
+      log.error({ err: error, thread: kind, restartMs }, 'a thread died and is started again')
+      await pause(restartMs, stopping.signal)
+    }
+  }
+
+  const ended = keepRunning()
+  return {
+    name,
+    report: () => report,
+    async stop() {
+      stopping.abort()
+      await ended
+    },
+  }
+}

@@ -1,0 +1,79 @@
+/** What the workers tell of themselves over HTTP: /healthz, /readyz, /metrics. */
+import { timingSafeEqual } from 'node:crypto'
+import { type IncomingMessage, type Server, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface HealthSources {
+  /** What is wrong, in words; empty when all threads are well. */
+  complaints: () => string[]
+  /** In Prometheus' text format. */
+  metrics: () => Promise<string>
+  /** Opens /metrics to callers that are not on this machine. */
+  metricsToken: string | undefined
+}
+
+export interface HealthServer {
+  port: number
+  close(): Promise<void>
+}
+
+interface Page {
+  status: number
+  text: string
+}
+
+/** Port 0 takes a free one. Rejects when the port is taken. */
+export async function serveHealth(sources: HealthSources, port: number): Promise<HealthServer> {
+  const server = createServer((request, response) => {
+    answer(sources, request).then(
+      ({ status, text }) => response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text),
+      () => response.writeHead(500).end('internal\n'),
+    )
+  })
+  await listen(server, port)
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+async function answer(sources: HealthSources, request: IncomingMessage): Promise<Page> {
+  switch (request.url?.split('?')[0]) {
+    case '/healthz':
+      return { status: 200, text: 'ok\n' }
+    case '/readyz': {
+      const complaints = sources.complaints()
+      return complaints.length === 0
+        ? { status: 200, text: 'ok\n' }
+        : { status: 503, text: `${complaints.join('\n')}\n` }
+    }
+    case '/metrics':
+      return maySeeMetrics(sources, request)
+        ? { status: 200, text: await sources.metrics() }
+        : { status: 404, text: 'not found\n' }
+    default:
+      return { status: 404, text: 'not found\n' }
+  }
+}
+
+/** On loopback, or with METRICS_TOKEN (decisions, "Reading back"). */
+function maySeeMetrics({ metricsToken }: HealthSources, request: IncomingMessage): boolean {
+  if (/^(::1|(::ffff:)?127\.)/.test(request.socket.remoteAddress ?? '')) return true
+  if (metricsToken === undefined) return false
+  const given = Buffer.from(request.headers.authorization ?? '')
+  const wanted = Buffer.from(`Bearer ${metricsToken}`)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
