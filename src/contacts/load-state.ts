@@ -20,14 +20,16 @@ const MAX_CACHED_BUSINESSES = 10_000
 
 export async function loadState(sql: Sql, cache: ConfigCache, items: Item[]): Promise<State> {
   const businessIds = [...new Set(items.map((item) => item.businessId))]
-  await loadBusinesses(sql, cache, businessIds)
+  const businesses = await loadBusinesses(sql, cache, businessIds)
   const asked = whatToAsk(items)
-  const goals = businessIds.flatMap((id) => goalEvents(cache.get(id)).map((event) => ({ business_id: id, event })))
+  const goals = businesses.flatMap((business) =>
+    goalEvents(business).map((event) => ({ business_id: business.id, event })),
+  )
   const [row] = await sql<[{ state: LoadedState }]>`
     select load_state(${JSON.stringify(asked.identities)}::text::json, ${JSON.stringify(asked.keys)}::text::json,
       ${JSON.stringify(asked.visitors)}::text::json, ${JSON.stringify(asked.contacts)}::text::json,
       ${JSON.stringify(goals)}::text::json) as state`
-  return buildState(row.state, cache, businessIds, asked.keyByHash)
+  return buildState(row.state, businesses, asked.keyByHash)
 }
 
 /** The first 16 bytes of the key's sha256, in the form of a uuid: narrow, and nothing of the caller's is kept. */
@@ -36,10 +38,12 @@ export function hashKey(key: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
 }
 
-async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<void> {
+/** Those that exist. The cache is shared by all loops of a worker: it may be emptied at any await. */
+async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<BusinessState[]> {
   if (cache.size > MAX_CACHED_BUSINESSES) cache.clear()
+  const known = ids.flatMap((id) => cache.get(id) ?? [])
+  if (known.length === ids.length) return known
   const missing = ids.filter((id) => !cache.has(id))
-  if (missing.length === 0) return
   const rows = await sql<
     { id: string; config_version: number; fields: Record<string, FieldType> | null; campaigns: Campaign[] | null }[]
   >`
@@ -50,17 +54,18 @@ async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Prom
         from campaigns c where c.business_id = b.id and c.status = 'published') as campaigns
     from businesses b
     where b.id in (select value::uuid from json_array_elements_text(${JSON.stringify(missing)}::text::json))`
-  for (const row of rows)
-    cache.set(row.id, {
-      id: row.id,
-      configVersion: row.config_version,
-      fields: new Map(Object.entries(row.fields ?? {})),
-      campaigns: row.campaigns ?? [],
-    })
+  const read = rows.map((row) => ({
+    id: row.id,
+    configVersion: row.config_version,
+    fields: new Map(Object.entries(row.fields ?? {})),
+    campaigns: row.campaigns ?? [],
+  }))
+  for (const business of read) cache.set(business.id, business)
+  return [...known, ...read]
 }
 
-function goalEvents(business: BusinessState | undefined): string[] {
-  const goals = business?.campaigns.flatMap((campaign) => (campaign.goalEvent === null ? [] : [campaign.goalEvent]))
+function goalEvents(business: BusinessState): string[] {
+  const goals = business.campaigns.flatMap((campaign) => (campaign.goalEvent === null ? [] : [campaign.goalEvent]))
   return [...new Set(goals)]
 }
 
@@ -128,18 +133,11 @@ interface LoadedState {
   visitors: { business_id: string; visitor_id: string; owner: string | null; listed_by: string[] | null }[]
 }
 
-function buildState(
-  loaded: LoadedState,
-  cache: ConfigCache,
-  businessIds: string[],
-  keyByHash: Map<string, string>,
-): State {
+function buildState(loaded: LoadedState, businesses: BusinessState[], keyByHash: Map<string, string>): State {
   const state = emptyState()
-  for (const id of businessIds) {
-    const business = cache.get(id)
-    // Deciding adds fields; the cache only learns of them once they are committed.
-    if (business) state.businesses.set(id, { ...business, fields: new Map(business.fields) })
-  }
+  // Deciding adds fields; the cache only learns of them once they are committed.
+  for (const business of businesses)
+    state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   for (const row of loaded.contacts) addContact(state, row)
   for (const row of loaded.keys) {
     const key = keyByHash.get(scopedKey(row.business_id, row.key_hash))

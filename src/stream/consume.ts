@@ -108,10 +108,17 @@ async function tidy(deps: ConsumeDeps, partition: string, position: string, answ
   }
 }
 
-/** How many entries, kept whole, make one micro-batch; at least one. */
+/**
+ * How many entries, kept whole, make one micro-batch; at least one. An erasure is one by itself: what arrived before it
+ * is erased, and what arrived after it makes a new contact.
+ */
 function wholeEntries(entries: ReadEntry[]): number {
   let events = 0
-  const tooMany = entries.findIndex((entry) => (events += entry.events) > BATCH_EVENTS)
+  const erases = (entry: ReadEntry) => entry.requests.some(({ request }) => request.kind === 'erase')
+  const tooMany = entries.findIndex(
+    (entry, at) =>
+      (events += entry.events) > BATCH_EVENTS || erases(entry) || (at > 0 && erases(entries[at - 1] ?? entry)),
+  )
   return tooMany === -1 ? entries.length : Math.max(tooMany, 1)
 }
 

@@ -1,6 +1,7 @@
 /**
  * The door's side of the road: requests of one event-loop tick travel together, one append per partition (one entry
- * per request costs six times as much). A group closes at 1,000 events or 1 MiB; a batch request is an entry by itself.
+ * per request costs six times as much). A group closes at 1,000 events or 1 MiB; a batch request is an entry by itself,
+ * and so is an erasure.
  */
 import type { Logger } from '../log.ts'
 import type { Redis } from '../stores/redis.ts'
@@ -138,13 +139,14 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
 function addToGroup(lane: Lane, request: Request, waiting: Waiting): void {
   const events = eventsOf(request)
   const last = lane.groups.at(-1)
+  const alone = request.kind === 'batch' || request.kind === 'erase'
   const fits = last?.open && last.events + events <= GROUP_EVENTS && last.bytes + waiting.bytes <= GROUP_BYTES
-  if (fits && request.kind !== 'batch') {
+  if (fits && !alone) {
     last.waiting.push(waiting)
     last.events += events
     last.bytes += waiting.bytes
   } else {
-    lane.groups.push({ waiting: [waiting], events, bytes: waiting.bytes, open: request.kind !== 'batch' })
+    lane.groups.push({ waiting: [waiting], events, bytes: waiting.bytes, open: !alone })
   }
 }
 
