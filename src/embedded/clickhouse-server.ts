@@ -1,0 +1,166 @@
+/**
+ * ClickHouse's HTTP interface over the engine of npm `chdb`, which has no server of its own. A process by itself: it
+ * owns the directory (its working directory). Started as
+ * `clickhouse-server.ts --port=N --user=NAME --password-file=FILE --database=NAME`.
+ *
+ * Every request gets a connection of its own (0.1 ms), so that settings, parameters and the database hold for it alone.
+ * Data of an INSERT goes through a file: the engine would take an empty line in a statement's text for the end of its data.
+ */
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createWriteStream, readFileSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { parseArgs } from 'node:util'
+import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
+import { type ChdbResult, Session } from 'chdb'
+import { type Insert, preparations, readFault, readInsert } from './clickhouse-statement.ts'
+
+interface Server {
+  folder: string
+  /** sha256 of `user:password`. */
+  credentials: Buffer
+  database: string
+}
+
+const INCOMING = 'incoming'
+
+const sha256 = (value: string): Buffer => createHash('sha256').update(value).digest()
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string', default: '8123' },
+      user: { type: 'string', default: 'default' },
+      'password-file': { type: 'string', default: '' },
+      database: { type: 'string', default: 'default' },
+    },
+  })
+  const password = readFileSync(values['password-file'], 'utf8').trim()
+  const server = { folder: process.cwd(), credentials: sha256(`${values.user}:${password}`), database: values.database }
+  await rm(INCOMING, { recursive: true, force: true })
+  await mkdir(INCOMING)
+  // Kept open for the life of the process: the first connection loads the tables, the last one unloads them.
+  const keeper = new Session(server.folder)
+  await keeper.queryAsync(`CREATE DATABASE IF NOT EXISTS \`${server.database}\``)
+  const http = createServer((request, response) => void answer(server, request, response))
+  http.keepAliveTimeout = 60_000
+  http.listen(Number(values.port), '127.0.0.1')
+  process.on('SIGTERM', () => {
+    http.closeIdleConnections()
+    http.close(() => process.exit(0))
+    setInterval(() => http.closeIdleConnections(), 50)
+  })
+}
+
+async function answer(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  if (url.pathname === '/ping') return void response.end('Ok.\n')
+  response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID())
+  try {
+    checkCredentials(server, request, url.searchParams)
+    await answerQuery(server, request, response, url.searchParams)
+  } catch (error) {
+    const fault = readFault(error)
+    response.statusCode = fault.status
+    response.setHeader('X-ClickHouse-Exception-Code', fault.code)
+    response.setHeader('Content-Type', 'text/plain; charset=UTF-8')
+    response.end(`${fault.text}\n`)
+    request.resume()
+  }
+}
+
+/** Basic, the two headers, or the two parameters, as ClickHouse takes them. */
+function checkCredentials(server: Server, request: IncomingMessage, query: URLSearchParams): void {
+  const { authorization } = request.headers
+  const given = authorization?.startsWith('Basic ')
+    ? Buffer.from(authorization.slice(6), 'base64').toString()
+    : `${header(request, 'x-clickhouse-user') ?? query.get('user') ?? 'default'}:${header(request, 'x-clickhouse-key') ?? query.get('password') ?? ''}`
+  if (timingSafeEqual(sha256(given), server.credentials)) return
+  throw new Error(
+    `Code: 516. DB::Exception: ${given.split(':')[0]}: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)`,
+  )
+}
+
+const header = (request: IncomingMessage, name: string): string | undefined => request.headers[name]?.toString()
+
+async function answerQuery(
+  server: Server,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+): Promise<void> {
+  const session = new Session(server.folder)
+  try {
+    const database = header(request, 'x-clickhouse-database') ?? query.get('database') ?? server.database
+    for (const statement of preparations(request.method, query, database)) await session.queryAsync(statement)
+    const format = header(request, 'x-clickhouse-format') ?? query.get('default_format') ?? 'TabSeparated'
+    const body = decoded(request)
+    const statement = query.get('query') ?? (await text(body))
+    const insert = readInsert(statement)
+    const result = insert
+      ? await runInsert(session, insert, query.has('query') ? body : undefined)
+      : await session.queryAsync(query.has('query') ? `${statement}\n${await text(body)}` : statement, { format })
+    send(request, response, query, result, insert !== undefined)
+  } finally {
+    session.close()
+  }
+}
+
+function decoded(request: IncomingMessage): Readable {
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (encoding === 'gzip') return request.pipe(createGunzip())
+  if (encoding === 'deflate') return request.pipe(createInflate())
+  if (encoding === 'br') return request.pipe(createBrotliDecompress())
+  if (encoding === 'identity') return request
+  throw new Error(`Code: 48. DB::Exception: Content-Encoding ${encoding} is not supported. (NOT_IMPLEMENTED)`)
+}
+
+async function runInsert(session: Session, insert: Insert, body: Readable | undefined): Promise<ChdbResult> {
+  const path = `${INCOMING}/${randomUUID()}`
+  try {
+    const parts = async function* (): AsyncGenerator<string | Buffer> {
+      yield insert.data
+      if (body) yield* body as AsyncIterable<Buffer>
+    }
+    await pipeline(Readable.from(parts()), createWriteStream(path))
+    return await session.queryAsync(`${insert.head} FROM INFILE '${path}' ${insert.tail}`)
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+  result: ChdbResult,
+  inserted: boolean,
+): void {
+  response.setHeader('X-ClickHouse-Summary', summaryOf(result, inserted))
+  response.setHeader('Content-Type', 'text/plain; charset=UTF-8')
+  const bytes = result.bytes()
+  const mayCompress = ['1', 'true'].includes(query.get('enable_http_compression') ?? '')
+  if (!mayCompress || !/\bgzip\b/.test(header(request, 'accept-encoding') ?? '')) return void response.end(bytes)
+  response.setHeader('Content-Encoding', 'gzip')
+  response.end(gzipSync(bytes, { level: 1 }))
+}
+
+function summaryOf(result: ChdbResult, inserted: boolean): string {
+  const rows = String(result.rowsRead)
+  const bytes = String(result.bytesRead)
+  return JSON.stringify({
+    read_rows: rows,
+    read_bytes: bytes,
+    written_rows: inserted ? rows : '0',
+    written_bytes: inserted ? bytes : '0',
+    total_rows_to_read: '0',
+    result_rows: inserted ? rows : '0',
+    result_bytes: String(result.bytes().length),
+    elapsed_ns: String(Math.round(result.elapsed * 1e9)),
+  })
+}
+
+await main()

@@ -1,0 +1,115 @@
+/**
+ * What one HTTP request asks of ClickHouse: the statement, where its data is, and what holds for it alone.
+ */
+
+/** An INSERT that brings its own data, taken apart: `head` and `tail` are the statement around the place of its source. */
+export interface Insert {
+  head: string
+  tail: string
+  /** Data that stood in the statement's text; the body follows it. */
+  data: string
+}
+
+const QUOTED = String.raw`'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|\`(?:[^\`\\]|\\.)*\``
+const COMMENTS = String.raw`(?:\s|--[^\n]*\n|/\*[\s\S]*?\*/)*`
+const NAME = String.raw`(?:[A-Za-z_]\w*|"(?:[^"\\]|\\.)*"|\`(?:[^\`\\]|\\.)*\`)`
+const COLUMNS = String.raw`\((?:${QUOTED}|[^()'"\`]|\([^()]*\))*\)`
+const INSERT = new RegExp(
+  String.raw`^${COMMENTS}(?<head>INSERT\s+INTO\s+(?:TABLE\s+)?${NAME}(?:\.${NAME})?\s*(?:${COLUMNS})?)` +
+    String.raw`\s*(?<settings>SETTINGS\s(?:${QUOTED}|[^'"\`])*?)?(?:\bFORMAT\s+(?<format>\w+)|\bVALUES\b)\s?(?<data>[\s\S]*)$`,
+  'i',
+)
+
+/** Undefined for every other statement, INSERT … SELECT among them. */
+export function readInsert(statement: string): Insert | undefined {
+  const parts = INSERT.exec(statement)?.groups
+  if (!parts || /\bSELECT\b/i.test(parts['settings'] ?? '')) return undefined
+  const tail = `${parts['settings'] ?? ''} FORMAT ${parts['format'] ?? 'Values'}`
+  return { head: parts['head'] ?? '', tail, data: parts['data'] ?? '' }
+}
+
+/** Parameters of the HTTP interface that are no settings of the engine. */
+const NOT_SETTINGS = new Set([
+  'query',
+  'database',
+  'default_format',
+  'user',
+  'password',
+  'query_id',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'close_session',
+  'quota_key',
+  'role',
+  'stacktrace',
+  'buffer_size',
+  'wait_end_of_query',
+  'send_progress_in_http_headers',
+  'enable_http_compression',
+  'add_http_cors_header',
+  'compress',
+  'decompress',
+])
+
+/** Larger results belong in a file: one is gathered in memory before it is sent. */
+const MAX_RESULT_BYTES = '1073741824'
+/** One request is one block, so that it lands whole or not at all. */
+const ONE_BLOCK = {
+  max_insert_block_size: '1000000000',
+  min_insert_block_size_rows: '1000000000',
+  min_insert_block_size_bytes: '100000000000',
+}
+
+/**
+ * The statements that prepare a connection of its own for this request: database, settings, and `param_*` values
+ * (as they came: escaped as in tab-separated text, which is what the engine reads).
+ */
+export function preparations(method: string | undefined, query: URLSearchParams, database: string): string[] {
+  const said = [...query].filter(([name]) => !NOT_SETTINGS.has(name))
+  const settings = new Map([
+    ...Object.entries({ max_result_bytes: MAX_RESULT_BYTES, ...ONE_BLOCK }),
+    ...said,
+    // As a server does: GET reads only, but may say settings.
+    ...(method === 'GET' ? [['readonly', '2'] as const] : []),
+  ])
+  const list = [...settings].map(([name, value]) => `${settingName(name)} = ${literal(value)}`)
+  return [`USE \`${database.replaceAll(/[\\`]/g, String.raw`\$&`)}\``, `SET ${list.join(', ')}`]
+}
+
+function settingName(name: string): string {
+  if (/^\w+$/.test(name)) return name
+  throw new Error(`Code: 115. DB::Exception: Unknown setting '${name}'. (UNKNOWN_SETTING)`)
+}
+
+export const literal = (value: string): string => `'${value.replaceAll(/[\\']/g, String.raw`\$&`)}'`
+
+const STATUSES: [status: number, types: RegExp][] = [
+  [401, /^REQUIRED_PASSWORD$/],
+  [403, /^(UNKNOWN_USER|WRONG_PASSWORD|AUTHENTICATION_FAILED|ACCESS_DENIED)$/],
+  [
+    400,
+    /^(SYNTAX_ERROR|BAD_ARGUMENTS|TYPE_MISMATCH|INCORRECT_DATA|CANNOT_(PARSE|READ)_.*|BAD_QUERY_PARAMETER|BAD_REQUEST_PARAMETER)$/,
+  ],
+  [404, /^UNKNOWN_/],
+  [408, /^TIMEOUT_EXCEEDED$/],
+  [413, /^QUERY_IS_TOO_LARGE$/],
+  [501, /^NOT_IMPLEMENTED$/],
+]
+
+export interface Fault {
+  status: number
+  code: string
+  /** `Code: N. DB::Exception: … (TYPE)` */
+  text: string
+}
+
+/** The answer that ClickHouse's HTTP interface gives to an engine's error. */
+export function readFault(error: unknown): Fault {
+  const message = error instanceof Error ? error.message : String(error)
+  const text = message.slice(Math.max(0, message.indexOf('Code: ')))
+  const code = /^Code: (\d+)/.exec(text)?.[1]
+  if (!code) return { status: 500, code: '1001', text: `Code: 1001. DB::Exception: ${message} (STD_EXCEPTION)` }
+  const type = /\(([A-Z][A-Z0-9_]+)\)\s*$/.exec(text)?.[1] ?? ''
+  return { status: STATUSES.find(([, types]) => types.test(type))?.[0] ?? 500, code, text }
+}

@@ -1,0 +1,122 @@
+/**
+ * Redis, Postgres and ClickHouse on this machine, for `start` and the tests: loopback ports, one random password, everything
+ * below DATA_DIR. An engine that dies is started again where it was; all of them stop with this process, however it ends.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { enginesFile, type StoreUrls } from '../config.ts'
+import type { Logger } from '../log.ts'
+import { startClickHouse } from './clickhouse.ts'
+import { type EngineSetup, passwordFile, type RunningEngine, writeWhole } from './engine-setup.ts'
+import { holdDataDir } from './hold-data-dir.ts'
+import { startPostgres } from './postgres.ts'
+import { startRedis } from './redis.ts'
+import { freePort } from './run-engine.ts'
+
+const STARTERS = {
+  databaseUrl: startPostgres,
+  redisUrl: startRedis,
+  clickhouseUrl: startClickHouse,
+} satisfies Record<keyof StoreUrls, (setup: EngineSetup, log: Logger) => Promise<RunningEngine>>
+
+export interface Engines extends Partial<StoreUrls> {
+  stop(): Promise<void>
+}
+
+export interface EngineOptions {
+  log: Logger
+  /** Those to start; all by default. */
+  only?: (keyof StoreUrls)[]
+  small?: boolean
+}
+
+/** Throws when DATA_DIR is already started, or an engine cannot start. */
+export async function startEngines(dataDir: string, options: EngineOptions): Promise<Engines> {
+  const folder = resolve(dataDir)
+  // Open to pass through, since Postgres may run as a user of its own; what is inside is closed.
+  await mkdir(folder, { recursive: true, mode: 0o711 })
+  const release = await holdDataDir(folder)
+  const password = await ensurePassword(folder)
+  const wanted = options.only ?? (Object.keys(STARTERS) as (keyof StoreUrls)[])
+  const starts = wanted.map(async (key) => {
+    const setup = {
+      dataDir: folder,
+      port: await freePort(),
+      password,
+      small: options.small ?? false,
+      timeoutMs: 120_000,
+    }
+    return { key, kept: await keepRunning(() => STARTERS[key](setup, options.log), key, options.log) }
+  })
+  const settled = await Promise.allSettled(starts)
+  const started = settled.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
+  const stop = async () => {
+    await Promise.all(started.map(({ kept }) => kept.stop()))
+    await rm(enginesFile(folder), { force: true })
+    await release()
+  }
+  const failure = settled.find((start) => start.status === 'rejected')
+  if (failure) {
+    await stop()
+    throw failure.reason as Error
+  }
+  const urls: Partial<StoreUrls> = Object.fromEntries(started.map(({ key, kept }) => [key, kept.url]))
+  await writeWhole(enginesFile(folder), `${JSON.stringify(urls, null, 2)}\n`)
+  return { ...urls, stop }
+}
+
+async function ensurePassword(dataDir: string): Promise<string> {
+  const kept = await readFile(passwordFile(dataDir), 'utf8').catch(() => '')
+  if (kept) return kept
+  const password = randomBytes(24).toString('hex')
+  await writeWhole(passwordFile(dataDir), password)
+  return password
+}
+
+interface KeptEngine {
+  url: string
+  stop(): Promise<void>
+}
+
+async function keepRunning(start: () => Promise<RunningEngine>, name: string, log: Logger): Promise<KeptEngine> {
+  let engine = await start()
+  const stopping = new AbortController()
+  const watch = async () => {
+    for (;;) {
+      const lastWords = await engine.exited
+      if (stopping.signal.aborted) return
+      log.error({ engine: name, lastWords }, 'engine ended; starting it again')
+      engine = await startAgain(start, name, log, stopping.signal)
+      if (stopping.signal.aborted) return await engine.stop()
+    }
+  }
+  const watched = watch().catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error
+  })
+  return {
+    url: engine.url,
+    stop: async () => {
+      stopping.abort()
+      await engine.stop()
+      await watched
+    },
+  }
+}
+
+async function startAgain(
+  start: () => Promise<RunningEngine>,
+  name: string,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<RunningEngine> {
+  for (let wait = 200; ; wait = Math.min(wait * 2, 5000)) {
+    await sleep(wait, undefined, { signal })
+    try {
+      return await start()
+    } catch (error) {
+      log.error({ engine: name, err: error }, 'engine does not start; trying again')
+    }
+  }
+}

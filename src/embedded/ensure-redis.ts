@@ -1,0 +1,60 @@
+/**
+ * A real `redis-server`: the one on the PATH, else the system's package manager brings it.
+ */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Logger } from '../log.ts'
+
+const run = promisify(execFile)
+
+/** Commands in order, as root; a package must not start a service of its own (`policy-rc.d` is Debian's way to say so). */
+const INSTALLERS: Record<string, string[][]> = {
+  'apt-get': [
+    ['apt-get', 'update', '-qq'],
+    ['sh', '-c', aptInstall()],
+  ],
+  apk: [['apk', 'add', '--no-cache', 'redis']],
+  dnf: [['dnf', 'install', '-y', '--setopt=install_weak_deps=False', 'redis']],
+  brew: [['brew', 'install', 'redis']],
+}
+
+function aptInstall(): string {
+  return `policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod +x "$policy" && trap 'rm -f "$policy"' EXIT; fi
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server`
+}
+
+/** Resolves to the command's path. Throws with what to do when there is none and none can be had. */
+export async function ensureRedis(log: Logger): Promise<string> {
+  const present = await locate('redis-server')
+  if (present) return present
+  const manager = await findInstaller()
+  if (!manager) throw new Error(advice('no known package manager can install it from here'))
+  log.info({ manager }, 'installing redis-server')
+  try {
+    for (const [command = '', ...args] of INSTALLERS[manager] ?? []) await run(command, args)
+  } catch (error) {
+    throw new Error(advice(`${manager} could not install it: ${(error as Error).message.trim()}`), { cause: error })
+  }
+  const installed = await locate('redis-server')
+  if (!installed) throw new Error(advice(`${manager} installed it, but it is not on the PATH`))
+  return installed
+}
+
+async function findInstaller(): Promise<string | undefined> {
+  const isRoot = process.getuid?.() === 0
+  for (const manager of Object.keys(INSTALLERS)) {
+    const allowed = manager === 'brew' ? !isRoot : isRoot
+    if (allowed && (await locate(manager))) return manager
+  }
+  return undefined
+}
+
+async function locate(command: string): Promise<string | undefined> {
+  const found = await run('/bin/sh', ['-c', 'command -v "$1"', 'sh', command]).catch(() => undefined)
+  return found?.stdout.trim() || undefined
+}
+
+const advice = (reason: string): string =>
+  `Redis is needed, and ${reason}. Install redis-server (Debian, Ubuntu: sudo apt-get install redis-server; macOS: brew install redis), ` +
+  'or set REDIS_URL to a Redis that runs with appendonly yes and appendfsync always.'

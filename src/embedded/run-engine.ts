@@ -1,0 +1,132 @@
+/**
+ * Runs one engine as a process group of its own, so that a Ctrl-C does not reach it, under a tiny shell that stops it as soon
+ * as this process is gone: however it dies, the pipe to the shell's standard input closes.
+ */
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { readFile, readlink, realpath, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const WATCHDOG = `
+pidfile=$1 signal=$2; shift 2
+exec 3<&0
+"$@" </dev/null 3<&- & engine=$!
+echo $engine >"$pidfile"
+{ read -r _ <&3; kill -s "$signal" "$engine"; } & watch=$!
+wait "$engine"; code=$?
+kill "$watch" 2>/dev/null
+rm -f "$pidfile"
+exit $code`
+
+export interface EngineCommand {
+  name: string
+  dataDir: string
+  /** The engine's own directory below dataDir, and its working directory: that is how a leftover of it is recognised. */
+  folder: string
+  command: string[]
+  /** What makes it stop cleanly. */
+  signal: 'INT' | 'TERM'
+}
+
+export interface EngineProcess {
+  /** Resolves with the end of the engine's log when it is gone. */
+  exited: Promise<string>
+  /** Asks it to stop, kills it after `timeoutMs`. */
+  stop(timeoutMs?: number): Promise<void>
+}
+
+const logFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.log`)
+const pidFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.pid`)
+
+export async function runEngine(engine: EngineCommand): Promise<EngineProcess> {
+  await stopLeftover(engine)
+  const log = openSync(logFile(engine), 'a', 0o600)
+  const child = spawn('/bin/sh', ['-c', WATCHDOG, 'sluice-engine', pidFile(engine), engine.signal, ...engine.command], {
+    cwd: engine.folder,
+    detached: true,
+    stdio: ['pipe', log, log],
+  })
+  closeSync(log)
+  const { promise: exited, resolve } = Promise.withResolvers<string>()
+  child.once('error', (error) => resolve(error.message))
+  child.once('exit', () => void endOfLog(engine).then(resolve))
+  child.stdin?.on('error', () => undefined) // Writing the end to a shell that has just gone is no fault.
+  return { exited, stop: (timeoutMs = 30_000) => stopGroup(child, exited, timeoutMs) }
+}
+
+async function stopGroup(child: ReturnType<typeof spawn>, exited: Promise<string>, timeoutMs: number): Promise<void> {
+  child.stdin?.end()
+  const late = setTimeout(() => killGroup(child.pid), timeoutMs)
+  await exited
+  clearTimeout(late)
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  signalIfAlive(-pid, 'SIGKILL')
+}
+
+async function endOfLog(engine: EngineCommand): Promise<string> {
+  const text = await readFile(logFile(engine), 'utf8').catch((error: Error) => error.message)
+  return text.trim().split('\n').slice(-8).join('\n')
+}
+
+/** An engine of a killed run may still be stopping, or may have lost its watchdog: it must be gone before the next starts. */
+async function stopLeftover(engine: EngineCommand): Promise<void> {
+  const pid = Number(await readFile(pidFile(engine), 'utf8').catch(() => ''))
+  if (!pid) return
+  const deadline = Date.now() + 30_000
+  signalIfAlive(pid, (await worksIn(pid, engine.folder)) ? `SIG${engine.signal}` : 0)
+  while (await worksIn(pid, engine.folder)) {
+    if (Date.now() > deadline) signalIfAlive(pid, 'SIGKILL')
+    await sleep(50)
+  }
+  await rm(pidFile(engine), { force: true })
+}
+
+/** Whether that process has this working directory: a number alone may have gone to another process since. */
+export async function worksIn(pid: number, folder: string): Promise<boolean> {
+  const real = await realpath(folder).catch(() => folder)
+  return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === real
+}
+
+function signalIfAlive(pid: number, signal: NodeJS.Signals | 0): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Waits for `ready`, unless the engine ends before: then fails with what it had to say. */
+export async function untilReady<T>(engine: EngineCommand, running: EngineProcess, ready: Promise<T>): Promise<T> {
+  const failed = running.exited.then((log) => {
+    throw new Error(`${engine.name} did not start (${logFile(engine)}):\n${log}`)
+  })
+  try {
+    return await Promise.race([ready, failed])
+  } catch (error) {
+    await running.stop(5000)
+    throw error
+  }
+}
+
+/** The command that runs one of our own modules on the runtime that runs this one. */
+export function runtimeCommand(module: URL, args: string[]): string[] {
+  const permissions = 'deno' in process.versions ? ['run', '-A'] : []
+  return [process.execPath, ...permissions, fileURLToPath(module), ...args]
+}
+
+/** A loopback port that nobody uses now. */
+export async function freePort(): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const server = createServer().once('error', reject)
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+  })
+  return await promise
+}
