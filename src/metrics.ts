@@ -100,6 +100,13 @@ function roadMetrics(registers: Registry[]) {
       help: 'Age of the oldest save that ClickHouse does not have yet; 0 when it has all.',
       registers,
     }),
+    timelineRows: new Counter({ name: 'timeline_rows_total', help: 'Events inserted into ClickHouse.', registers }),
+    timelineInsertSeconds: new Histogram({
+      name: 'timeline_insert_duration_seconds',
+      help: 'From taking a group out of the outbox to its mark as shipped.',
+      buckets: LATENCY_SECONDS,
+      registers,
+    }),
     deadLetters: new Gauge({
       name: 'dead_letters',
       help: 'Requests kept because they could not be applied.',

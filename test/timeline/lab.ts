@@ -1,0 +1,173 @@
+/** A timeline to experiment on: contacts and outbox rows as the save leaves them, and what ClickHouse makes of them. */
+import { randomUUID } from 'node:crypto'
+import { uuidv7 } from 'uuidv7'
+import { type Logger, createLogger } from '../../src/log.ts'
+import { migrate } from '../../src/migrate.ts'
+import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
+import { type Lease, takeLease } from '../../src/timeline/lease.ts'
+import { type TimelineRow, encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
+import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
+
+export interface Lab {
+  sql: Sql
+  clickhouse: ClickHouseClient
+  clickhouseUrl: string
+  log: Logger
+  lease: Lease
+  close(): Promise<void>
+}
+
+export async function openLab(): Promise<Lab> {
+  const log = createLogger({ level: 'silent', name: 'test' })
+  const clickhouseUrl = 'http://sluice:secret@127.0.0.1:55778/sluice'
+  const admin = connectPostgres('postgres://postgres@127.0.0.1:55777/postgres', { max: 1 })
+  const name = `t${randomUUID().replaceAll('-', '')}`
+  await admin.unsafe(`create database ${name}`)
+  const root = connectClickHouse(clickhouseUrl)
+  await root.command({ query: `create database ${name}` })
+  const sql = connectPostgres(`postgres://postgres@127.0.0.1:55777/${name}`)
+  const own = `http://sluice:secret@127.0.0.1:55778/${name}`
+  const clickhouse = connectClickHouse(own)
+  await migrate(sql, clickhouse, log)
+  const lease = await takeLease({ sql, log }, 60_000)
+  return {
+    sql,
+    clickhouse,
+    clickhouseUrl: own,
+    log,
+    lease,
+    async close() {
+      await lease.release()
+      await clickhouse.close()
+      await root.command({ query: `drop database ${name}` })
+      await root.close()
+      await sql.end()
+      await admin.unsafe(`drop database ${name} with (force)`)
+      await admin.end()
+    },
+  }
+}
+
+export interface ContactSeed {
+  id?: string
+  firstName?: string
+  stage?: number
+  tags?: string[]
+  traits?: Record<string, [number, string | null]>
+  orderCount?: number
+  revenue?: Record<string, string>
+  createdAt?: number
+}
+
+export async function addContact({ sql }: Lab, businessId: string, seed: ContactSeed = {}): Promise<string> {
+  const id = seed.id ?? uuidv7()
+  const traits = JSON.stringify(seed.traits ?? {})
+  const tags = JSON.stringify(seed.tags ?? [])
+  await sql`
+    insert into contacts (business_id, id, created_at, keyed, first_name, stage, tags, traits, order_count)
+    values (${businessId}, ${id}, ${seed.createdAt ?? 1_700_000_000_000}, true, ${seed.firstName ?? null}, ${seed.stage ?? 0},
+      array(select json_array_elements_text(${tags}::text::json)), ${traits}::text::jsonb, ${seed.orderCount ?? 0})`
+  for (const [currency, amount] of Object.entries(seed.revenue ?? {})) {
+    await sql`insert into revenue values (${businessId}, ${id}, ${currency}, ${amount})`
+  }
+  return id
+}
+
+export type EventSeed = Partial<TimelineRow> & Pick<TimelineRow, 'contact_id'>
+
+export function eventOf(businessId: string, seed: EventSeed): TimelineRow {
+  const now = Date.now()
+  return {
+    business_id: businessId,
+    event_id: uuidv7(),
+    event: 'lesson_done',
+    occurred_ms: now,
+    received_ms: now,
+    type: 'none',
+    value: null,
+    currency: null,
+    counted: '0',
+    is_order: 0,
+    properties: '',
+    source: 'live',
+    idempotency_key: null,
+    visitor_id: null,
+    ...seed,
+  }
+}
+
+/** One outbox row, as one save makes it. `touched`: contacts that changed beside those of the events. */
+export async function save(
+  lab: Lab,
+  businessId: string,
+  seeds: EventSeed[],
+  touched: string[] = [],
+): Promise<TimelineRow[]> {
+  const events = seeds.map((seed) => eventOf(businessId, seed))
+  await saveLines(lab, businessId, events.map(encodeTimelineRow), [...seeds.map((seed) => seed.contact_id), ...touched])
+  return events
+}
+
+export async function saveLines({ sql }: Lab, businessId: string, lines: string[], touched: string[]): Promise<void> {
+  const ids = [...new Set(touched)]
+  await sql`
+    insert into outbox (events, event_count, business_ids, contact_ids)
+    values (${lines.join('\n')}, ${lines.length}, ${`{${ids.map(() => businessId).join(',')}}`}::uuid[], ${`{${ids.join(',')}}`}::uuid[])`
+}
+
+/** The losing ids point to the survivor, and all of them changed. */
+export async function merge(lab: Lab, businessId: string, losers: string[], survivor: string): Promise<void> {
+  const all = [...losers, survivor]
+  await lab.sql`update contacts set revision = revision + 1
+    where business_id = ${businessId} and id = any(${`{${all.join(',')}}`}::uuid[])`
+  await lab.sql`update contacts set merged_into = ${survivor}
+    where business_id = ${businessId} and id = any(${`{${losers.join(',')}}`}::uuid[])`
+  await save(lab, businessId, [], all)
+}
+
+/** As Postgres leaves an erased person: rows gone, ids remembered. */
+export async function erase(lab: Lab, businessId: string, ids: string[]): Promise<void> {
+  const list = `{${ids.join(',')}}`
+  await lab.sql`delete from contacts where business_id = ${businessId} and id = any(${list}::uuid[])`
+  await lab.sql`insert into erasures (business_id, contact_id, erased_as) select ${businessId}, id, ${ids[0] ?? ''}::uuid
+    from unnest(${list}::uuid[]) id`
+}
+
+/** Ships all that waits; returns the number of groups. */
+export async function shipAll(lab: Lab): Promise<number> {
+  let groups = 0
+  while ((await shipOutbox(lab, lab.lease)) !== undefined) groups += 1
+  return groups
+}
+
+export async function query<Row>(
+  { clickhouse }: Pick<Lab, 'clickhouse'>,
+  sql: string,
+  params: Record<string, unknown> = {},
+): Promise<Row[]> {
+  const result = await clickhouse.query({
+    query: `${sql} settings output_format_json_quote_64bit_integers = 0`,
+    query_params: params,
+    format: 'JSONEachRow',
+  })
+  return await result.json<Row>()
+}
+
+export const newBusiness = (): string => randomUUID()
+
+/** Rows and statistics as ClickHouse holds them, of one business. */
+export async function countOf(lab: Lab, businessId: string): Promise<{ events: number; counted: number }> {
+  const [row] = await query<{ events: number; counted: number }>(
+    lab,
+    `select (select count() from events where business_id = {b: UUID}) as events,
+      (select sum(count) from event_statistics where business_id = {b: UUID}) as counted`,
+    { b: businessId },
+  )
+  return row ?? { events: -1, counted: -1 }
+}
+
+export async function waitingRows({ sql }: Lab): Promise<number> {
+  const [row] = await sql<{ n: number }[]>`select count(*) as n from outbox where shipped_at is null`
+  return row?.n ?? -1
+}

@@ -1,0 +1,20 @@
+/** The timeline thread: what the saves left in the outbox goes to ClickHouse. */
+import { connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+import { runTimeline as ship } from '../../src/timeline/run-timeline.ts'
+import type { ThreadBody } from './task.ts'
+
+export const runTimeline: ThreadBody = async (config, { log, metrics }, signal) => {
+  const sql = connectPostgres(config.databaseUrl, {
+    max: 3,
+    name: 'sluice-timeline',
+    // The outbox is empty at first and large later: a plan kept from the start would scan all of it for ever after.
+    settings: { plan_cache_mode: 'force_custom_plan' },
+  })
+  const clickhouse = connectClickHouse(config.clickhouseUrl)
+  try {
+    await ship({ sql, clickhouse, log, metrics, config }, signal)
+  } finally {
+    await Promise.all([clickhouse.close(), sql.end({ timeout: 5 })])
+  }
+}
