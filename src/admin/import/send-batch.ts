@@ -70,6 +70,8 @@ function judge(status: number, retryAfter: string | null, text: string): Attempt
   const waiting = { ...(retryAfterMs !== undefined && { retryAfterMs }), sign: status === 429 || status === 202 }
   if (status === 429) return { ...waiting, wait: 'the rate limit is reached' }
   if (status === 202) return { ...waiting, wait: 'the service is behind' }
+  // Cut short on its way, perhaps.
+  if (status === 200) return { ...waiting, wait: 'the answer of the service cannot be read' }
   if (status === 408 || status >= 500) return { ...waiting, wait: `the service answers ${status}` }
   const message = Value.Check(Refusal, answer) ? answer.message : text.slice(0, 200)
   throw new CommandError('refused', `The service refuses the import with ${status}: ${message}`)

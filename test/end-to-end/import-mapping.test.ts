@@ -1,0 +1,208 @@
+/** From rows to events, and the keys that make an import safe to repeat. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createNumbering, hashRow, keyOf, surveyRows } from '../../src/admin/import/number-rows.ts'
+import { checkMapping, mapRow, readMapping } from '../../src/admin/import/map-row.ts'
+import { describeSource, readRows, type Row } from '../../src/admin/import/read-rows.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'sluice-import-'))
+afterAll(() => rmSync(directory, { recursive: true }))
+
+async function readFileRows(name: string, content: string): Promise<Row[]> {
+  const file = join(directory, name)
+  writeFileSync(file, content)
+  return Array.fromAsync(readRows(describeSource(file)))
+}
+
+const map = (maps: string[], sets: string[], values: Record<string, unknown>, timezone = 'UTC') =>
+  mapRow(readMapping(maps, sets, timezone), values)
+
+describe('reading', () => {
+  test('a CSV file with a byte order mark, quotes, line breaks and blank lines', async () => {
+    const rows = await readFileRows('a.csv', '\uFEFFid,note\r\n1,"a ""b"",\nc"\r\n\r\n2,\r\n')
+    expect(rows).toEqual([
+      { number: 1, values: { id: '1', note: 'a "b",\nc' } },
+      { number: 2, values: { id: '2', note: '' } },
+    ])
+  })
+
+  test('a row of another width carries its fault, and its neighbours are read', async () => {
+    const rows = await readFileRows('b.csv', 'id,note\n1,a\n2\n3,c,d\n4,e\n')
+    expect(rows.map((row) => ('fault' in row ? row.fault : row.values['id']))).toEqual([
+      '1',
+      'the row has 1 cells, the header has 2',
+      'the row has 3 cells, the header has 2',
+      '4',
+    ])
+  })
+
+  test('an NDJSON file, with lines that are no objects', async () => {
+    const rows = await readFileRows('c.ndjson', '{"id":1}\n\n[2]\n{"id":\n{"id":{"deep":true}}')
+    expect(rows).toEqual([
+      { number: 1, values: { id: 1 } },
+      { number: 2, fault: 'the line is no JSON object', text: '[2]' },
+      { number: 3, fault: 'the line is no JSON object', text: '{"id":' },
+      { number: 4, values: { id: { deep: true } } },
+    ])
+  })
+
+  test.each([
+    ['no such file', 'missing.csv', undefined],
+    ['a column that is there twice', 'd.csv', 'a,a\n1,2\n'],
+    ['a quote that never ends', 'e.csv', 'a,b\n1,"2\n3,4\n'],
+  ])('%s is told in words', async (_what, name, content) => {
+    if (content !== undefined) writeFileSync(join(directory, name), content)
+    const rows = Array.fromAsync(readRows(describeSource(join(directory, name))))
+    await expect(rows).rejects.toMatchObject({ name: 'CommandError' })
+  })
+})
+
+describe('mapping', () => {
+  test('columns, fixed values, nested fields and conversions', () => {
+    const maps = [
+      'platformCustomerId=id',
+      'identity.email=mail',
+      'occurredAt=date',
+      'value=amount',
+      'tags=labels',
+      'traits.plan=plan',
+      'traits.lessons:number=lessons',
+      'traits.vip:boolean=vip',
+      'properties.sku.size=size',
+    ]
+    const row = {
+      id: '0042',
+      mail: ' A@b.example ',
+      date: '2024-02-29 10:00:05',
+      amount: '-1234.50',
+      labels: 'a, b,,c',
+      plan: '7',
+      lessons: '3',
+      vip: 'no',
+      size: 'XL',
+    }
+    expect(map(maps, ['event=order paid', 'type=purchase'], row)).toEqual({
+      identity: { platformCustomerId: '0042', email: 'A@b.example' },
+      occurredAt: '2024-02-29T10:00:05',
+      value: -1234.5,
+      tags: ['a', 'b', 'c'],
+      traits: { plan: '7', lessons: 3, vip: false },
+      properties: { 'sku.size': 'XL' },
+      event: 'order paid',
+      type: 'purchase',
+    })
+  })
+
+  test('an empty cell is not sent', () => {
+    expect(map(['email=mail', 'value=amount'], ['event=x'], { mail: 'a@b.example', amount: ' ' })).toEqual({
+      identity: { email: 'a@b.example' },
+      event: 'x',
+    })
+  })
+
+  test.each(['1,234', '12 USD', '0x10', 'NaN', 'Infinity', '--1'])('the amount %s is not guessed', (amount) => {
+    expect(map(['value=amount'], [], { amount })).toEqual({ fault: `value: "${amount}" is no plain number` })
+  })
+
+  test.each([
+    ['2024-06-01', 'UTC', '2024-06-01'],
+    ['2024-06-01 12:00:00+02', 'Asia/Jerusalem', '2024-06-01T12:00:00+02'],
+    ['2024-06-01T12:00:00Z', 'Asia/Jerusalem', '2024-06-01T12:00:00Z'],
+    ['2024-06-01 12:00:00 UTC', 'UTC', '2024-06-01T12:00:00Z'],
+    ['2024-06-01 12:00', 'Asia/Jerusalem', '2024-06-01T09:00:00Z'],
+    ['2024-01-01', 'Asia/Jerusalem', '2023-12-31T22:00:00Z'],
+    ['1717236000000', 'Asia/Jerusalem', 1_717_236_000_000],
+    ['next week', 'UTC', 'next week'],
+  ])('the time %s in %s is sent as %s', (date, timezone, expected) => {
+    expect(map(['occurredAt=date'], [], { date }, timezone)).toEqual({ occurredAt: expected })
+  })
+
+  test('JSON keeps its types, and reaches into objects', () => {
+    const row = { user: { id: 42, email: null }, at: 1_717_236_000_000, total: 12.5, 'a.b': 1 }
+    const maps = ['platformCustomerId=user.id', 'email=user.email', 'occurredAt=at', 'value=total', 'traits.x=a.b']
+    expect(map(maps, ['event=e'], row)).toEqual({
+      identity: { platformCustomerId: 42, email: null },
+      occurredAt: 1_717_236_000_000,
+      value: 12.5,
+      traits: { x: 1 },
+      event: 'e',
+    })
+  })
+
+  test('JSON lines that are events go as they are, with the fixed values', () => {
+    const event = { event: 'a', identity: { email: 'a@b.example' }, traits: { n: 1 } }
+    expect(map([], ['type=lead', 'traits.source=old'], event)).toEqual({
+      ...event,
+      type: 'lead',
+      traits: { n: 1, source: 'old' },
+    })
+  })
+
+  test.each([
+    [['evnt=x'], [], 'no field "evnt"'],
+    [['event'], [], 'must be FIELD=COLUMN'],
+    [['email=mail'], [], 'need a name'],
+    [[], ['event=x'], 'need a person'],
+    [['email=nope'], ['event=x'], 'no column "nope" (there are: mail, id)'],
+    [['traits.a:date=mail', 'email=mail'], ['event=x'], 'no field "traits.a:date"'],
+  ])('%j with %j is refused: %s', (maps, sets, message) => {
+    expect(() => checkMapping(readMapping(maps, sets, 'UTC'), ['mail', 'id'])).toThrow(message)
+  })
+})
+
+describe('keys', () => {
+  const rowsOf = (values: Record<string, unknown>[]): Row[] =>
+    values.map((value, index) => ({ number: index + 1, values: value }))
+
+  async function keysOf(rows: Row[]): Promise<string[]> {
+    const survey = await surveyRows(toAsync(rows), 1000)
+    const numberOf = createNumbering(survey.repeated)
+    return rows.map((row) => {
+      const hash = hashRow(row)
+      return keyOf(['', 'event'], hash, numberOf(hash))
+    })
+  }
+
+  async function* toAsync(rows: Row[]): AsyncGenerator<Row> {
+    yield* rows
+  }
+
+  test('each row has its own, also when rows are equal; any order of rows and columns gives the same', async () => {
+    const row = fc.record({ id: fc.integer({ min: 0, max: 5 }), amount: fc.integer({ min: 0, max: 2 }) })
+    const files = fc
+      .array(row, { maxLength: 60 })
+      .chain((rows) => fc.tuple(fc.constant(rows), fc.shuffledSubarray(rows, { minLength: rows.length })))
+    await fc.assert(
+      fc.asyncProperty(files, async ([rows, shuffled]) => {
+        const keys = await keysOf(rowsOf(rows))
+        expect(new Set(keys).size).toBe(rows.length)
+        const turned = shuffled.map(({ id, amount }) => ({ amount, id }))
+        expect((await keysOf(rowsOf(turned))).toSorted()).toEqual(keys.toSorted())
+      }),
+    )
+  })
+
+  test('a filter that is far too small still counts rightly', async () => {
+    const rows = rowsOf(Array.from({ length: 100_000 }, (_, id) => ({ id: id % 99_000 })))
+    expect(new Set(await keysOf(rows)).size).toBe(100_000)
+  })
+
+  test('a longer copy of a file repeats the keys of the shorter one', async () => {
+    const first = await keysOf(rowsOf([{ id: 1 }, { id: 1 }, { id: 2 }]))
+    const longer = await keysOf(rowsOf([{ id: 3 }, { id: 2 }, { id: 1 }, { id: 1 }, { id: 1 }]))
+    expect(longer).toEqual(expect.arrayContaining(first))
+    expect(new Set(longer).size).toBe(5)
+  })
+
+  test('another event name or import name makes other keys', () => {
+    const keys = [
+      ['', 'a'],
+      ['', 'b'],
+      ['x', 'a'],
+    ].map((scope) => keyOf(scope, 'hash', 1))
+    expect(new Set(keys).size).toBe(3)
+  })
+})

@@ -1,0 +1,191 @@
+/** How `admin import` behaves towards a service that is busy, broken or away. The service here is a stand-in that keeps what it was sent, by key. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { runAdmin } from '../../src/admin/main.ts'
+import { readConfig } from '../../src/config.ts'
+
+interface Sent {
+  idempotencyKey: string
+  businessId: string
+  value: number
+}
+/** Answers a request in another way than recording it, or does not answer; `false` lets it be recorded. */
+type Interruption = (response: ServerResponse, request: number, events: Sent[]) => boolean
+
+const BUSINESS = '0199a0f4-0000-7000-8000-000000000001'
+const ROWS = 2_150
+
+let directory = ''
+let interrupt: Interruption = () => false
+let requests = 0
+let inFlight = 0
+let mostInFlight = 0
+const recorded = new Map<string, Sent>()
+const server = createServer((request, response) => void take(request, response))
+
+async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const number = ++requests
+  mostInFlight = Math.max(mostInFlight, ++inFlight)
+  const { events } = (await json(request)) as { events: Sent[] }
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  inFlight--
+  if (!interrupt(response, number, events)) reply(response, 200, { data: record(events) })
+}
+
+function record(events: Sent[]): object {
+  const failures = events.flatMap(({ value }, index) => (value === 13 ? [{ index, error: 'unlucky' }] : []))
+  const fresh = events.filter(({ idempotencyKey, value }) => value !== 13 && !recorded.has(idempotencyKey))
+  for (const event of fresh) recorded.set(event.idempotencyKey, event)
+  const deduped = events.length - fresh.length - failures.length
+  return { received: events.length, recorded: fresh.length, deduped, failed: failures.length, failures }
+}
+
+function reply(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): true {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+  return true
+}
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-import-'))
+  interrupt = () => false
+  requests = inFlight = mostInFlight = 0
+  recorded.clear()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const rows = Array.from({ length: ROWS }, (_, index) => `c${index % 100},2024-01-01,${index + 100}`)
+  writeFileSync(join(directory, 'orders.csv'), ['customer,date,amount', ...rows, ''].join('\n'))
+})
+afterEach(async () => {
+  rmSync(directory, { recursive: true })
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+interface Summary {
+  received: number
+  recorded: number
+  deduped: number
+  failed: number
+  failuresFile: string
+  error: { code: string; message: string }
+}
+
+async function runImport(...options: string[]): Promise<{ exitCode: number; summary: Summary }> {
+  const out: string[] = []
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0)
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(() => true)
+  const { port } = server.address() as AddressInfo
+  const config = readConfig({ DATA_DIR: join(directory, 'data'), PORT: String(port), SLUICE_API_KEY: 'sk_live_test' })
+  const maps = ['customer', 'date', 'amount'].map((column, index) => `${FIELDS[index]}=${column}`)
+  const words = maps.flatMap((text) => ['--map', text])
+  const file = join(directory, 'orders.csv')
+  const argv = ['import', file, '--business', BUSINESS, ...words, '--set', 'event=purchase', '--json', ...options]
+  try {
+    const exitCode = await runAdmin(argv, config)
+    expect(out).toHaveLength(1)
+    return { exitCode, summary: JSON.parse(out[0] ?? '') as Summary }
+  } finally {
+    stdout.mockRestore()
+    stderr.mockRestore()
+  }
+}
+const FIELDS = ['platformCustomerId', 'occurredAt', 'value']
+
+const ALL_NEW = { received: ROWS, recorded: ROWS, deduped: 0, failed: 0 }
+
+test('sends 500 rows a request, several at a time, each with a key and its business', async () => {
+  const { exitCode, summary } = await runImport()
+  expect(exitCode).toBe(0)
+  expect(summary).toMatchObject(ALL_NEW)
+  expect([requests, mostInFlight, recorded.size]).toEqual([5, 4, ROWS])
+  expect([...recorded.values()].every(({ businessId }) => businessId === BUSINESS)).toBe(true)
+})
+
+test('a second run finds everything known', async () => {
+  await runImport()
+  expect((await runImport()).summary).toMatchObject({ received: ROWS, recorded: 0, deduped: ROWS, failed: 0 })
+})
+
+test('waits as long as a full rate limit asks, with all its requests', async () => {
+  const refusedAt: number[] = []
+  const takenAt: number[] = []
+  interrupt = (response, number) => {
+    if (number !== 2) return takenAt.push(Date.now()) === 0
+    refusedAt.push(Date.now())
+    return reply(response, 429, {}, { 'retry-after': '1' })
+  }
+  const { summary } = await runImport('--parallel', '1')
+  expect(summary).toMatchObject(ALL_NEW)
+  const [second = 0] = takenAt.slice(1)
+  expect(second - (refusedAt[0] ?? 0)).toBeGreaterThanOrEqual(990)
+})
+
+test.each<[string, Interruption]>([
+  ['is overloaded', (response, number) => number <= 2 && reply(response, 503, {})],
+  ['is behind', (response, number) => number === 1 && reply(response, 202, { data: { queued: true } })],
+  ['breaks off before it records', (response, number) => number === 3 && Boolean(response.socket?.destroy())],
+])('a service that %s gets the same rows again', async (_what, interruption) => {
+  interrupt = interruption
+  const { exitCode, summary } = await runImport()
+  expect([exitCode, summary.received, summary.recorded, recorded.size]).toEqual([0, ROWS, ROWS, ROWS])
+})
+
+test('a service that breaks off after it recorded records nothing twice', async () => {
+  interrupt = (response, number, events) =>
+    number === 2 && Boolean(record(events)) && Boolean(response.socket?.destroy())
+  const { exitCode, summary } = await runImport()
+  expect([exitCode, recorded.size]).toEqual([0, ROWS])
+  expect(summary.recorded + summary.deduped).toBe(ROWS)
+  expect(summary.deduped).toBeGreaterThanOrEqual(150)
+})
+
+test('gives up on a service that is away, and goes on where it stopped', async () => {
+  interrupt = (response, number) => number > 2 && Boolean(response.socket?.destroy())
+  const stopped = await runImport('--patience', '1', '--parallel', '1')
+  expect([stopped.exitCode, stopped.summary.error.code]).toEqual([1, 'gave_up'])
+  expect(recorded.size).toBe(1_000)
+  interrupt = () => false
+  requests = 0
+  expect((await runImport('--parallel', '1')).summary).toMatchObject(ALL_NEW)
+  expect([requests, recorded.size]).toEqual([3, ROWS])
+})
+
+test('stops at once when the key is refused', async () => {
+  interrupt = (response) => reply(response, 403, { message: 'The key belongs to another business' })
+  const { exitCode, summary } = await runImport()
+  expect([exitCode, summary.error.code]).toEqual([1, 'refused'])
+  expect(summary.error.message).toContain('403: The key belongs to another business')
+})
+
+test('tells which rows failed, here and at the service, also over an interruption', async () => {
+  const lines = readFileSync(join(directory, 'orders.csv'), 'utf8').trimEnd().split('\n')
+  const broken = lines.with(3, 'c2,2024-01-01,13').with(8, 'c7,2024-01-01,1 000').with(1_600, 'short')
+  writeFileSync(join(directory, 'orders.csv'), broken.join('\n'))
+  interrupt = (response, number) => number > 1 && Boolean(response.socket?.destroy())
+  await runImport('--patience', '1', '--parallel', '1')
+  interrupt = () => false
+  const { exitCode, summary } = await runImport()
+  expect(exitCode).toBe(1)
+  expect(summary).toMatchObject({ received: ROWS, recorded: ROWS - 3, failed: 3 })
+  const told = readFileSync(summary.failuresFile, 'utf8').trimEnd().split('\n')
+  expect(told.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { row: 3, error: 'unlucky', source: { customer: 'c2', date: '2024-01-01', amount: '13' } },
+    {
+      row: 8,
+      error: 'value: "1 000" is no plain number',
+      source: expect.objectContaining({ amount: '1 000' }) as object,
+    },
+    { row: 1_600, error: 'the row has 1 cells, the header has 3', source: '["short"]' },
+  ])
+  expect((await runImport('--allow-failures')).exitCode).toBe(0)
+})
+
+test('a dry run sends nothing', async () => {
+  const { exitCode, summary } = await runImport('--dry-run')
+  expect([exitCode, requests]).toEqual([0, 0])
+  expect(summary).toMatchObject({ rows: ROWS, events: { length: 5 } })
+})
