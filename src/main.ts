@@ -11,11 +11,12 @@ import { createMetrics } from './metrics.ts'
 import { readPartitions } from './migrate.ts'
 import { connectClickHouse } from './stores/clickhouse.ts'
 import { connectPostgres } from './stores/postgres.ts'
-import { connectRedis } from './stores/redis.ts'
-import { createSubmitter } from './stream/submit.ts'
+import { connectRedis, whenReady } from './stores/redis.ts'
+import { createSubmitter, type Submitter } from './stream/submit.ts'
 
 /** On top of the longest wait for an answer. */
 const SPARE_MS = 5_000
+const SETTLE_MS = 2_000
 
 export interface FrontDoor {
   url: string
@@ -29,6 +30,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const stores = await openStores(config, log)
   try {
     const { door, submitter } = await openDoor(config, stores, log)
+    await settle(stores, submitter)
     const { port, host, trustProxy, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + SPARE_MS) / 1000)
     const listening = await serve(buildApp(door).fetch, { port, host, trustProxy, idleSeconds })
@@ -45,6 +47,13 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     await stores.close()
     throw error
   }
+}
+
+/** A door that opens a moment too early refuses its first callers. Without Redis it opens all the same, and says so to each. */
+async function settle({ redis }: Stores, submitter: Submitter): Promise<void> {
+  const deadline = Date.now() + SETTLE_MS
+  await Promise.allSettled(Object.values(redis).map((connection) => whenReady(connection, SETTLE_MS)))
+  while (!submitter.isOpen() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 type Stores = Awaited<ReturnType<typeof openStores>>

@@ -12,6 +12,7 @@ import { invalidRequest } from '../check-body.ts'
 import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
 import type { Business } from '../find-business.ts'
 import { CONTACT_EXAMPLE, EVENT_EXAMPLE } from '../examples.ts'
+import { noContact } from '../no-contact.ts'
 import { readId } from '../read-id.ts'
 import { cursorFault, PAGE_QUERY, queryOf, readPage } from '../read-page.ts'
 import { ContactData, ContactsData, IdentificationsData, TimelineData } from '../reply-schemas.ts'
@@ -20,7 +21,7 @@ async function getContact(door: Door, call: Call): Promise<Reply> {
   const { id: businessId, currency } = await admitReader(door, call)
   const contactId = readId(call.params['contactId'])
   const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
-  if (!contact) throw new RequestError('not_found')
+  if (!contact) throw noContact()
   return { message: 'The contact.', data: { contact } }
 }
 
@@ -70,7 +71,7 @@ async function getIdentifications(door: Door, call: Call): Promise<Reply> {
 async function requireContact(door: Door, call: Call, businessId: string): Promise<ResolvedContact> {
   const contactId = readId(call.params['contactId'])
   const resolved = contactId && (await resolveContact(door.sql, businessId, contactId))
-  if (!resolved) throw new RequestError('not_found')
+  if (!resolved) throw noContact()
   return resolved
 }
 

@@ -1,11 +1,11 @@
 /** Consent and erasure. Both travel through the business's live partition, like everything that changes a person. */
 import { scrubOutbox } from '../../contacts/scrub-outbox.ts'
-import { RequestError } from '../../errors.ts'
 import { admitReader } from '../admit-reader.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../check-body.ts'
 import { BODY_ERRORS, type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
 import { CONTACT_EXAMPLE } from '../examples.ts'
 import { BODY_LIMITS, readJson } from '../read-body.ts'
+import { noContact } from '../no-contact.ts'
 import { readId } from '../read-id.ts'
 import { ErasedData, QueuedData, SubscriptionsData } from '../reply-schemas.ts'
 import { SubscriptionsSchema } from '../schemas.ts'
@@ -24,7 +24,7 @@ async function putSubscriptions(door: Door, call: Call): Promise<Reply> {
   const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method } as const
   const answer = await submitRequest(door, call, request, { keyed: true })
   if (answer === null) return QUEUED
-  if (answer.contactId === null) throw new RequestError('not_found')
+  if (answer.contactId === null) throw noContact()
   const { contactId: survivor, subscriptions } = answer
   return { message: 'The choice is recorded.', data: { contactId: survivor, subscriptions } }
 }
@@ -38,7 +38,7 @@ async function eraseContact(door: Door, call: Call): Promise<Reply> {
   const request = { kind: 'erase', businessId, receivedAt, requestId, contactId: requireId(call) } as const
   const answer = await submitRequest(door, call, request, { keyed: true })
   if (answer === null) return QUEUED
-  if (answer.contactId === null) throw new RequestError('not_found')
+  if (answer.contactId === null) throw noContact()
   await scrubOutbox(door.sql, businessId, answer.erasedIds ?? [answer.contactId])
   return { message: 'The person is erased.', data: { contactId: answer.contactId } }
 }
@@ -48,7 +48,7 @@ const queuedReply = { description: 'Kept, and applied in a moment.', data: Queue
 
 function requireId(call: Call): string {
   const id = readId(call.params['contactId'])
-  if (id === null) throw new RequestError('not_found')
+  if (id === null) throw noContact()
   return id
 }
 

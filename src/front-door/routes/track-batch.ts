@@ -44,17 +44,17 @@ async function trackBatch(door: Door, call: Call): Promise<Reply> {
 function readItems(events: readonly unknown[], business: Business, now: number): ReadItems {
   const read: ReadItems = { items: [], failures: [] }
   for (const [index, event] of events.entries()) {
-    const item = carriesVisitor(event) ? VISITOR_REFUSED : readEvent(event, business, now)
+    const item = readItem(event, business, now)
     if ('fact' in item) read.items.push({ index, fact: item.fact })
     else read.failures.push({ index, error: item.message })
   }
   return read
 }
 
-const VISITOR_REFUSED = { message: 'visitorId is not accepted inside a batch' }
-
-function carriesVisitor(event: unknown): boolean {
-  return isRecord(event) && event['visitorId'] != null
+function readItem(event: unknown, business: Business, now: number): { fact: EventFact } | { message: string } {
+  if (!isRecord(event)) return { message: 'the item must be an object' }
+  if (event['visitorId'] != null) return { message: 'visitorId is not accepted inside a batch' }
+  return readEvent(event, business, now)
 }
 
 function recorded(received: number, refused: Failure[], answers: readonly BatchItemAnswer[]): Reply {
