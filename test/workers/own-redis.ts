@@ -1,0 +1,108 @@
+/** A Redis that a test may kill, empty and bring back; and a proxy before it that loses replies. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectRedis, whenReady } from '../../src/stores/redis.ts'
+
+export interface OwnRedis {
+  url: string
+  port: number
+  /** As a power cut does it. */
+  kill(): Promise<void>
+  start(): Promise<void>
+  /** Everything that was on its disk is gone. Only while it is killed. */
+  empty(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startOwnRedis(): Promise<OwnRedis> {
+  const port = await freePort()
+  const url = `redis://127.0.0.1:${port}`
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'))
+  let child: ChildProcess | undefined
+
+  const start = async (): Promise<void> => {
+    const options = ['--port', String(port), '--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always']
+    child = spawn('redis-server', [...options, '--save', '', '--bind', '127.0.0.1'], { stdio: 'ignore' })
+    const redis = connectRedis(url, 'command')
+    await whenReady(redis)
+    redis.disconnect()
+  }
+  const kill = async (): Promise<void> => {
+    if (!child) return
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+    child = undefined
+  }
+  await start()
+  return {
+    url,
+    port,
+    start,
+    kill,
+    empty: () => rm(join(folder, 'appendonlydir'), { recursive: true, force: true }),
+    async close() {
+      await kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface Proxy {
+  url: string
+  /** The next reply does not arrive: its connection breaks instead. */
+  loseNextReply(): void
+  close(): Promise<void>
+}
+
+export async function startProxy(target: URL): Promise<Proxy> {
+  const sockets = new Set<Socket>()
+  let losing = false
+  const server = createServer((client) => {
+    const redis = connect(Number(target.port), target.hostname)
+    for (const socket of [client, redis]) {
+      sockets.add(socket)
+      socket.on('error', () => socket.destroy())
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        redis.destroy()
+      })
+    }
+    client.on('data', (bytes) => redis.write(bytes))
+    redis.on('data', (bytes) => {
+      if (!losing) client.write(bytes)
+      else {
+        losing = false
+        client.destroy()
+      }
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(target)
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    loseNextReply: () => (losing = true),
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

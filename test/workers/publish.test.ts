@@ -1,0 +1,231 @@
+/** The door's side of the road: groups, limits, lost replies (design, promises 2 and 7). */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Entry } from '../../src/stream/entry.ts'
+import { streamKey } from '../../src/stream/keys.ts'
+import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
+import { compareIds } from '../../src/stream/stream-id.ts'
+import { trim } from '../../src/stream/trim.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { type OwnRedis, startOwnRedis, startProxy } from './own-redis.ts'
+import { type Road, batchOf, businessOf, bytesOf, event, numbered, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  road = await openRoad(stack.sql, stack.redisUrl)
+})
+afterEach(() => road.close())
+
+const queueOnly = { wait: false }
+const entriesOf = async (partition: string): Promise<{ id: string; entry: Entry }[]> => {
+  const entries = await road.redis.xrange(streamKey(partition), '-', '+')
+  return entries.map(([id, fields]) => ({ id, entry: JSON.parse(fields[1] ?? '') as Entry }))
+}
+
+describe('the partition of a request', () => {
+  it('never changes for a business and kind', () => {
+    expect(partitionOf('live', '018f3a2e-0000-7000-8000-000000000001', 16)).toBe('live-5')
+    expect(partitionOf('backfill', '018f3a2e-0000-7000-8000-000000000001', 16)).toBe('backfill-5')
+  })
+  it('is one of those there are', () => {
+    const used = new Set(numbered('business-', 1000).map((id) => partitionOf('live', id, 4)))
+    expect([...used].toSorted()).toEqual(allPartitions(4).filter((name) => name.startsWith('live')))
+  })
+})
+
+describe('a group', () => {
+  it('carries the requests of one tick, per partition and in order', async () => {
+    const door = await road.door()
+    const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
+    const ids = numbered('r', 6)
+    await Promise.all(ids.map((id, at) => door.submit(event(id, at % 2 === 0 ? zero : one), queueOnly)))
+    const groups = await Promise.all(['live-0', 'live-1'].map(entriesOf))
+    expect(
+      groups.map((entries) => entries.map(({ entry }) => entry.requests.map(({ requestId }) => requestId))),
+    ).toEqual([[['r0', 'r2', 'r4']], [['r1', 'r3', 'r5']]])
+  })
+  it('closes at a thousand events', async () => {
+    const door = await road.door()
+    const business = businessOf('live-0')
+    await Promise.all(numbered('r', 1001).map((id) => door.submit(event(id, business), queueOnly)))
+    const sizes = (await entriesOf('live-0')).map(({ entry }) => entry.requests.length)
+    expect(sizes).toEqual([1000, 1])
+  })
+  it('closes at a mebibyte', async () => {
+    const door = await road.door()
+    const business = businessOf('live-0')
+    await Promise.all(numbered('r', 5).map((id) => door.submit(event(id, business, 300_000), queueOnly)))
+    const sizes = (await entriesOf('live-0')).map(({ entry }) => entry.requests.length)
+    expect(sizes).toEqual([3, 2])
+  })
+  it('never holds a batch, which is an entry by itself beside the live ones', async () => {
+    const door = await road.door()
+    const business = businessOf('live-1')
+    const requests = [event('live', business), batchOf('past-1', business, 3), batchOf('past-2', business, 2)]
+    await Promise.all(requests.map((request) => door.submit(request, queueOnly)))
+    expect(await entriesOf('live-1')).toHaveLength(1)
+    expect((await entriesOf('backfill-1')).map(({ entry }) => entry.requests.map((r) => r.requestId))).toEqual([
+      ['past-1'],
+      ['past-2'],
+    ])
+  })
+})
+
+describe('the floor', () => {
+  const ahead = '99999999999999-7'
+
+  it('lifts ids over the committed position when the clock is behind it', async () => {
+    await stack.sql`update positions set position = ${ahead} where partition = 'live-0'`
+    const door = await road.door()
+    const business = businessOf('live-0')
+    await door.submit(event('first', business), queueOnly)
+    await door.submit(event('second', business), queueOnly)
+    const entries = await entriesOf('live-0')
+    expect(entries.map(({ entry }) => entry.requests[0]?.requestId)).toEqual(['first', 'second'])
+    for (const { id } of entries) expect(compareIds(id, ahead)).toBeGreaterThan(0)
+    expect(Object.values(await road.backlog('live-0')).map(Number)).toEqual(
+      Array.from({ length: 2 }, () => expect.any(Number) as number),
+    )
+  })
+})
+
+describe('the backlog', () => {
+  it('counts bytes per business and in all, exactly', async () => {
+    const door = await road.door()
+    const [mine, theirs] = [businessOf('live-0'), businessOf('live-0')]
+    const requests = [event('a', mine, 10), event('bb', mine, 2000), event('ccc', theirs, 300)]
+    for (const request of requests) await door.submit(request, queueOnly)
+    const [a = 0, b = 0, c = 0] = requests.map((request, at) => bytesOf(request, at + 1))
+    expect(await road.backlog('live-0')).toEqual({ [mine]: `${a + b}`, [theirs]: `${c}`, total: `${a + b + c}` })
+
+    const [first, second] = await entriesOf('live-0')
+    expect(await trim(road.redis, 'live-0', second?.id ?? '')).toBe(2)
+    expect(await road.backlog('live-0')).toEqual({ [theirs]: `${c}`, total: `${c}` })
+    expect(await trim(road.redis, 'live-0', first?.id ?? '')).toBe(0)
+    expect(await trim(road.redis, 'live-0', '99999999999999-0')).toBe(1)
+    expect(await road.backlog('live-0')).toEqual({})
+  })
+
+  it('past a quarter for one business refuses that one alone, until it has gone down', async () => {
+    const door = await road.door({ backlogLimitBytes: 400_000 })
+    const [greedy, modest] = [businessOf('live-0'), businessOf('live-0')]
+    const submit = (business: string) => door.submit(event('r', business, 30_000), queueOnly)
+    const kinds = [await submit(greedy), await submit(greedy), await submit(greedy), await submit(greedy)].map(
+      (s) => s.kind,
+    )
+    expect(kinds).toEqual(['queued', 'queued', 'queued', 'unavailable'])
+    expect(await submit(modest)).toEqual({ kind: 'queued' })
+
+    const asked = performance.now()
+    const refusals = await Promise.all(
+      numbered('r', 1000).map((id) => door.submit(event(id, greedy, 30_000), queueOnly)),
+    )
+    expect(new Set(refusals.map((refusal) => refusal.kind))).toEqual(new Set(['unavailable']))
+    expect((performance.now() - asked) / refusals.length).toBeLessThan(1)
+
+    await trim(road.redis, 'live-0', '99999999999999-0')
+    await vi.waitUntil(async () => (await submit(greedy)).kind === 'queued', { timeout: 2000, interval: 20 })
+  })
+
+  it('past its limit refuses everyone, in every front door, until it has gone down', async () => {
+    const doors = [await road.door({ backlogLimitBytes: 200_000 }), await road.door({ backlogLimitBytes: 200_000 })]
+    const submit = async (at: number) =>
+      (await doors[at % 2]?.submit(event(`r${at}`, businessOf('live-0'), 30_000), queueOnly))?.kind
+    const kinds: unknown[] = []
+    for (let at = 0; at < 14; at += 1) kinds.push(await submit(at))
+    expect(kinds.filter((kind) => kind === 'queued')).toHaveLength(7)
+    expect(kinds.slice(-4)).toEqual(Array.from({ length: 4 }, () => 'unavailable'))
+    expect(Number((await road.backlog('live-0'))['total'])).toBeLessThan(250_000)
+    expect((await doors[0]?.submit(event('other', businessOf('live-1')), queueOnly))?.kind).toBe('queued')
+
+    await trim(road.redis, 'live-0', '99999999999999-0')
+    await vi.waitUntil(async () => (await submit(0)) === 'queued', { timeout: 2000, interval: 20 })
+  })
+
+  it('counts what is still on its way', async () => {
+    const door = await road.door({ backlogLimitBytes: 400_000 })
+    const business = businessOf('live-0')
+    const submitted = await Promise.all(
+      numbered('r', 10).map((id) => door.submit(event(id, business, 30_000), queueOnly)),
+    )
+    expect(submitted.filter(({ kind }) => kind === 'queued')).toHaveLength(3)
+  })
+})
+
+describe('requests in flight', () => {
+  it('are bounded; past that, a refusal costs microseconds', async () => {
+    const door = await road.door({ maxInFlight: 50, answerTimeoutMs: 300 })
+    const business = businessOf('live-0')
+    const waiting = numbered('r', 50).map((id) => door.submit(event(id, business)))
+    const began = performance.now()
+    const refused = await Promise.all(numbered('x', 1000).map((id) => door.submit(event(id, business))))
+    expect(performance.now() - began).toBeLessThan(100)
+    expect(refused.every(({ kind }) => kind === 'unavailable')).toBe(true)
+    await Promise.all(waiting)
+    expect((await door.submit(event('again', business), queueOnly)).kind).toBe('queued')
+  })
+})
+
+describe('a broken connection', () => {
+  it('during the append leaves the outcome of that group alone unknown, and sends nothing twice', async () => {
+    const proxy = await startProxy(new URL(stack.redisUrl))
+    try {
+      const door = await road.door({ publishUrl: proxy.url })
+      const business = businessOf('live-0')
+      expect((await door.submit(event('before', business), queueOnly)).kind).toBe('queued')
+      proxy.loseNextReply()
+      const lost = await Promise.all(['one', 'two'].map((id) => door.submit(event(id, business), queueOnly)))
+      expect(lost.map(({ kind }) => kind)).toEqual(['outcome_unknown', 'outcome_unknown'])
+      await vi.waitUntil(() => door.isOpen(), { timeout: 2000, interval: 5 })
+      expect((await door.submit(event('after', business), queueOnly)).kind).toBe('queued')
+      const requests = (await entriesOf('live-0')).flatMap(({ entry }) => entry.requests.map((r) => r.requestId))
+      expect(requests).toEqual(['before', 'one', 'two', 'after'])
+    } finally {
+      await proxy.close()
+    }
+  })
+
+  describe('with a Redis that dies', () => {
+    let redis: OwnRedis
+    let own: Road
+    beforeEach(async () => {
+      redis = await startOwnRedis()
+      own = await openRoad(stack.sql, redis.url)
+    })
+    afterEach(async () => {
+      await own.close()
+      await redis.close()
+    })
+
+    it('refuses while Redis is away, fast, and takes requests again by itself', async () => {
+      const door = await own.door()
+      await redis.kill()
+      await vi.waitUntil(() => !door.isOpen(), { timeout: 1000, interval: 2 })
+      const began = performance.now()
+      const refused = await door.submit(event('away', businessOf('live-0')), queueOnly)
+      expect(refused).toEqual({ kind: 'unavailable', retryAfter: 1 })
+      expect(performance.now() - began).toBeLessThan(10)
+      await redis.start()
+      await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 5 })
+      expect((await door.submit(event('back', businessOf('live-0')), queueOnly)).kind).toBe('queued')
+    })
+
+    it('reads the floors again before it appends to a Redis that came back empty', async () => {
+      const door = await own.door()
+      const business = businessOf('live-0')
+      await door.submit(event('lost', business), queueOnly)
+      await redis.kill()
+      await redis.empty()
+      await stack.sql`update positions set position = '99999999999999-7' where partition = 'live-0'`
+      await redis.start()
+      await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 1 })
+      await door.submit(event('kept', business), queueOnly)
+      const [entry] = await own.redis.xrange(streamKey('live-0'), '-', '+')
+      expect(compareIds(entry?.[0] ?? '', '99999999999999-7')).toBeGreaterThan(0)
+    })
+  })
+})

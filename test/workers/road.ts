@@ -1,0 +1,162 @@
+/**
+ * Front doors and workers around a real Redis and Postgres, with a save that records who applied what and moves the
+ * position just as the real one does.
+ */
+import { uuidv7 } from 'uuidv7'
+import { vi } from 'vitest'
+import { createLogger } from '../../src/log.ts'
+import type { Sql } from '../../src/stores/postgres.ts'
+import { type Redis, type RedisRole, connectRedis } from '../../src/stores/redis.ts'
+import type { TrackRequest } from '../../src/stream/entry.ts'
+import { backlogKey, streamKey } from '../../src/stream/keys.ts'
+import type { ApplyMicroBatch, MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
+import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
+import { type IngestLoops, startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import { type NewRequest, type Submitter, createSubmitter } from '../../src/stream/submit.ts'
+import { batch, eventFact, track } from '../support/facts.ts'
+
+export const PARTITIONS = 2
+export const log = createLogger({ level: 'silent', name: 'test' })
+
+export interface Road {
+  sql: Sql
+  redis: Redis
+  connect: (role: RedisRole) => Redis
+  /** Opened, ready to take requests. */
+  door(config?: DoorConfig): Promise<Submitter>
+  worker(owner: string, config?: WorkerConfig): IngestLoops
+  /** The request ids in the order in which they were applied. */
+  applied(partition?: string): Promise<string[]>
+  backlog(partition: string): Promise<Record<string, string>>
+  length(partition: string): Promise<number>
+  close(): Promise<void>
+}
+interface DoorConfig {
+  answerTimeoutMs?: number
+  backlogLimitBytes?: number
+  maxInFlight?: number
+  /** In place of the Redis that the road was opened with, such as a proxy. */
+  publishUrl?: string
+}
+interface WorkerConfig {
+  leaseMs?: number
+  apply?: ApplyMicroBatch
+}
+
+/** A road that nothing has travelled on. */
+export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
+  const connections: Redis[] = []
+  const doors: Submitter[] = []
+  const workers: IngestLoops[] = []
+  const connect = (role: RedisRole, url = redisUrl): Redis => {
+    const redis = connectRedis(url, role)
+    connections.push(redis)
+    return redis
+  }
+  const redis = connect('command')
+  await redis.flushdb()
+  await resetPositions(sql)
+
+  return {
+    sql,
+    redis,
+    connect,
+    async door({ publishUrl, ...config } = {}) {
+      const door = createSubmitter(
+        {
+          sql,
+          log,
+          redis: { publish: connect('publish', publishUrl), subscribe: connect('subscribe'), command: redis },
+        },
+        { answerTimeoutMs: 5000, backlogLimitBytes: 2 ** 28, maxInFlight: 10_000, ...config },
+        PARTITIONS,
+      )
+      doors.push(door)
+      await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 2 })
+      return door
+    },
+    worker(owner, { leaseMs = 2000, apply = (batch) => applyOnce(sql, batch, owner) } = {}) {
+      const connectReader = () => connect('read')
+      const worker = startIngestLoops({ sql, redis, connectReader, apply, log }, { owner, leaseMs })
+      workers.push(worker)
+      return worker
+    },
+    applied: async (partition) => {
+      const rows = await sql<{ request_id: string }[]>`
+        select request_id from applied ${partition === undefined ? sql`` : sql`where partition = ${partition}`} order by id`
+      return rows.map((row) => row.request_id)
+    },
+    backlog: (partition) => redis.hgetall(backlogKey(partition)),
+    length: (partition) => redis.xlen(streamKey(partition)),
+    async close() {
+      await Promise.all(doors.map((door) => door.close()))
+      await Promise.allSettled(workers.map((worker) => worker.stop()))
+      for (const connection of connections) connection.disconnect()
+    },
+  }
+}
+
+async function resetPositions(sql: Sql): Promise<void> {
+  await sql`
+    create table if not exists applied (
+      id bigint generated always as identity, partition text, stream_id text, request_id text, owner text)`
+  await sql`truncate applied`
+  await sql`truncate positions`
+  for (const partition of allPartitions(PARTITIONS)) await sql`insert into positions (partition) values (${partition})`
+}
+
+/** Effect and position in one statement; fenced when the position is not where this batch begins. */
+export async function applyOnce(
+  sql: Sql,
+  { partition, epoch, from, to, requests }: MicroBatch,
+  owner = '',
+): Promise<Outcome> {
+  const ids = `{${requests.map(({ request }) => request.requestId).join(',')}}`
+  const [moved] = await sql`
+    with moved as (
+      update positions set position = ${to}
+      where partition = ${partition} and epoch = ${epoch} and position = ${from} returning partition
+    ), recorded as (
+      insert into applied (partition, stream_id, request_id, owner)
+      select partition, ${to}, request_id, ${owner} from moved, unnest(${ids}::text[]) request_id
+    )
+    select partition from moved`
+  if (!moved) return { kind: 'fenced' }
+  const answers = requests.map(({ frontDoor, request }) => ({
+    frontDoor,
+    n: request.n,
+    answer: answerOf(request.requestId),
+  }))
+  return { kind: 'applied', answers }
+}
+
+export const answerOf = (contactId: string) => ({
+  contactId,
+  isNew: true,
+  deduped: false,
+  interpreted: { type: 'none' as const, countedRevenue: 0 },
+  warnings: [],
+})
+
+/** A business whose live events travel in this partition. */
+export function businessOf(partition: string): string {
+  for (;;) {
+    const businessId = uuidv7()
+    if (partitionOf('live', businessId, PARTITIONS) === partition) return businessId
+  }
+}
+
+export function event(requestId: string, businessId: string, size = 0): Omit<TrackRequest, 'n'> {
+  const fact = eventFact('viewed', { email: 'ann@x.io' }, { properties: JSON.stringify({ text: 'x'.repeat(size) }) })
+  return { ...track(businessId, fact), requestId } as Omit<TrackRequest, 'n'>
+}
+
+export function batchOf(requestId: string, businessId: string, items: number): NewRequest {
+  const facts = Array.from({ length: items }, () => eventFact('viewed', { email: 'ann@x.io' }))
+  return { ...batch(businessId, facts), requestId } as NewRequest
+}
+
+export const bytesOf = (request: NewRequest, n: number): number => Buffer.byteLength(JSON.stringify({ ...request, n }))
+
+export const numbered = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${prefix}${at}`)

@@ -1,0 +1,82 @@
+/** What a caller is told (decisions, "Answering from a stream"). */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { streamKey } from '../../src/stream/keys.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { type Road, answerOf, applyOnce, businessOf, event, numbered, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  road = await openRoad(stack.sql, stack.redisUrl)
+})
+afterEach(() => road.close())
+
+describe('a request', () => {
+  it('is answered with its own answer, once it is applied', async () => {
+    const door = await road.door()
+    road.worker('a')
+    const business = businessOf('live-0')
+    const submitted = await Promise.all(numbered('r', 200).map((id) => door.submit(event(id, business))))
+    expect(submitted).toEqual(numbered('r', 200).map((id) => ({ kind: 'answered', answer: answerOf(id) })))
+    expect(await road.applied()).toEqual(numbered('r', 200))
+  })
+
+  it('of two front doors comes back to the one that asked', async () => {
+    const doors = [await road.door(), await road.door()]
+    road.worker('a')
+    const business = businessOf('live-0')
+    const answers = await Promise.all(doors.map((door, at) => door.submit(event(`r${at}`, business))))
+    expect(answers).toEqual([0, 1].map((at) => ({ kind: 'answered', answer: answerOf(`r${at}`) })))
+  })
+
+  it('that asks not to wait is queued right after the append', async () => {
+    const door = await road.door()
+    expect(await door.submit(event('r', businessOf('live-0')), { wait: false })).toEqual({ kind: 'queued' })
+    expect(await road.length('live-0')).toBe(1)
+  })
+})
+
+describe('an answer that does not come in time', () => {
+  it('means queued while the entry waits in the stream', async () => {
+    const door = await road.door({ answerTimeoutMs: 50 })
+    expect(await door.submit(event('r', businessOf('live-0')))).toEqual({ kind: 'queued' })
+  })
+
+  it('means queued when a worker has applied it and its answer was lost', async () => {
+    const door = await road.door({ answerTimeoutMs: 400 })
+    road.worker('a', {
+      apply: async (batch) => {
+        const outcome = await applyOnce(stack.sql, batch)
+        return outcome.kind === 'applied' ? { kind: 'applied', answers: [] } : outcome
+      },
+    })
+    expect(await door.submit(event('r', businessOf('live-0')))).toEqual({ kind: 'queued' })
+    expect(await road.applied()).toEqual(['r'])
+    expect(await road.length('live-0')).toBe(0)
+  })
+
+  it('means that the outcome is unknown when the entry is gone and was not applied', async () => {
+    const door = await road.door({ answerTimeoutMs: 200 })
+    const submitted = door.submit(event('r', businessOf('live-0')))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await road.redis.del(streamKey('live-0'))
+    expect(await submitted).toEqual({ kind: 'outcome_unknown' })
+  })
+})
+
+describe('closing', () => {
+  it('refuses what comes, and waits for what is under way', async () => {
+    const door = await road.door()
+    road.worker('a')
+    const business = businessOf('live-0')
+    const submitted = door.submit(event('r', business))
+    const closed = door.close()
+    expect((await door.submit(event('late', business))).kind).toBe('unavailable')
+    expect((await submitted).kind).toBe('answered')
+    await closed
+  })
+})
