@@ -1,0 +1,76 @@
+/** One set of engines for a whole run, on private ports below a temporary directory. */
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import type { StoreUrls } from '../../src/config.ts'
+import { type Engines, startEngines } from '../../src/embedded/engines.ts'
+import { createLogger, type Logger } from '../../src/log.ts'
+import { migrate } from '../../src/migrate.ts'
+import { connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    stores: StoreUrls
+  }
+}
+
+const PREFIX = 'sluice-test-'
+
+/** The migrated Postgres database that each test file gets a copy of. */
+export const TEMPLATE = 'template_sluice'
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await removeLeftovers()
+  const log = createLogger({ level: 'warn', name: 'test' })
+  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
+  await chmod(folder, 0o711)
+  const engines = await startEngines(folder, { log, small: true })
+  const stop = async () => {
+    await engines.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const urls = requireAll(engines)
+    await makeTemplate(urls, log)
+    project.provide('stores', urls)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return stop
+}
+
+function requireAll({ databaseUrl, redisUrl, clickhouseUrl }: Engines): StoreUrls {
+  if (!databaseUrl || !redisUrl || !clickhouseUrl) throw new Error('An engine is missing')
+  return { databaseUrl, redisUrl, clickhouseUrl }
+}
+
+async function makeTemplate({ databaseUrl, clickhouseUrl }: StoreUrls, log: Logger): Promise<void> {
+  const admin = connectPostgres(databaseUrl, { max: 1 })
+  await admin`create database ${admin(TEMPLATE)}`
+  await admin.end()
+  const url = new URL(databaseUrl)
+  url.pathname = TEMPLATE
+  const sql = connectPostgres(url.href, { max: 1 })
+  const clickhouse = connectClickHouse(clickhouseUrl)
+  await migrate(sql, clickhouse, log)
+  await Promise.all([sql.end(), clickhouse.close()])
+}
+
+/** What a killed run left: its engines are gone with it, its files are not. */
+async function removeLeftovers(): Promise<void> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(PREFIX))
+  for (const name of names.filter((name) => !isAlive(Number(name.slice(PREFIX.length).split('-')[0])))) {
+    await rm(join(tmpdir(), name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,97 @@
+/** What a test file runs on: a Postgres database, a Redis database and a ClickHouse database of its own, on real engines. */
+import { randomBytes } from 'node:crypto'
+import { inject } from 'vitest'
+import { type BusinessSettings, createBusiness as insertBusiness } from '../../src/admin/business.ts'
+import { createKey } from '../../src/admin/key.ts'
+import { type Config, readConfig, type StoreUrls } from '../../src/config.ts'
+import { createLogger } from '../../src/log.ts'
+import { migrate } from '../../src/migrate.ts'
+import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { connectPostgres, type Sql } from '../../src/stores/postgres.ts'
+import { connectRedis, type Redis } from '../../src/stores/redis.ts'
+import { TEMPLATE } from './run-engines.ts'
+
+export interface Stack extends StoreUrls {
+  /** Points at these stores; any free port. */
+  config: Config
+  sql: Sql
+  /** In the role `command`. */
+  redis: Redis
+  clickhouse: ClickHouseClient
+  close(): Promise<void>
+}
+
+/** Databases are numbered 0 to 511; 0 holds the counter. */
+const REDIS_DATABASES = 511
+
+/** `environment` is added to what the config reads. */
+export async function openStack(environment: Record<string, string> = {}): Promise<Stack> {
+  const stores = inject('stores')
+  const name = `t_${randomBytes(8).toString('hex')}`
+  const admin = {
+    sql: connectPostgres(stores.databaseUrl, { max: 1 }),
+    clickhouse: connectClickHouse(stores.clickhouseUrl),
+  }
+  await admin.sql`create database ${admin.sql(name)} template ${admin.sql(TEMPLATE)}`
+  await admin.clickhouse.command({ query: `create database ${name}` })
+  const urls = {
+    databaseUrl: withPath(stores.databaseUrl, name),
+    redisUrl: withPath(stores.redisUrl, await takeRedisDatabase(stores.redisUrl)),
+    clickhouseUrl: withPath(stores.clickhouseUrl, name),
+  }
+  const sql = connectPostgres(urls.databaseUrl)
+  const clickhouse = connectClickHouse(urls.clickhouseUrl)
+  const redis = connectRedis(urls.redisUrl, 'command')
+  await redis.flushdb()
+  await migrate(sql, clickhouse, createLogger({ level: 'silent', name: 'test' }))
+  const close = async () => {
+    await redis.flushdb()
+    redis.disconnect()
+    await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
+    await admin.sql`drop database ${admin.sql(name)} with (force)`
+    await admin.clickhouse.command({ query: `drop database ${name} sync` })
+    await Promise.all([admin.sql.end(), admin.clickhouse.close()])
+  }
+  return { ...urls, config: configOf(urls, environment), sql, redis, clickhouse, close }
+}
+
+function configOf(urls: StoreUrls, environment: Record<string, string>): Config {
+  return readConfig({
+    PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: urls.databaseUrl,
+    REDIS_URL: urls.redisUrl,
+    CLICKHOUSE_URL: urls.clickhouseUrl,
+    ...environment,
+  })
+}
+
+function withPath(url: string, path: string): string {
+  const changed = new URL(url)
+  changed.pathname = path
+  return changed.href
+}
+
+async function takeRedisDatabase(url: string): Promise<string> {
+  const redis = connectRedis(url, 'command')
+  try {
+    return String(1 + ((await redis.incr('databases taken')) % REDIS_DATABASES))
+  } finally {
+    redis.disconnect()
+  }
+}
+
+export interface TestBusiness {
+  businessId: string
+  secretKey: string
+  publishableKey: string
+}
+
+/** A business with a key of each kind, and a rate limit that no test reaches unless it asks for one. */
+export async function createBusiness(sql: Sql, overrides: BusinessSettings = {}): Promise<TestBusiness> {
+  const businessId = await insertBusiness(sql, { name: 'Test', rate_limit: 1_000_000, ...overrides })
+  const secret = await createKey(sql, businessId, 'secret')
+  const publishable = await createKey(sql, businessId, 'publishable')
+  return { businessId, secretKey: secret.key, publishableKey: publishable.key }
+}
