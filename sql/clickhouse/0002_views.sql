@@ -70,15 +70,16 @@ select
 from contact_snapshots final
 where merged_into is null and erased = 0;
 
+-- An order without an amount has no currency: it counts under ''.
 create or replace view revenue_by_day as
 select
   business_id,
   toDate32(occurred_at) as day,
-  assumeNotNull(currency) as currency,
+  ifNull(currency, '') as currency,
   sum(counted_revenue) as revenue,
   sumIf(counted_revenue, type = 'purchase') as purchased,
   -sumIf(counted_revenue, type = 'refund') as refunded,
   countIf(is_order = 1) as orders
 from timeline
-where currency is not null and (counted_revenue != 0 or is_order = 1)
+where counted_revenue != 0 or is_order = 1
 group by business_id, day, currency;

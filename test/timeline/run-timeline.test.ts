@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { runTimeline } from '../../src/timeline/run-timeline.ts'
+import { type Gate, openGate } from './gate.ts'
+import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
+
+let lab: Lab
+let gate: Gate
+let gated: ClickHouseClient
+beforeAll(async () => {
+  lab = await openLab()
+  await lab.lease.release()
+  gate = await openGate(lab.clickhouseUrl)
+  gated = connectClickHouse(gate.url)
+}, 120_000)
+afterAll(async () => {
+  await gated?.close()
+  await gate?.close()
+  await lab?.close()
+})
+
+function start(metrics = {}, leaseMs = 1000): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const config = { leaseMs, outboxKeepMs: 86_400_000 }
+  const done = runTimeline({ sql: lab.sql, clickhouse: gated, log: lab.log, metrics, config }, stopping.signal)
+  return {
+    stop: async () => {
+      stopping.abort()
+      await done
+    },
+  }
+}
+
+const eventually = { timeout: 15_000, interval: 50 }
+
+test('ClickHouse going away in the middle and coming back delays the timeline and changes nothing in it', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  const seen = { lag: 0, rows: 0, inserted: 0, durations: 0 }
+  const running = start({
+    outboxRows: { set: (n: number) => (seen.rows = Math.max(seen.rows, n)) },
+    outboxLagSeconds: { set: (n: number) => (seen.lag = Math.max(seen.lag, n)) },
+    timelineRows: { inc: (n: number) => (seen.inserted += n) },
+    timelineInsertSeconds: { observe: () => (seen.durations += 1) },
+  })
+  let saved = 0
+  for (const change of [gate.shut, gate.open, gate.swallow, gate.open, gate.shut]) {
+    change()
+    for (let i = 0; i < 5; i += 1) {
+      await save(lab, business, [{ contact_id: contact }, { contact_id: contact, event: 'other' }])
+      saved += 2
+      await new Promise((resolve) => setTimeout(resolve, 60))
+    }
+  }
+  expect(await waitingRows(lab)).toBeGreaterThan(0)
+  gate.open()
+  await expect.poll(() => waitingRows(lab), eventually).toBe(0)
+  expect(await countOf(lab, business)).toEqual({ events: saved, counted: saved })
+  await running.stop()
+  expect(seen.inserted).toBe(saved)
+  expect(seen.durations).toBeGreaterThan(0)
+}, 60_000)
+
+test('a stop in the middle is no loss, and the next owner goes on at once', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  let saved = 0
+  for (let life = 0; life < 6; life += 1) {
+    await save(
+      lab,
+      business,
+      Array.from({ length: 400 }, () => ({ contact_id: contact })),
+    )
+    saved += 400
+    const running = start({}, 60_000)
+    await new Promise((resolve) => setTimeout(resolve, 12 * life))
+    await running.stop()
+  }
+  const last = start({}, 60_000)
+  await expect.poll(() => waitingRows(lab), eventually).toBe(0)
+  await last.stop()
+  expect(await countOf(lab, business)).toEqual({ events: saved, counted: saved })
+}, 60_000)
+
+test('one ships and the other stands by, until the first is gone', async () => {
+  const first = start()
+  const second = start()
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  for (let i = 0; i < 10; i += 1) await save(lab, business, [{ contact_id: contact }])
+  await expect.poll(() => waitingRows(lab), eventually).toBe(0)
+  await first.stop()
+  await save(lab, business, [{ contact_id: contact }])
+  await expect.poll(() => waitingRows(lab), eventually).toBe(0)
+  await second.stop()
+  expect(await countOf(lab, business)).toEqual({ events: 11, counted: 11 })
+})
+
+test('an erasure is finished by itself', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  await save(lab, business, [{ contact_id: contact }])
+  const running = start()
+  await expect.poll(() => waitingRows(lab), eventually).toBe(0)
+  await erase(lab, business, [contact])
+  await expect
+    .poll(async () => await lab.sql`select from erasures where deleted_at is null`, eventually)
+    .toHaveLength(0)
+  await running.stop()
+  expect(await countOf(lab, business)).toEqual({ events: 0, counted: 0 })
+  expect(await query(lab, 'select * from contacts where business_id = {business: UUID}', { business })).toEqual([])
+})
