@@ -1,0 +1,254 @@
+/** The operators' commands against a real Postgres. */
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { runAdmin } from '../../src/admin/main.ts'
+import { readConfig } from '../../src/config.ts'
+import { openStack, type Stack } from '../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+
+interface Ran {
+  exitCode: number
+  out: string
+  err: string
+}
+
+async function admin(command: string, config = stack.config): Promise<Ran> {
+  const told = { out: '', err: '' }
+  const into = (name: keyof typeof told) => (text: string | Uint8Array) => {
+    told[name] += String(text)
+    return true
+  }
+  const spies = [
+    vi.spyOn(process.stdout, 'write').mockImplementation(into('out')),
+    vi.spyOn(process.stderr, 'write').mockImplementation(into('err')),
+  ]
+  try {
+    const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
+    return { exitCode: await runAdmin(words, config), ...told }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+  }
+}
+
+/** The one JSON document on the one line of standard output. */
+async function adminJson<T>(command: string): Promise<T> {
+  const { exitCode, out, err } = await admin(`${command} --json`)
+  expect([exitCode, err]).toEqual([0, ''])
+  expect(out).toMatch(/^[^\n]+\n$/)
+  return JSON.parse(out) as T
+}
+
+const createBusiness = async (options = '--name Shop'): Promise<string> =>
+  (await adminJson<{ businessId: string }>(`business create ${options}`)).businessId
+
+interface Listed {
+  businesses: { businessId: string }[]
+  keys: { keyId: string; hint: string; kind: string; revokedAt: string | null }[]
+}
+const NOBODY = '0199a0f4-0000-7000-8000-000000000000'
+
+describe('businesses', () => {
+  test('are made with defaults, changed and listed', async () => {
+    const businessId = await createBusiness("--name 'Shop of Zoë'")
+    const find = async () => {
+      const { businesses } = await adminJson<Listed>('business list')
+      return businesses.find((one) => one.businessId === businessId)
+    }
+    expect(await find()).toEqual({
+      businessId,
+      name: 'Shop of Zoë',
+      active: true,
+      rateLimit: 120,
+      currency: 'USD',
+      country: null,
+      timezone: 'UTC',
+      origins: [],
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    })
+    const change = '--active false --rate-limit 500 --currency eur --country il --timezone Asia/Jerusalem'
+    const origins = '--origin https://Shop.example/page --origin http://localhost:3000'
+    expect((await admin(`business update ${businessId} ${change} ${origins}`)).exitCode).toBe(0)
+    expect(await find()).toMatchObject({
+      name: 'Shop of Zoë',
+      active: false,
+      rateLimit: 500,
+      currency: 'EUR',
+      country: 'IL',
+      timezone: 'Asia/Jerusalem',
+      origins: ['https://shop.example', 'http://localhost:3000'],
+    })
+    await admin(`business update ${businessId} --origin any`)
+    expect(await find()).toMatchObject({ origins: [], currency: 'EUR' })
+    expect((await admin('business list')).out).toContain('Shop of Zoë')
+  })
+
+  test.each([
+    ['--currency U$D', '--currency must be'],
+    ['--currency ABCDEFGHI', '--currency must be'],
+    ['--country UK', '--country must be'],
+    ['--country USA', '--country must be'],
+    ['--timezone Mars/Olympus', '--timezone must be'],
+    ['--timezone +02:00', '--timezone must be'],
+    ['--rate-limit 0', '--rate-limit must be'],
+    ['--rate-limit 1.5', '--rate-limit must be'],
+    ['--origin shop.example', '--origin must be'],
+    ["--name ' '", '--name'],
+    ['--colour red', "Unknown option '--colour'"],
+    ['more words', '"more" was not expected'],
+  ])('create refuses %s', async (options, message) => {
+    const { exitCode, out, err } = await admin(`business create --name x ${options}`)
+    expect([exitCode, out]).toEqual([2, ''])
+    expect(err).toContain(message)
+    expect(err).toContain('admin business create --help')
+  })
+
+  test('one that is not there is said to be so, in JSON too', async () => {
+    const { exitCode, out, err } = await admin(`business update ${NOBODY} --name x --json`)
+    const message = `There is no business ${NOBODY}`
+    expect([exitCode, err]).toEqual([1, `${message}\n`])
+    expect(JSON.parse(out)).toEqual({ error: { code: 'business_not_found', message } })
+  })
+})
+
+describe('keys', () => {
+  const stored = (key: string) =>
+    stack.sql`select * from api_keys where key_hash = ${createHash('sha256').update(key).digest()}`
+
+  test.each(['secret', 'publishable'])('a %s key is long, shown once and stored as its hash', async (kind) => {
+    const businessId = await createBusiness()
+    const { key, keyId } = await adminJson<{ key: string; keyId: string }>(
+      `key create --business ${businessId} --kind ${kind}`,
+    )
+    expect(key).toMatch(kind === 'secret' ? /^sk_live_[0-9a-f]{40,}$/ : /^pk_live_[0-9a-f]{40,}$/)
+    expect(await stored(key)).toMatchObject([{ id: keyId, business_id: businessId, kind, hint: key.slice(-4) }])
+    const { out } = await admin(`key list --business ${businessId} --json`)
+    expect(out).not.toContain(key)
+    expect((JSON.parse(out) as Listed).keys).toMatchObject([{ keyId, hint: key.slice(-4), kind, revokedAt: null }])
+  })
+
+  test('an older key is brought in once, as a secret one', async () => {
+    const businessId = await createBusiness()
+    const command = `key import --business ${businessId} --key sluice_live_0123456789abcdef`
+    expect(await adminJson(command)).toMatchObject({ kind: 'secret' })
+    expect(await stored('sluice_live_0123456789abcdef')).toHaveLength(1)
+    expect(await admin(command)).toMatchObject({ exitCode: 1, err: expect.stringContaining('known already') as string })
+  })
+
+  test('a key of another shape is refused without being repeated', async () => {
+    const { exitCode, err } = await admin(`key import --business ${NOBODY} --key other_0123456789abcdef`)
+    expect([exitCode, err.includes('other_')]).toEqual([2, false])
+  })
+
+  test('a revoked key stays revoked since then', async () => {
+    const businessId = await createBusiness()
+    const { keyId } = await adminJson<{ keyId: string }>(`key create --business ${businessId}`)
+    const revokedAt = async () => (await adminJson<Listed>(`key list --business ${businessId}`)).keys[0]?.revokedAt
+    await adminJson(`key revoke ${keyId}`)
+    const first = await revokedAt()
+    expect(first).toMatch(/Z$/)
+    await adminJson(`key revoke ${keyId}`)
+    expect(await revokedAt()).toBe(first)
+    expect(await admin(`key revoke ${NOBODY}`)).toMatchObject({ exitCode: 1, err: `There is no key ${NOBODY}\n` })
+  })
+
+  test.each(['create', 'import --key sluice_live_fedcba9876543210', 'list'])(
+    'key %s needs a business that is there',
+    async (command) => {
+      expect(await admin(`key ${command} --business ${NOBODY}`)).toMatchObject({
+        exitCode: 1,
+        err: `There is no business ${NOBODY}\n`,
+      })
+    },
+  )
+})
+
+describe('dead letters', () => {
+  test('are listed without the payload unless it is asked for, and dropped', async () => {
+    const businessId = await createBusiness()
+    const id = '0199a0f4-0000-7000-8000-00000000000d'
+    await stack.sql`
+      insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload, received_at)
+      values (${id}, ${businessId}, 'live-0', '1-1', 'track', 'a rule failed', '{"who":"ann"}', 1700000000000)`
+    const list = `dead-letters list --business ${businessId}`
+    expect(await adminJson(list)).toEqual({
+      deadLetters: [
+        {
+          deadLetterId: id,
+          businessId,
+          kind: 'track',
+          reason: 'a rule failed',
+          partition: 'live-0',
+          streamId: '1-1',
+          receivedAt: '2023-11-14T22:13:20.000Z',
+          createdAt: expect.any(String) as string,
+        },
+      ],
+    })
+    expect((await admin(list)).out).not.toContain('ann')
+    expect((await admin(`${list} --payload`)).out).toContain('{"who":"ann"}')
+    expect(await adminJson(`dead-letters drop ${id}`)).toEqual({ dropped: [id] })
+    expect(await admin(`dead-letters drop ${id}`)).toMatchObject({ exitCode: 1 })
+    expect(await adminJson(list)).toEqual({ deadLetters: [] })
+  })
+
+  test('one that cannot be read cannot be replayed, and stays', async () => {
+    const id = '0199a0f4-0000-7000-8000-00000000000e'
+    await stack.sql`
+      insert into dead_letters (id, partition, stream_id, kind, reason, payload)
+      values (${id}, 'live-0', '1-2', 'unreadable', 'no JSON', 'x')`
+    const { exitCode, out } = await admin(`dead-letters replay ${id} --json`)
+    expect(exitCode).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      results: [{ deadLetterId: id, outcome: expect.stringContaining('not replayable') as string }],
+    })
+    await adminJson(`dead-letters drop ${id}`)
+  })
+})
+
+describe('help and faults', () => {
+  test.each(['', 'business', 'key', 'dead-letters'])('admin %s --help lists commands', async (group) => {
+    const { exitCode, out } = await admin(`${group} --help`)
+    expect([exitCode, out.includes('Commands:')]).toEqual([0, true])
+  })
+
+  test.each([
+    'business create',
+    'business update',
+    'business list',
+    'key create',
+    'key import',
+    'key revoke',
+    'key list',
+    'dead-letters list',
+    'dead-letters replay',
+    'dead-letters drop',
+    'import',
+  ])('admin %s --help tells its options, and needs no database', async (command) => {
+    const { exitCode, out } = await admin(`${command} --help`, readConfig({}))
+    expect(exitCode).toBe(0)
+    expect(out).toContain(`Usage: admin ${command}`)
+    expect(out).toContain('--json')
+  })
+
+  test.each(['', 'nothing', 'business', 'business remove'])('"admin %s" is no command', async (command) => {
+    expect(await admin(command)).toMatchObject({ exitCode: 2, out: '' })
+  })
+
+  test('a Postgres that is away is told in one line', async () => {
+    const config = readConfig({ DATABASE_URL: 'postgres://sluice:x@127.0.0.1:1/none' })
+    const { exitCode, err } = await admin('business list', config)
+    expect([exitCode, err]).toEqual([1, 'Postgres does not answer (ECONNREFUSED): is Sluice running?\n'])
+  })
+
+  test('a Postgres without tables asks for the migrations', async () => {
+    const url = new URL(stack.databaseUrl)
+    url.pathname = 'postgres'
+    const { exitCode, err } = await admin('business list', readConfig({ DATABASE_URL: url.href }))
+    expect([exitCode, err]).toEqual([1, 'The database has no tables yet: run `migrate`\n'])
+  })
+})
