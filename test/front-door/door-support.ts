@@ -1,0 +1,52 @@
+/** A caller of a front door over real HTTP, that speaks JSON. */
+
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+  body: {
+    success: boolean
+    message: string
+    data: Record<string, unknown>
+    error: { code: string; issues?: { path: string; message: string }[] }
+  }
+}
+
+export interface Said {
+  key?: string | undefined
+  /** Sent as JSON. */
+  json?: unknown
+  /** Sent as it is. */
+  raw?: BodyInit
+  headers?: Record<string, string>
+}
+
+export type Speak = (method: string, path: string, said?: Said) => Promise<Answer>
+
+export function speakTo(url: string): Speak {
+  return async (method, path, { key, json, raw, headers } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: raw ?? (json === undefined ? null : JSON.stringify(json)),
+      // A streamed body is sent in chunks, of a length nobody is told.
+      ...(raw instanceof ReadableStream && { duplex: 'half' }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    const body = (isJson && text !== '' ? JSON.parse(text) : {}) as Answer['body']
+    return { status: response.status, headers: response.headers, text, body }
+  }
+}
+
+/** What the door alone lets pass is a 202 at once: no worker is needed to see it. */
+export const ASYNC = { prefer: 'respond-async' }
+
+/** `{"a":"xx…"}` of exactly so many bytes. */
+export function jsonOfBytes(bytes: number): Record<string, string> {
+  return { a: 'x'.repeat(bytes - '{"a":""}'.length) }
+}
