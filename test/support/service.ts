@@ -1,0 +1,62 @@
+/** The whole service on a stack of its own: front door, ingest loops and timeline, in this process, over real HTTP. */
+import { uuidv7 } from 'uuidv7'
+import { createLogger } from '../../src/log.ts'
+import { runFrontDoor } from '../../src/main.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+import { connectRedis } from '../../src/stores/redis.ts'
+import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import { runTimeline } from '../../src/timeline/run-timeline.ts'
+import { applyMicroBatch } from '../../workers/pipeline.ts'
+import { type Stack, openStack } from './stack.ts'
+
+export interface Service extends Stack {
+  url: string
+  /** Resolves when everything recorded so far is in ClickHouse. */
+  shipped(): Promise<void>
+}
+
+export async function openService(environment: Record<string, string> = {}): Promise<Service> {
+  const stack = await openStack(environment)
+  const log = createLogger({ level: 'silent', name: 'test' })
+  const sql = connectPostgres(stack.databaseUrl, { max: 8, name: 'test-workers' })
+  const redis = connectRedis(stack.redisUrl, 'command', log)
+  const pipeline = { sql, log, configs: new Map() }
+  const loops = startIngestLoops(
+    {
+      sql,
+      redis,
+      connectReader: () => connectRedis(stack.redisUrl, 'read', log),
+      apply: (batch, signal) => applyMicroBatch(pipeline, batch, signal),
+      log,
+    },
+    { owner: `test-${uuidv7()}`, leaseMs: stack.config.leaseMs },
+  )
+  const stopping = new AbortController()
+  const timeline = runTimeline({ sql, clickhouse: stack.clickhouse, log, config: stack.config }, stopping.signal)
+  const door = await runFrontDoor(stack.config)
+  return {
+    ...stack,
+    url: door.url,
+    shipped: () => untilShipped(stack),
+    async close() {
+      await door.close()
+      await loops.stop()
+      stopping.abort()
+      await timeline
+      redis.disconnect()
+      await sql.end({ timeout: 1 })
+      await stack.close()
+    },
+  }
+}
+
+async function untilShipped({ sql }: Stack): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (Date.now() < deadline) {
+    const [{ waiting }] = await sql<[{ waiting: number }]>`
+      select count(*)::int as waiting from outbox where shipped_at is null`
+    if (waiting === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('the outbox was not shipped within 20 s')
+}
