@@ -2,17 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { type Logger, createLogger } from '../../src/log.ts'
-import { migrate } from '../../src/migrate.ts'
-import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { type Lease, takeLease } from '../../src/timeline/lease.ts'
 import { type TimelineRow, encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
 import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
+import { openStack, type Stack } from '../support/stack.ts'
 
-export interface Lab {
-  sql: Sql
-  clickhouse: ClickHouseClient
-  clickhouseUrl: string
+export interface Lab extends Pick<Stack, 'sql' | 'clickhouse' | 'clickhouseUrl'> {
   log: Logger
   lease: Lease
   close(): Promise<void>
@@ -20,33 +15,19 @@ export interface Lab {
 
 export async function openLab(): Promise<Lab> {
   const log = createLogger({ level: 'silent', name: 'test' })
-  const clickhouseUrl = 'http://sluice:secret@127.0.0.1:55778/sluice'
-  const admin = connectPostgres('postgres://postgres@127.0.0.1:55777/postgres', { max: 1 })
-  const name = `t${randomUUID().replaceAll('-', '')}`
-  await admin.unsafe(`create database ${name}`)
-  const root = connectClickHouse(clickhouseUrl)
-  await root.command({ query: `create database ${name}` })
-  const sql = connectPostgres(`postgres://postgres@127.0.0.1:55777/${name}`)
-  const own = `http://sluice:secret@127.0.0.1:55778/${name}`
-  const clickhouse = connectClickHouse(own)
-  await migrate(sql, clickhouse, log)
-  const lease = await takeLease({ sql, log }, 60_000)
-  return {
+  const { sql, clickhouse, clickhouseUrl, close } = await openStack()
+  const lab: Lab = {
     sql,
     clickhouse,
-    clickhouseUrl: own,
+    clickhouseUrl,
     log,
-    lease,
+    lease: await takeLease({ sql, log }, 60_000),
     async close() {
-      await lease.release()
-      await clickhouse.close()
-      await root.command({ query: `drop database ${name}` })
-      await root.close()
-      await sql.end()
-      await admin.unsafe(`drop database ${name} with (force)`)
-      await admin.end()
+      await lab.lease.release()
+      await close()
     },
   }
+  return lab
 }
 
 export interface ContactSeed {
