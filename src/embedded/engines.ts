@@ -80,7 +80,8 @@ interface KeptEngine {
   stop(): Promise<void>
 }
 
-async function keepRunning(start: () => Promise<RunningEngine>, name: string, log: Logger): Promise<KeptEngine> {
+/** Starts it, then starts it again whenever it ends. The first start may fail, later ones are repeated. */
+export async function keepRunning(start: () => Promise<RunningEngine>, name: string, log: Logger): Promise<KeptEngine> {
   let engine = await start()
   const stopping = new AbortController()
   const watch = async () => {

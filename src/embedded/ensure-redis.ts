@@ -30,7 +30,7 @@ export async function ensureRedis(log: Logger): Promise<string> {
   if (present) return present
   const manager = await findInstaller()
   if (!manager) throw new Error(advice('no known package manager can install it from here'))
-  log.info({ manager }, 'installing redis-server')
+  log.warn({ manager }, 'redis-server is missing: installing it')
   try {
     for (const [command = '', ...args] of INSTALLERS[manager] ?? []) await run(command, args)
   } catch (error) {

@@ -1,0 +1,149 @@
+/** The commands: `start`, `serve`, `workers`, `migrate`, `admin`. Each loads its own part alone. */
+import { parseArgs } from 'node:util'
+import { ConfigError, type Config, readConfig, resolveStores } from './config.ts'
+
+interface Command {
+  summary: string
+  help: string
+  /** Resolves to the exit code. */
+  run(config: Config, argv: string[]): Promise<number>
+}
+
+/** What was typed makes no sense; exit code 2. */
+class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+const COMMANDS: Record<string, Command> = {
+  start: {
+    summary: 'Run everything on this machine, databases included',
+    help: `Brings its own Redis, Postgres and ClickHouse below DATA_DIR (.sluice); DATABASE_URL, REDIS_URL or CLICKHOUSE_URL replaces
+one. The first start makes a business "Demo" and shows its keys. Ctrl-C drains and stops it all.`,
+    run: async (config, argv) => {
+      refuseWords(argv)
+      const { supervise } = await import('./embedded/supervise.ts')
+      await supervise(config, askedToStop())
+      return 0
+    },
+  },
+  serve: {
+    summary: 'Run a front door: the HTTP API',
+    help: 'Listens on PORT (8080) and HOST (0.0.0.0). Run as many as you like. SIGTERM drains it.',
+    run: async (config, argv) => {
+      refuseWords(argv)
+      const { runFrontDoor } = await import('./main.ts')
+      return await runUntilStopped(await runFrontDoor(config))
+    },
+  },
+  workers: {
+    summary: 'Run the workers: what came in is applied, and sent on to ClickHouse',
+    help: 'WORKER_THREADS (1) ingest threads and one for the timeline. Run as many as you like. SIGTERM drains them.',
+    run: async (config, argv) => {
+      refuseWords(argv)
+      const { runWorkers } = await import('../workers/main.ts')
+      return await runUntilStopped(await runWorkers(config))
+    },
+  },
+  migrate: {
+    summary: 'Bring Postgres and ClickHouse to the shape that this version expects',
+    help: 'Safe to repeat, and to run twice at once. `start` does it by itself.',
+    run: async (config, argv) => {
+      refuseWords(argv)
+      return await migrateStores(config)
+    },
+  },
+  admin: {
+    summary: 'Businesses, keys, dead letters, imports: `admin --help`',
+    help: '',
+    run: async (config, argv) => {
+      const { runAdmin } = await import('./admin/main.ts')
+      return await runAdmin(argv, config)
+    },
+  },
+}
+
+const USAGE = `Usage: sluice COMMAND
+
+${Object.entries(COMMANDS)
+  .map(([name, { summary }]) => `  ${name.padEnd(9)}${summary}`)
+  .join('\n')}
+
+\`COMMAND --help\` says more. Settings come from the environment: see the README.`
+
+async function main(argv: string[]): Promise<number> {
+  const [word, ...rest] = argv
+  if (word === '--help' || word === '-h') return say(USAGE)
+  if (word === undefined) throw new UsageError(`A command is missing.\n\n${USAGE}`)
+  const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
+  if (!command) throw new UsageError(`There is no command "${word}".\n\n${USAGE}`)
+  const wantsHelp = rest.includes('--help') || rest.includes('-h')
+  if (wantsHelp && command.help) return say(`sluice ${word}: ${command.summary}\n\n${command.help}`)
+  return await command.run(readConfig(), rest)
+}
+
+function refuseWords(argv: string[]): void {
+  try {
+    parseArgs({ args: argv, options: {}, allowPositionals: false })
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error })
+  }
+}
+
+async function migrateStores(config: Config): Promise<number> {
+  const [{ migrate }, { connectPostgres }, { connectClickHouse }, { createLogger }] = await Promise.all([
+    import('./migrate.ts'),
+    import('./stores/postgres.ts'),
+    import('./stores/clickhouse.ts'),
+    import('./log.ts'),
+  ])
+  const { databaseUrl, clickhouseUrl } = await resolveStores(config)
+  const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-migrate' })
+  const clickhouse = connectClickHouse(clickhouseUrl)
+  try {
+    await migrate(sql, clickhouse, createLogger({ level: config.logLevel, name: 'migrate' }), config.streamPartitions)
+    return 0
+  } finally {
+    await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
+  }
+}
+
+async function runUntilStopped(running: { close(): Promise<void> }): Promise<number> {
+  await askedToStop()
+  await running.close()
+  return 0
+}
+
+/** The first signal asks; a second one does not wait any longer. */
+function askedToStop(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let asked = false
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (asked) process.exit(1)
+      asked = true
+      resolve()
+    })
+  }
+  return promise
+}
+
+function say(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+/** What is the caller's doing is told in a sentence; only a fault of ours shows where it happened. */
+function describe(error: unknown): string {
+  if (error instanceof UsageError || error instanceof ConfigError) return error.message
+  if (error instanceof Error) return error.message
+  return String(error)
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  process.stderr.write(`${describe(error)}\n`)
+  process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1
+}
+// Whatever still hangs on to the event loop has had its chance to close.
+process.exit()

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createBusiness } from '../admin/business.ts'
+import { createKey } from '../admin/key.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { writeWhole } from './engine-setup.ts'
+
+/** What DATA_DIR/demo-keys.json holds. */
+export interface DemoKeys {
+  businessId: string
+  secretKey: string
+  publishableKey: string
+}
+
+export const demoKeysFile = (dataDir: string): string => join(dataDir, 'demo-keys.json')
+
+/** Makes a business "Demo" with its keys where there is no business yet; undefined when nothing was made. */
+export async function ensureDemo(sql: Sql, dataDir: string): Promise<DemoKeys | undefined> {
+  const known = await readFile(demoKeysFile(dataDir), 'utf8').catch(() => '')
+  const [business] = await sql`select 1 from businesses limit 1`
+  // A start that was killed between the two finds a business without keys: it makes another.
+  const [key] = await sql`select 1 from api_keys limit 1`
+  if (known ? business : key) return undefined
+  const businessId = await createBusiness(sql, { name: 'Demo' })
+  const secret = await createKey(sql, businessId, 'secret')
+  const publishable = await createKey(sql, businessId, 'publishable')
+  const keys = { businessId, secretKey: secret.key, publishableKey: publishable.key }
+  await writeWhole(demoKeysFile(dataDir), `${JSON.stringify(keys, null, 2)}\n`)
+  return keys
+}

@@ -1,0 +1,121 @@
+/**
+ * `start`: the whole product on one machine. The supervisor brings up the engines, migrates, then runs the front door and the
+ * workers as processes of their own, starts again what dies, and takes everything down in order.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Config, resolveStores, type StoreUrls } from '../config.ts'
+import { createLogger, type Logger } from '../log.ts'
+import { migrate } from '../migrate.ts'
+import { connectClickHouse } from '../stores/clickhouse.ts'
+import { connectPostgres } from '../stores/postgres.ts'
+import { type DemoKeys, ensureDemo } from './demo-business.ts'
+import type { RunningEngine } from './engine-setup.ts'
+import { type Engines, keepRunning, startEngines } from './engines.ts'
+import { freePort, runEngine, runtimeCommand, untilReady } from './run-engine.ts'
+import { farewell, greet } from './tell-operator.ts'
+
+const READY_MS = 60_000
+
+interface Service {
+  name: string
+  command: 'serve' | 'workers'
+  url: string
+  environment: Record<string, string>
+}
+
+/** Runs until `stopped`, then drains the front door, the workers and the engines, in this order. Throws when something cannot start. */
+export async function supervise(config: Config, stopped: Promise<unknown>): Promise<void> {
+  const log = createLogger({ level: 'warn', name: 'start', to: 2 })
+  const down: (() => Promise<void>)[] = []
+  try {
+    const engines = await startEngines(config.dataDir, { log, only: missingUrls(config) })
+    down.unshift(() => engines.stop())
+    const demo = await prepareStores(config, log)
+    const url = await startServices(config, log, down)
+    greet({ url, config, engines: describeEngines(config, engines), demo })
+    await stopped
+    farewell()
+  } finally {
+    for (const stop of down) await stop()
+  }
+}
+
+const missingUrls = (config: Config): (keyof StoreUrls)[] =>
+  (['databaseUrl', 'redisUrl', 'clickhouseUrl'] as const).filter((key) => !config[key])
+
+async function prepareStores(config: Config, log: Logger): Promise<DemoKeys | undefined> {
+  const stores = await resolveStores(config)
+  const sql = connectPostgres(stores.databaseUrl, { max: 1, name: 'sluice-start' })
+  const clickhouse = connectClickHouse(stores.clickhouseUrl)
+  try {
+    await migrate(sql, clickhouse, log, config.streamPartitions)
+    return await ensureDemo(sql, config.dataDir)
+  } finally {
+    await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
+  }
+}
+
+/** Resolves to the front door's address once it is ready, which includes the workers. */
+async function startServices(config: Config, log: Logger, down: (() => Promise<void>)[]): Promise<string> {
+  const port = String(config.port || (await freePort()))
+  const healthPort = String(config.workerMetricsPort || (await freePort()))
+  const url = `http://${reachableHost(config.host)}:${port}`
+  const services: Service[] = [
+    {
+      name: 'workers',
+      command: 'workers',
+      url: `http://127.0.0.1:${healthPort}`,
+      environment: { WORKERS_PORT: healthPort },
+    },
+    { name: 'front-door', command: 'serve', url, environment: { PORT: port } },
+  ]
+  for (const service of services) {
+    const kept = await keepRunning(() => startService(service, config), service.name, log)
+    down.unshift(() => kept.stop())
+  }
+  await untilOk(`${url}/readyz`)
+  return url
+}
+
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+async function startService(service: Service, config: Config): Promise<RunningEngine> {
+  const environment = { ...service.environment, DATA_DIR: config.dataDir }
+  const engine = {
+    name: service.name,
+    dataDir: config.dataDir,
+    folder: config.dataDir,
+    command: [
+      'env',
+      ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+      ...runtimeCommand(new URL('../cli.ts', import.meta.url), [service.command]),
+    ],
+    signal: 'TERM' as const,
+  }
+  const running = await runEngine(engine)
+  await untilReady(engine, running, untilOk(`${service.url}/healthz`))
+  return { ...running, url: service.url }
+}
+
+async function untilOk(url: string): Promise<void> {
+  const deadline = Date.now() + READY_MS
+  let complaint = 'no answer'
+  while (Date.now() < deadline) {
+    const response = await fetch(url).catch(() => undefined)
+    if (response?.ok) return
+    complaint = (await response?.text()) ?? complaint
+    await sleep(50)
+  }
+  throw new Error(`${url} is not well after ${READY_MS} ms: ${complaint}`)
+}
+
+function describeEngines(config: Config, engines: Engines): [name: string, address: string][] {
+  const names = { Postgres: 'databaseUrl', Redis: 'redisUrl', ClickHouse: 'clickhouseUrl' } as const
+  return Object.entries(names).map(([name, key]) => {
+    const url = new URL(config[key] ?? engines[key] ?? '')
+    return [name, `${url.host}${config[key] ? ' (yours)' : ''}`]
+  })
+}
