@@ -21,8 +21,9 @@ export interface Batch {
   faulty: FaultyRow[]
 }
 
-/** The contract's limit of events, and a size well under its 32 MiB. */
-const MAX_ROWS = 500
+/** The contract's limit of events in a request. */
+export const MAX_ROWS = 500
+/** Well under the contract's 32 MiB. */
 const MAX_BYTES = 8 * 1024 * 1024
 
 export interface Plan {
@@ -50,17 +51,18 @@ function prepareRow({ mapping, name, businessId }: Plan, row: Row, hash: string,
   return { row, json: JSON.stringify({ ...event, idempotencyKey, businessId }) }
 }
 
-/** Cuts the rows after `position` into requests. */
+/** Cuts the rows after `position` into requests of `size` rows at most. */
 export async function* gatherBatches(
   prepared: AsyncIterable<ReadyRow | FaultyRow>,
   position: number,
+  size: number,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { last: position, ready: [], faulty: [] }
   let bytes = 0
   for await (const one of prepared) {
     if (one.row.number <= position) continue
-    const size = 'json' in one ? Buffer.byteLength(one.json) + 1 : 0
-    if (batch.ready.length + batch.faulty.length >= MAX_ROWS || (bytes > 0 && bytes + size > MAX_BYTES)) {
+    const length = 'json' in one ? Buffer.byteLength(one.json) + 1 : 0
+    if (batch.ready.length + batch.faulty.length >= size || (bytes > 0 && bytes + length > MAX_BYTES)) {
       yield batch
       batch = { last: position, ready: [], faulty: [] }
       bytes = 0
@@ -68,7 +70,7 @@ export async function* gatherBatches(
     if ('json' in one) batch.ready.push(one)
     else batch.faulty.push(one)
     batch.last = one.row.number
-    bytes += size
+    bytes += length
   }
   if (batch.ready.length + batch.faulty.length > 0) yield batch
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { checkId, checkTimezone, checkWhole } from '../check-settings.ts'
 import { type Command, type Report, UsageError, type Words } from '../command.ts'
-import { type Batch, gatherBatches, type Plan, prepareRows } from './gather-batches.ts'
+import { type Batch, gatherBatches, MAX_ROWS, type Plan, prepareRows } from './gather-batches.ts'
 import { findKey } from './find-key.ts'
 import { inOrder } from './in-order.ts'
 import { checkMapping, readMapping } from './map-row.ts'
@@ -46,6 +46,7 @@ const importFile: Command = {
     name: { value: 'TEXT', help: 'Records rows that equal those of another import, under this name' },
     url: { value: 'URL', help: 'Where the service is (http://127.0.0.1:PORT)' },
     key: { value: 'KEY', help: 'A secret key of the business' },
+    'batch-size': { value: 'N', help: `Rows in a request, 1 to ${MAX_ROWS} (${MAX_ROWS})` },
     parallel: { value: 'N', help: 'Requests in flight, 1 to 64 (4)' },
     patience: { value: 'SECONDS', help: 'Give up when nothing was taken for so long (300)' },
     restart: { help: 'Begin with the first row again, whatever an earlier run has done' },
@@ -101,7 +102,8 @@ async function send(config: Config, source: Source, plan: Plan, words: Words): P
     onWait: bar.waiting,
     state: { pausedUntil: 0, lastSign: Date.now() },
   }
-  const batches = gatherBatches(prepareRows(plan, readRows(source)), journal.start.position)
+  const size = checkWhole('--batch-size', words.text('batch-size') ?? String(MAX_ROWS), MAX_ROWS)
+  const batches = gatherBatches(prepareRows(plan, readRows(source)), journal.start.position, size)
   const settled = inOrder(batches, checkWhole('--parallel', words.text('parallel') ?? '4', 64), (batch) =>
     settle(sender, batch),
   )
