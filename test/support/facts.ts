@@ -90,7 +90,7 @@ export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Pr
       const requests = calls.map((call, n) => ({
         streamId: to,
         frontDoor: 'test',
-        request: { ...call, n, requestId: 'r' } as Request,
+        request: { ...call, n, requestId: 'r' },
       }))
       return { partition, epoch: 1, from, to, requests, poisoned: [] }
     },

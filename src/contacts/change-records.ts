@@ -1,0 +1,171 @@
+/**
+ * The records that `save_changes` reads, from the changes of one micro-batch; names and types are those of the SQL
+ * function. What can be folded to one row per key is folded, and rows are sorted: two saves that touch the same ones
+ * queue up behind each other instead of deadlocking.
+ */
+import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
+import { type State, survivorOf } from '../rules/state.ts'
+import { encodeTimelineRow } from '../timeline/outbox-row.ts'
+import { hashKey } from './load-state.ts'
+
+export function recordsOf(state: State, changes: Changes) {
+  const { newContacts } = changes
+  /** Rows of contacts that were merged away in this batch belong to the survivor. */
+  const moved = <Row extends { contactId: string }>(row: Row): Row => ({
+    ...row,
+    contactId: survivorOf(state, row.contactId),
+  })
+  const deltas = [...changes.deltas].sort(byFirst)
+  return {
+    businesses: businessRecords(state, changes),
+    newFields: changes.newFields.map((field) => inSnakeCase(field)),
+    assumedContacts: assumedContacts(state),
+    newContacts: newContactRecords(state, changes),
+    identities: identityRecords(state, changes),
+    endedEnrolments: [...changes.endedEnrolments.values()].map(({ enrolment, businessId }) =>
+      inSnakeCase(enrolment, { businessId }),
+    ),
+    merges: changes.merges.map((merge) => inSnakeCase(merge)),
+    contacts: deltas.filter(([id]) => !newContacts.has(id)).map(([id, delta]) => contactRecord(state, id, delta)),
+    statistics: deltas.flatMap(([id, delta]) => statisticRecords(state, id, delta)),
+    revenue: deltas.flatMap(([id, delta]) => revenueRecords(state, id, delta)),
+    keys: changes.newKeys.map((key) => ({
+      business_id: key.businessId,
+      key_hash: hashKey(key.key),
+      contact_id: survivorOf(state, key.contactId),
+      occurred_at: key.occurredAt,
+    })),
+    visitors: changes.newVisitors.map((row) => inSnakeCase(moved(row))),
+    listedVisitors: changes.listedVisitors.map((row) => inSnakeCase(moved(row))),
+    identifications: changes.identifications.map((row) => inSnakeCase(moved(row))),
+    newEnrolments: changes.newEnrolments.map((made) => {
+      const { businessId, contactId } = moved(made)
+      return inSnakeCase(made.enrolment, { businessId, contactId })
+    }),
+    subscriptions: subscriptionRecords(state, changes),
+    mergeLog: changes.mergeLog.map((row) => inSnakeCase(row)),
+    erasures: changes.erasures.map((row) => inSnakeCase(row)),
+    /** The timeline's rows, as JSON lines. */
+    events: changes.events.map((event) => timelineLine(moved(event))).join('\n'),
+  }
+}
+
+const byFirst = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : a > b ? 1 : 0)
+const byId = (a: { id: string }, b: { id: string }) => byFirst([a.id, 0], [b.id, 0])
+
+/** `businessId` → `business_id`, of several objects together. */
+function inSnakeCase(...objects: object[]): Record<string, unknown> {
+  const entries = objects.flatMap((object) => Object.entries(object))
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
+  )
+}
+
+function businessRecords(state: State, changes: Changes) {
+  const newFields = (id: string) => changes.newFields.filter((field) => field.businessId === id).length
+  return [...state.businesses.values()]
+    .map(({ id, configVersion }) => ({ id, version: configVersion, new_fields: newFields(id) }))
+    .sort(byId)
+}
+
+/** All that the decision looked at, touched or not: it would have been another one had they been different. */
+function assumedContacts(state: State) {
+  return [...state.contacts.values()]
+    .filter((contact) => contact.version !== null)
+    .map(({ businessId, id, version }) => ({ business_id: businessId, id, version }))
+    .sort(byId)
+}
+
+function contactRecord(state: State, id: string, delta: ContactDelta) {
+  const { profile } = delta
+  return {
+    business_id: state.contacts.get(id)?.businessId,
+    id,
+    raises_version: delta.raisesVersion,
+    keyed: delta.keyed,
+    stage: delta.stage,
+    orders: delta.orders,
+    tags: delta.tags.size === 0 ? null : [...delta.tags],
+    traits: delta.traits.size === 0 ? null : Object.fromEntries(delta.traits),
+    first_name: profile.firstName,
+    last_name: profile.lastName,
+    country: profile.country,
+    city: profile.city,
+    language: profile.language,
+    timezone: profile.timezone,
+  }
+}
+
+/** One that was made and merged away within this batch has a row as well, since its id was answered. */
+function newContactRecords(state: State, changes: Changes) {
+  return [...changes.newContacts.values()].map(({ id, createdAt }) => {
+    const record = contactRecord(state, id, changes.deltas.get(id) ?? emptyDelta())
+    const merged_into = state.mergedInto.has(id) ? survivorOf(state, id) : null
+    return { ...record, created_at: createdAt, merged_into, tags: record.tags ?? [], traits: record.traits ?? {} }
+  })
+}
+
+function identityRecords(state: State, { identities }: Changes) {
+  return [...identities]
+    .filter(([, change]) => !(change.isNew && change.contactId === null))
+    .sort(byFirst)
+    .map(([, change]) => ({
+      business_id: change.businessId,
+      kind: change.kind,
+      value: change.value,
+      contact_id: change.contactId === null ? null : survivorOf(state, change.contactId),
+      proven: change.proven,
+      phone_read: change.phoneRead,
+      is_new: change.isNew,
+    }))
+}
+
+function statisticRecords(state: State, contact_id: string, { statistics }: ContactDelta) {
+  return [...statistics].sort(byFirst).map(([event, { firstAt, lastAt, count }]) => ({
+    business_id: state.contacts.get(contact_id)?.businessId,
+    contact_id,
+    event,
+    first_at: firstAt,
+    last_at: lastAt,
+    count,
+  }))
+}
+
+function revenueRecords(state: State, contact_id: string, { revenue }: ContactDelta) {
+  return [...revenue].sort(byFirst).map(([currency, amount]) => ({
+    business_id: state.contacts.get(contact_id)?.businessId,
+    contact_id,
+    currency,
+    amount,
+  }))
+}
+
+/** Once per contact and channel, as the working copy has it: of two contacts that became one, the opt-out stays. */
+function subscriptionRecords(state: State, changes: Changes) {
+  const chosen = [...changes.subscriptions.values()].map((choice) => {
+    const contactId = survivorOf(state, choice.contactId)
+    return { ...choice, contactId, subscribed: state.contacts.get(contactId)?.subscriptions[choice.channel] }
+  })
+  const once = new Map(chosen.map((choice) => [`${choice.contactId} ${choice.channel}`, choice]))
+  return [...once.values()].map((choice) => inSnakeCase(choice))
+}
+
+function timelineLine({ eventId, businessId, contactId, receivedAt, source, fact }: Changes['events'][number]): string {
+  return encodeTimelineRow({
+    business_id: businessId,
+    contact_id: contactId,
+    event_id: eventId,
+    event: fact.event,
+    occurred_ms: fact.occurredAt,
+    received_ms: receivedAt,
+    type: fact.meaning.type,
+    value: fact.value,
+    currency: fact.meaning.currency,
+    counted: fact.meaning.counted,
+    is_order: fact.meaning.order ? 1 : 0,
+    properties: fact.properties ?? '',
+    source,
+    idempotency_key: fact.idempotencyKey,
+    visitor_id: fact.visitorId,
+  })
+}
