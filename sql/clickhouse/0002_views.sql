@@ -41,8 +41,8 @@ from (
     s.business_id as business_id,
     coalesce(r.survivor_id, s.contact_id) as contact_id,
     s.event as event,
-    min(s.first_ms) as first_ms,
-    max(s.last_ms) as last_ms,
+    toInt64(min(s.first_ms)) as first_ms,
+    toInt64(max(s.last_ms)) as last_ms,
     sum(s.count) as count
   from event_statistics as s
   left join (select * from contact_redirects final) as r

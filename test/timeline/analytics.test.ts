@@ -1,0 +1,212 @@
+/** The documentation for analysts is run as it is written. */
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { finishErasures } from '../../src/timeline/finish-erasures.ts'
+import {
+  type EventSeed,
+  type Lab,
+  addContact,
+  erase,
+  merge,
+  newBusiness,
+  openLab,
+  query,
+  save,
+  shipAll,
+} from './lab.ts'
+
+const page = await readFile(new URL('../../docs/analytics.md', import.meta.url), 'utf8')
+const sections = page.split(/^#{2,3} /m).map((text) => ({ title: text.slice(0, text.indexOf('\n')), text }))
+const examples = sections.flatMap(({ title, text }) => {
+  const sql = /```sql\n([\s\S]*?)```/.exec(text)?.[1]
+  return sql === undefined ? [] : [[title, sql] as const]
+})
+
+const ANSWERS: Record<string, unknown[]> = {
+  'Did it within the last 30 days': [{ contacts: 2 }],
+  'Has not done it for more than 30 days': [{ contacts: 2 }],
+  'Never did it': [{ contacts: 1 }],
+  'At least 3 times': [{ contacts: 1 }],
+  'At least once, but fewer than 3 times': [{ contacts: 3 }],
+  'Fewer than 3 times, or never': [{ contacts: 4 }],
+  'By tag, custom field and event together': [{ first_name: 'Ann' }],
+  'Active contacts by day': [
+    { day: '2024-02-01', contacts: 2 },
+    { day: '2024-02-02', contacts: 1 },
+    { day: '2024-02-10', contacts: 1 },
+    { day: '2024-02-11', contacts: 1 },
+  ],
+  'Contacts by stage': [
+    { stage: 'Awareness', contacts: 3 },
+    { stage: 'Decision', contacts: 2 },
+  ],
+  'What signups said about themselves': [
+    { source: 'ad', signups: 2 },
+    { source: '', signups: 1 },
+    { source: 'friend', signups: 1 },
+  ],
+  'Signups that became buyers within 30 days': [{ signups: 4, buyers: 2 }],
+  'Who comes back, by month of signup': [
+    { signed_up: '2024-01-01', months_later: 0, active: 2 },
+    { signed_up: '2024-01-01', months_later: 1, active: 1 },
+    { signed_up: '2024-01-01', months_later: 2, active: 1 },
+    { signed_up: '2024-02-01', months_later: 0, active: 2 },
+  ],
+  'Revenue by currency': [
+    { currency: 'ILS', total: 30, number_of_orders: 1 },
+    { currency: 'USD', total: 139, number_of_orders: 3 },
+  ],
+  'Revenue by month': [
+    { month: '2024-01-01', total: 100 },
+    { month: '2024-02-01', total: 30 },
+    { month: '2024-03-01', total: 9 },
+  ],
+  'Average order': [
+    { currency: 'ILS', average_order: 30 },
+    { currency: 'USD', average_order: 53 },
+  ],
+  'First-time buyers by month': [
+    { month: '2023-12-01', buyers: 1 },
+    { month: '2024-02-01', buyers: 1 },
+    { month: '2024-03-01', buyers: 1 },
+  ],
+  'Best customers': [
+    { first_name: 'Ann', spent: 130, order_count: 3 },
+    { first_name: 'Bob', spent: 9, order_count: 1 },
+  ],
+}
+
+const DAY = 86_400_000
+const business = newBusiness()
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+  await seed()
+})
+afterAll(async () => {
+  await lab?.close()
+})
+
+/** Six people, of whom two are one and one is forgotten; another business does the same under the same names. */
+async function seed(): Promise<void> {
+  const fields = { plan: [1, '"pro"'] as [number, string] }
+  const ann = await addContact(lab, business, {
+    firstName: 'Ann',
+    stage: 2,
+    tags: ['vip'],
+    traits: fields,
+    orderCount: 3,
+    revenue: { USD: '130', ILS: '30' },
+  })
+  const bob = await addContact(lab, business, {
+    firstName: 'Bob',
+    stage: 2,
+    tags: ['vip'],
+    traits: fields,
+    orderCount: 1,
+    revenue: { USD: '9' },
+  })
+  const cyd = await addContact(lab, business, {
+    firstName: 'Cyd',
+    tags: ['vip'],
+    traits: { plan: [2, null] },
+    orderCount: 1,
+  })
+  const dan = await addContact(lab, business, { firstName: 'Dan', traits: fields })
+  const gus = await addContact(lab, business)
+  const eve = await addContact(lab, business, { firstName: 'Eve' })
+  const fay = await addContact(lab, business, {
+    firstName: 'Fay',
+    tags: ['vip'],
+    traits: fields,
+    revenue: { USD: '1000' },
+  })
+
+  const lesson = (contact_id: string, daysAgo: number): EventSeed => ({
+    contact_id,
+    occurred_ms: Date.now() - daysAgo * DAY,
+  })
+  const on = (contact_id: string, date: string, event: string, more: Partial<EventSeed> = {}): EventSeed => ({
+    contact_id,
+    event,
+    occurred_ms: Date.parse(date),
+    ...more,
+  })
+  const paid = (amount: string, currency = 'USD'): Partial<EventSeed> => ({
+    type: amount.startsWith('-') ? 'refund' : 'purchase',
+    is_order: amount.startsWith('-') ? 0 : 1,
+    value: Number(amount),
+    counted: amount,
+    currency,
+  })
+  await save(lab, business, [
+    lesson(ann, 1),
+    lesson(ann, 40),
+    lesson(eve, 50),
+    lesson(bob, 60),
+    lesson(cyd, 10),
+    lesson(cyd, 20),
+    ...Array.from({ length: 5 }, () => lesson(fay, 1)),
+    on(gus, '1850-05-01', 'lesson_done'),
+    on(ann, '2024-01-05T10:00Z', 'signup', { properties: '{"source":"ad"}' }),
+    on(bob, '2024-01-06T10:00Z', 'signup', { properties: '{"source":"friend"}' }),
+    on(cyd, '2024-02-01T10:00Z', 'signup', { properties: '{"source":"ad"}' }),
+    on(dan, '2024-02-01T23:59Z', 'signup'),
+    on(fay, '2024-02-01T10:00Z', 'signup', { properties: '{"source":"ad"}' }),
+    on(eve, '2023-12-24', 'order', paid('30', 'ILS')),
+    on(ann, '2024-01-20', 'order', paid('100')),
+    on(ann, '2024-02-10', 'order', paid('50')),
+    on(ann, '2024-02-11', 'order', paid('-20')),
+    on(bob, '2024-03-15', 'order', paid('9')),
+    on(cyd, '2024-02-02', 'order', { type: 'purchase', is_order: 1 }),
+    on(fay, '2024-02-02', 'order', paid('1000')),
+  ])
+  await merge(lab, business, [eve], ann)
+  const elsewhere = newBusiness()
+  const zoe = await addContact(lab, elsewhere, {
+    firstName: 'Zoe',
+    stage: 4,
+    tags: ['vip'],
+    traits: fields,
+    revenue: { USD: '5' },
+  })
+  await save(lab, elsewhere, [
+    lesson(zoe, 1),
+    on(zoe, '2024-02-05', 'signup'),
+    on(zoe, '2024-02-06', 'order', paid('5')),
+  ])
+  await shipAll(lab)
+  await erase(lab, business, [fay])
+  await finishErasures(lab)
+}
+
+test('every example has an answer here', () => {
+  expect(examples.map(([title]) => title)).toEqual(Object.keys(ANSWERS))
+})
+
+test.each(examples)('%s', async (title, sql) => {
+  const result = await lab.clickhouse.query({
+    query: sql,
+    query_params: { business },
+    format: 'JSONEachRow',
+    clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+  })
+  expect(await result.json()).toEqual(ANSWERS[title])
+})
+
+test.each(['contacts', 'contact_event_statistics', 'timeline', 'revenue_by_day'])(
+  'the columns of %s are those described',
+  async (view) => {
+    const section = sections.find(({ title }) => title === view)
+    const described = [...(section?.text ?? '').matchAll(/^\| `(\w+)` \| `(.+?)` \|/gm)].map(([, name, type]) => ({
+      name,
+      type,
+    }))
+    const columns = await query(
+      lab,
+      'select name, type from system.columns where database = currentDatabase() and table = {view: String} order by position',
+      { view },
+    )
+    expect(columns).toEqual(described)
+  },
+)
