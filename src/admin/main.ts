@@ -11,42 +11,54 @@ const COMMANDS: Command[] = [...BUSINESS_COMMANDS, ...KEY_COMMANDS, ...DEAD_LETT
 
 /** Runs one command. Exit code: 0 done, 1 not possible, 2 typed wrongly. */
 export async function runAdmin(argv: string[], config: Config): Promise<number> {
+  const { out, err, exitCode } = await perform(argv, config)
+  await write(process.stderr, err)
+  await write(process.stdout, out)
+  return exitCode
+}
+
+interface Spoken {
+  out?: string
+  err?: string
+  exitCode: number
+}
+
+/** Waits until the text has gone: the process may exit right after, and a pipe takes only so much at once. */
+function write(stream: NodeJS.WriteStream, text: string | undefined): Promise<void> {
+  if (text === undefined) return Promise.resolve()
+  return new Promise((resolve) => stream.write(`${text}\n`, () => resolve()))
+}
+
+async function perform(argv: string[], config: Config): Promise<Spoken> {
   const command = COMMANDS.find(({ name }) => startsWith(argv, name))
-  const json = argv.includes('--json')
+  const asJson = argv.includes('--json')
   try {
-    if (!command) return showCommands(argv)
-    const words = readWords(command, argv.slice(command.name.split(' ').length))
-    if (words.flag('help')) return answer({ json: { help: helpOf(command) }, text: helpOf(command) }, json)
-    return answer(await command.run(config, words), json)
+    const { json, text, exitCode = 0 } = command ? await run(command, argv, config) : showCommands(argv)
+    return { out: asJson ? JSON.stringify(json) : text, exitCode }
   } catch (error) {
-    return refuse(error, json, command)
+    const { code, message, exitCode } = explain(error)
+    const hint = exitCode === 2 && command ? `\nSee: admin ${command.name} --help` : ''
+    return { err: message + hint, exitCode, ...(asJson && { out: JSON.stringify({ error: { code, message } }) }) }
   }
 }
 
 const startsWith = (argv: string[], name: string) => name.split(' ').every((word, index) => argv[index] === word)
 
+async function run(command: Command, argv: string[], config: Config): Promise<Report> {
+  const words = readWords(command, argv.slice(command.name.split(' ').length))
+  return words.flag('help') ? help(helpOf(command)) : command.run(config, words)
+}
+
+const help = (text: string): Report => ({ json: { help: text }, text })
+
 /** No command, or the first half of one: help if it was asked for, else a fault that lists what there is. */
-function showCommands(argv: string[]): number {
+function showCommands(argv: string[]): Report {
   const group = argv[0]?.startsWith('-') ? '' : (argv[0] ?? '')
   const commands = COMMANDS.filter(({ name }) => name.split(' ')[0] === group)
-  const help = helpOfAll(commands.length ? commands : COMMANDS, commands.length ? group : '')
-  if (argv.includes('--help')) return answer({ json: { help }, text: help }, argv.includes('--json'))
+  const list = helpOfAll(commands.length ? commands : COMMANDS, commands.length ? group : '')
+  if (argv.includes('--help')) return help(list)
   const typed = argv.filter((word) => !word.startsWith('-')).join(' ')
-  throw new UsageError(`${typed ? `There is no command "admin ${typed}"` : 'A command is missing'}\n\n${help}`)
-}
-
-/** With `--json` standard output holds the document alone. */
-function answer({ json, text, exitCode = 0 }: Report, asJson: boolean): number {
-  process.stdout.write(`${asJson ? JSON.stringify(json) : text}\n`)
-  return exitCode
-}
-
-function refuse(error: unknown, asJson: boolean, command: Command | undefined): number {
-  const { code, message, exitCode } = explain(error)
-  const hint = exitCode === 2 && command ? `\nSee: admin ${command.name} --help` : ''
-  process.stderr.write(`${message}${hint}\n`)
-  if (asJson) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`)
-  return exitCode
+  throw new UsageError(`${typed ? `There is no command "admin ${typed}"` : 'A command is missing'}\n\n${list}`)
 }
 
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'CONNECT_TIMEOUT', 'CONNECTION_CLOSED'])

@@ -1,9 +1,9 @@
 /** The operators' commands against a real Postgres. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { runAdmin } from '../../src/admin/main.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { openStack, type Stack } from '../support/stack.ts'
+import { type Ran, runAdminQuietly } from './run-admin.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -11,28 +11,10 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-interface Ran {
-  exitCode: number
-  out: string
-  err: string
-}
-
-async function admin(command: string, config = stack.config): Promise<Ran> {
-  const told = { out: '', err: '' }
-  const into = (name: keyof typeof told) => (text: string | Uint8Array) => {
-    told[name] += String(text)
-    return true
-  }
-  const spies = [
-    vi.spyOn(process.stdout, 'write').mockImplementation(into('out')),
-    vi.spyOn(process.stderr, 'write').mockImplementation(into('err')),
-  ]
-  try {
-    const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
-    return { exitCode: await runAdmin(words, config), ...told }
-  } finally {
-    for (const spy of spies) spy.mockRestore()
-  }
+/** Words in single quotes stay together. */
+function admin(command: string, config = stack.config): Promise<Ran> {
+  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
+  return runAdminQuietly(words, config)
 }
 
 /** The one JSON document on the one line of standard output. */

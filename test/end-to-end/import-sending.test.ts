@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { runAdmin } from '../../src/admin/main.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
+import { runAdminQuietly } from './run-admin.ts'
 
 interface Sent {
   idempotencyKey: string
@@ -31,7 +31,10 @@ const server = createServer((request, response) => void take(request, response))
 async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const number = ++requests
   mostInFlight = Math.max(mostInFlight, ++inFlight)
-  const { events } = (await json(request)) as { events: Sent[] }
+  // Undefined: the caller went away in the middle.
+  const body = await json(request).catch(() => undefined)
+  if (body === undefined) return
+  const { events } = body as { events: Sent[] }
   await new Promise((resolve) => setTimeout(resolve, 5))
   inFlight--
   if (!interrupt(response, number, events)) reply(response, 200, { data: record(events) })
@@ -75,23 +78,15 @@ interface Summary {
 }
 
 async function runImport(...options: string[]): Promise<{ exitCode: number; summary: Summary }> {
-  const out: string[] = []
-  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0)
-  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(() => true)
   const { port } = server.address() as AddressInfo
   const config = readConfig({ DATA_DIR: join(directory, 'data'), PORT: String(port), SLUICE_API_KEY: 'sk_live_test' })
   const maps = ['customer', 'date', 'amount'].map((column, index) => `${FIELDS[index]}=${column}`)
   const words = maps.flatMap((text) => ['--map', text])
   const file = join(directory, 'orders.csv')
   const argv = ['import', file, '--business', BUSINESS, ...words, '--set', 'event=purchase', '--json', ...options]
-  try {
-    const exitCode = await runAdmin(argv, config)
-    expect(out).toHaveLength(1)
-    return { exitCode, summary: JSON.parse(out[0] ?? '') as Summary }
-  } finally {
-    stdout.mockRestore()
-    stderr.mockRestore()
-  }
+  const { exitCode, out } = await runAdminQuietly(argv, config)
+  expect(out).toMatch(/^[^\n]+\n$/)
+  return { exitCode, summary: JSON.parse(out) as Summary }
 }
 const FIELDS = ['platformCustomerId', 'occurredAt', 'value']
 
