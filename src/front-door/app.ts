@@ -13,7 +13,7 @@ import { operationRoutes } from './routes/operation.ts'
 import { trackBatchRoute } from './routes/track-batch.ts'
 import { trackRoute } from './routes/track.ts'
 
-const API_ROUTES: readonly Route[] = [
+export const API_ROUTES: readonly Route[] = [
   trackRoute,
   trackBatchRoute,
   identifyRoute,

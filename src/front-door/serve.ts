@@ -18,7 +18,7 @@ export interface ListenOptions {
 
 const LONGEST_IDLE_ON_BUN = 255
 
-/** Rejects when the port cannot be had. Several front doors share one port where the system can divide it (Linux). */
+/** Rejects when the port cannot be had. Several front doors share one port where the system can divide it (Linux, but for Deno). */
 export async function serve(
   fetch: (request: Request) => Promise<Response>,
   { port, host, trustProxy, idleSeconds }: ListenOptions,
@@ -28,7 +28,8 @@ export async function serve(
     port,
     hostname: host,
     trustProxy,
-    reusePort: globalThis.process.platform === 'linux',
+    // Deno still hides it behind a flag.
+    reusePort: globalThis.process.platform === 'linux' && !('Deno' in globalThis),
     // Signals belong to the supervisor.
     gracefulShutdown: false,
     silent: true,

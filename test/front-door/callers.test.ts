@@ -119,7 +119,7 @@ describe('the rate limit', () => {
     const { secretKey } = await createBusiness(stack.sql, { rate_limit: 3 })
     expect(limits(await track(secretKey))).toEqual(['"default";q=3;w=60', '"default";r=2;t=60'])
     expect((await track(secretKey, { json: { events: [] } })).headers.get('ratelimit')).toMatch(/^"default";r=1;t=/)
-    const batch = { events: Array(500).fill(EVENT) }
+    const batch = { events: Array.from({ length: 500 }, () => EVENT) }
     const sent = await speak('POST', '/api/sdk/track/batch', { key: secretKey, json: batch, headers: ASYNC })
     expect(sent.headers.get('ratelimit')).toMatch(/^"default";r=0;t=/)
     const refused = await track(secretKey)

@@ -17,7 +17,7 @@ export interface Said {
   /** Sent as JSON. */
   json?: unknown
   /** Sent as it is. */
-  raw?: BodyInit
+  raw?: string | Uint8Array<ArrayBuffer> | ReadableStream
   headers?: Record<string, string>
 }
 

@@ -42,7 +42,7 @@ describe('passes the door', () => {
     ['properties with a lone surrogate', { properties: { a: LONE, [NUL]: 1 } }],
     [
       'properties with prototype keys',
-      { properties: JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":1}}') },
+      { properties: JSON.parse('{"__proto__":{"a":1},"constructor":{"prototype":1}}') as object },
     ],
     ['50 tags of 64 characters', { tags: Array.from({ length: 50 }, (_, at) => String(at).padEnd(64, 'x')) }],
     ['no tags', { tags: [] }],
@@ -254,7 +254,7 @@ describe('a batch', () => {
     ['null for events', { events: null }],
     ['events that are an object', { events: {} }],
     ['no event', { events: [] }],
-    ['501 events', { events: Array(501).fill(EVENT) }],
+    ['501 events', { events: Array.from({ length: 501 }, () => EVENT) }],
     ['an array', [EVENT]],
   ])('with %s is refused as a whole', async (_, json) => {
     const answer = await batch({ json })
@@ -262,7 +262,7 @@ describe('a batch', () => {
   })
 
   it('of 500 events passes', async () => {
-    const answer = await batch({ json: { events: Array(500).fill(EVENT) } })
+    const answer = await batch({ json: { events: Array.from({ length: 500 }, () => EVENT) } })
     expect([answer.status, answer.body.data]).toEqual([202, { queued: true, received: 500 }])
   })
 

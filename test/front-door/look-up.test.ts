@@ -6,7 +6,7 @@ const HERE = '203.0.113.7'
 
 function setUp(answer: (key: string) => Promise<string | null>) {
   const clock = { ms: 0 }
-  const find = vi.fn(answer)
+  const find = vi.fn<typeof answer>(answer)
   return { clock, find, lookUp: createLookUp(find, () => clock.ms) }
 }
 

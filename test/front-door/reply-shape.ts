@@ -1,0 +1,27 @@
+/** Holds an answer to the schema that the OpenAPI description gives for it. */
+import { FormatRegistry, type TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { expect } from 'vitest'
+import type { Answer } from './door-support.ts'
+
+FormatRegistry.Set('uuid', (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
+FormatRegistry.Set('date-time', (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text))
+
+export function expectShape(schema: TSchema, value: unknown): void {
+  const faults = [...Value.Errors(schema, value)].map(({ path, message }) => `${path}: ${message}`)
+  expect(faults).toEqual([])
+}
+
+/** `expect.any`, which is typed `any`, as a value that no check is lost on. */
+export const anyText: unknown = expect.any(String)
+
+/** The data of a success. */
+export function dataOf(schema: TSchema, answer: Answer, status = 200): Record<string, unknown> {
+  expect({ status: answer.status, ...answer.body }).toMatchObject({
+    status,
+    success: true,
+    message: anyText,
+  })
+  expectShape(schema, answer.body.data)
+  return answer.body.data
+}
