@@ -1,0 +1,138 @@
+/** Front door, workers and `admin` run from the same sources on Bun, Deno and Node: each is started for real and used over HTTP. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Speak, speakTo } from '../front-door/door-support.ts'
+import { RUNTIMES } from '../support/runtimes.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+
+describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
+  let stack: Stack
+  let speak: Speak
+  let key: string
+  const running: ChildProcess[] = []
+
+  function start(...words: string[]): ChildProcess {
+    const [command, ...args] = RUNTIMES[runtime]!
+    const { databaseUrl, redisUrl, clickhouseUrl } = stack
+    const env = {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      CLICKHOUSE_URL: clickhouseUrl,
+      PORT: '0',
+      HOST: '127.0.0.1',
+    }
+    const child = spawn(command, [...args, CLI, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    running.push(child)
+    return child
+  }
+
+  async function admin(...words: string[]): Promise<Record<string, string>> {
+    const child = start('admin', ...words, '--json')
+    let [out, err] = ['', '']
+    child.stdout?.on('data', (text) => (out += String(text)))
+    child.stderr?.on('data', (text) => (err += String(text)))
+    await once(child, 'close')
+    expect([child.exitCode, err]).toEqual([0, ''])
+    return JSON.parse(out) as Record<string, string>
+  }
+
+  async function urlOf(door: ChildProcess): Promise<string> {
+    let complaint = ''
+    door.stderr?.on('data', (text) => (complaint += String(text)))
+    for await (const line of createInterface({ input: door.stdout! })) {
+      const told = JSON.parse(line) as { url?: string }
+      if (told.url) return told.url
+    }
+    throw new Error(`the front door ended before it was open: ${complaint}`)
+  }
+
+  beforeAll(async () => {
+    stack = await openStack()
+    const { businessId } = await admin('business', 'create', '--name', 'Conformance', '--country', 'IL')
+    key = (await admin('key', 'create', '--business', businessId!, '--kind', 'secret'))['key']!
+    start('workers').stdout?.resume()
+    const door = start('serve')
+    speak = speakTo(await urlOf(door))
+  })
+  afterAll(async () => {
+    for (const child of running) if (child.exitCode === null) child.kill('SIGKILL')
+    await stack.close()
+  })
+
+  const ask = async (method: string, path: string, json?: unknown) => {
+    const answer = await speak(method, path, { key, ...(json === undefined ? {} : { json }) })
+    return { status: answer.status, ...answer.body.data }
+  }
+
+  it('takes an event, a repeat, a batch and an identify, and reads them back', async () => {
+    const event = {
+      event: 'lesson.finished',
+      identity: { email: 'Ann@X.io', phone: '054-123-4567' },
+      value: 10.5,
+      idempotencyKey: 'k1',
+      traits: { level: 3, since: '2026-01-01' },
+      properties: { text: 'שלום 👋' },
+    }
+    const first = await ask('POST', '/api/sdk/track', event)
+    expect(first).toMatchObject({ status: 200, isNew: true, interpreted: { type: 'purchase', countedRevenue: 10.5 } })
+    const contactId = (first as unknown as { contactId: string }).contactId
+    expect(await ask('POST', '/api/sdk/track', event)).toMatchObject({ status: 200, contactId, deduped: true })
+
+    const events = [
+      { event: 'lesson.finished', identity: { email: 'ann@x.io' }, occurredAt: '2001-02-03' },
+      { event: 'lesson.finished', identity: {} },
+    ]
+    expect(await ask('POST', '/api/sdk/track/batch', { events })).toMatchObject({ status: 200, recorded: 1, failed: 1 })
+    const profile = { name: 'Ann Lee', timezone: 'Asia/Jerusalem', language: 'he' }
+    expect(await ask('POST', '/api/sdk/identify', { identity: { phone: '+972541234567' }, profile })).toMatchObject({
+      status: 200,
+      contactId,
+      isNew: false,
+    })
+
+    const { contact } = (await ask('GET', `/api/contacts/${contactId}`)) as unknown as { contact: object }
+    expect(contact).toMatchObject({
+      firstName: 'Ann',
+      lastName: 'Lee',
+      timezone: 'Asia/Jerusalem',
+      customFields: { level: 3, since: '2026-01-01' },
+      revenue: { total: 10.5, currency: 'USD' },
+      identities: { email: ['ann@x.io'], phone: ['+972541234567'] },
+      events: [{ event: 'lesson.finished', firstAt: '2001-02-03T00:00:00.000Z', count: 2 }],
+    })
+    expect(await ask('GET', `/api/contacts/${contactId}/timeline`)).toMatchObject({
+      status: 200,
+      events: [{ properties: { text: 'שלום 👋' } }, { occurredAt: '2001-02-03T00:00:00.000Z', source: 'batch' }],
+    })
+  })
+
+  it('refuses what it should, with the right status', async () => {
+    const identity = { email: 'ann@x.io' }
+    const statuses = await Promise.all([
+      speak('POST', '/api/sdk/track', { json: {} }),
+      speak('POST', '/api/sdk/track', { key, json: { event: 'e' } }),
+      speak('POST', '/api/sdk/track', { key, raw: '{', headers: { 'content-type': 'application/json' } }),
+      speak('POST', '/api/sdk/track', { key, raw: 'x', headers: { 'content-type': 'text/plain' } }),
+      speak('POST', '/api/sdk/track', { key, json: { event: 'e', identity, filler: 'x'.repeat(300_000) } }),
+      speak('OPTIONS', '/api/sdk/track'),
+      speak('GET', '/nowhere'),
+    ])
+    expect(statuses.map((answer) => answer.status)).toEqual([401, 400, 400, 415, 413, 405, 404])
+  })
+
+  it('is well, and ends on SIGTERM', async () => {
+    expect((await speak('GET', '/readyz')).status).toBe(200)
+    const [workers, door] = running.slice(-2)
+    for (const child of [door!, workers!]) {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await once(child, 'exit')
+      expect(child.exitCode).toBe(0)
+    }
+  })
+})

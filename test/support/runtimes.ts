@@ -1,0 +1,14 @@
+/** Bun, Deno and a current Node, as npm brings them: how each runs one of our sources. */
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const inModules = (path: string) => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url))
+
+/** The Node that comes as a development dependency where there is one for this platform, else the one on the PATH. */
+const packagedNode = inModules(`node-${process.platform}-${process.arch}/bin/node`)
+
+export const RUNTIMES: Record<string, [command: string, ...args: string[]]> = {
+  bun: [inModules('bun/bin/bun.exe')],
+  deno: [inModules('deno/deno'), 'run', '--allow-all', '--quiet', '--no-prompt'],
+  node: [existsSync(packagedNode) ? packagedNode : 'node'],
+}
