@@ -1,4 +1,6 @@
 /** The one file that knows on what it runs: Bun, Deno or Node. */
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { serve as listen } from 'srvx'
 
 export interface Listening {
@@ -17,19 +19,26 @@ export interface ListenOptions {
 }
 
 const LONGEST_IDLE_ON_BUN = 255
+/** For the last answer to leave, and for a server that does not cut: Deno ends its connections with the process. */
+const GRACE_MS = 50
+const CUT_MS = 500
 
-/** Rejects when the port cannot be had. Several front doors share one port where the system can divide it (Linux, but for Deno). */
+/** Rejects when the port cannot be had. Several front doors share one port where the system can divide it (Linux). */
 export async function serve(
   fetch: (request: Request) => Promise<Response>,
   { port, host, trustProxy, idleSeconds }: ListenOptions,
 ): Promise<Listening> {
+  const running = new Set<Promise<Response>>()
   const server = listen({
-    fetch,
+    fetch: (request) => {
+      const answer = fetch(request).finally(() => running.delete(answer))
+      running.add(answer)
+      return answer
+    },
     port,
     hostname: host,
     trustProxy,
-    // Deno still hides it behind a flag.
-    reusePort: globalThis.process.platform === 'linux' && !('Deno' in globalThis),
+    reusePort: process.platform === 'linux',
     // Signals belong to the supervisor.
     gracefulShutdown: false,
     silent: true,
@@ -39,16 +48,22 @@ export async function serve(
   return {
     url: (server.url ?? `http://${host}:${port}`).replace(/\/$/, ''),
     async close(deadlineMs) {
-      const { promise: late, resolve } = Promise.withResolvers<'late'>()
-      const timer = setTimeout(() => resolve('late'), deadlineMs)
-      const outcome = await Promise.race([server.close(), late])
-      clearTimeout(timer)
-      if (outcome === 'late') await Promise.race([server.close(true), pause(CUT_MS)])
+      const ended = server.close()
+      // An idle connection may stay open for a long time: what counts is that nobody waits for an answer.
+      await within(deadlineMs, Promise.race([ended, untilAnswered(running)]))
+      await within(CUT_MS, server.close(true))
     },
   }
 }
 
-/** Deno cannot cut its connections; the process ends soon anyway. */
-const CUT_MS = 500
+/** Requests that still come in on open connections are answered too. */
+async function untilAnswered(running: ReadonlySet<Promise<Response>>): Promise<void> {
+  while (running.size > 0) await Promise.allSettled(running)
+  await sleep(GRACE_MS)
+}
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  const late = new AbortController()
+  await Promise.race([work, sleep(ms, undefined, { signal: late.signal }).catch(() => undefined)])
+  late.abort()
+}

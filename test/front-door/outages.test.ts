@@ -1,0 +1,125 @@
+/** What callers see while a store is away, or too much is asked at once (decisions, "Answering from a stream"). */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type FrontDoor, runFrontDoor } from '../../src/main.ts'
+import { connectRedis, whenReady } from '../../src/stores/redis.ts'
+import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
+import { type OwnRedis, startOwnRedis, startProxy } from '../workers/own-redis.ts'
+import { type Answer, ASYNC, type Speak, speakTo } from './door-support.ts'
+
+let stack: Stack
+let redis: OwnRedis
+let door: FrontDoor
+let speak: Speak
+let tenant: TestBusiness
+beforeEach(async () => {
+  stack = await openStack({ ANSWER_TIMEOUT_MS: '1000' })
+  redis = await startOwnRedis()
+  door = await runFrontDoor({ ...stack.config, redisUrl: redis.url })
+  speak = speakTo(door.url)
+  tenant = await createBusiness(stack.sql)
+})
+afterEach(async () => {
+  await door.close()
+  await redis.close()
+  await stack.close()
+})
+
+const EVENT = { event: 'signup', identity: { email: 'ada@example.com' } }
+const code = ({ status, body }: Answer) => [status, body.error?.code]
+const track = (headers: Record<string, string> = ASYNC) =>
+  speak('POST', '/api/sdk/track', { key: tenant.secretKey, json: EVENT, headers })
+const readFields = () => speak('GET', '/api/custom-fields', { key: tenant.secretKey })
+
+async function timed(asked: () => Promise<Answer>): Promise<{ answer: Answer; ms: number }> {
+  const started = performance.now()
+  const answer = await asked()
+  return { answer, ms: performance.now() - started }
+}
+
+describe('without Redis', () => {
+  it('refuses to record, at once, and reads on without a limit', async () => {
+    expect((await track()).status).toBe(202)
+    await redis.kill()
+    await sleep(50)
+    const { answer, ms } = await timed(track)
+    expect(code(answer)).toEqual([503, 'unavailable'])
+    expect(answer.headers.get('retry-after')).toBe('1')
+    expect(answer.headers.has('ratelimit')).toBe(false)
+    expect(ms).toBeLessThan(100)
+    const read = await readFields()
+    expect([read.status, read.headers.has('ratelimit')]).toEqual([200, false])
+    expect((await speak('GET', '/metrics')).text).toMatch(/^rate_limiter_errors_total [1-9]/m)
+    expect((await speak('GET', '/readyz')).body.message).toContain('redis')
+    expect(code(await speak('POST', '/api/sdk/track', { key: 'sk_live_bad', json: EVENT }))).toEqual([
+      401,
+      'invalid_api_key',
+    ])
+  })
+
+  it('opens all the same, and records once Redis is there', async () => {
+    await redis.kill()
+    const late = await runFrontDoor({ ...stack.config, redisUrl: redis.url })
+    const ask = speakTo(late.url)
+    const said = { key: tenant.secretKey, json: EVENT, headers: ASYNC }
+    expect(code(await ask('POST', '/api/sdk/track', said))).toEqual([503, 'unavailable'])
+    await redis.start()
+    const deadline = Date.now() + 5000
+    while ((await ask('POST', '/api/sdk/track', said)).status !== 202 && Date.now() < deadline) await sleep(50)
+    const answer = await ask('POST', '/api/sdk/track', said)
+    expect([answer.status, answer.headers.has('ratelimit')]).toEqual([202, true])
+    await late.close()
+  })
+})
+
+it('lets requests through within moments while the limiter hangs', async () => {
+  await readFields()
+  const pausing = connectRedis(redis.url, 'command')
+  await whenReady(pausing)
+  await pausing.client('PAUSE', 2000, 'ALL')
+  const { answer, ms } = await timed(readFields)
+  pausing.disconnect()
+  expect([answer.status, answer.headers.has('ratelimit')]).toEqual([200, false])
+  expect(ms).toBeLessThan(250)
+})
+
+it('never calls a key bad while Postgres is away', async () => {
+  const proxy = await startProxy(new URL(stack.databaseUrl))
+  const apart = await runFrontDoor({ ...stack.config, databaseUrl: proxy.url })
+  const ask = speakTo(apart.url)
+  const said = { key: tenant.secretKey }
+  expect((await ask('GET', '/api/campaigns', said)).status).toBe(200)
+  await proxy.close()
+  await sleep(800)
+  const answer = await ask('GET', '/api/campaigns', said)
+  expect(code(answer)).toEqual([503, 'unavailable'])
+  expect(answer.headers.get('retry-after')).toBe('1')
+  await apart.close()
+})
+
+it('refuses at once what is more than it may hold', async () => {
+  const narrow = await runFrontDoor({ ...stack.config, maxInFlight: 3 })
+  const ask = speakTo(narrow.url)
+  const waiting = [1, 2, 3].map(() => ask('POST', '/api/sdk/track', { key: tenant.secretKey, json: EVENT }))
+  await sleep(100)
+  const { answer, ms } = await timed(() => ask('POST', '/api/sdk/track', { key: tenant.secretKey, json: EVENT }))
+  expect(code(answer)).toEqual([503, 'unavailable'])
+  expect(ms).toBeLessThan(50)
+  expect((await ask('GET', '/healthz')).status).toBe(200)
+  expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([202, 202, 202])
+  await narrow.close()
+})
+
+it('answers what is under way before it closes, and waits for no idle connection', async () => {
+  const closing = await runFrontDoor(stack.config)
+  const quiet = await runFrontDoor(stack.config)
+  const asked = speakTo(closing.url)('POST', '/api/sdk/track', { key: tenant.secretKey, json: EVENT })
+  await sleep(100)
+  const [answer] = await Promise.all([asked, closing.close()])
+  expect(answer.status).toBe(202)
+  await speakTo(quiet.url)('GET', '/healthz')
+  const started = performance.now()
+  await quiet.close()
+  expect(performance.now() - started).toBeLessThan(1000)
+  await expect(fetch(`${closing.url}/healthz`)).rejects.toBeInstanceOf(Error)
+})
