@@ -15,7 +15,7 @@ export interface TimelineDeps extends ShipDeps {
 const POLL_MS = 500
 /** From this many events on the next group is taken at once. */
 const BUSY_EVENTS = 2000
-const BACKOFF_MS = { first: 250, most: 10_000 }
+const BACKOFF_MS = { first: 250, most: 3000 }
 
 /**
  * Ships the outbox to ClickHouse, finishes erasures and purges what was shipped, until `signal` aborts. ClickHouse or
