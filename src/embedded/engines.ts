@@ -48,7 +48,10 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
       small: options.small ?? false,
       timeoutMs: 120_000,
     }
-    return { key, kept: await keepRunning(() => STARTERS[key](setup, options.log), key, options.log) }
+    return {
+      key,
+      kept: await keepRunning(() => STARTERS[key](setup, options.log), key.replace('Url', ''), options.log),
+    }
   })
   const settled = await Promise.allSettled(starts)
   const started = settled.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))

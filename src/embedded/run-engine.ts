@@ -3,6 +3,7 @@
  * as this process is gone: however it dies, the pipe to the shell's standard input closes.
  */
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { readFile, readlink, realpath, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -120,13 +121,15 @@ export function runtimeCommand(module: URL, args: string[]): string[] {
   return [process.execPath, ...permissions, fileURLToPath(module), ...args]
 }
 
-/** A loopback port that nobody uses now. */
+/** A port that nobody listens on, below those that the system gives to outgoing connections: it stays free until it is used. */
 export async function freePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const server = createServer().once('error', reject)
-  server.listen(0, '127.0.0.1', () => {
-    const address = server.address()
-    server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-  })
+  const port = randomInt(15_000, 32_000)
+  return (await isFree(port)) ? port : await freePort()
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const server = createServer().once('error', () => resolve(false))
+  server.listen(port, () => server.close(() => resolve(true)))
   return await promise
 }
