@@ -42,9 +42,9 @@ async function runRound(
   try {
     await chores.observe()
     const events = await shipOutbox(deps, lease, signal)
+    await chores.purge()
     // Only ever after a group has gone through: nothing of an earlier one can arrive behind an erasure.
     await chores.erase()
-    await chores.purge()
     return events !== undefined && events >= BUSY_EVENTS ? 'busy' : 'idle'
   } catch (error) {
     if (!signal.aborted) deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')
