@@ -89,7 +89,8 @@ export interface PoisonedRequest extends PoisonedEntry {
  * one request that is not as it should be.
  */
 export function decodeEntry(streamId: string, fields: string[]): ReadEntry {
-  const payload = fields[fields.indexOf('d') + 1] ?? ''
+  // Fields come as names and values in turn; ours has `d` first. Of another's entry all is kept.
+  const payload = (fields[0] === 'd' ? fields[1] : undefined) ?? JSON.stringify(fields)
   const read: ReadEntry = { streamId, requests: [], poisoned: [], events: 0, bytes: payload.length }
   const entry = parse(payload)
   if (!Envelope.Check(entry)) {

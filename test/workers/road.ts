@@ -75,9 +75,12 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
       await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 2 })
       return door
     },
-    worker(owner, { leaseMs = 2000, apply = (batch) => applyOnce(sql, batch, owner) } = {}) {
+    worker(owner, { leaseMs = 2000, apply } = {}) {
       const connectReader = () => connect('read')
-      const worker = startIngestLoops({ sql, redis, connectReader, apply, log }, { owner, leaseMs })
+      const worker = startIngestLoops(
+        { sql, redis, connectReader, apply: apply ?? ((batch) => applyOnce(sql, batch, owner)), log },
+        { owner, leaseMs },
+      )
       workers.push(worker)
       return worker
     },
@@ -153,7 +156,7 @@ export function event(requestId: string, businessId: string, size = 0): Omit<Tra
 
 export function batchOf(requestId: string, businessId: string, items: number): NewRequest {
   const facts = Array.from({ length: items }, () => eventFact('viewed', { email: 'ann@x.io' }))
-  return { ...batch(businessId, facts), requestId } as NewRequest
+  return { ...batch(businessId, facts), requestId }
 }
 
 export const bytesOf = (request: NewRequest, n: number): number => Buffer.byteLength(JSON.stringify({ ...request, n }))

@@ -37,8 +37,7 @@ export type ThreadBody = (config: WorkerConfig, tools: ThreadTools, signal: Abor
 const REPORT_MS = 1000
 
 export const ingest = (task: ThreadTask): Promise<void> => runTask(task, 'ingest', runIngest)
-export const timeline = (task: ThreadTask): Promise<void> =>
-  runTask(task, 'timeline', (config, _tools, signal) => runTimeline(config, signal))
+export const timeline = (task: ThreadTask): Promise<void> => runTask(task, 'timeline', runTimeline)
 
 async function runTask({ name, config, port }: ThreadTask, kind: string, body: ThreadBody): Promise<void> {
   const log = createLogger({ level: config.logLevel, name: kind })

@@ -1,0 +1,247 @@
+/** Applied once and in order, whatever dies in between (design, promises 2, 3 and 6). */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { streamKey } from '../../src/stream/keys.ts'
+import type { MicroBatch } from '../../src/stream/micro-batch.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { type OwnRedis, startOwnRedis } from './own-redis.ts'
+import { type Road, applyOnce, batchOf, businessOf, event, numbered, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  road = await openRoad(stack.sql, stack.redisUrl)
+})
+afterEach(() => road.close())
+
+const queueOnly = { wait: false }
+const soon = { timeout: 5000, interval: 5 }
+const expire = (partition: string) => stack.sql`update positions set lease_until = now() where partition = ${partition}`
+const untilApplied = (on: Road, count: number) => vi.waitUntil(async () => (await on.applied()).length >= count, soon)
+
+describe('a partition', () => {
+  it('is applied in the order of arrival', async () => {
+    const door = await road.door()
+    road.worker('a')
+    const business = businessOf('live-0')
+    const ids = numbered('r', 500)
+    const sent: Promise<unknown>[] = []
+    for (const [at, id] of ids.entries()) {
+      sent.push(door.submit(event(id, business)))
+      if (at % 7 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await Promise.all(sent)
+    expect(await road.applied()).toEqual(ids)
+  })
+
+  it('is read by events, and entries stay whole', async () => {
+    const door = await road.door()
+    const business = businessOf('live-0')
+    for (const id of numbered('past-', 5)) await door.submit(batchOf(id, business, 400), queueOnly)
+    await door.submit(batchOf('large', business, 1500), queueOnly)
+    const sizes: number[] = []
+    const apply = (batch: MicroBatch) => {
+      const events = batch.requests.map(({ request }) => (request.kind === 'batch' ? request.items.length : 1))
+      sizes.push(events.reduce((sum, count) => sum + count, 0))
+      return applyOnce(stack.sql, batch)
+    }
+    road.worker('a', { apply })
+    await untilApplied(road, 6)
+    expect(sizes).toEqual([800, 800, 400, 1500])
+  })
+
+  it('loses nothing, and no time, to a cut connection of its blocked reader', async () => {
+    const door = await road.door()
+    const worker = road.worker('a')
+    await vi.waitUntil(() => worker.running().length === 4, soon)
+    const business = businessOf('live-0')
+    await door.submit(event('before', business))
+    await cutReaders(road)
+    const began = performance.now()
+    expect((await door.submit(event('after', business))).kind).toBe('answered')
+    expect(performance.now() - began).toBeLessThan(2500)
+    expect(await road.applied()).toEqual(['before', 'after'])
+  })
+})
+
+async function cutReaders({ redis }: Road): Promise<void> {
+  const clients = String(await redis.client('LIST')).split('\n')
+  const readers = clients.filter((line) => line.includes('name=sluice-read') && line.includes('cmd=xread'))
+  const ids = readers.map((line) => /\bid=(\d+)/.exec(line)?.[1] ?? '')
+  for (const id of ids) await redis.client('KILL', 'ID', id)
+}
+
+describe('what a worker left behind', () => {
+  it('by dying after its commit is trimmed, never applied again', async () => {
+    const door = await road.door({ answerTimeoutMs: 300 })
+    const business = businessOf('live-0')
+    // Commits, and is never heard of again: neither its answers nor the trimming happen.
+    const dead = road.worker('dead', {
+      apply: async (batch, signal) => {
+        await applyOnce(stack.sql, batch, 'dead')
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        return { kind: 'stopped' }
+      },
+    })
+    expect((await door.submit(event('committed', business))).kind).toBe('queued')
+    expect(await road.length('live-0')).toBe(1)
+    await dead.stop()
+    road.worker('heir')
+    await vi.waitUntil(async () => (await road.length('live-0')) === 0, soon)
+    expect((await door.submit(event('next', business))).kind).toBe('answered')
+    expect(await road.applied()).toEqual(['committed', 'next'])
+    await vi.waitUntil(async () => Object.keys(await road.backlog('live-0')).length === 0, soon)
+  })
+
+  it('cannot be overwritten when it wakes up: the epoch fences it', async () => {
+    const door = await road.door()
+    const business = businessOf('live-0')
+    const paused = Promise.withResolvers<void>()
+    const asleep = Promise.withResolvers<void>()
+    const outcomes: string[] = []
+    road.worker('sleeper', {
+      apply: async (batch) => {
+        asleep.resolve()
+        await paused.promise
+        const outcome = await applyOnce(stack.sql, batch, 'sleeper')
+        outcomes.push(outcome.kind)
+        return outcome
+      },
+    })
+    const submitted = door.submit(event('once', business))
+    await asleep.promise
+    await expire('live-0')
+    road.worker('heir')
+    expect((await submitted).kind).toBe('answered')
+    paused.resolve()
+    await vi.waitUntil(() => outcomes.length > 0, soon)
+    expect(outcomes[0]).toBe('fenced')
+    expect(await road.applied()).toEqual(['once'])
+    expect((await door.submit(event('twice', business))).kind).toBe('answered')
+  })
+})
+
+describe('a poisoned entry', () => {
+  it('is handed over to be kept, and stops nobody', async () => {
+    const door = await road.door()
+    const business = businessOf('live-0')
+    const batches: MicroBatch[] = []
+    const key = streamKey('live-0')
+    await door.submit(event('before', business), queueOnly)
+    await road.redis.xadd(key, '*', 'd', 'no JSON')
+    await road.redis.xadd(key, '*', 'x', 'y')
+    const malformed = { ...event('bad', business), n: 7, receivedAt: 'today' }
+    const good = { ...event('good', business), n: 8 }
+    await road.redis.xadd(
+      key,
+      '*',
+      'd',
+      JSON.stringify({ frontDoor: 'nobody', requests: [malformed, good] }),
+      'w',
+      'no',
+    )
+    road.worker('a', {
+      apply: (batch) => {
+        batches.push(batch)
+        return applyOnce(stack.sql, batch)
+      },
+    })
+    expect((await door.submit(event('after', business))).kind).toBe('answered')
+    expect(await road.applied()).toEqual(['before', 'good', 'after'])
+    expect(batches.flatMap((batch) => batch.poisoned)).toEqual([
+      { streamId: expect.any(String) as string, reason: 'The entry is not a group of requests.', payload: 'no JSON' },
+      { streamId: expect.any(String) as string, reason: 'The entry is not a group of requests.', payload: '["x","y"]' },
+      {
+        streamId: expect.any(String) as string,
+        reason: 'The track request is malformed at /receivedAt: Expected integer.',
+        payload: JSON.stringify(malformed),
+      },
+    ])
+    await vi.waitUntil(async () => (await road.length('live-0')) === 0, soon)
+    expect(await road.backlog('live-0')).toEqual({})
+  })
+
+  it('fails the one who asked, if it tells who that was', async () => {
+    const door = await road.door()
+    const request = event('bad', businessOf('live-0'))
+    const malformed = { ...request, fact: { ...request.fact, tags: 'none' } } as unknown as typeof request
+    road.worker('a')
+    expect(await door.submit(malformed)).toEqual({ kind: 'answered', answer: { failed: true } })
+  })
+})
+
+describe('a Redis', () => {
+  let redis: OwnRedis
+  let own: Road
+  beforeEach(async () => {
+    redis = await startOwnRedis()
+    own = await openRoad(stack.sql, redis.url)
+  })
+  afterEach(async () => {
+    await own.close()
+    await redis.close()
+  })
+
+  it('that dies under load and comes back repeats nothing, and what was answered is there', async () => {
+    const door = await own.door({ answerTimeoutMs: 1500 })
+    own.worker('a')
+    const business = businessOf('live-0')
+    const kinds = new Map<string, string>()
+    const send = async (id: string) => void kinds.set(id, (await door.submit(event(id, business))).kind)
+    const callers = numbered('c', 10).map(async (caller) => {
+      for (const id of numbered(`${caller}-`, 60)) {
+        await send(id)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await redis.kill()
+    await redis.start()
+    await Promise.all(callers)
+    await vi.waitUntil(async () => (await own.length('live-0')) === 0, soon)
+    const applied = await own.applied()
+    expect(new Set(applied).size).toBe(applied.length)
+    const promised = [...kinds].filter(([, kind]) => kind === 'answered' || kind === 'queued').map(([id]) => id)
+    expect(promised.filter((id) => !applied.includes(id))).toEqual([])
+    const refused = [...kinds].filter(([, kind]) => kind === 'unavailable').map(([id]) => id)
+    expect(refused.filter((id) => applied.includes(id))).toEqual([])
+    expect(promised.length).toBeGreaterThan(100)
+  })
+
+  it('that comes back empty and with its clock behind hides nothing that follows', async () => {
+    const door = await own.door()
+    own.worker('a')
+    const business = businessOf('live-0')
+    // As if the clock had been years ahead until now.
+    await own.redis.xadd(streamKey('live-0'), '4000000000000-0', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
+    expect((await door.submit(event('first', business))).kind).toBe('answered')
+    const [row] = await stack.sql<{ position: string }[]>`select position from positions where partition = 'live-0'`
+    expect(row?.position).toBe('4000000000000-1')
+    await redis.kill()
+    await redis.empty()
+    await redis.start()
+    await vi.waitUntil(() => door.isOpen(), soon)
+    expect((await door.submit(event('second', business))).kind).toBe('answered')
+    expect(await own.applied()).toEqual(['first', 'second'])
+  })
+
+  it('that comes back as it was long ago repeats nothing of it', async () => {
+    const door = await own.door()
+    const business = businessOf('live-0')
+    const ids = numbered('old-', 20)
+    for (const id of ids) await door.submit(event(id, business), queueOnly)
+    const dump = await own.redis.dumpBuffer(streamKey('live-0'))
+    const worker = own.worker('a')
+    await untilApplied(own, 20)
+    await vi.waitUntil(async () => (await own.length('live-0')) === 0, soon)
+    await worker.stop()
+    await own.redis.restore(streamKey('live-0'), 0, dump ?? '', 'REPLACE')
+    own.worker('b')
+    expect((await door.submit(event('new', business))).kind).toBe('answered')
+    expect(await own.applied()).toEqual([...ids, 'new'])
+    await vi.waitUntil(async () => (await own.length('live-0')) === 0, soon)
+  })
+})

@@ -1,0 +1,126 @@
+/** Who works on what: fair shares, take-over, graceful hand-over. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { acquireLease, releaseLease, renewLease } from '../../src/stream/lease.ts'
+import { allPartitions } from '../../src/stream/partition-of.ts'
+import { unattendedPartitions } from '../../src/stream/positions.ts'
+import { type LeaseHolder, spreadLeases } from '../../src/stream/spread-leases.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { type Road, businessOf, event, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  road = await openRoad(stack.sql, stack.redisUrl)
+})
+afterEach(() => road.close())
+
+const soon = { timeout: 6000, interval: 5 }
+
+describe('a lease', () => {
+  it('is one owner’s until it passes, and each owner has a higher epoch', async () => {
+    const first = await acquireLease(stack.sql, 'live-0', 'a', 60)
+    expect(first).toEqual({ partition: 'live-0', epoch: 1, position: '0-0' })
+    expect(await acquireLease(stack.sql, 'live-0', 'b', 60)).toBeUndefined()
+    expect((await acquireLease(stack.sql, 'live-0', 'a', 60))?.epoch).toBe(2)
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    const third = await acquireLease(stack.sql, 'live-0', 'b', 60)
+    expect(third?.epoch).toBe(3)
+    if (!first || !third) return
+    expect(await renewLease(stack.sql, first, 60)).toBe(false)
+    expect(await renewLease(stack.sql, third, 60)).toBe(true)
+    await releaseLease(stack.sql, first)
+    expect(await acquireLease(stack.sql, 'live-0', 'c', 60)).toBeUndefined()
+    await releaseLease(stack.sql, third)
+    expect((await acquireLease(stack.sql, 'live-0', 'c', 60))?.epoch).toBe(4)
+  })
+})
+
+describe('the shares', () => {
+  /** Workers that judge in turn, each by what is the case at its turn, until none moves. */
+  function settle(holders: LeaseHolder[], workers: string[]): Map<string, string[]> {
+    const held = () =>
+      new Map(workers.map((me) => [me, holders.filter(({ owner }) => owner === me).map((h) => h.partition)]))
+    for (let round = 0, quiet = 0; quiet < workers.length; round += 1) {
+      if (round > 10_000) throw new Error('They never come to rest.')
+      const me = workers[round % workers.length] ?? ''
+      const { take, give } = spreadLeases({ me, workers, holders, running: new Set(held().get(me)) })
+      for (const holder of holders) {
+        if (take.includes(holder.partition)) holder.owner = me
+        if (holder.partition === give) holder.owner = null
+      }
+      quiet = take.length === 0 && give === undefined ? quiet + 1 : 0
+    }
+    return held()
+  }
+  const free = (partitions: number): LeaseHolder[] =>
+    allPartitions(partitions).map((partition) => ({ partition, owner: null }))
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+
+  it('differ by one at most, and leave no partition alone, however many there are', () => {
+    for (const partitions of [1, 2, 3, 4, 7, 16]) {
+      for (let count = 1; count <= names.length; count += 1) {
+        const sizes = [...settle(free(partitions), names.slice(0, count)).values()].map((held) => held.length)
+        expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(2 * partitions)
+        expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
+      }
+    }
+  })
+  it('are settled again when a worker comes or goes', () => {
+    for (const partitions of [1, 2, 3, 5]) {
+      const holders = free(partitions)
+      for (const count of [1, 2, 3, 5, 7]) settle(holders, names.slice(0, count))
+      for (const holder of holders) if (holder.owner === 'a' || holder.owner === 'b') holder.owner = null
+      const sizes = [...settle(holders, names.slice(2)).values()].map((held) => held.length)
+      expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
+    }
+  })
+  it('have both kinds in them', () => {
+    const shares = settle(free(4), ['a', 'b'])
+    for (const held of shares.values()) expect(held.filter((partition) => partition.startsWith('live'))).toHaveLength(2)
+  })
+})
+
+describe('workers', () => {
+  it('share with a newcomer, and take over what one leaves at once', async () => {
+    const first = road.worker('a', { leaseMs: 400 })
+    await vi.waitUntil(() => first.running().length === 4, soon)
+    expect(await unattendedPartitions(stack.sql)).toEqual([])
+    const second = road.worker('b', { leaseMs: 400 })
+    await vi.waitUntil(() => first.running().length === 2 && second.running().length === 2, soon)
+    expect([...first.running(), ...second.running()].toSorted()).toEqual(allPartitions(2).toSorted())
+    await second.stop()
+    await vi.waitUntil(() => first.running().length === 4, soon)
+  })
+
+  it('take over from one that died within its lease and a second', async () => {
+    const leaseMs = 600
+    for (const partition of allPartitions(2)) await acquireLease(stack.sql, partition, 'dead', leaseMs)
+    expect(await unattendedPartitions(stack.sql)).toEqual([])
+    const began = performance.now()
+    const door = await road.door()
+    const heir = road.worker('heir', { leaseMs })
+    expect((await door.submit(event('r', businessOf('live-0')))).kind).toBe('answered')
+    await vi.waitUntil(() => heir.running().length === 4, soon)
+    expect(performance.now() - began).toBeLessThan(leaseMs + 1000)
+  })
+
+  it('have their partitions back at once when they restart under the same name', async () => {
+    for (const partition of allPartitions(2)) await acquireLease(stack.sql, partition, 'me', 60_000)
+    const restarted = road.worker('me', { leaseMs: 60_000 })
+    await vi.waitUntil(() => restarted.running().length === 4, { timeout: 1000, interval: 5 })
+  })
+
+  it('stop all their loops and say so when one dies', async () => {
+    const door = await road.door({ answerTimeoutMs: 50 })
+    const worker = road.worker('a', { apply: () => Promise.reject(new Error('a fault of ours')) })
+    const died = expect(worker.done).rejects.toThrow('The loop of live-0 died.')
+    await door.submit(event('r', businessOf('live-0')))
+    await died
+    expect(worker.running()).toEqual([])
+    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+  })
+})
