@@ -43,7 +43,9 @@ create table identities (
   position bigint generated always as identity,
   primary key (business_id, kind, value)
 ) with (fillfactor = 80);
-create index identities_by_contact on identities (business_id, contact_id);
+-- Partial on what is always true, so that only a query that names a contact can use it: a plan made while the table is
+-- empty would else take it for any look-up, the business being its first column, and keep it as the table grows.
+create index identities_by_contact on identities (business_id, contact_id) where contact_id is not null;
 -- Two customer ids are two people.
 create unique index one_customer_id_per_contact on identities (business_id, contact_id) where kind = 'platformCustomerId';
 
@@ -102,16 +104,16 @@ create table visitors (
   linked_at bigint not null,
   primary key (business_id, visitor_id)
 );
-create index visitors_by_contact on visitors (business_id, contact_id);
+create index visitors_by_contact on visitors (business_id, contact_id) where contact_id is not null;
 -- Every contact that identified a browser lists it.
 create table contact_visitors (
   business_id uuid not null,
   contact_id uuid not null,
   visitor_id text collate "C" not null,
   linked_at bigint not null,
-  primary key (business_id, contact_id, visitor_id)
+  primary key (business_id, visitor_id, contact_id)
 );
-create index contact_visitors_by_visitor on contact_visitors (business_id, visitor_id);
+create index contact_visitors_by_contact on contact_visitors (business_id, contact_id) where contact_id is not null;
 
 create table identifications (
   business_id uuid not null,

@@ -22,7 +22,6 @@ create table enrolments (
   -- When it was received, for the order of two enrolments of one instant.
   received_at bigint not null,
   ended_at bigint,
-  primary key (business_id, id)
+  primary key (business_id, contact_id, id)
 ) with (fillfactor = 80);
-create index enrolments_by_contact on enrolments (business_id, contact_id);
 create unique index one_active_enrolment on enrolments (business_id, campaign_id, contact_id) where state = 'active';

@@ -3,13 +3,12 @@
  * function. What can be folded to one row per key is folded, and rows are sorted: two saves that touch the same ones
  * queue up behind each other instead of deadlocking.
  */
-import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
+import { type Changes, type ContactDelta, type IdentityChange, emptyDelta } from '../rules/changes.ts'
 import { type State, survivorOf } from '../rules/state.ts'
 import { encodeTimelineRow } from '../timeline/outbox-row.ts'
 import { hashKey } from './load-state.ts'
 
 export function recordsOf(state: State, changes: Changes) {
-  const { newContacts } = changes
   /** Rows of contacts that were merged away in this batch belong to the survivor. */
   const moved = <Row extends { contactId: string }>(row: Row): Row => ({
     ...row,
@@ -20,13 +19,13 @@ export function recordsOf(state: State, changes: Changes) {
     businesses: businessRecords(state, changes),
     newFields: changes.newFields.map((field) => inSnakeCase(field)),
     assumedContacts: assumedContacts(state),
-    newContacts: newContactRecords(state, changes),
-    identities: identityRecords(state, changes),
+    contacts: contactRecords(state, changes),
+    raised: raisedVersions(state, changes),
+    ...identityRecords(state, changes),
     endedEnrolments: [...changes.endedEnrolments.values()].map(({ enrolment, businessId }) =>
       inSnakeCase(enrolment, { businessId }),
     ),
     merges: changes.merges.map((merge) => inSnakeCase(merge)),
-    contacts: deltas.filter(([id]) => !newContacts.has(id)).map(([id, delta]) => contactRecord(state, id, delta)),
     statistics: deltas.flatMap(([id, delta]) => statisticRecords(state, id, delta)),
     revenue: deltas.flatMap(([id, delta]) => revenueRecords(state, id, delta)),
     keys: changes.newKeys.map((key) => ({
@@ -38,10 +37,9 @@ export function recordsOf(state: State, changes: Changes) {
     visitors: changes.newVisitors.map((row) => inSnakeCase(moved(row))),
     listedVisitors: changes.listedVisitors.map((row) => inSnakeCase(moved(row))),
     identifications: changes.identifications.map((row) => inSnakeCase(moved(row))),
-    newEnrolments: changes.newEnrolments.map((made) => {
-      const { businessId, contactId } = moved(made)
-      return inSnakeCase(made.enrolment, { businessId, contactId })
-    }),
+    newEnrolments: changes.newEnrolments.map(({ enrolment, businessId }) =>
+      inSnakeCase(moved(enrolment), { businessId }),
+    ),
     subscriptions: subscriptionRecords(state, changes),
     mergeLog: changes.mergeLog.map((row) => inSnakeCase(row)),
     erasures: changes.erasures.map((row) => inSnakeCase(row)),
@@ -76,17 +74,26 @@ function assumedContacts(state: State) {
     .sort(byId)
 }
 
+/** One that was made and merged away within this batch has a row as well, since its id was answered. */
+function contactRecords(state: State, changes: Changes) {
+  const merged = [...changes.newContacts.keys()].filter((id) => state.mergedInto.has(id))
+  const touched = new Set([...changes.deltas.keys(), ...merged])
+  return [...touched].sort().map((id) => contactRecord(state, id, changes.deltas.get(id) ?? emptyDelta()))
+}
+
 function contactRecord(state: State, id: string, delta: ContactDelta) {
+  const contact = state.contacts.get(id)
   const { profile } = delta
   return {
-    business_id: state.contacts.get(id)?.businessId,
+    business_id: contact?.businessId,
     id,
-    raises_version: delta.raisesVersion,
+    created_at: contact?.createdAt,
+    merged_into: state.mergedInto.has(id) ? survivorOf(state, id) : null,
     keyed: delta.keyed,
     stage: delta.stage,
     orders: delta.orders,
-    tags: delta.tags.size === 0 ? null : [...delta.tags],
-    traits: delta.traits.size === 0 ? null : Object.fromEntries(delta.traits),
+    tags: [...delta.tags],
+    traits: Object.fromEntries(delta.traits),
     first_name: profile.firstName,
     last_name: profile.lastName,
     country: profile.country,
@@ -96,28 +103,28 @@ function contactRecord(state: State, id: string, delta: ContactDelta) {
   }
 }
 
-/** One that was made and merged away within this batch has a row as well, since its id was answered. */
-function newContactRecords(state: State, changes: Changes) {
-  return [...changes.newContacts.values()].map(({ id, createdAt }) => {
-    const record = contactRecord(state, id, changes.deltas.get(id) ?? emptyDelta())
-    const merged_into = state.mergedInto.has(id) ? survivorOf(state, id) : null
-    return { ...record, created_at: createdAt, merged_into, tags: record.tags ?? [], traits: record.traits ?? {} }
-  })
+function raisedVersions(state: State, changes: Changes) {
+  return [...changes.deltas].flatMap(([id, { raisesVersion }]) =>
+    raisesVersion && !changes.newContacts.has(id) ? [{ business_id: state.contacts.get(id)?.businessId, id }] : [],
+  )
 }
 
+/** Those that Postgres does not know are inserted, never updated: had somebody else taken one, that is a conflict. */
 function identityRecords(state: State, { identities }: Changes) {
-  return [...identities]
-    .filter(([, change]) => !(change.isNew && change.contactId === null))
-    .sort(byFirst)
-    .map(([, change]) => ({
-      business_id: change.businessId,
-      kind: change.kind,
-      value: change.value,
-      contact_id: change.contactId === null ? null : survivorOf(state, change.contactId),
-      proven: change.proven,
-      phone_read: change.phoneRead,
-      is_new: change.isNew,
-    }))
+  const sorted = [...identities].sort(byFirst).map(([, change]) => change)
+  const record = ({ businessId, kind, value, contactId, proven, phoneRead }: IdentityChange) => ({
+    business_id: businessId,
+    kind,
+    value,
+    contact_id: contactId === null ? null : survivorOf(state, contactId),
+    proven,
+    phone_read: phoneRead,
+  })
+  return {
+    released: sorted.filter((change) => !change.isNew && change.contactId === null).map(record),
+    keptIdentities: sorted.filter((change) => !change.isNew && change.contactId !== null).map(record),
+    newIdentities: sorted.filter((change) => change.isNew && change.contactId !== null).map(record),
+  }
 }
 
 function statisticRecords(state: State, contact_id: string, { statistics }: ContactDelta) {

@@ -162,6 +162,7 @@ function addContact(state: State, row: LoadedState['contacts'][number]): void {
     identities: (row.identities ?? []).map(([kind, value, proven]) => ({ kind, value, proven })),
     enrolments: (row.enrolments ?? []).map((enrolment) => ({
       id: enrolment.id,
+      contactId: row.id,
       campaignId: enrolment.campaign_id,
       state: enrolment.state,
       enrolledAt: enrolment.enrolled_at,

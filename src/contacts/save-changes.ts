@@ -43,9 +43,10 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
     select save_changes(
       ${save.partition}, ${save.epoch}, ${save.from}, ${save.to}, ${save.attempt}, ${save.dryRun},
       ${JSON.stringify(records.businesses)}::text::json, ${list(records.newFields)}::text::json,
-      ${list(records.assumedContacts)}::text::json, ${list(records.newContacts)}::text::json,
-      ${list(records.identities)}::text::json, ${list(records.endedEnrolments)}::text::json,
-      ${list(records.merges)}::text::json, ${list(records.contacts)}::text::json,
+      ${list(records.assumedContacts)}::text::json, ${list(records.contacts)}::text::json,
+      ${list(records.raised)}::text::json, ${list(records.released)}::text::json,
+      ${list(records.endedEnrolments)}::text::json, ${list(records.merges)}::text::json,
+      ${list(records.keptIdentities)}::text::json, ${list(records.newIdentities)}::text::json,
       ${list(records.statistics)}::text::json, ${list(records.revenue)}::text::json,
       ${list(records.keys)}::text::json, ${list(records.visitors)}::text::json,
       ${list(records.listedVisitors)}::text::json, ${list(records.identifications)}::text::json,

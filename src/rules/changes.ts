@@ -79,7 +79,7 @@ export interface Changes {
     keyed: boolean
     visitorId: string | null
   }[]
-  newEnrolments: { businessId: string; contactId: string; enrolment: EnrolmentState }[]
+  newEnrolments: { businessId: string; enrolment: EnrolmentState }[]
   /** Enrolments that Postgres has and that ended. */
   endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
   subscriptions: Map<

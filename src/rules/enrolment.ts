@@ -21,6 +21,7 @@ export function applyToCampaigns(
     if (campaign.triggerEvent !== event || !mayEnter(campaign, contact)) continue
     const enrolment: EnrolmentState = {
       id: newId(),
+      contactId: contact.id,
       campaignId: campaign.id,
       state: 'active',
       enrolledAt: occurredAt,
@@ -32,7 +33,7 @@ export function applyToCampaigns(
       enrolment.endedAt = item.receivedAt
     }
     contact.enrolments.push(enrolment)
-    changes.newEnrolments.push({ businessId: item.businessId, contactId: contact.id, enrolment })
+    changes.newEnrolments.push({ businessId: item.businessId, enrolment })
     deltaOf(changes, contact.id).raisesVersion = true
   }
 }

@@ -30,6 +30,8 @@ export interface HeldIdentity {
 export type EnrolmentEnd = 'finished' | 'converted' | 'stopped' | 'merged'
 export interface EnrolmentState {
   id: string
+  /** The contact that has it in Postgres. */
+  contactId: string
   campaignId: string
   state: 'active' | EnrolmentEnd
   enrolledAt: number

@@ -3,7 +3,8 @@
 -- and ClickHouse follow from there.
 create or replace function erase_contact(p_business uuid, p_contact uuid) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+-- Rare, and planned afresh for what the tables are by now.
+set plan_cache_mode = force_custom_plan
 as $$
 declare
   ids uuid[] := array(select id from contacts where business_id = p_business and (id = p_contact or merged_into = p_contact));

@@ -5,29 +5,41 @@
 --   p_contacts    [{ business_id, id }]            contacts named
 --   p_goals       [{ business_id, event }]         goal events of the published campaigns
 -- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor.
--- Index lookups only, whatever the tables' sizes were when the plan was made.
+-- Each question is a probe of an index by its whole key: a lateral sub-query with a limit cannot be turned into a join, so
+-- no plan that was made while a table was empty can become a scan as it grows.
 create or replace function load_state(
   p_identities json, p_keys json, p_visitors json, p_contacts json, p_goals json
 ) returns json
 language plpgsql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 begin
   return (
     with
     found as (
-      select i.business_id, i.contact_id, false as named
-      from json_to_recordset(p_identities) as sent(business_id uuid, kind text, value text)
-      join identities i
-        on i.business_id = sent.business_id and i.kind = sent.kind collate "C" and i.value = sent.value collate "C"
-      union all
-      select c.business_id, coalesce(c.merged_into, c.id), true
-      from json_to_recordset(p_contacts) as named(business_id uuid, id uuid)
-      join contacts c on c.business_id = named.business_id and c.id = named.id
+      select business_id, contact_id, bool_or(named) as named
+      from (
+        select sent.business_id, held.contact_id, false as named
+        from json_to_recordset(p_identities) as sent (business_id uuid, kind text, value text)
+        cross join lateral (
+          select i.contact_id from identities i
+          where i.business_id = sent.business_id and i.kind = sent.kind collate "C" and i.value = sent.value collate "C"
+          limit 1
+        ) held
+        union all
+        select named.business_id, known.id, true
+        from json_to_recordset(p_contacts) as named (business_id uuid, id uuid)
+        cross join lateral (
+          select coalesce(c.merged_into, c.id) as id from contacts c
+          where c.business_id = named.business_id and c.id = named.id
+          limit 1
+        ) known
+      ) either
+      group by business_id, contact_id
     ),
     goals as (
       select g.business_id, g.event collate "C" as event
-      from json_to_recordset(p_goals) as g(business_id uuid, event text)
+      from json_to_recordset(p_goals) as g (business_id uuid, event text)
     )
     select json_build_object(
       'contacts', (
@@ -43,10 +55,13 @@ begin
             from enrolments e where e.business_id = c.business_id and e.contact_id = c.id
           ),
           'goals', (
-            select json_agg(json_build_array(s.event, s.last_at))
+            select json_agg(json_build_array(g.event, reached.last_at))
             from goals g
-            join event_statistics s
-              on s.business_id = g.business_id and s.contact_id = c.id and s.event = g.event
+            cross join lateral (
+              select s.last_at from event_statistics s
+              where s.business_id = c.business_id and s.contact_id = c.id and s.event = g.event
+              limit 1
+            ) reached
             where g.business_id = c.business_id
           ),
           'subscriptions', (
@@ -57,26 +72,34 @@ begin
             select json_agg(l.id) from contacts l where l.business_id = c.business_id and l.merged_into = c.id
           ) end
         )), '[]')
-        from (select business_id, contact_id, bool_or(named) as named from found group by 1, 2) f
-        join contacts c on c.business_id = f.business_id and c.id = f.contact_id
+        from found f
+        cross join lateral (
+          select * from contacts c where c.business_id = f.business_id and c.id = f.contact_id limit 1
+        ) c
       ),
       'keys', (
-        select coalesce(json_agg(json_build_object('business_id', k.business_id, 'key_hash', k.key_hash,
-          'occurred_at', k.occurred_at, 'erased_as', e.erased_as)), '[]')
-        from json_to_recordset(p_keys) as sent(business_id uuid, key_hash uuid)
-        join idempotency_keys k on k.business_id = sent.business_id and k.key_hash = sent.key_hash
-        left join erasures e on e.business_id = k.business_id and e.contact_id = k.contact_id
+        select coalesce(json_agg(json_build_object('business_id', sent.business_id, 'key_hash', sent.key_hash,
+          'occurred_at', k.occurred_at, 'erased_as', (
+            select e.erased_as from erasures e where e.business_id = sent.business_id and e.contact_id = k.contact_id
+          ))), '[]')
+        from json_to_recordset(p_keys) as sent (business_id uuid, key_hash uuid)
+        cross join lateral (
+          select * from idempotency_keys k
+          where k.business_id = sent.business_id and k.key_hash = sent.key_hash
+          limit 1
+        ) k
       ),
       'visitors', (
         select coalesce(json_agg(json_build_object('business_id', sent.business_id, 'visitor_id', sent.visitor_id,
-          'owner', v.contact_id,
+          'owner', (
+            select v.contact_id from visitors v
+            where v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"
+          ),
           'listed_by', (
             select json_agg(l.contact_id) from contact_visitors l
             where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
           ))), '[]')
-        from json_to_recordset(p_visitors) as sent(business_id uuid, visitor_id text)
-        left join visitors v
-          on v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"
+        from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text)
       )
     )
   );

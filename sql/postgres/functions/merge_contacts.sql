@@ -25,7 +25,8 @@ $$;
 -- Both rows are locked by the caller.
 create or replace function merge_contacts(p_business uuid, p_loser uuid, p_survivor uuid) returns void
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+-- Rare, and planned afresh for what the tables are by now.
+set plan_cache_mode = force_custom_plan
 as $$
 begin
   insert into event_statistics as kept (business_id, contact_id, event, first_at, last_at, count)

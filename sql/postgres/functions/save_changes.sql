@@ -2,20 +2,20 @@
 -- Every list is a JSON array of records, named and typed where it is read below; null when there is nothing.
 -- Answers true when it was written, false when the position was not `p_from` at this epoch (nothing is written then).
 -- Raises SL001 when something was not as the decision assumed: the caller loads and decides again.
+-- Tables are probed by whole keys alone (laterals, upserts, single rows): see load_state.
 -- With p_dry_run it raises SL003 in place of committing: to find the item that a fault of data comes from.
 create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
-  p_businesses json, p_new_fields json, p_assumed json, p_new_contacts json, p_identities json, p_ended_enrolments json,
-  p_merges json, p_contacts json, p_statistics json, p_revenue json, p_keys json, p_visitors json,
+  p_businesses json, p_new_fields json, p_assumed json, p_contacts json, p_raised json, p_released json,
+  p_ended_enrolments json, p_merges json, p_kept_identities json, p_new_identities json, p_statistics json, p_revenue json, p_keys json, p_visitors json,
   p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
   p_events text, p_event_count integer, p_dead_letters json, p_replayed json, p_erasures json
 ) returns boolean
 language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
-  expected integer;
-  merge record;
+  changed record;
 begin
   update positions set position = p_to, attempt = p_attempt
     where partition = p_partition and epoch = p_epoch and position = p_from;
@@ -25,109 +25,119 @@ begin
 
   -- The configuration that was read is still the one in force; a publish waits for this save, and the next one sees it.
   -- Those that get new fields are locked for the update at once: a lock raised later would deadlock.
-  select json_array_length(p_businesses) into expected;
-  perform 1 from businesses b
-    join json_to_recordset(p_businesses) as x(id uuid, version bigint, new_fields integer) on x.id = b.id
-    where x.new_fields > 0 order by b.id for no key update of b;
-  perform 1 from (
-    select b.id from businesses b
-      join json_to_recordset(p_businesses) as x(id uuid, version bigint, new_fields integer) on x.id = b.id
-      where b.config_version = x.version order by b.id for share of b
-  ) held having count(*) = expected;
+  perform 1 from json_to_recordset(p_businesses) as x (id uuid, version bigint, new_fields integer)
+    cross join lateral (select 1 from businesses b where b.id = x.id for no key update) held
+    where x.new_fields > 0;
+  perform 1 from json_to_recordset(p_businesses) as x (id uuid, version bigint, new_fields integer)
+    cross join lateral (
+      select 1 from businesses b where b.id = x.id and b.config_version = x.version for share
+    ) held
+    having count(*) = json_array_length(p_businesses);
   if not found then
     raise exception 'the configuration of a business changed meanwhile' using errcode = 'SL001';
   end if;
   if p_new_fields is not null then
-    update businesses b set config_version = config_version + 1, field_count = field_count + x.new_fields
-      from json_to_recordset(p_businesses) as x(id uuid, version bigint, new_fields integer)
-      where b.id = x.id and x.new_fields > 0;
+    for changed in
+      select id, new_fields from json_to_recordset(p_businesses) as x (id uuid, new_fields integer) where new_fields > 0
+    loop
+      update businesses set config_version = config_version + 1, field_count = field_count + changed.new_fields
+        where id = changed.id;
+    end loop;
     insert into custom_fields (business_id, key, type, created_at)
       select business_id, key, type, created_at
-      from json_to_recordset(p_new_fields) as x(business_id uuid, key text, type text, created_at bigint);
+      from json_to_recordset(p_new_fields) as x (business_id uuid, key text, type text, created_at bigint);
   end if;
 
-  -- Every contact that the decision looked at is as it was: not merged, not erased, same version.
+  -- Every contact that the decision looked at is as it was: not merged, not erased, same version. They come sorted, so
+  -- two saves queue up for them and do not deadlock.
   if p_assumed is not null then
-    perform 1 from (
-      select c.id from contacts c
-        join json_to_recordset(p_assumed) as x(business_id uuid, id uuid, version bigint)
-          on x.business_id = c.business_id and x.id = c.id
-        where c.version = x.version and c.merged_into is null
-        order by c.business_id, c.id for no key update of c
-    ) held having count(*) = json_array_length(p_assumed);
+    perform 1 from json_to_recordset(p_assumed) as x (business_id uuid, id uuid, version bigint)
+      cross join lateral (
+        select 1 from contacts c
+        where c.business_id = x.business_id and c.id = x.id and c.version = x.version and c.merged_into is null
+        for no key update
+      ) held
+      having count(*) = json_array_length(p_assumed);
     if not found then
       raise exception 'a contact changed meanwhile' using errcode = 'SL001';
     end if;
   end if;
 
-  -- New contacts are inserted complete.
-  if p_new_contacts is not null then
-    insert into contacts (business_id, id, created_at, keyed, merged_into, stage, order_count, tags, traits,
+  -- New contacts are inserted complete; those that were there are locked by now, and get what they lacked.
+  if p_contacts is not null then
+    insert into contacts as c (business_id, id, created_at, keyed, merged_into, stage, order_count, tags, traits,
         first_name, last_name, country, city, language, timezone)
       select business_id, id, created_at, keyed, merged_into, stage, orders, tags, traits,
         first_name, last_name, country, city, language, timezone
-      from json_to_recordset(p_new_contacts) as x(business_id uuid, id uuid, created_at bigint, keyed boolean,
+      from json_to_recordset(p_contacts) as x (business_id uuid, id uuid, created_at bigint, keyed boolean,
         merged_into uuid, stage smallint, orders bigint, tags text[], traits jsonb,
-        first_name text, last_name text, country text, city text, language text, timezone text);
+        first_name text, last_name text, country text, city text, language text, timezone text)
+    on conflict (business_id, id) do update set
+      revision = c.revision + 1,
+      keyed = c.keyed or excluded.keyed,
+      stage = greatest(c.stage, excluded.stage),
+      order_count = c.order_count + excluded.order_count,
+      tags = case when excluded.tags <@ c.tags then c.tags else merge_tags(c.tags, excluded.tags) end,
+      traits = case when excluded.traits = '{}' then c.traits else merge_traits(c.traits, excluded.traits) end,
+      first_name = coalesce(c.first_name, excluded.first_name),
+      last_name = coalesce(c.last_name, excluded.last_name),
+      country = coalesce(c.country, excluded.country),
+      city = coalesce(c.city, excluded.city),
+      language = coalesce(c.language, excluded.language),
+      timezone = coalesce(c.timezone, excluded.timezone);
+  end if;
+  if p_raised is not null then
+    for changed in select business_id, id from json_to_recordset(p_raised) as x (business_id uuid, id uuid)
+    loop
+      update contacts set version = version + 1 where business_id = changed.business_id and id = changed.id;
+    end loop;
   end if;
 
   -- Released ones leave first: a contact holds one customer id.
-  if p_identities is not null then
-    delete from identities i
-      using json_to_recordset(p_identities) as x(business_id uuid, kind text, value text, contact_id uuid)
-      where x.contact_id is null and i.business_id = x.business_id and i.kind = x.kind collate "C"
-        and i.value = x.value collate "C";
-  end if;
-  if p_ended_enrolments is not null then
-    update enrolments e set state = x.state, ended_at = x.ended_at
-      from json_to_recordset(p_ended_enrolments) as x(business_id uuid, id uuid, state text, ended_at bigint)
-      where e.business_id = x.business_id and e.id = x.id;
-  end if;
-  if p_merges is not null then
-    for merge in
-      select business_id, losing_id, surviving_id
-      from json_to_recordset(p_merges) as x(business_id uuid, losing_id uuid, surviving_id uuid)
+  if p_released is not null then
+    for changed in select business_id, kind, value
+      from json_to_recordset(p_released) as x (business_id uuid, kind text, value text)
     loop
-      perform merge_contacts(merge.business_id, merge.losing_id, merge.surviving_id);
+      delete from identities i
+        where i.business_id = changed.business_id and i.kind = changed.kind collate "C"
+          and i.value = changed.value collate "C";
     end loop;
   end if;
-  if p_identities is not null then
-    update identities i set contact_id = x.contact_id, proven = x.proven, phone_read = i.phone_read or x.phone_read
-      from json_to_recordset(p_identities) as x(business_id uuid, kind text, value text, contact_id uuid,
-        proven boolean, phone_read boolean, is_new boolean)
-      where not x.is_new and x.contact_id is not null and i.business_id = x.business_id
-        and i.kind = x.kind collate "C" and i.value = x.value collate "C";
-    insert into identities (business_id, kind, value, contact_id, proven, phone_read)
+  if p_ended_enrolments is not null then
+    for changed in select business_id, contact_id, id, state, ended_at
+      from json_to_recordset(p_ended_enrolments) as x (business_id uuid, contact_id uuid, id uuid, state text, ended_at bigint)
+    loop
+      update enrolments e set state = changed.state, ended_at = changed.ended_at
+        where e.business_id = changed.business_id and e.contact_id = changed.contact_id and e.id = changed.id;
+    end loop;
+  end if;
+  if p_merges is not null then
+    for changed in select business_id, losing_id, surviving_id
+      from json_to_recordset(p_merges) as x (business_id uuid, losing_id uuid, surviving_id uuid)
+    loop
+      perform merge_contacts(changed.business_id, changed.losing_id, changed.surviving_id);
+    end loop;
+  end if;
+  if p_kept_identities is not null then
+    insert into identities as i (business_id, kind, value, contact_id, proven, phone_read)
       select business_id, kind, value, contact_id, proven, phone_read
-      from json_to_recordset(p_identities) as x(business_id uuid, kind text, value text, contact_id uuid,
-        proven boolean, phone_read boolean, is_new boolean)
-      where is_new and contact_id is not null;
+      from json_to_recordset(p_kept_identities) as x (business_id uuid, kind text, value text, contact_id uuid,
+        proven boolean, phone_read boolean)
+    on conflict (business_id, kind, value) do update set
+      contact_id = excluded.contact_id, proven = excluded.proven, phone_read = i.phone_read or excluded.phone_read;
   end if;
 
-  if p_contacts is not null then
-    update contacts c set
-      revision = c.revision + 1,
-      version = c.version + x.raises_version::int,
-      keyed = c.keyed or x.keyed,
-      stage = greatest(c.stage, x.stage),
-      order_count = c.order_count + x.orders,
-      tags = case when x.tags is null or x.tags <@ c.tags then c.tags else merge_tags(c.tags, x.tags) end,
-      traits = case when x.traits is null then c.traits else merge_traits(c.traits, x.traits) end,
-      first_name = coalesce(c.first_name, x.first_name),
-      last_name = coalesce(c.last_name, x.last_name),
-      country = coalesce(c.country, x.country),
-      city = coalesce(c.city, x.city),
-      language = coalesce(c.language, x.language),
-      timezone = coalesce(c.timezone, x.timezone)
-    from json_to_recordset(p_contacts) as x(business_id uuid, id uuid, raises_version boolean, keyed boolean,
-      stage smallint, orders bigint, tags text[], traits jsonb,
-      first_name text, last_name text, country text, city text, language text, timezone text)
-    where c.business_id = x.business_id and c.id = x.id;
+  -- A field, a key or a browser that somebody else recorded meanwhile is a unique violation: decided again.
+  if p_new_identities is not null then
+    insert into identities (business_id, kind, value, contact_id, proven, phone_read)
+      select business_id, kind, value, contact_id, proven, phone_read
+      from json_to_recordset(p_new_identities) as x (business_id uuid, kind text, value text, contact_id uuid,
+        proven boolean, phone_read boolean);
   end if;
   if p_statistics is not null then
     insert into event_statistics as kept (business_id, contact_id, event, first_at, last_at, count)
       select business_id, contact_id, event, first_at, last_at, count
-      from json_to_recordset(p_statistics) as x(business_id uuid, contact_id uuid, event text,
+      from json_to_recordset(p_statistics) as x (business_id uuid, contact_id uuid, event text,
         first_at bigint, last_at bigint, count bigint)
     on conflict (business_id, contact_id, event) do update set
       first_at = least(kept.first_at, excluded.first_at),
@@ -137,43 +147,42 @@ begin
   if p_revenue is not null then
     insert into revenue as kept (business_id, contact_id, currency, amount)
       select business_id, contact_id, currency, amount
-      from json_to_recordset(p_revenue) as x(business_id uuid, contact_id uuid, currency text, amount numeric)
+      from json_to_recordset(p_revenue) as x (business_id uuid, contact_id uuid, currency text, amount numeric)
     on conflict (business_id, contact_id, currency) do update set amount = kept.amount + excluded.amount;
   end if;
 
-  -- A key, a browser or an identity that somebody else recorded meanwhile is a unique violation: decided again.
   if p_keys is not null then
     insert into idempotency_keys (business_id, key_hash, contact_id, occurred_at)
       select business_id, key_hash, contact_id, occurred_at
-      from json_to_recordset(p_keys) as x(business_id uuid, key_hash uuid, contact_id uuid, occurred_at bigint);
+      from json_to_recordset(p_keys) as x (business_id uuid, key_hash uuid, contact_id uuid, occurred_at bigint);
   end if;
   if p_visitors is not null then
     insert into visitors (business_id, visitor_id, contact_id, linked_at)
       select business_id, visitor_id, contact_id, linked_at
-      from json_to_recordset(p_visitors) as x(business_id uuid, visitor_id text, contact_id uuid, linked_at bigint);
+      from json_to_recordset(p_visitors) as x (business_id uuid, visitor_id text, contact_id uuid, linked_at bigint);
   end if;
   if p_listed_visitors is not null then
     insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
       select business_id, contact_id, visitor_id, linked_at
-      from json_to_recordset(p_listed_visitors) as x(business_id uuid, contact_id uuid, visitor_id text, linked_at bigint)
+      from json_to_recordset(p_listed_visitors) as x (business_id uuid, contact_id uuid, visitor_id text, linked_at bigint)
     on conflict do nothing;
   end if;
   if p_identifications is not null then
     insert into identifications (business_id, contact_id, id, identified_at, method, keyed, visitor_id)
       select business_id, contact_id, id, identified_at, method, keyed, visitor_id
-      from json_to_recordset(p_identifications) as x(business_id uuid, contact_id uuid, id uuid, identified_at bigint,
+      from json_to_recordset(p_identifications) as x (business_id uuid, contact_id uuid, id uuid, identified_at bigint,
         method text, keyed boolean, visitor_id text);
   end if;
   if p_new_enrolments is not null then
     insert into enrolments (business_id, id, campaign_id, contact_id, state, enrolled_at, received_at, ended_at)
       select business_id, id, campaign_id, contact_id, state, enrolled_at, received_at, ended_at
-      from json_to_recordset(p_new_enrolments) as x(business_id uuid, id uuid, campaign_id uuid, contact_id uuid,
+      from json_to_recordset(p_new_enrolments) as x (business_id uuid, id uuid, campaign_id uuid, contact_id uuid,
         state text, enrolled_at bigint, received_at bigint, ended_at bigint);
   end if;
   if p_subscriptions is not null then
     insert into subscriptions (business_id, contact_id, channel, subscribed, method, recorded_at)
       select business_id, contact_id, channel, subscribed, method, recorded_at
-      from json_to_recordset(p_subscriptions) as x(business_id uuid, contact_id uuid, channel text, subscribed boolean,
+      from json_to_recordset(p_subscriptions) as x (business_id uuid, contact_id uuid, channel text, subscribed boolean,
         method text, recorded_at bigint)
     on conflict (business_id, contact_id, channel) do update set
       subscribed = excluded.subscribed, method = excluded.method, recorded_at = excluded.recorded_at;
@@ -181,14 +190,14 @@ begin
   if p_merge_log is not null then
     insert into merge_log (business_id, id, action, contact_id, losing_id, evidence, recorded_at)
       select business_id, id, action, contact_id, losing_id, evidence, recorded_at
-      from json_to_recordset(p_merge_log) as x(business_id uuid, id uuid, action text, contact_id uuid, losing_id uuid,
+      from json_to_recordset(p_merge_log) as x (business_id uuid, id uuid, action text, contact_id uuid, losing_id uuid,
         evidence jsonb, recorded_at bigint);
   end if;
 
   if p_dead_letters is not null then
     insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload, received_at)
       select id, business_id, p_partition, stream_id, kind, reason, payload, received_at
-      from json_to_recordset(p_dead_letters) as x(id uuid, business_id uuid, stream_id text, kind text, reason text,
+      from json_to_recordset(p_dead_letters) as x (id uuid, business_id uuid, stream_id text, kind text, reason text,
         payload text, received_at bigint);
   end if;
   if p_replayed is not null then
@@ -197,20 +206,20 @@ begin
 
   if p_erasures is not null then
     perform erase_contact(business_id, contact_id)
-      from json_to_recordset(p_erasures) as x(business_id uuid, contact_id uuid);
+      from json_to_recordset(p_erasures) as x (business_id uuid, contact_id uuid);
   end if;
 
   insert into outbox (events, event_count, business_ids, contact_ids)
     select p_events, p_event_count, array_agg(touched.business_id), array_agg(touched.id)
     from (
-      select business_id, id from json_to_recordset(p_contacts) as x(business_id uuid, id uuid)
-      union
-      select business_id, id from json_to_recordset(p_new_contacts) as x(business_id uuid, id uuid)
+      select business_id, id from json_to_recordset(p_contacts) as x (business_id uuid, id uuid)
       union
       -- A merge re-points all that had been merged into the loser.
       select m.business_id, c.id
-      from json_to_recordset(p_merges) as m(business_id uuid, losing_id uuid, surviving_id uuid)
-      join contacts c on c.business_id = m.business_id and c.merged_into = m.surviving_id
+      from json_to_recordset(p_merges) as m (business_id uuid, surviving_id uuid)
+      cross join lateral (
+        select c.id from contacts c where c.business_id = m.business_id and c.merged_into = m.surviving_id offset 0
+      ) c
     ) touched
     having count(*) > 0;
 
