@@ -2,15 +2,21 @@
 import { RequestError } from '../errors.ts'
 import type { Call, Door } from './door.ts'
 import { refundCharges } from './charge.ts'
+import { describeStoreTrouble } from './store-trouble.ts'
 
 /** 401, 403 and 429 cost the caller nothing (decisions, "Rate limit"). */
 const FREE = new Set([401, 403, 429])
 
 export async function answerError(door: Door, call: Call, error: unknown): Promise<Response> {
-  const refusal = error instanceof RequestError ? error : new RequestError('internal', { cause: error })
+  const refusal = toRequestError(error, call)
   report(door, call, refusal)
   if (FREE.has(refusal.status)) await refundCharges(door, call)
   return toResponse(refusal, call)
+}
+
+function toRequestError(error: unknown, { request }: Call): RequestError {
+  if (error instanceof RequestError) return error
+  return describeStoreTrouble(error, request) ?? new RequestError('internal', { cause: error })
 }
 
 function report(door: Door, call: Call, refusal: RequestError): void {

@@ -19,11 +19,13 @@ export interface ListenOptions {
 }
 
 const LONGEST_IDLE_ON_BUN = 255
+/** Linux divides a port; Deno lets nobody ask for it without a flag. */
+const CAN_SHARE_PORT = process.platform === 'linux' && !('Deno' in globalThis)
 /** For the last answer to leave, and for a server that does not cut: Deno ends its connections with the process. */
 const GRACE_MS = 50
 const CUT_MS = 500
 
-/** Rejects when the port cannot be had. Several front doors share one port where the system can divide it (Linux). */
+/** Rejects when the port cannot be had. Several front doors share one port where the system can divide it. */
 export async function serve(
   fetch: (request: Request) => Promise<Response>,
   { port, host, trustProxy, idleSeconds }: ListenOptions,
@@ -38,7 +40,7 @@ export async function serve(
     port,
     hostname: host,
     trustProxy,
-    reusePort: process.platform === 'linux',
+    reusePort: CAN_SHARE_PORT,
     // Signals belong to the supervisor.
     gracefulShutdown: false,
     silent: true,

@@ -90,6 +90,10 @@ it('never calls a key bad while Postgres is away', async () => {
   const said = { key: tenant.secretKey }
   expect((await ask('GET', '/api/campaigns', said)).status).toBe(200)
   await proxy.close()
+  const known = await ask('GET', '/api/campaigns', said)
+  expect(code(known)).toEqual([503, 'unavailable'])
+  const json = { name: 'n', trigger: { event: 'e' } }
+  expect(code(await ask('POST', '/api/campaigns', { ...said, json }))).toEqual([503, 'outcome_unknown'])
   await sleep(800)
   const answer = await ask('GET', '/api/campaigns', said)
   expect(code(answer)).toEqual([503, 'unavailable'])
