@@ -113,17 +113,19 @@ async function runUntilStopped(running: { close(): Promise<void> }): Promise<num
   return 0
 }
 
-/** The first signal asks; a second one does not wait any longer. */
+/** One Ctrl-C may arrive twice: from the terminal and from the npm that it reached too. */
+const SAME_KEYPRESS_MS = 1000
+
+/** The first signal asks; a later one does not wait any longer. */
 function askedToStop(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  let asked = false
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (asked) process.exit(1)
-      asked = true
-      resolve()
-    })
+  let askedAt: number | undefined
+  const ask = () => {
+    askedAt ??= Date.now()
+    if (Date.now() - askedAt > SAME_KEYPRESS_MS) process.exit(1)
+    resolve()
   }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask)
   return promise
 }
 
@@ -132,17 +134,12 @@ function say(text: string): number {
   return 0
 }
 
-/** What is the caller's doing is told in a sentence; only a fault of ours shows where it happened. */
-function describe(error: unknown): string {
-  if (error instanceof UsageError || error instanceof ConfigError) return error.message
-  if (error instanceof Error) return error.message
-  return String(error)
-}
-
+// A terminal or a pipe that is gone is no reason to end half-way.
+process.stdout.on('error', () => undefined)
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
-  process.stderr.write(`${describe(error)}\n`)
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1
 }
 // Whatever still hangs on to the event loop has had its chance to close.

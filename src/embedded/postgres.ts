@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -116,7 +116,7 @@ async function createCluster(binaries: Binaries, runner: Runner, setup: EngineSe
 }
 
 async function chooseRunner(binaries: Binaries, dataDir: string): Promise<Runner> {
-  await Promise.all([binaries.postgres, binaries.initdb].map((file) => chmod(file, 0o755)))
+  await Promise.all([binaries.postgres, binaries.initdb].map(makeExecutable))
   if (process.getuid?.() !== 0) return { prefix: [], owner: undefined }
   const owner = await postgresUser()
   const asUser = ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups']
@@ -136,6 +136,12 @@ async function chooseRunner(binaries: Binaries, dataDir: string): Promise<Runner
     `Postgres does not run as root, and its user cannot reach ${dataDir} or ${dirname(binaries.postgres)}: ` +
       'run as another user, choose a DATA_DIR that others may enter, or set DATABASE_URL.',
   )
+}
+
+/** Some package managers lose the mode; a package that belongs to another user cannot and need not be changed. */
+async function makeExecutable(file: string): Promise<void> {
+  const { mode } = await stat(file)
+  if ((mode & 0o111) !== 0o111) await chmod(file, 0o755)
 }
 
 /** The user `postgres`, made when there is none. */

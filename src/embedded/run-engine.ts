@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
-import { readFile, readlink, realpath, rm } from 'node:fs/promises'
+import { readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,11 +39,14 @@ export interface EngineProcess {
   stop(timeoutMs?: number): Promise<void>
 }
 
+const LARGE_LOG_BYTES = 16 * 1024 * 1024
+
 const logFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.log`)
 const pidFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.pid`)
 
 export async function runEngine(engine: EngineCommand): Promise<EngineProcess> {
   await stopLeftover(engine)
+  await setAsideLargeLog(logFile(engine))
   const log = openSync(logFile(engine), 'a', 0o600)
   const child = spawn('/bin/sh', ['-c', WATCHDOG, 'sluice-engine', pidFile(engine), engine.signal, ...engine.command], {
     cwd: engine.folder,
@@ -56,6 +59,14 @@ export async function runEngine(engine: EngineCommand): Promise<EngineProcess> {
   child.once('exit', () => void endOfLog(engine).then(resolve))
   child.stdin?.on('error', () => undefined) // Writing the end to a shell that has just gone is no fault.
   return { exited, stop: (timeoutMs = 30_000) => stopGroup(child, exited, timeoutMs) }
+}
+
+async function setAsideLargeLog(file: string): Promise<void> {
+  const size = await stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  )
+  if (size > LARGE_LOG_BYTES) await rename(file, `${file}.old`)
 }
 
 async function stopGroup(child: ReturnType<typeof spawn>, exited: Promise<string>, timeoutMs: number): Promise<void> {
@@ -88,7 +99,10 @@ async function stopLeftover(engine: EngineCommand): Promise<void> {
   await rm(pidFile(engine), { force: true })
 }
 
-/** Whether that process has this working directory: a number alone may have gone to another process since. */
+/**
+ * Whether that process has this working directory: a number alone may have gone to another process since.
+ * Only Linux tells; elsewhere nothing is recognised as a leftover.
+ */
 export async function worksIn(pid: number, folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => folder)
   return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === real
