@@ -156,6 +156,14 @@ test('stops at once when the key is refused', async () => {
   expect(summary.error.message).toContain('403: The key belongs to another business')
 })
 
+test('stops when not one row is taken', async () => {
+  const { exitCode, summary } = await runImport('--set', 'value=13')
+  expect([exitCode, summary.error.code]).toEqual([1, 'all_failed'])
+  expect(summary.error.message).toContain('Row 1: unlucky')
+  const all = await runImport('--set', 'value=13', '--allow-failures')
+  expect([all.exitCode, all.summary.failed]).toEqual([0, ROWS])
+})
+
 test('tells which rows failed, here and at the service, also over an interruption', async () => {
   const lines = readFileSync(join(directory, 'orders.csv'), 'utf8').trimEnd().split('\n')
   const broken = lines.with(3, 'c2,2024-01-01,13').with(8, 'c7,2024-01-01,1 000').with(1_600, 'short')

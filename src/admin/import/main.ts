@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { checkId, checkTimezone, checkWhole } from '../check-settings.ts'
-import { type Command, type Report, UsageError, type Words } from '../command.ts'
+import { type Command, CommandError, type Report, UsageError, type Words } from '../command.ts'
 import { type Batch, gatherBatches, MAX_ROWS, type Plan, prepareRows } from './gather-batches.ts'
 import { findKey } from './find-key.ts'
 import { inOrder } from './in-order.ts'
@@ -115,6 +115,8 @@ async function send(config: Config, source: Source, plan: Plan, words: Words): P
   }
 }
 
+/** So many rows, failed without one that did not, end an import. */
+const HOPELESS = 100
 /** How many failures and warnings a report shows. */
 const SHOWN = 10
 
@@ -139,6 +141,7 @@ async function record(
     const failed = failuresOf(batch, result)
     const lines = failed.map((failure) => `${JSON.stringify(failure)}\n`).join('')
     progress = advance(progress, batch, result, failed.length, Buffer.byteLength(lines))
+    if (!allowFailures) refuseHopeless(progress, failed)
     await journal.advance(progress, lines)
     failures.push(...failed.slice(0, SHOWN - failures.length).map(({ row, error }) => ({ row, error })))
     warnings.push(...(result.warnings ?? []).slice(0, SHOWN - warnings.length))
@@ -146,6 +149,13 @@ async function record(
   }
   await journal.finish()
   return report(progress, failures, warnings, journal.failuresFile, allowFailures)
+}
+
+/** When nothing at all is taken the mapping or the key is wrong, and a report of every row helps nobody. */
+function refuseHopeless({ failed, received }: Progress, [first]: Failure[]): void {
+  if (!first || failed < received || failed < HOPELESS) return
+  const why = `Each of the first ${failed} rows failed. Row ${first.row}: ${first.error}`
+  throw new CommandError('all_failed', `${why}. With --allow-failures the import goes on all the same`)
 }
 
 /** One import is one file into one business with one mapping: a change of any begins anew. */

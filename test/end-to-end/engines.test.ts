@@ -1,0 +1,154 @@
+/** `start` on a new directory, killed and started again: nothing is lost, nothing is left behind. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DemoKeys } from '../../src/embedded/demo-business.ts'
+import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+
+let folder: string
+let dataDir: string
+const running = new Set<ChildProcess>()
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-start-'))
+  dataDir = join(folder, 'data')
+})
+
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL')
+  await expect.poll(() => livePids(), { timeout: 20_000 }).toEqual([])
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface Run {
+  child: ChildProcess
+  output(): string
+  /** Resolves to the exit code. */
+  ended: Promise<number | null>
+}
+
+function run(...words: string[]): Run {
+  const [command = '', ...args] = runtimeCommand(new URL('../../src/cli.ts', import.meta.url), words)
+  const environment = { ...process.env, DATA_DIR: dataDir, PORT: '0', NODE_ENV: undefined, VITEST: undefined }
+  const child = spawn(command, args, { detached: true, env: environment })
+  running.add(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (output += part.toString()))
+  const ended = once(child, 'close').then(([code]) => {
+    running.delete(child)
+    return code as number | null
+  })
+  return { child, output: () => output, ended }
+}
+
+/** Resolves to the address that it tells. */
+async function untilStarted(started: Run): Promise<string> {
+  await expect.poll(() => started.output(), { timeout: 30_000 }).toContain('Ctrl-C stops it all')
+  return /runs at (\S+)/.exec(started.output())?.[1] ?? ''
+}
+
+async function readKeys(): Promise<DemoKeys> {
+  return JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys
+}
+
+async function track(
+  url: string,
+  idempotencyKey: string,
+): Promise<{ status: number; isNew?: boolean; deduped?: boolean }> {
+  const { secretKey } = await readKeys()
+  const body = JSON.stringify({ event: 'purchase', identity: { email: 'ada@example.com' }, value: 5, idempotencyKey })
+  const headers = { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' }
+  const response = await fetch(`${url}/api/sdk/track`, { method: 'POST', headers, body })
+  const { data } = (await response.json()) as { data?: { isNew: boolean; deduped: boolean } }
+  return { status: response.status, ...data }
+}
+
+async function livePids(): Promise<string[]> {
+  const names = await readdir(dataDir).catch(() => [])
+  const pids = await Promise.all(
+    names.filter((name) => name.endsWith('.pid')).map((name) => readFile(join(dataDir, name), 'utf8').catch(() => '')),
+  )
+  return pids.map((pid) => pid.trim()).filter((pid) => pid !== '' && isAlive(Number(pid)))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+describe('start', () => {
+  test('survives kill -9 of anything and everything, and leaves nothing behind', { timeout: 90_000 }, async () => {
+    const first = run('start')
+    const url = await untilStarted(first)
+    const keys = await readKeys()
+    expect(first.output()).toContain(keys.secretKey)
+    expect(keys.secretKey).toMatch(/^sk_live_\w{40,}$/)
+    expect(keys.publishableKey).toMatch(/^pk_live_\w{40,}$/)
+    for (const file of ['demo-keys.json', 'engines.json', 'password']) {
+      expect((await stat(join(dataDir, file))).mode & 0o077).toBe(0)
+    }
+    expect(await track(url, 'one')).toMatchObject({ status: 200, isNew: true })
+
+    const second = run('start')
+    expect(await second.ended).toBe(1)
+    expect(second.output()).toContain('already started')
+
+    process.kill(Number(await readFile(join(dataDir, 'front-door.pid'), 'utf8')), 'SIGKILL')
+    await expect
+      .poll(() =>
+        fetch(`${url}/healthz`).then(
+          (answer) => answer.status,
+          () => 0,
+        ),
+      )
+      .toBe(0)
+    await expect
+      .poll(
+        () =>
+          fetch(`${url}/healthz`).then(
+            (answer) => answer.status,
+            () => 0,
+          ),
+        { timeout: 15_000 },
+      )
+      .toBe(200)
+
+    first.child.kill('SIGKILL')
+    await first.ended
+    const third = run('start')
+    const again = await untilStarted(third)
+    expect(third.output()).not.toContain('sk_live_')
+    expect(await track(again, 'one')).toMatchObject({ status: 200, isNew: false, deduped: true })
+
+    process.kill(-(third.child.pid ?? 0), 'SIGINT')
+    await sleep(20)
+    third.child.kill('SIGINT')
+    expect(await third.ended).toBe(0)
+    expect((await readdir(dataDir)).filter((name) => /\.(pid|lock)$|^engines/.test(name))).toEqual([])
+  })
+})
+
+describe('the command line', () => {
+  test.each([
+    [['nothing'], 'There is no command "nothing"'],
+    [[], 'A command is missing'],
+    [['serve', 'now'], "'now'"],
+  ])('refuses %j', async (words, reason) => {
+    const refused = run(...words)
+    expect(await refused.ended).toBe(2)
+    expect(refused.output()).toContain(reason)
+  })
+
+  test('explains each command', async () => {
+    const helped = run('workers', '--help')
+    expect(await helped.ended).toBe(0)
+    expect(helped.output()).toContain('WORKER_THREADS')
+  })
+})
