@@ -1,0 +1,62 @@
+/** One line per request, with the request id, and nothing about anybody (decisions, "Envelope"; design, "Runtime"). */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { expect, it } from 'vitest'
+import { RUNTIMES } from '../support/runtimes.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { ASYNC, speakTo } from './door-support.ts'
+
+interface Line {
+  msg: string
+  url?: string
+  requestId?: string
+  [field: string]: unknown
+}
+
+it('tells of each request without a key, a query or a person', async () => {
+  const stack = await openStack()
+  const { secretKey } = await createBusiness(stack.sql)
+  const [bun = 'bun'] = RUNTIMES['bun'] ?? []
+  const child = spawn(bun, ['src/cli.ts', 'serve'], {
+    env: {
+      PATH: process.env['PATH'],
+      PORT: '0',
+      HOST: '127.0.0.1',
+      DATABASE_URL: stack.databaseUrl,
+      REDIS_URL: stack.redisUrl,
+      CLICKHOUSE_URL: stack.clickhouseUrl,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const lines: Line[] = []
+  const opened = Promise.withResolvers<string>()
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const line = JSON.parse(text) as Line
+    lines.push(line)
+    if (line.url !== undefined) opened.resolve(line.url)
+  })
+  const speak = speakTo(await opened.promise)
+  const json = { event: 'Secret event', identity: { email: 'ada@example.com', phone: '+972501234567' }, tags: ['vip'] }
+  const headers = { ...ASYNC, 'x-request-id': 'order-17' }
+  await speak('POST', '/api/sdk/track', { key: secretKey, json, headers })
+  await speak('POST', '/api/sdk/track', { key: secretKey, json: { ...json, event: 5 } })
+  await speak('GET', '/api/contacts?email=ada@example.com', { key: secretKey })
+  await speak('GET', '/nothing/ada@example.com', { key: 'sk_live_wrong' })
+  child.kill('SIGTERM')
+  await ended
+  await stack.close()
+
+  const answered = lines.filter(({ msg }) => msg === 'answered')
+  expect(answered).toMatchObject([
+    { level: 'info', requestId: 'order-17', method: 'POST', route: '/api/sdk/track', status: 202 },
+    { method: 'POST', route: '/api/sdk/track', status: 400 },
+    { method: 'GET', route: '/api/contacts', status: 200 },
+    { method: 'GET', route: 'unmatched', status: 404 },
+  ])
+  for (const { ms } of answered) expect(ms).toBeGreaterThan(0)
+  for (const secret of [secretKey, 'sk_live', 'ada@', 'example.com', '972501234567', 'Secret event', 'vip']) {
+    expect(JSON.stringify(lines)).not.toContain(secret)
+  }
+})
