@@ -1,6 +1,6 @@
 /** The embedded ClickHouse, as its clients see it: what a server does, it does. */
 import { gzipSync } from 'node:zlib'
-import { createClient } from '@clickhouse/client'
+import { type ClickHouseSettings, createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { openStack, type Stack } from '../support/stack.ts'
@@ -16,7 +16,7 @@ afterAll(() => stack.close())
 
 async function rows<T>(
   query: string,
-  options: { query_params?: Record<string, unknown>; clickhouse_settings?: object } = {},
+  options: { query_params?: Record<string, unknown>; clickhouse_settings?: ClickHouseSettings } = {},
 ) {
   const result = await client.query({ query, format: 'JSONEachRow', ...options })
   return await result.json<T>()
@@ -32,9 +32,9 @@ async function post(
   const { username, password, pathname } = url
   const query = new URLSearchParams({ database: pathname.slice(1), ...parameters })
   const authorization = `Basic ${btoa(`${username}:${password}`)}`
-  const answer = await fetch(`${url.origin}/?${query}`, {
+  const answer = await fetch(`${url.origin}/?${query.toString()}`, {
     method: 'POST',
-    body: body as BodyInit,
+    body: Buffer.from(body),
     headers: { authorization, ...headers },
   })
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
@@ -103,9 +103,9 @@ describe('an insert', () => {
     const csv = '1,"a\n\nb;"\n2,"c"\n'
     const plain = await post({ query: 'INSERT INTO items (id, text) FORMAT CSV' }, csv)
     expect(JSON.parse(plain.headers.get('x-clickhouse-summary') ?? '')).toMatchObject({ written_rows: '2' })
-    await post({ query: 'INSERT INTO items FORMAT CSV' }, gzipSync(csv), { 'content-encoding': 'gzip' })
+    await post({ query: 'INSERT INTO items FORMAT CSV' }, gzipSync(csv.toUpperCase()), { 'content-encoding': 'gzip' })
     await post({}, `-- the whole statement\ninsert into items(id, text) values (3, 'format values'),\n\n(4, 'd')`)
-    await post({}, 'insert into items select number, {t:String} from numbers(2)'.replace('{t:String}', "'e'"))
+    await post({}, "insert into items select number, 'e' from numbers(2)")
     expect(await count()).toBe(8)
   })
 })
@@ -129,7 +129,7 @@ describe('an answer', () => {
     })
     const { origin, username, password } = new URL(stack.clickhouseUrl)
     const query = new URLSearchParams({ user: username, password, query: 'create table t (x Int8) engine = Memory' })
-    expect(await (await fetch(`${origin}/?${query}`)).text()).toContain('READONLY')
+    expect(await (await fetch(`${origin}/?${query.toString()}`)).text()).toContain('READONLY')
   })
 
   test('comes in the format and the compression asked for', async () => {
