@@ -90,7 +90,7 @@ async function openDoor(config: Config, { sql, clickhouse, redis }: Stores, log:
     keyHolders: createLookUp((keyHash) => findKeyHolder(sql, keyHash), Date.now),
     businesses: createLookUp((id) => findBusiness(sql, id), Date.now),
     submitter,
-    inFlight: { count: 0 },
+    inFlight: { count: 0, bytes: 0 },
     now: Date.now,
   }
   return { door, submitter }

@@ -19,9 +19,12 @@ export async function answerRequest(
 ): Promise<Response> {
   const started = performance.now()
   const call = openCall(door, request, params)
-  door.metrics.inFlight.set((door.inFlight.count += 1))
+  door.inFlight.count += 1
+  door.metrics.inFlight.set(door.inFlight.count)
   const response = await answerOrRefuse(door, framed, call)
-  door.metrics.inFlight.set((door.inFlight.count -= 1))
+  door.inFlight.count -= 1
+  door.inFlight.bytes -= call.bodyBytes
+  door.metrics.inFlight.set(door.inFlight.count)
   observe(door, framed, call, response.status, performance.now() - started)
   return response
 }
@@ -47,6 +50,7 @@ function openCall(door: Door, request: Request, params: Record<string, string>):
     receivedAt: door.now(),
     headers: { 'X-Request-Id': requestId },
     charges: [],
+    bodyBytes: 0,
   }
 }
 

@@ -38,6 +38,7 @@ export function describeApi(routes: readonly Route[]): Document {
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'A secret key (`sk_live_…`), from a server only.' },
       },
+      headers: HEADERS,
       schemas: { Failure },
     },
   }
@@ -66,14 +67,15 @@ function nameOf(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')
 }
 
-function describeParameters(path: string, { query = {} }: Operation): Document[] {
+function describeParameters(path: string, { query = {}, replies }: Operation): Document[] {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string', format: 'uuid' },
   }))
-  return [...inPath, ...Object.entries(query).map(([name, said]) => ({ name, in: 'query', required: false, ...said }))]
+  const inQuery = Object.entries(query).map(([name, said]) => ({ name, in: 'query', required: false, ...said }))
+  return [...inPath, ...inQuery, ...(202 in replies ? [PREFER] : [])]
 }
 
 function describeReply({ description, data, example }: Operation['replies'][number]): Document {
@@ -83,7 +85,8 @@ function describeReply({ description, data, example }: Operation['replies'][numb
     properties: { success: { const: true }, message: { type: 'string' }, data },
   }
   const whole = { success: true, message: description, data: example }
-  return { description, content: { 'application/json': { schema, example: whole } } }
+  const headers = refer('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
+  return { description, headers, content: { 'application/json': { schema, example: whole } } }
 }
 
 /** One response per status, with an example per code. */
@@ -99,9 +102,37 @@ function describeErrors(codes: readonly ErrorCode[]): Document {
       examples: Object.fromEntries(examples) as Document,
     }
     const description = group.map((code) => `\`${code}\``).join(', ')
-    return [status, { description, content: { 'application/json': content } }]
+    const headers = WAITING.has(status) ? refer('X-Request-Id', 'Retry-After') : refer('X-Request-Id')
+    return [status, { description, headers, content: { 'application/json': content } }]
   })
   return Object.fromEntries(responses) as Document
+}
+
+const PREFER = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  schema: { const: 'respond-async' },
+  description: 'With a secret key: answered with 202 at once.',
+}
+
+/** The statuses after which trying again makes sense. */
+const WAITING: ReadonlySet<number> = new Set([429, 503])
+
+const header = (type: string, description: string, example: string | number) => ({
+  description,
+  schema: { type },
+  example,
+})
+const HEADERS = {
+  'X-Request-Id': header('string', 'Yours, when it is 1 to 128 printable ASCII characters; else ours.', 'order-9917'),
+  'RateLimit-Policy': header('string', 'Requests a window, and its seconds.', '"default";q=120;w=60'),
+  RateLimit: header('string', 'What is left, and the seconds until all is there again.', '"default";r=119;t=60'),
+  'Retry-After': header('integer', 'Seconds.', 17),
+}
+
+function refer(...names: (keyof typeof HEADERS)[]): Document {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 const Failure = {

@@ -25,8 +25,8 @@ export interface Door {
   /** By business id. */
   businesses: LookUp<Business>
   submitter: Pick<Submitter, 'submit' | 'isOpen'>
-  /** Requests being answered now. */
-  inFlight: { count: number }
+  /** Requests being answered now, and the bytes of their bodies. */
+  inFlight: { count: number; bytes: number }
   /** Epoch ms. */
   now: () => number
 }
@@ -52,6 +52,8 @@ export interface Call {
   /** Sent with the answer, whatever it will be. */
   headers: Record<string, string>
   charges: Charge[]
+  /** Read so far. */
+  bodyBytes: number
 }
 
 /** A success in the envelope. */

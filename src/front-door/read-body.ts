@@ -1,15 +1,22 @@
 /** Media type, size and JSON of a body, in this order, each with its own refusal. */
 import { Buffer } from 'node:buffer'
 import { RequestError } from '../errors.ts'
+import type { Call, Door } from './door.ts'
 
 const KIB = 1024
 /** Bytes (decisions, "Body limits"). */
 export const BODY_LIMITS = { single: 256 * KIB, batch: 32 * KIB * KIB } as const
 
-/** The parsed body. Throws RequestError: unsupported_media_type, payload_too_large, malformed_json. */
-export async function readJson(request: Request, limitBytes: number): Promise<unknown> {
-  refuseOtherMedia(request)
-  return parseJson(await readBytes(request, limitBytes))
+/** Of all requests being answered now, so that a crowd of large batches cannot fill the memory. */
+export const MOST_BYTES_IN_FLIGHT = 256 * KIB * KIB
+
+type Holder = Pick<Door, 'inFlight'>
+type Sent = Pick<Call, 'request' | 'bodyBytes'>
+
+/** The parsed body. Throws RequestError: unsupported_media_type, payload_too_large, unavailable, malformed_json. */
+export async function readJson(door: Holder, call: Sent, limitBytes: number): Promise<unknown> {
+  refuseOtherMedia(call.request)
+  return parseJson(await readBytes(door, call, limitBytes))
 }
 
 function refuseOtherMedia(request: Request): void {
@@ -21,29 +28,39 @@ function refuseOtherMedia(request: Request): void {
   }
 }
 
-async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length')
+async function readBytes(door: Holder, call: Sent, limit: number): Promise<Uint8Array> {
+  const declared = call.request.headers.get('content-length')
   if (declared !== null && Number(declared) > limit) throw tooLarge(limit)
   try {
+    if (declared === null) return await countChunks(door, call, limit)
     // The server holds a body to its declared length; one without is counted as it comes.
-    return declared === null ? await countChunks(request, limit) : new Uint8Array(await request.arrayBuffer())
+    hold(door, call, Number(declared))
+    return new Uint8Array(await call.request.arrayBuffer())
   } catch (cause) {
     if (cause instanceof RequestError) throw cause
     throw new RequestError('malformed_json', { message: 'The body ended before its time.', cause })
   }
 }
 
-async function countChunks(request: Request, limit: number): Promise<Uint8Array> {
+async function countChunks(door: Holder, call: Sent, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
-  let size = 0
-  const body: AsyncIterable<Uint8Array> | null = request.body
+  const body: AsyncIterable<Uint8Array> | null = call.request.body
+  // Leaving the loop cancels the rest of the body.
   for await (const chunk of body ?? []) {
-    size += chunk.byteLength
-    // Leaving the loop cancels the rest of the body.
-    if (size > limit) throw tooLarge(limit)
+    hold(door, call, chunk.byteLength)
+    if (call.bodyBytes > limit) throw tooLarge(limit)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/** The bytes are given back when the request is answered. */
+function hold({ inFlight }: Holder, call: Sent, bytes: number): void {
+  if (inFlight.bytes + bytes > MOST_BYTES_IN_FLIGHT) {
+    throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
+  }
+  inFlight.bytes += bytes
+  call.bodyBytes += bytes
 }
 
 function tooLarge(limit: number): RequestError {

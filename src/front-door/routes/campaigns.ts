@@ -15,7 +15,7 @@ const checkCampaign = compileCheck(CampaignSchema)
 
 async function postCampaign(door: Door, call: Call): Promise<Reply> {
   const { id: businessId } = await admitReader(door, call)
-  const body = requireBody(checkCampaign(await readJson(call.request, BODY_LIMITS.single)))
+  const body = requireBody(checkCampaign(await readJson(door, call, BODY_LIMITS.single)))
   const { name, trigger, canEnterAgain = false, goal } = body
   const unclean = uncleanIssues({ name, 'trigger.event': trigger.event, 'goal.event': goal?.event })
   if (unclean.length > 0) throw invalidRequest(unclean)

@@ -35,14 +35,14 @@ async function identify(door: Door, call: Call): Promise<Reply> {
 
 async function admitServer(door: Door, call: Call, business: Business): Promise<Admitted> {
   await chargeWrite(door, call, requireUsable(business))
-  return { business, keyed: true, body: await readJson(call.request, BODY_LIMITS.single) }
+  return { business, keyed: true, body: await readJson(door, call, BODY_LIMITS.single) }
 }
 
 /** A page names its business by a publishable key or in the body. */
 async function admitPage(door: Door, call: Call, keyHolder: Business | undefined): Promise<Admitted> {
   if (keyHolder !== undefined) requireUsable(keyHolder)
   await chargeAddress(door, call)
-  const body = await readJson(call.request, BODY_LIMITS.single)
+  const body = await readJson(door, call, BODY_LIMITS.single)
   const business = keyHolder ?? requireUsable(await findNamedBusiness(door, call, body))
   refuseForeignOrigin(call, business)
   await chargeUnkeyed(door, call, business)

@@ -16,7 +16,7 @@ const checkSubscriptions = compileCheck(SubscriptionsSchema)
 async function putSubscriptions(door: Door, call: Call): Promise<Reply> {
   const { id: businessId } = await admitReader(door, call)
   const contactId = requireId(call)
-  const { method, ...channels } = requireBody(checkSubscriptions(await readJson(call.request, BODY_LIMITS.single)))
+  const { method, ...channels } = requireBody(checkSubscriptions(await readJson(door, call, BODY_LIMITS.single)))
   const unclean = uncleanIssues({ method })
   if (unclean.length > 0) throw invalidRequest(unclean)
   if (Object.keys(channels).length === 0) throw invalidRequest([NO_CHANNEL])

@@ -28,7 +28,7 @@ const checkFrame = compileCheck(BatchFrameSchema)
 async function trackBatch(door: Door, call: Call): Promise<Reply> {
   const business = await requireSecretKey(door, call)
   await chargeWrite(door, call, business)
-  const body = await readJson(call.request, BODY_LIMITS.batch)
+  const body = await readJson(door, call, BODY_LIMITS.batch)
   const elsewhere = refuseOtherBusiness(body, business)
   if (elsewhere !== null) throw toRequestError(elsewhere)
   const { events } = requireBody(checkFrame(body))

@@ -14,7 +14,7 @@ import { submitRequest, withWarnings } from '../submit-request.ts'
 async function track(door: Door, call: Call): Promise<Reply> {
   const business = await requireSecretKey(door, call)
   await chargeWrite(door, call, business)
-  const read = readEvent(await readJson(call.request, BODY_LIMITS.single), business, call.receivedAt)
+  const read = readEvent(await readJson(door, call, BODY_LIMITS.single), business, call.receivedAt)
   if ('code' in read) throw toRequestError(read)
   const { fact } = read
   const { receivedAt, requestId } = call
