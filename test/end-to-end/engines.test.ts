@@ -127,9 +127,11 @@ describe('start', () => {
     expect(third.output()).not.toContain('sk_live_')
     expect(await track(again, 'one')).toMatchObject({ status: 200, isNew: false, deduped: true })
 
-    process.kill(-(third.child.pid ?? 0), 'SIGINT')
+    // A Ctrl-C as npm makes it: the terminal signals the whole group, then npm passes on its own.
+    const pid = third.child.pid ?? 0
+    process.kill(-pid, 'SIGINT')
     await sleep(20)
-    third.child.kill('SIGINT')
+    process.kill(pid, 'SIGINT')
     expect(await third.ended).toBe(0)
     expect((await readdir(dataDir)).filter((name) => /\.(pid|lock)$|^engines/.test(name))).toEqual([])
   })
