@@ -91,7 +91,7 @@ async function stopLeftover(engine: EngineCommand): Promise<void> {
   const pid = Number(await readFile(pidFile(engine), 'utf8').catch(() => ''))
   if (!pid) return
   const deadline = Date.now() + 30_000
-  signalIfAlive(pid, (await worksIn(pid, engine.folder)) ? `SIG${engine.signal}` : 0)
+  if (await worksIn(pid, engine.folder)) signalIfAlive(pid, `SIG${engine.signal}`)
   while (await worksIn(pid, engine.folder)) {
     if (Date.now() > deadline) signalIfAlive(pid, 'SIGKILL')
     await sleep(50)
@@ -108,7 +108,7 @@ export async function worksIn(pid: number, folder: string): Promise<boolean> {
   return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === real
 }
 
-function signalIfAlive(pid: number, signal: NodeJS.Signals | 0): void {
+function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
