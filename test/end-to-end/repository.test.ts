@@ -27,6 +27,13 @@ test('a promise that nobody awaits fails the linter', async () => {
   }
 })
 
+test('what runs long takes the place of the shell that npm starts, so that a signal reaches it', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  for (const name of ['start', 'serve', 'workers']) expect(scripts[name]).toBe(`exec bun src/cli.ts ${name}`)
+})
+
 test('the CI script can be run', () => {
   expect(() => accessSync(join(root, '.ci/run'), constants.X_OK)).not.toThrow()
 })
