@@ -12,7 +12,7 @@ import { type Backlog, createBacklog } from './limit-backlog.ts'
 import { APPEND } from './lua.ts'
 import { partitionKind, partitionOf } from './partition-of.ts'
 import { pause } from './pause.ts'
-import { isRefusal, runScript } from './run-script.ts'
+import { isRefusal, isUnknownScript } from './run-script.ts'
 import { BEGINNING, compareIds } from './stream-id.ts'
 
 const GROUP_EVENTS = 1000
@@ -116,10 +116,28 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
   }
 
   async function appendGroup(lane: Lane, group: Group): Promise<void> {
-    const published = gate.isOpen() ? await append(deps, lane, group, options.frontDoor) : UNAVAILABLE
+    const published = gate.isOpen() ? await append(lane, group) : UNAVAILABLE
     for (const { businessId, bytes, settle } of group.waiting) {
       lane.backlog.endSending(businessId, bytes)
       settle(published)
+    }
+  }
+
+  async function append(lane: Lane, { waiting }: Group): Promise<Published> {
+    const requests = waiting.map(({ json }) => json)
+    const args = [lane.floor, encodeEntry(options.frontDoor, requests), weigh(waiting)]
+    try {
+      const keys = [streamKey(lane.partition), backlogKey(lane.partition)]
+      const answer = await deps.redis.evalsha(APPEND.sha, keys.length, ...keys, ...args)
+      const [id, ...counters] = answer as (string | number)[]
+      lane.backlog.hear(counters)
+      return { kind: 'appended', partition: lane.partition, id: String(id) }
+    } catch (error) {
+      // Not sent once more as text: what followed it on the connection could overtake it.
+      if (isUnknownScript(error)) gate.reopen()
+      const refused = isRefusal(error) || wasNeverSent(error)
+      deps.log.warn({ err: error, partition: lane.partition, refused }, 'an append failed')
+      return refused ? UNAVAILABLE : { kind: 'outcome_unknown' }
     }
   }
 
@@ -150,24 +168,6 @@ function addToGroup(lane: Lane, request: Request, waiting: Waiting): void {
   }
 }
 
-async function append(deps: PublisherDeps, lane: Lane, group: Group, frontDoor: string): Promise<Published> {
-  const entry = encodeEntry(
-    frontDoor,
-    group.waiting.map((waiting) => waiting.json),
-  )
-  const keys = [streamKey(lane.partition), backlogKey(lane.partition)]
-  try {
-    const answer = await runScript(deps.redis, APPEND, keys, [lane.floor, entry, weigh(group.waiting)])
-    const [id, ...counters] = answer as (string | number)[]
-    lane.backlog.hear(counters)
-    return { kind: 'appended', partition: lane.partition, id: String(id) }
-  } catch (error) {
-    const refused = isRefusal(error) || wasNeverSent(error)
-    deps.log.warn({ err: error, partition: lane.partition, refused }, 'an append failed')
-    return refused ? UNAVAILABLE : { kind: 'outcome_unknown' }
-  }
-}
-
 /** Bytes per business, as JSON. */
 function weigh(waiting: Waiting[]): string {
   const bytes = new Map<string, number>()
@@ -182,7 +182,7 @@ function wasNeverSent(error: unknown): boolean {
 
 /**
  * After every (re)connect the floors are read before anything is appended: the Redis that came back may be older or
- * empty, and positions have moved on in Postgres meanwhile.
+ * empty, and positions have moved on in Postgres meanwhile. It does not know the script either.
  */
 function openWhenFloorsAreKnown(deps: PublisherDeps, raise: (partition: string, position: string) => void) {
   let connection = new AbortController()
@@ -191,16 +191,18 @@ function openWhenFloorsAreKnown(deps: PublisherDeps, raise: (partition: string, 
   const open = async (lost: AbortSignal): Promise<void> => {
     while (!lost.aborted) {
       try {
+        await deps.redis.script('LOAD', APPEND.source)
         for (const [partition, position] of await deps.readPositions()) raise(partition, position)
         isOpen = !lost.aborted
         return
       } catch (error) {
-        deps.log.warn({ err: error }, 'the committed positions cannot be read; requests are refused until they can')
+        deps.log.warn({ err: error }, 'the road cannot be opened; requests are refused until it can')
         await pause(READ_FLOORS_AGAIN_MS, lost)
       }
     }
   }
-  const onReady = (): void => {
+  const reopen = (): void => {
+    onClose()
     connection = new AbortController()
     void open(connection.signal)
   }
@@ -208,14 +210,15 @@ function openWhenFloorsAreKnown(deps: PublisherDeps, raise: (partition: string, 
     isOpen = false
     connection.abort()
   }
-  deps.redis.on('ready', onReady)
+  deps.redis.on('ready', reopen)
   deps.redis.on('close', onClose)
-  if (deps.redis.status === 'ready') onReady()
+  if (deps.redis.status === 'ready') reopen()
 
   return {
+    reopen,
     isOpen: () => isOpen && deps.redis.status === 'ready',
     close: () => {
-      deps.redis.off('ready', onReady)
+      deps.redis.off('ready', reopen)
       deps.redis.off('close', onClose)
       onClose()
     },

@@ -11,7 +11,10 @@ export function script(source: string): Script {
   return { source, sha: createHash('sha1').update(source).digest('hex') }
 }
 
-/** Runs it by its hash, and by its text when Redis does not know it yet. Rejects as the connection's role says. */
+/**
+ * Runs it by its hash, and by its text when Redis does not know it yet: a later call can overtake it then.
+ * Rejects as the connection's role says.
+ */
 export async function runScript(
   redis: Redis,
   lua: Script,
@@ -21,7 +24,7 @@ export async function runScript(
   try {
     return await redis.evalsha(lua.sha, keys.length, ...keys, ...args)
   } catch (error) {
-    if (!isRefusal(error) || !error.message.startsWith('NOSCRIPT')) throw error
+    if (!isUnknownScript(error)) throw error
     return redis.eval(lua.source, keys.length, ...keys, ...args)
   }
 }
@@ -29,4 +32,8 @@ export async function runScript(
 /** True when Redis itself answered with an error: the connection is well, and the first command did nothing. */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof (ReplyError as unknown as new () => Error)
+}
+
+export function isUnknownScript(error: unknown): boolean {
+  return isRefusal(error) && error.message.startsWith('NOSCRIPT')
 }

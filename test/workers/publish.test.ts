@@ -21,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => road.close())
 
 const queueOnly = { wait: false }
-const entriesOf = async (partition: string): Promise<{ id: string; entry: Entry }[]> => {
-  const entries = await road.redis.xrange(streamKey(partition), '-', '+')
+const entriesOf = async (partition: string, { redis } = road): Promise<{ id: string; entry: Entry }[]> => {
+  const entries = await redis.xrange(streamKey(partition), '-', '+')
   return entries.map(([id, fields]) => ({ id, entry: JSON.parse(fields[1] ?? '') as Entry }))
 }
 
@@ -43,7 +43,7 @@ describe('a group', () => {
     const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
     const ids = numbered('r', 6)
     await Promise.all(ids.map((id, at) => door.submit(event(id, at % 2 === 0 ? zero : one), queueOnly)))
-    const groups = await Promise.all(['live-0', 'live-1'].map(entriesOf))
+    const groups = await Promise.all(['live-0', 'live-1'].map((partition) => entriesOf(partition)))
     expect(
       groups.map((entries) => entries.map(({ entry }) => entry.requests.map(({ requestId }) => requestId))),
     ).toEqual([[['r0', 'r2', 'r4']], [['r1', 'r3', 'r5']]])
@@ -189,7 +189,7 @@ describe('a broken connection', () => {
     }
   })
 
-  describe('with a Redis that dies', () => {
+  describe('with a Redis of its own', () => {
     let redis: OwnRedis
     let own: Road
     beforeEach(async () => {
@@ -212,6 +212,19 @@ describe('a broken connection', () => {
       await redis.start()
       await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 5 })
       expect((await door.submit(event('back', businessOf('live-0')), queueOnly)).kind).toBe('queued')
+    })
+
+    it('refuses once when Redis has forgotten the script, and keeps the order', async () => {
+      const door = await own.door()
+      const business = businessOf('live-0')
+      await door.submit(event('before', business), queueOnly)
+      await own.redis.script('FLUSH')
+      const during = await Promise.all(['one', 'two'].map((id) => door.submit(event(id, business), queueOnly)))
+      expect(during.map(({ kind }) => kind)).toEqual(['unavailable', 'unavailable'])
+      await vi.waitUntil(() => door.isOpen(), { timeout: 2000, interval: 2 })
+      await door.submit(event('after', business), queueOnly)
+      const requests = (await entriesOf('live-0', own)).flatMap(({ entry }) => entry.requests.map((r) => r.requestId))
+      expect(requests).toEqual(['before', 'after'])
     })
 
     it('reads the floors again before it appends to a Redis that came back empty', async () => {

@@ -1,0 +1,58 @@
+/** Workers that are killed at the worst moments: each request is applied exactly once all the same. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { type Stack, openStack } from '../support/stack.ts'
+import { type Road, businessOf, event, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+const children: ChildProcess[] = []
+beforeAll(async () => {
+  stack = await openStack()
+  road = await openRoad(stack.sql, stack.redisUrl)
+})
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await road.close()
+  await stack.close()
+})
+
+function startWorker(owner: string, dieAt: string, save: number): ChildProcess {
+  const { databaseUrl, redisUrl } = stack
+  const order = JSON.stringify({ databaseUrl, redisUrl, owner, leaseMs: 300, dieAt, save })
+  const script = fileURLToPath(new URL('crashing-worker.ts', import.meta.url))
+  const child = spawn(process.execPath, [script, order], { stdio: ['pipe', 'ignore', 'inherit'] })
+  children.push(child)
+  return child
+}
+
+it('kill -9 before and after the commit neither skips nor repeats, without any idempotency key', async () => {
+  const door = await road.door({ answerTimeoutMs: 1000 })
+  const businesses = { 'live-0': businessOf('live-0'), 'live-1': businessOf('live-1') }
+  const sent = { 'live-0': [] as string[], 'live-1': [] as string[] }
+  const submitted: Promise<{ kind: string }>[] = []
+  const traffic = setInterval(() => {
+    for (const partition of ['live-0', 'live-1'] as const) {
+      const id = `${partition}-${sent[partition].length}`
+      sent[partition].push(id)
+      submitted.push(door.submit(event(id, businesses[partition])))
+    }
+  }, 3)
+  for (const [round, dieAt] of ['after commit', 'before commit', 'after commit'].entries()) {
+    const [, signal] = (await once(startWorker(`w${round}`, dieAt, 4 + round), 'exit')) as [unknown, string]
+    expect(signal).toBe('SIGKILL')
+  }
+  const last = startWorker('last', 'never', 0)
+  clearInterval(traffic)
+  const kinds = new Set((await Promise.all(submitted)).map(({ kind }) => kind))
+  expect([...kinds].toSorted()).toEqual(['answered', 'queued'])
+  for (const partition of ['live-0', 'live-1'] as const) {
+    await vi.waitUntil(async () => (await road.length(partition)) === 0, { timeout: 5000, interval: 10 })
+    expect(await road.applied(partition)).toEqual(sent[partition])
+    expect(await road.backlog(partition)).toEqual({})
+  }
+  last.kill('SIGTERM')
+  expect((await once(last, 'exit'))[0]).toBe(0)
+}, 40_000)

@@ -1,0 +1,46 @@
+/**
+ * A worker of its own process that kills itself at a chosen point of its nth save: before the commit, or after it and
+ * before anyone was told and anything trimmed.
+ */
+import { createLogger } from '../../src/log.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+import { connectRedis } from '../../src/stores/redis.ts'
+import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import { applyOnce } from './road.ts'
+
+interface Order {
+  databaseUrl: string
+  redisUrl: string
+  owner: string
+  leaseMs: number
+  dieAt: 'before commit' | 'after commit' | 'never'
+  save: number
+}
+
+const order = JSON.parse(process.argv[2] ?? '') as Order
+const sql = connectPostgres(order.databaseUrl)
+const redis = connectRedis(order.redisUrl, 'command')
+let saves = 0
+const dieIf = (point: Order['dieAt']): void => {
+  if (point === order.dieAt && saves >= order.save) process.kill(process.pid, 'SIGKILL')
+}
+
+const loops = startIngestLoops(
+  {
+    sql,
+    redis,
+    connectReader: () => connectRedis(order.redisUrl, 'read'),
+    log: createLogger({ level: 'warn', name: order.owner, to: 2 }),
+    async apply(batch) {
+      saves += 1
+      dieIf('before commit')
+      const outcome = await applyOnce(sql, batch, order.owner)
+      dieIf('after commit')
+      return outcome
+    },
+  },
+  { owner: order.owner, leaseMs: order.leaseMs },
+)
+// Not to outlive the test, however that ends.
+process.stdin.resume().once('close', () => process.exit(1))
+process.once('SIGTERM', () => void loops.stop().then(() => process.exit(0)))

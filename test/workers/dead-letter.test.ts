@@ -1,0 +1,93 @@
+/** What could not be applied, in an operator's hands. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { uuidv7 } from 'uuidv7'
+import { dropDeadLetter, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
+import type { Request } from '../../src/stream/entry.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { type Road, applyOnce, batchOf, businessOf, event, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  road = await openRoad(stack.sql, stack.redisUrl)
+  await stack.sql`delete from dead_letters`
+})
+afterEach(() => road.close())
+
+async function bury(payload: string, businessId: string | null = null): Promise<string> {
+  const id = uuidv7()
+  await stack.sql`
+    insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload, received_at)
+    values (${id}, ${businessId}, 'live-0', '1-0', 'track', 'out of range', ${payload}, 1)`
+  return id
+}
+
+/** Replays, and returns the request as a worker got it. */
+async function replay(id: string): Promise<Request | undefined> {
+  const door = await road.door()
+  const requests: Request[] = []
+  road.worker('a', {
+    apply: (batch) => {
+      requests.push(...batch.requests.map(({ request }) => request))
+      return applyOnce(stack.sql, batch)
+    },
+  })
+  expect((await replayDeadLetter({ sql: stack.sql, submit: door.submit }, id)).kind).toBe('answered')
+  return requests[0]
+}
+
+it('is listed, oldest first, of one business or of all', async () => {
+  const business = uuidv7()
+  const ids = [await bury('{}', business), await bury('no JSON')]
+  expect((await listDeadLetters(stack.sql)).map(({ id }) => id)).toEqual(ids)
+  expect(await listDeadLetters(stack.sql, { businessId: business })).toMatchObject([
+    { id: ids[0], businessId: business, kind: 'track', reason: 'out of range', payload: '{}', receivedAt: 1 },
+  ])
+})
+
+it('is dropped once', async () => {
+  const id = await bury('no JSON')
+  expect(await dropDeadLetter(stack.sql, id)).toBe(true)
+  expect(await dropDeadLetter(stack.sql, id)).toBe(false)
+})
+
+it('is replayed as of its receipt, under its own id when it has no key', async () => {
+  const request = { ...event('r', businessOf('live-0')), n: 3 }
+  const id = await bury(JSON.stringify(request))
+  expect(await replay(id)).toEqual({
+    ...request,
+    n: 1,
+    replayOf: id,
+    fact: { ...request.fact, idempotencyKey: id },
+  })
+})
+
+it('is replayed under its item’s key when it has one', async () => {
+  const request = { ...event('r', businessOf('live-0')), n: 3 }
+  const id = await bury(JSON.stringify({ ...request, fact: { ...request.fact, idempotencyKey: 'order-1' } }))
+  expect(await replay(id)).toMatchObject({ replayOf: id, fact: { idempotencyKey: 'order-1' } })
+})
+
+it('of a batch is one item, and stays among the past events', async () => {
+  const id = await bury(JSON.stringify({ ...batchOf('past', businessOf('live-0'), 1), n: 3 }))
+  expect(await replay(id)).toMatchObject({ kind: 'batch', items: [{ fact: { idempotencyKey: id } }] })
+  expect(await road.applied('backfill-0')).toEqual(['past'])
+})
+
+it('that could not be read is not replayed, and the reason is told', async () => {
+  const door = await road.door()
+  const deps = { sql: stack.sql, submit: door.submit }
+  expect(await replayDeadLetter(deps, await bury('no JSON'))).toEqual({
+    kind: 'not_replayable',
+    reason: 'The payload is not JSON.',
+  })
+  expect(await replayDeadLetter(deps, await bury('{"kind":"__proto__"}'))).toEqual({
+    kind: 'not_replayable',
+    reason: 'The request is of no known kind.',
+  })
+  expect(await replayDeadLetter(deps, uuidv7())).toEqual({ kind: 'not_found' })
+})

@@ -1,0 +1,60 @@
+/** The workers as they run in production: threads, the real save, what they tell of themselves. */
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { TrackAnswer } from '../../src/stream/entry.ts'
+import { allPartitions } from '../../src/stream/partition-of.ts'
+import { unattendedPartitions } from '../../src/stream/positions.ts'
+import { type Workers, runWorkers } from '../../workers/main.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { type Road, event, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+let workers: Workers | undefined
+beforeAll(async () => {
+  stack = await openStack({ LEASE_MS: '1000', WORKERS_PORT: '0' })
+  road = await openRoad(stack.sql, stack.redisUrl)
+})
+afterEach(() => workers?.close())
+afterAll(async () => {
+  await road.close()
+  await stack.close()
+})
+
+const soon = { timeout: 15_000, interval: 20 }
+const get = async (path: string) => {
+  const response = await fetch(`http://127.0.0.1:${workers?.port}${path}`)
+  return { status: response.status, text: await response.text() }
+}
+const untilReady = () => vi.waitUntil(async () => (await get('/readyz')).status === 200, soon)
+
+describe('the workers', () => {
+  it('apply what comes, tell how they are, and let go of their partitions when they stop', async () => {
+    workers = await runWorkers(stack.config)
+    expect((await get('/healthz')).status).toBe(200)
+    await untilReady()
+    const { businessId } = await createBusiness(stack.sql)
+    const door = await road.door({ answerTimeoutMs: 10_000 })
+    const submitted = await Promise.all(['a', 'b', 'c'].map((id) => door.submit(event(id, businessId))))
+    const answers = submitted.map((one) => (one.kind === 'answered' ? (one.answer as TrackAnswer) : undefined))
+    expect(answers.map((answer) => answer?.isNew)).toEqual([true, false, false])
+    expect(new Set(answers.map((answer) => answer?.contactId)).size).toBe(1)
+
+    await vi.waitUntil(async () => (await get('/metrics')).text.includes('saves_total{outcome="applied"}'), soon)
+    const { text } = await get('/metrics')
+    expect(text).toMatch(/micro_batch_events_count\{partition="live-\d"\} \d/)
+    expect(text).toMatch(/process_resident_memory_bytes \d{8,}/)
+    expect((await get('/elsewhere')).status).toBe(404)
+
+    await workers.close()
+    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+  }, 30_000)
+
+  it('start a thread again that dies, until it lives', async () => {
+    await stack.sql`delete from partitioning`
+    workers = await runWorkers(stack.config)
+    await vi.waitUntil(async () => (await get('/readyz')).text.includes('ingest'), soon)
+    await stack.sql`insert into partitioning (partitions) values (2)`
+    await untilReady()
+    expect(await unattendedPartitions(stack.sql)).toEqual([])
+  }, 30_000)
+})
