@@ -43,6 +43,7 @@ const Environment = Type.Object({
     expected: 'a duration such as 90m, 12h or 7d',
   }),
   TRUST_PROXY: Type.Boolean({ default: false, expected: 'true or false' }),
+  REUSE_PORT: Type.Boolean({ default: false, expected: 'true or false' }),
   METRICS_TOKEN: Type.Optional(Type.String()),
   LOG_LEVEL: Type.Union(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map((level) => Type.Literal(level)),
@@ -73,6 +74,8 @@ export interface Config {
   outboxKeepMs: number
   /** True: the caller's address is what the proxy says. */
   trustProxy: boolean
+  /** True: several front doors of this machine share the port (Linux, on Bun and Node). */
+  reusePort: boolean
   metricsToken: string | undefined
   logLevel: string
   workerMetricsPort: number | undefined
@@ -103,6 +106,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     leaseMs: read.LEASE_MS,
     outboxKeepMs: milliseconds(read.OUTBOX_KEEP),
     trustProxy: read.TRUST_PROXY,
+    reusePort: read.REUSE_PORT,
     metricsToken: read.METRICS_TOKEN,
     logLevel: read.LOG_LEVEL,
     workerMetricsPort: read.WORKERS_PORT,

@@ -31,9 +31,9 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   try {
     const { door, submitter } = await openDoor(config, stores, log)
     await settle(stores, submitter)
-    const { port, host, trustProxy, answerTimeoutMs } = config
+    const { port, host, trustProxy, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + SPARE_MS) / 1000)
-    const listening = await serve(buildApp(door).fetch, { port, host, trustProxy, idleSeconds })
+    const listening = await serve(buildApp(door).fetch, { port, host, trustProxy, reusePort, idleSeconds })
     log.info({ url: listening.url }, 'the front door is open')
     return {
       url: listening.url,

@@ -25,9 +25,9 @@ export async function runWorkers(config: Config): Promise<Workers> {
   const found = { ...config, ...(await resolveStores(config)) }
   const kinds: ThreadKind[] = ['timeline', ...Array.from({ length: config.workerThreads }, () => 'ingest' as const)]
   const pool = createPool(kinds.length)
-  const process = `${hostname()}-${randomUUID().slice(0, 8)}`
+  const self = `${hostname()}-${randomUUID().slice(0, 8)}`
   const threads = kinds.map((kind, at) =>
-    superviseThread(pool, { kind, name: `${process}-${kind}-${at}`, config: found, log }),
+    superviseThread(pool, { kind, name: `${self}-${kind}-${at}`, config: found, log }),
   )
   const health = await serveHealthOf(threads, config)
 
@@ -52,7 +52,7 @@ async function serveHealthOf(threads: SupervisedThread[], config: Config) {
     },
     metricsToken: config.metricsToken,
   }
-  return serveHealth(sources, config.workerMetricsPort)
+  return serveHealth(sources, config.host, config.workerMetricsPort)
 }
 
 const isSilent = (thread: SupervisedThread): boolean => (thread.report()?.at ?? 0) < Date.now() - SILENT_MS

@@ -1,4 +1,5 @@
 /** What the workers tell of themselves over HTTP: /healthz, /readyz, /metrics. */
+import { Buffer } from 'node:buffer'
 import { timingSafeEqual } from 'node:crypto'
 import { type IncomingMessage, type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,14 +24,14 @@ interface Page {
 }
 
 /** Port 0 takes a free one. Rejects when the port is taken. */
-export async function serveHealth(sources: HealthSources, port: number): Promise<HealthServer> {
+export async function serveHealth(sources: HealthSources, host: string, port: number): Promise<HealthServer> {
   const server = createServer((request, response) => {
     answer(sources, request).then(
       ({ status, text }) => response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text),
       () => response.writeHead(500).end('internal\n'),
     )
   })
-  await listen(server, port)
+  await listen(server, host, port)
   return {
     port: (server.address() as AddressInfo).port,
     close() {
@@ -68,10 +69,10 @@ function maySeeMetrics({ metricsToken }: HealthSources, request: IncomingMessage
   return given.length === wanted.length && timingSafeEqual(given, wanted)
 }
 
-function listen(server: Server, port: number): Promise<void> {
+function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, () => {
+    server.listen(port, host, () => {
       server.off('error', reject)
       resolve()
     })

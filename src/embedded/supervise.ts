@@ -2,6 +2,8 @@
  * `start`: the whole product on one machine. The supervisor brings up the engines, migrates, then runs the front door and the
  * workers as processes of their own, starts again what dies, and takes everything down in order.
  */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, resolveStores, type StoreUrls } from '../config.ts'
 import { createLogger, type Logger } from '../log.ts'
@@ -27,6 +29,7 @@ interface Service {
 export async function supervise(config: Config, stopped: Promise<unknown>): Promise<void> {
   const log = createLogger({ level: 'warn', name: 'start', to: 2 })
   const down: (() => Promise<void>)[] = []
+  await refuseTakenPort(config.host, config.port)
   try {
     const engines = await startEngines(config.dataDir, { log, only: missingUrls(config) })
     down.unshift(() => engines.stop())
@@ -65,7 +68,7 @@ async function startServices(config: Config, log: Logger, down: (() => Promise<v
       name: 'workers',
       command: 'workers',
       url: `http://127.0.0.1:${healthPort}`,
-      environment: { WORKERS_PORT: healthPort },
+      environment: { HOST: '127.0.0.1', WORKERS_PORT: healthPort },
     },
     { name: 'front-door', command: 'serve', url, environment: { PORT: port } },
   ]
@@ -75,6 +78,20 @@ async function startServices(config: Config, log: Logger, down: (() => Promise<v
   }
   await untilOk(`${url}/readyz`)
   return url
+}
+
+/** Told at once; the front door alone would be tried again and again. */
+async function refuseTakenPort(host: string, port: number): Promise<void> {
+  const probe = createServer()
+  try {
+    await once(probe.listen(port, host), 'listening')
+  } catch (error) {
+    throw new Error(`PORT ${port} cannot be had (${(error as NodeJS.ErrnoException).code}): set PORT to a free one.`, {
+      cause: error,
+    })
+  } finally {
+    probe.close()
+  }
 }
 
 function reachableHost(host: string): string {

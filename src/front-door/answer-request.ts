@@ -76,5 +76,7 @@ function observe(door: Door, { route }: Framed, call: Call, status: number, elap
   const method = METHODS.has(call.request.method) ? call.request.method : 'OTHER'
   door.metrics.requests.inc({ route, method, status })
   door.metrics.requestSeconds.observe({ route, method, status }, elapsedMs / 1000)
-  door.log.info({ requestId: call.requestId, method, route, status, ms: Math.round(elapsedMs * 10) / 10 }, 'answered')
+  // A line for each success would cost more than the request: they are counted, and told at debug level.
+  const level = status < 400 ? 'debug' : 'info'
+  door.log[level]({ requestId: call.requestId, method, route, status, ms: Math.round(elapsedMs * 10) / 10 }, 'answered')
 }

@@ -1,5 +1,4 @@
 /** The one file that knows on what it runs: Bun, Deno or Node. */
-import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serve as listen } from 'srvx'
 
@@ -14,21 +13,21 @@ export interface ListenOptions {
   host: string
   /** The caller's address is what the proxy says. */
   trustProxy: boolean
+  /** Shared with other front doors, which have to say so as well. Linux divides a port; Deno needs `--unstable-net` for it. */
+  reusePort: boolean
   /** A connection on which nothing moves for so long is cut: longer than the longest wait for an answer. */
   idleSeconds: number
 }
 
 const LONGEST_IDLE_ON_BUN = 255
-/** Linux divides a port; Deno lets nobody ask for it without a flag. */
-const CAN_SHARE_PORT = process.platform === 'linux' && !('Deno' in globalThis)
 /** For the last answer to leave, and for a server that does not cut: Deno ends its connections with the process. */
 const GRACE_MS = 50
 const CUT_MS = 500
 
-/** Rejects when the port cannot be had. Several front doors share one port where the system can divide it. */
+/** Rejects when the port cannot be had. */
 export async function serve(
   fetch: (request: Request) => Promise<Response>,
-  { port, host, trustProxy, idleSeconds }: ListenOptions,
+  { port, host, trustProxy, reusePort, idleSeconds }: ListenOptions,
 ): Promise<Listening> {
   const running = new Set<Promise<Response>>()
   const server = listen({
@@ -40,7 +39,7 @@ export async function serve(
     port,
     hostname: host,
     trustProxy,
-    reusePort: CAN_SHARE_PORT,
+    reusePort,
     // Signals belong to the supervisor.
     gracefulShutdown: false,
     silent: true,

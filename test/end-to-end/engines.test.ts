@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,9 +32,18 @@ interface Run {
   ended: Promise<number | null>
 }
 
-function run(...words: string[]): Run {
+const run = (...words: string[]): Run => runWith({}, ...words)
+
+function runWith(settings: Record<string, string>, ...words: string[]): Run {
   const [command = '', ...args] = runtimeCommand(new URL('../../src/cli.ts', import.meta.url), words)
-  const environment = { ...process.env, DATA_DIR: dataDir, PORT: '0', NODE_ENV: undefined, VITEST: undefined }
+  const environment = {
+    ...process.env,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    NODE_ENV: undefined,
+    VITEST: undefined,
+    ...settings,
+  }
   const child = spawn(command, args, { detached: true, env: environment })
   running.add(child)
   let output = ''
@@ -153,4 +163,16 @@ describe('the command line', () => {
     expect(await helped.ended).toBe(0)
     expect(helped.output()).toContain('WORKER_THREADS')
   })
+})
+
+test('a port that another program has is refused at once, with what to do', async () => {
+  const other = createServer().listen(0, '0.0.0.0')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const elsewhere = join(folder, 'port')
+  const refused = runWith({ PORT: String(port), DATA_DIR: elsewhere }, 'start')
+  expect(await refused.ended).toBe(1)
+  expect(refused.output()).toContain(`PORT ${port} cannot be had (EADDRINUSE): set PORT to a free one.`)
+  expect(await readdir(elsewhere).catch(() => [])).toEqual([])
+  other.close()
 })

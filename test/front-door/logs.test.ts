@@ -23,6 +23,7 @@ it('tells of each request without a key, a query or a person', async () => {
       PATH: process.env['PATH'],
       PORT: '0',
       HOST: '127.0.0.1',
+      LOG_LEVEL: 'debug',
       DATABASE_URL: stack.databaseUrl,
       REDIS_URL: stack.redisUrl,
       CLICKHOUSE_URL: stack.clickhouseUrl,
@@ -50,8 +51,8 @@ it('tells of each request without a key, a query or a person', async () => {
 
   const answered = lines.filter(({ msg }) => msg === 'answered')
   expect(answered).toMatchObject([
-    { level: 'info', requestId: 'order-17', method: 'POST', route: '/api/sdk/track', status: 202 },
-    { method: 'POST', route: '/api/sdk/track', status: 400 },
+    { level: 'debug', requestId: 'order-17', method: 'POST', route: '/api/sdk/track', status: 202 },
+    { level: 'info', method: 'POST', route: '/api/sdk/track', status: 400 },
     { method: 'GET', route: '/api/contacts', status: 200 },
     { method: 'GET', route: 'unmatched', status: 404 },
   ])
