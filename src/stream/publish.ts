@@ -3,6 +3,8 @@
  * per request costs six times as much). A group closes at 1,000 events or 1 MiB; a batch request is an entry by itself,
  * and so is an erasure.
  */
+import { Buffer } from 'node:buffer'
+import { clearImmediate, setImmediate } from 'node:timers'
 import type { Logger } from '../log.ts'
 import type { Redis } from '../stores/redis.ts'
 import { encodeEntry, eventsOf } from './decode-entry.ts'

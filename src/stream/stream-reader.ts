@@ -25,38 +25,36 @@ export interface StreamReader {
 export function createReader(connect: () => Redis, partition: string, options: ReaderOptions = {}): StreamReader {
   const { blockMs = 1000, graceMs = 2000 } = options
   let connections = 0
-  const closed = Promise.withResolvers<never>()
-  closed.promise.catch(() => undefined)
+  let endRead: (reason: Error) => void = () => undefined
 
   const open = (): Redis => {
-    const client = connect()
-    client.on('ready', () => (connections += 1))
-    return client
+    const opened = connect()
+    opened.on('ready', () => (connections += 1))
+    return opened
   }
   let client = open()
-
-  const stuck = async (timer: { id?: ReturnType<typeof setTimeout> }): Promise<never> => {
-    await new Promise((resolve) => (timer.id = setTimeout(resolve, blockMs + graceMs)))
+  const replaceClient = (): void => {
     client.disconnect()
     client = open()
-    throw new Error('A blocked read did not return; its connection was replaced.')
+    endRead(new Error('A blocked read did not return; its connection was replaced.'))
   }
 
   return {
     connections: () => connections,
     async read(position, count) {
-      const timer: { id?: ReturnType<typeof setTimeout> } = {}
-      const reading = client.xread('COUNT', count, 'BLOCK', blockMs, 'STREAMS', streamKey(partition), position)
-      reading.catch(() => undefined)
+      const ended = Promise.withResolvers<never>()
+      endRead = ended.reject
+      const watchdog = setTimeout(replaceClient, blockMs + graceMs)
       try {
-        const reply = await Promise.race([reading, stuck(timer), closed.promise])
+        const reading = client.xread('COUNT', count, 'BLOCK', blockMs, 'STREAMS', streamKey(partition), position)
+        const reply = await Promise.race([reading, ended.promise])
         return (reply?.[0]?.[1] ?? []).map(([id, fields]) => decodeEntry(id, fields))
       } finally {
-        clearTimeout(timer.id)
+        clearTimeout(watchdog)
       }
     },
     close() {
-      closed.reject(new Error('The reader was closed.'))
+      endRead(new Error('The reader was closed.'))
       client.disconnect()
     },
   }

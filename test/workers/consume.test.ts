@@ -1,9 +1,11 @@
 /** Applied once and in order, whatever dies in between (design, promises 2, 3 and 6). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Redis, connectRedis } from '../../src/stores/redis.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
+import { createReader } from '../../src/stream/stream-reader.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type OwnRedis, startOwnRedis } from './own-redis.ts'
+import { type OwnRedis, startOwnRedis, startProxy } from './own-redis.ts'
 import { type Road, applyOnce, batchOf, businessOf, event, numbered, openRoad } from './road.ts'
 
 let stack: Stack
@@ -64,6 +66,29 @@ describe('a partition', () => {
     expect((await door.submit(event('after', business))).kind).toBe('answered')
     expect(performance.now() - began).toBeLessThan(2500)
     expect(await road.applied()).toEqual(['before', 'after'])
+  })
+})
+
+describe('a blocked reader', () => {
+  it('whose link died silently gets another', async () => {
+    const proxy = await startProxy(new URL(stack.redisUrl))
+    const connections: Redis[] = []
+    const connectReader = () => {
+      connections.push(connectRedis(proxy.url, 'read'))
+      return connections.at(-1) as Redis
+    }
+    const reader = createReader(connectReader, 'live-0', { blockMs: 50, graceMs: 50 })
+    try {
+      expect(await reader.read('0-0', 10)).toEqual([])
+      proxy.stall()
+      await expect(reader.read('0-0', 10)).rejects.toThrow('its connection was replaced')
+      await road.redis.xadd(streamKey('live-0'), '1-0', 'd', '{"frontDoor":"nobody","requests":[]}')
+      expect(await reader.read('0-0', 10)).toMatchObject([{ streamId: '1-0' }])
+      expect([connections.length, reader.connections()]).toEqual([2, 2])
+    } finally {
+      reader.close()
+      await proxy.close()
+    }
   })
 })
 

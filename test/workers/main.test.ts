@@ -1,7 +1,9 @@
 /** The workers as they run in production: threads, the real save, what they tell of themselves. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
-import { allPartitions } from '../../src/stream/partition-of.ts'
+import { listDeadLetters } from '../../src/stream/dead-letter.ts'
+import { streamKey } from '../../src/stream/keys.ts'
+import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { type Workers, runWorkers } from '../../workers/main.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
@@ -47,6 +49,19 @@ describe('the workers', () => {
 
     await workers.close()
     expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+  }, 30_000)
+
+  it('keep what cannot be read as a dead letter, and go on', async () => {
+    workers = await runWorkers(stack.config)
+    const { businessId } = await createBusiness(stack.sql)
+    const key = streamKey(partitionOf('live', businessId, 2))
+    await stack.redis.xadd(key, '*', 'd', 'no\u0000 JSON', 'w', '{}')
+    await stack.redis.xadd(key, '*', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
+    const door = await road.door({ answerTimeoutMs: 10_000 })
+    expect((await door.submit(event('r', businessId))).kind).toBe('answered')
+    expect(await listDeadLetters(stack.sql)).toMatchObject([
+      { businessId: null, kind: 'unreadable', payload: expect.stringMatching('no.* JSON') as string },
+    ])
   }, 30_000)
 
   it('start a thread again that dies, until it lives', async () => {

@@ -56,11 +56,14 @@ export interface Proxy {
   url: string
   /** The next reply does not arrive: its connection breaks instead. */
   loseNextReply(): void
+  /** The connections there are stay open and carry no reply any more: a link that died silently. */
+  stall(): void
   close(): Promise<void>
 }
 
 export async function startProxy(target: URL): Promise<Proxy> {
   const sockets = new Set<Socket>()
+  const stalled = new WeakSet<Socket>()
   let losing = false
   const server = createServer((client) => {
     const redis = connect(Number(target.port), target.hostname)
@@ -75,6 +78,7 @@ export async function startProxy(target: URL): Promise<Proxy> {
     }
     client.on('data', (bytes) => redis.write(bytes))
     redis.on('data', (bytes) => {
+      if (stalled.has(client)) return
       if (!losing) client.write(bytes)
       else {
         losing = false
@@ -89,6 +93,9 @@ export async function startProxy(target: URL): Promise<Proxy> {
   return {
     url: url.href,
     loseNextReply: () => (losing = true),
+    stall() {
+      for (const socket of sockets) stalled.add(socket)
+    },
     async close() {
       for (const socket of sockets) socket.destroy()
       server.close()
