@@ -5,8 +5,11 @@ import { AggregatorRegistry } from 'prom-client'
 import { type Config, resolveStores } from '../src/config.ts'
 import { createLogger } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
+import { readPartitions } from '../src/migrate.ts'
+import { connectPostgres } from '../src/stores/postgres.ts'
 import { type SupervisedThread, type ThreadKind, createPool, superviseThread } from './pool.ts'
 import { serveHealth } from './serve-health.ts'
+import type { WorkerConfig } from './threads/task.ts'
 
 /** A thread that has told nothing for so long is not well. */
 const SILENT_MS = 5000
@@ -19,10 +22,14 @@ export interface Workers {
   close(): Promise<void>
 }
 
-/** Rejects when the stores are not known or WORKERS_PORT is taken; after that, threads that die are started again. */
+/**
+ * Rejects when the stores are not there or not migrated, STREAM_PARTITIONS says otherwise than Postgres, or WORKERS_PORT
+ * is taken; after that, threads that die are started again.
+ */
 export async function runWorkers(config: Config): Promise<Workers> {
   const log = createLogger({ level: config.logLevel, name: 'workers' })
   const found = { ...config, ...(await resolveStores(config)) }
+  await checkPartitions(found)
   const kinds: ThreadKind[] = ['timeline', ...Array.from({ length: config.workerThreads }, () => 'ingest' as const)]
   const pool = createPool(kinds.length)
   const self = `${hostname()}-${randomUUID().slice(0, 8)}`
@@ -38,6 +45,15 @@ export async function runWorkers(config: Config): Promise<Workers> {
       await health?.close()
       await pool.destroy()
     },
+  }
+}
+
+async function checkPartitions({ databaseUrl, streamPartitions }: WorkerConfig): Promise<void> {
+  const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-workers' })
+  try {
+    await readPartitions(sql, streamPartitions)
+  } finally {
+    await sql.end({ timeout: 1 })
   }
 }
 

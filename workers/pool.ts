@@ -68,8 +68,8 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
         (cause: unknown) => cause,
       )
       if (stopping.signal.aborted) return
-      deaths = Date.now() - started > STEADY_MS ? 0 : deaths + 1
-      const restartMs = Math.min(FIRST_RESTART_MS * 2 ** deaths, LONGEST_RESTART_MS)
+      deaths = Date.now() - started > STEADY_MS ? 1 : deaths + 1
+      const restartMs = Math.min(FIRST_RESTART_MS * 2 ** (deaths - 1), LONGEST_RESTART_MS)
       log.error({ err: error, thread: kind, restartMs }, 'a thread died and is started again')
       await pause(restartMs, stopping.signal)
     }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, resolveStores } from '../config.ts'
 import { createLogger } from '../log.ts'
+import { readPartitions } from '../migrate.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
 import { connectRedis, type RedisRole } from '../stores/redis.ts'
-import { readPartitions } from '../stream/positions.ts'
 import { createSubmitter, type Submit, type Submitter } from '../stream/submit.ts'
 import { CommandError } from './command.ts'
 

@@ -7,13 +7,6 @@ export async function readPositions(sql: Sql): Promise<Map<string, string>> {
   return new Map(rows.map((row) => [row.partition, row.position]))
 }
 
-/** The number of partitions of each kind. Rejects before the migrations have run. */
-export async function readPartitions(sql: Sql): Promise<number> {
-  const [row] = await sql<{ partitions: number }[]>`select partitions from partitioning`
-  if (!row) throw new Error('The number of partitions is not in Postgres: run the migrations first.')
-  return row.partitions
-}
-
 /** The partitions that nobody works on now: their loop has stopped ticking, or has no worker. */
 export async function unattendedPartitions(sql: Sql): Promise<string[]> {
   const rows = await sql<{ partition: string }[]>`

@@ -10,9 +10,6 @@ export function compareIds(a: string, b: string): number {
   return Number(aTime - bTime) || Number(aSequence - bSequence)
 }
 
-/** When the entry was appended by Redis' clock, in epoch milliseconds. */
-export const timeOfId = (id: string): number => Number(parts(id)[0])
-
 function parts(id: string): [bigint, bigint] {
   const [time = '', sequence = ''] = id.split('-')
   return [BigInt(time), BigInt(sequence)]

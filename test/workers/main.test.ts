@@ -65,11 +65,24 @@ describe('the workers', () => {
   }, 30_000)
 
   it('start a thread again that dies, until it lives', async () => {
-    await stack.sql`delete from partitioning`
     workers = await runWorkers(stack.config)
-    await vi.waitUntil(async () => (await get('/readyz')).text.includes('ingest'), soon)
-    await stack.sql`insert into partitioning (partitions) values (2)`
+    // What each thread reads first fails, and counts who tried.
+    await stack.sql`create sequence tries`
+    await stack.sql`alter table partitioning rename to whole`
+    await stack.sql`create view partitioning as select 1 / (nextval('tries')::int * 0) as partitions`
+    await vi.waitUntil(async () => {
+      const [tries] = await stack.sql<{ last_value: number }[]>`select last_value from tries`
+      return Number(tries?.last_value) >= 3
+    }, soon)
+    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+    await stack.sql`drop view partitioning`
+    await stack.sql`alter table whole rename to partitioning`
     await untilReady()
-    expect(await unattendedPartitions(stack.sql)).toEqual([])
+    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
   }, 30_000)
+
+  it('refuse to start with other partitions than there are', async () => {
+    workers = undefined
+    await expect(runWorkers({ ...stack.config, streamPartitions: 3 })).rejects.toThrow('STREAM_PARTITIONS is 3')
+  })
 })

@@ -1,41 +1,50 @@
 /** The ingest thread: connections of its own, and the loops of its share of the partitions. */
-import { connectPostgres } from '../../src/stores/postgres.ts'
+import { readPartitions } from '../../src/migrate.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
-import { readPartitions } from '../../src/stream/positions.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { applyMicroBatch } from '../pipeline.ts'
 import type { ThreadBody, ThreadTools } from './task.ts'
 
 const MOST_CONNECTIONS = 32
 
-export const runIngest: ThreadBody = async (config, { name, log, metrics }, signal) => {
+export const runIngest: ThreadBody = async (config, tools, signal) => {
   // Leases are renewed beside the saves, not behind them.
   const leases = connectPostgres(config.databaseUrl, { max: 2, name: 'sluice-leases' })
-  const partitions = await readPartitions(leases)
-  // One for each loop that could run here: a live save never queues behind a backfill's.
-  const saves = connectPostgres(config.databaseUrl, {
-    max: Math.min(2 * partitions, MOST_CONNECTIONS),
-    name: 'sluice-ingest',
-  })
-  const redis = connectRedis(config.redisUrl, 'command', log)
-  const deps = { sql: saves, log, configs: new Map(), metrics: metricsOfSaves(metrics) }
+  try {
+    const partitions = await readPartitions(leases, config.streamPartitions)
+    // One for each loop that could run here: a live save never queues behind a backfill's.
+    const max = Math.min(2 * partitions, MOST_CONNECTIONS)
+    const saves = connectPostgres(config.databaseUrl, { max, name: 'sluice-ingest' })
+    try {
+      await ingest({ leases, saves }, config, tools, signal)
+    } finally {
+      await saves.end({ timeout: 5 })
+    }
+  } finally {
+    await leases.end({ timeout: 5 })
+  }
+}
+
+async function ingest(
+  { leases, saves }: { leases: Sql; saves: Sql },
+  ...[{ redisUrl, leaseMs }, { name, log, metrics }, signal]: Parameters<ThreadBody>
+): Promise<void> {
+  const redis = connectRedis(redisUrl, 'command', log)
+  const connectReader = () => connectRedis(redisUrl, 'read', log)
+  const pipeline = { sql: saves, log, configs: new Map(), metrics: metricsOfSaves(metrics) }
   const loops = startIngestLoops(
     {
       sql: leases,
       redis,
-      connectReader: () => connectRedis(config.redisUrl, 'read', log),
-      apply: (batch, stop) => applyMicroBatch(deps, batch, stop),
+      connectReader,
+      apply: (batch, stop) => applyMicroBatch(pipeline, batch, stop),
       log,
       metrics,
     },
-    { owner: name, leaseMs: config.leaseMs, signal },
+    { owner: name, leaseMs, signal },
   )
-  try {
-    await loops.done
-  } finally {
-    redis.disconnect()
-    await Promise.all([saves.end({ timeout: 5 }), leases.end({ timeout: 5 })])
-  }
+  await loops.done.finally(() => redis.disconnect())
 }
 
 function metricsOfSaves({ saves }: ThreadTools['metrics']) {
