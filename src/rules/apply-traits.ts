@@ -1,6 +1,5 @@
 /** Traits become custom fields: created on first sight, typed for good, newest value wins (decisions, "Traits and custom fields"). */
-import { deltaOf } from './changes.ts'
-import type { Deciding } from './decide.ts'
+import { type Deciding, deltaOf } from './changes.ts'
 import type { TraitValue } from './facts.ts'
 import type { BusinessState, ContactState } from './state.ts'
 import { type TraitEntry, fits, inferFieldType, wins } from './traits.ts'

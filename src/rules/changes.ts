@@ -3,7 +3,7 @@
  * events of the batch touched it. Every sum, minimum, maximum and union here commutes.
  */
 import type { Channel, EventFact, FieldType, IdentityKind, Profile, Source } from './facts.ts'
-import type { ContactState, EnrolmentState } from './state.ts'
+import type { ContactState, EnrolmentState, State } from './state.ts'
 import type { TraitEntry } from './traits.ts'
 
 export interface Statistic {
@@ -36,16 +36,14 @@ export interface RecordedEvent {
   fact: EventFact
 }
 
+/** A value that somebody got, lost or proved; the working copy tells who holds it now. */
 export interface IdentityChange {
   businessId: string
   kind: IdentityKind
   value: string
   phoneRead: boolean
-  /** False when Postgres has the row already. */
-  isNew: boolean
-  /** The contact that holds it from now on; null when it is released. */
-  contactId: string | null
-  proven: boolean
+  /** Its row in Postgres: there is none, it stays with its contact, or it has to leave it first. */
+  row: 'none' | 'stays' | 'leaves'
 }
 
 export interface MergeLogEntry {
@@ -62,6 +60,7 @@ export interface MergeLogEntry {
 export interface Changes {
   newContacts: Map<string, ContactState>
   deltas: Map<string, ContactDelta>
+  /** By `identityKey`. */
   identities: Map<string, IdentityChange>
   /** In the order in which they were decided. */
   merges: { businessId: string; losingId: string; survivingId: string }[]
@@ -88,6 +87,13 @@ export interface Changes {
   >
   erasures: { businessId: string; contactId: string }[]
   events: RecordedEvent[]
+}
+
+/** What every step of a decision works with; `newId` gives time-ordered uuids. */
+export interface Deciding {
+  state: State
+  changes: Changes
+  newId: () => string
 }
 
 export function emptyChanges(): Changes {

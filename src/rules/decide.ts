@@ -3,7 +3,7 @@
  * Pure: `newId` is the only source of ids, `receivedAt` of each item the only clock.
  */
 import { applyTraits } from './apply-traits.ts'
-import { type Changes, deltaOf } from './changes.ts'
+import { type Deciding, deltaOf } from './changes.ts'
 import { applyToCampaigns } from './enrolment.ts'
 import { CHANNELS, type EventFact, PROFILE_FIELDS, type Profile, type Subscriptions } from './facts.ts'
 import { findOrCreateContact } from './find-or-create-contact.ts'
@@ -22,12 +22,6 @@ import type {
 import { stageOf } from './journey-stage.ts'
 import { addAmounts, amountToNumber } from './money.ts'
 import { type ContactState, type State, scopedKey, survivorOf } from './state.ts'
-
-export interface Deciding {
-  state: State
-  changes: Changes
-  newId: () => string
-}
 
 export function decide(deciding: Deciding, item: Item): Decision {
   if (!deciding.state.businesses.has(item.businessId)) throw new Error('the business does not exist')
@@ -118,7 +112,7 @@ function recordEvent(deciding: Deciding, contact: ContactState, item: EventItem)
 function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecision {
   const { fact, businessId, receivedAt } = item
   const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity)
-  fillGaps(deltaOf(deciding.changes, contact.id).profile, fact.profile)
+  fillGaps(contact, deltaOf(deciding.changes, contact.id).profile, fact.profile)
   warnings.push(...applyTraits(deciding, contact, fact.traits, receivedAt, receivedAt))
   const linkedVisitor = fact.visitorId !== null && linkVisitor(deciding, contact, fact.visitorId, receivedAt)
   deciding.changes.identifications.push({
@@ -141,9 +135,11 @@ function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecisio
   }
 }
 
-/** A missing value is filled, an existing one never overwritten; the save does the same against what is stored. */
-function fillGaps(profile: Profile, sent: Profile): void {
-  for (const field of PROFILE_FIELDS) profile[field] ??= sent[field]
+/** A missing value is filled, an existing one never overwritten. */
+function fillGaps(contact: ContactState, filled: Profile, sent: Profile): void {
+  for (const field of PROFILE_FIELDS) {
+    if (contact.profile[field] === undefined) contact.profile[field] = filled[field] = sent[field]
+  }
 }
 
 /** True when this contact lists the browser from now on, and did not before. It belongs to the first that identified it. */

@@ -1,6 +1,5 @@
 /** Carries out the identity plan of one call on the working copy: exactly one contact comes out. */
-import { type Changes, type IdentityChange, deltaOf } from './changes.ts'
-import type { Deciding } from './decide.ts'
+import { type Deciding, type Changes, type IdentityChange, deltaOf } from './changes.ts'
 import { IDENTITY_KINDS, type Identity, type IdentityKind } from './facts.ts'
 import { mergeContacts } from './merge-contacts.ts'
 import { type SentField, planIdentity } from './resolve-identity.ts'
@@ -59,6 +58,7 @@ function createContact({ state, changes, newId }: Deciding, call: Call): Contact
     version: null,
     keyed: call.keyed,
     identities: [],
+    profile: {},
     enrolments: [],
     goalLastAt: new Map(),
     subscriptions: {},
@@ -80,12 +80,12 @@ function attach(deciding: Deciding, call: Call, contact: ContactState, field: Se
   }
   contact.identities.push({ kind, value, proven: call.keyed })
   state.owners.set(identityKey(call.businessId, kind, value), contact.id)
-  recordIdentity(changes, contact, kind, value, field.phoneRead, call.keyed, field.owner === null)
+  recordIdentity(changes, contact, field, field.owner ? 'leaves' : 'none')
 }
 
 function prove({ changes }: Deciding, contact: ContactState, field: SentField): void {
   heldBy(contact, field.kind, field.value).proven = true
-  recordIdentity(changes, contact, field.kind, field.value, field.phoneRead, true, false)
+  recordIdentity(changes, contact, field, 'stays')
 }
 
 /** An unproven customer id gives way to the one that counts. */
@@ -99,36 +99,27 @@ function releaseCustomerId(
   const kind = 'platformCustomerId'
   drop(holder, kind, value)
   deciding.state.owners.delete(identityKey(call.businessId, kind, value))
-  recordIdentity(deciding.changes, holder, kind, value, false, false, false).contactId = null
+  recordIdentity(deciding.changes, holder, { kind, value, phoneRead: false }, 'leaves')
   logLeaving(deciding, call, 'released', contact, holder, kind, value)
 }
 
 function recordIdentity(
   changes: Changes,
-  contact: ContactState,
-  kind: IdentityKind,
-  value: string,
-  phoneRead: boolean,
-  proven: boolean,
-  unknownBefore: boolean,
-): IdentityChange {
-  const { businessId, id: contactId } = contact
+  { id, businessId }: ContactState,
+  { kind, value, phoneRead }: Pick<SentField, 'kind' | 'value' | 'phoneRead'>,
+  row: IdentityChange['row'],
+): void {
   const key = identityKey(businessId, kind, value)
   const earlier = changes.identities.get(key)
-  // Released and taken again within one batch: Postgres still has the row.
-  const isNew = earlier ? earlier.isNew : unknownBefore
-  const change = {
+  changes.identities.set(key, {
     businessId,
     kind,
     value,
     phoneRead: phoneRead || earlier?.phoneRead === true,
-    isNew,
-    contactId,
-    proven,
-  }
-  changes.identities.set(key, change)
-  deltaOf(changes, contactId).raisesVersion = true
-  return change
+    // What this batch found in Postgres: taken, released and taken again, it is still not there, or still to leave.
+    row: earlier && earlier.row !== 'stays' ? earlier.row : row,
+  })
+  deltaOf(changes, id).raisesVersion = true
 }
 
 function logLeaving(
