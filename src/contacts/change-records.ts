@@ -3,8 +3,8 @@
  * function. What can be folded to one row per key is folded, and rows are sorted: two saves that touch the same ones
  * queue up behind each other instead of deadlocking.
  */
-import { type Changes, type ContactDelta, type IdentityChange, emptyDelta } from '../rules/changes.ts'
-import { type State, survivorOf } from '../rules/state.ts'
+import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
+import { type State, identityKey, survivorOf } from '../rules/state.ts'
 import { encodeTimelineRow } from '../timeline/outbox-row.ts'
 import { hashKey } from './load-state.ts'
 
@@ -28,12 +28,7 @@ export function recordsOf(state: State, changes: Changes) {
     merges: changes.merges.map((merge) => inSnakeCase(merge)),
     statistics: deltas.flatMap(([id, delta]) => statisticRecords(state, id, delta)),
     revenue: deltas.flatMap(([id, delta]) => revenueRecords(state, id, delta)),
-    keys: changes.newKeys.map((key) => ({
-      business_id: key.businessId,
-      key_hash: hashKey(key.key),
-      contact_id: survivorOf(state, key.contactId),
-      occurred_at: key.occurredAt,
-    })),
+    keys: keyRecords(state, changes),
     visitors: changes.newVisitors.map((row) => inSnakeCase(moved(row))),
     listedVisitors: changes.listedVisitors.map((row) => inSnakeCase(moved(row))),
     identifications: changes.identifications.map((row) => inSnakeCase(moved(row))),
@@ -64,6 +59,16 @@ function businessRecords(state: State, changes: Changes) {
   return [...state.businesses.values()]
     .map(({ id, configVersion }) => ({ id, version: configVersion, new_fields: newFields(id) }))
     .sort(byId)
+}
+
+function keyRecords(state: State, changes: Changes) {
+  const records = changes.newKeys.map((key) => ({
+    business_id: key.businessId,
+    key_hash: hashKey(key.key),
+    contact_id: survivorOf(state, key.contactId),
+    occurred_at: key.occurredAt,
+  }))
+  return records.sort((a, b) => byFirst([a.key_hash, a], [b.key_hash, b]))
 }
 
 /** All that the decision looked at, touched or not: it would have been another one had they been different. */
@@ -109,21 +114,23 @@ function raisedVersions(state: State, changes: Changes) {
   )
 }
 
-/** Those that Postgres does not know are inserted, never updated: had somebody else taken one, that is a conflict. */
-function identityRecords(state: State, { identities }: Changes) {
-  const sorted = [...identities].sort(byFirst).map(([, change]) => change)
-  const record = ({ businessId, kind, value, contactId, proven, phoneRead }: IdentityChange) => ({
-    business_id: businessId,
-    kind,
-    value,
-    contact_id: contactId === null ? null : survivorOf(state, contactId),
-    proven,
-    phone_read: phoneRead,
+/**
+ * Those that Postgres does not know are inserted, never updated: had somebody else taken one, that is a conflict. They
+ * come in the order in which their contact got them: the first is its primary one.
+ */
+function identityRecords(state: State, { identities, deltas }: Changes) {
+  const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))
+  const held = [...deltas.keys()].flatMap((contactId) => {
+    const { businessId = '', identities: theirs = [] } = state.contacts.get(contactId) ?? {}
+    return theirs.flatMap(({ kind, value, proven }) => {
+      const change = identities.get(identityKey(businessId, kind, value))
+      return change ? [{ ...change, contactId, proven }] : []
+    })
   })
   return {
-    released: sorted.filter((change) => !change.isNew && change.contactId === null).map(record),
-    keptIdentities: sorted.filter((change) => !change.isNew && change.contactId !== null).map(record),
-    newIdentities: sorted.filter((change) => change.isNew && change.contactId !== null).map(record),
+    released: leaving.map((change) => inSnakeCase(change)),
+    keptIdentities: held.filter(({ row }) => row === 'stays').map((identity) => inSnakeCase(identity)),
+    newIdentities: held.filter(({ row }) => row !== 'stays').map((identity) => inSnakeCase(identity)),
   }
 }
 
@@ -147,12 +154,11 @@ function revenueRecords(state: State, contact_id: string, { revenue }: ContactDe
   }))
 }
 
-/** Once per contact and channel, as the working copy has it: of two contacts that became one, the opt-out stays. */
+/** Once per contact and channel: of two contacts that became one, the opt-out stays, with the record of how it came. */
 function subscriptionRecords(state: State, changes: Changes) {
-  const chosen = [...changes.subscriptions.values()].map((choice) => {
-    const contactId = survivorOf(state, choice.contactId)
-    return { ...choice, contactId, subscribed: state.contacts.get(contactId)?.subscriptions[choice.channel] }
-  })
+  const chosen = [...changes.subscriptions.values()]
+    .map((choice) => ({ ...choice, contactId: survivorOf(state, choice.contactId) }))
+    .filter((choice) => state.contacts.get(choice.contactId)?.subscriptions[choice.channel] === choice.subscribed)
   const once = new Map(chosen.map((choice) => [`${choice.contactId} ${choice.channel}`, choice]))
   return [...once.values()].map((choice) => inSnakeCase(choice))
 }

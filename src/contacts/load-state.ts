@@ -1,6 +1,6 @@
 /** Load: everything that one micro-batch has to know, in one round trip (and one more when a business is new to this worker). */
 import { createHash } from 'node:crypto'
-import { type FieldType, IDENTITY_KINDS, type IdentityKind, type Subscriptions } from '../rules/facts.ts'
+import { type FieldType, IDENTITY_KINDS, type IdentityKind, type Profile, type Subscriptions } from '../rules/facts.ts'
 import type { Item } from '../rules/item.ts'
 import {
   type BusinessState,
@@ -86,7 +86,7 @@ function whatToAsk(items: Item[]): Asked {
   for (const item of items) {
     const business_id = item.businessId
     if (item.kind === 'subscribe' || item.kind === 'erase') {
-      if (once(`c ${item.contactId}`)) asked.contacts.push({ business_id, id: item.contactId })
+      if (once(`c ${scopedKey(business_id, item.contactId)}`)) asked.contacts.push({ business_id, id: item.contactId })
       continue
     }
     for (const kind of IDENTITY_KINDS) {
@@ -115,6 +115,7 @@ interface LoadedState {
     version: number
     keyed: boolean
     identities: [IdentityKind, string, boolean][] | null
+    profile: Profile
     enrolments:
       | {
           id: string
@@ -160,6 +161,7 @@ function addContact(state: State, row: LoadedState['contacts'][number]): void {
     version: row.version,
     keyed: row.keyed,
     identities: (row.identities ?? []).map(([kind, value, proven]) => ({ kind, value, proven })),
+    profile: row.profile,
     enrolments: (row.enrolments ?? []).map((enrolment) => ({
       id: enrolment.id,
       contactId: row.id,

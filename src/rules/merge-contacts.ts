@@ -34,6 +34,7 @@ export function mergeContacts(
     recordedAt: reason.at,
   })
   uniteIdentities(state, survivor, loser)
+  survivor.profile = { ...loser.profile, ...survivor.profile }
   uniteEnrolments(changes, survivor, loser, reason.at)
   uniteSubscriptions(survivor, loser)
   foldDelta(deltaOf(changes, survivor.id), changes.deltas.get(loser.id))

@@ -2,7 +2,7 @@
  * What the rules know when they decide: the part of Postgres that one micro-batch touches, as `load-state.ts` read it.
  * Deciding changes this working copy as it goes, so that the second event of a batch sees what the first one did.
  */
-import type { FieldType, IdentityKind, Subscriptions } from './facts.ts'
+import type { FieldType, IdentityKind, Profile, Subscriptions } from './facts.ts'
 
 /** A published campaign. */
 export interface Campaign {
@@ -20,6 +20,7 @@ export interface BusinessState {
   campaigns: Campaign[]
 }
 
+/** The first of a kind is the primary one. */
 export interface HeldIdentity {
   kind: IdentityKind
   value: string
@@ -47,6 +48,7 @@ export interface ContactState {
   version: number | null
   keyed: boolean
   identities: HeldIdentity[]
+  profile: Profile
   /** Filled only where the business has published campaigns. */
   enrolments: EnrolmentState[]
   /** When each goal event of a published campaign last happened. */

@@ -13,6 +13,7 @@ function contact(id: string, keyed: boolean, ...held: Held[]): ContactState {
     version: 1,
     keyed,
     identities: held.map(([kind, value, proven]) => ({ kind, value, proven })),
+    profile: {},
     enrolments: [],
     goalLastAt: new Map(),
     subscriptions: {},

@@ -49,6 +49,8 @@ begin
             select json_agg(json_build_array(i.kind, i.value, i.proven) order by i.position)
             from identities i where i.business_id = c.business_id and i.contact_id = c.id
           ),
+          'profile', json_strip_nulls(json_build_object('firstName', c.first_name, 'lastName', c.last_name,
+            'country', c.country, 'city', c.city, 'language', c.language, 'timezone', c.timezone)),
           'enrolments', (
             select json_agg(json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'state', e.state,
               'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at))

@@ -61,9 +61,15 @@ begin
 
   update identifications set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
   update enrolments set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
-  -- A new position: the survivor's primary identities stay primary.
-  update identities set contact_id = p_survivor, position = default
-    where business_id = p_business and contact_id = p_loser;
+  -- New positions, in the same order: the survivor's primary identities stay primary.
+  update identities i set contact_id = p_survivor, position = moved.position
+  from (
+    select kind, value, nextval('identities_position_seq') as position
+    from (
+      select kind, value from identities where business_id = p_business and contact_id = p_loser order by position
+    ) in_order
+  ) moved
+  where i.business_id = p_business and i.kind = moved.kind and i.value = moved.value;
 
   update contacts s set
     order_count = s.order_count + l.order_count,

@@ -93,7 +93,7 @@ begin
     end loop;
   end if;
 
-  -- Released ones leave first: a contact holds one customer id.
+  -- Those that leave their contact do so first: a contact holds one customer id.
   if p_released is not null then
     for changed in select business_id, kind, value
       from json_to_recordset(p_released) as x (business_id uuid, kind text, value text)
@@ -124,15 +124,20 @@ begin
       from json_to_recordset(p_kept_identities) as x (business_id uuid, kind text, value text, contact_id uuid,
         proven boolean, phone_read boolean)
     on conflict (business_id, kind, value) do update set
-      contact_id = excluded.contact_id, proven = excluded.proven, phone_read = i.phone_read or excluded.phone_read;
+      proven = excluded.proven, phone_read = i.phone_read or excluded.phone_read;
   end if;
 
   -- A field, a key or a browser that somebody else recorded meanwhile is a unique violation: decided again.
+  -- Numbered as they come, inserted sorted.
   if p_new_identities is not null then
-    insert into identities (business_id, kind, value, contact_id, proven, phone_read)
-      select business_id, kind, value, contact_id, proven, phone_read
-      from json_to_recordset(p_new_identities) as x (business_id uuid, kind text, value text, contact_id uuid,
-        proven boolean, phone_read boolean);
+    insert into identities (business_id, kind, value, contact_id, proven, phone_read, position)
+      select business_id, kind, value, contact_id, proven, phone_read, position
+      from (
+        select x.*, nextval('identities_position_seq') as position
+        from json_to_recordset(p_new_identities) as x (business_id uuid, kind text, value text, contact_id uuid,
+          proven boolean, phone_read boolean)
+      ) numbered
+      order by business_id, kind collate "C", value collate "C";
   end if;
   if p_statistics is not null then
     insert into event_statistics as kept (business_id, contact_id, event, first_at, last_at, count)

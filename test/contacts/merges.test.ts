@@ -1,0 +1,143 @@
+/** What becomes of names, primary identities, customer ids and consent when people turn out to be one (decisions, "Identity"). */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readContact } from '../../src/contacts/read-contact.ts'
+import type { Identity, Subscriptions } from '../../src/rules/facts.ts'
+import type { ContactAnswer } from '../../src/stream/entry.ts'
+import {
+  type Call,
+  NOW,
+  type Pipeline,
+  batch,
+  eventFact,
+  identify,
+  identifyFact,
+  openPipeline,
+  track,
+} from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+const PHONE = { phone: '972500000001' }
+let stack: Stack
+let pipeline: Pipeline
+let businessId: string
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  ;({ businessId } = await createBusiness(stack.sql))
+})
+
+const seen = (identity: Identity) => track(businessId, eventFact('e', identity))
+const named = (identity: Identity, firstName: string) =>
+  identify(businessId, identifyFact(identity, { profile: { firstName } }))
+const unkeyed = (identity: Identity) => identify(businessId, identifyFact(identity), false)
+const choose = (contactId: string, channels: Partial<Subscriptions>, method: string, business = businessId): Call => ({
+  kind: 'subscribe',
+  businessId: business,
+  receivedAt: NOW,
+  contactId,
+  channels,
+  method,
+})
+const read = (contactId: string) => readContact(stack.sql, { businessId, contactId, currency: 'USD' })
+
+describe('a name', () => {
+  it('that the losing contact had is not overwritten by the call that merges', async () => {
+    const { contactId } = await pipeline.track(seen({ email: 'ann@x.io' }))
+    await pipeline.apply(named(PHONE, 'Ann'))
+    await pipeline.apply(named({ email: 'ann@x.io', ...PHONE }, 'Bob'))
+    expect(await read(contactId)).toMatchObject({ firstName: 'Ann' })
+  })
+
+  it('that the losing contact had is not overwritten by what the same batch sent for it', async () => {
+    const { contactId } = await pipeline.track(seen({ email: 'ann@x.io' }))
+    await pipeline.apply(named(PHONE, 'Ann'))
+    await pipeline.apply(named(PHONE, 'Bob'), seen({ email: 'ann@x.io', ...PHONE }))
+    expect(await read(contactId)).toMatchObject({ firstName: 'Ann' })
+  })
+
+  it('of contacts made in one batch is the first one sent', async () => {
+    const [first] = await pipeline.apply(
+      seen({ email: 'ann@x.io' }),
+      named(PHONE, 'Ann'),
+      seen({ email: 'ann@x.io', ...PHONE }),
+      named(PHONE, 'Bob'),
+    )
+    expect(await read((first as ContactAnswer).contactId!)).toMatchObject({ firstName: 'Ann' })
+  })
+})
+
+describe('the primary identity', () => {
+  it('is the first in the order of a batch', async () => {
+    const emails = ['m', 'z', 'a'].map((name) => `${name}@x.io`)
+    await pipeline.batch(
+      batch(
+        businessId,
+        emails.map((email) => eventFact('e', { platformCustomerId: '1', email })),
+      ),
+    )
+    const { contactId } = await pipeline.track(seen({ platformCustomerId: '1' }))
+    expect((await read(contactId))?.identities.email).toEqual(emails)
+  })
+
+  it('is not one that came over from another contact', async () => {
+    await pipeline.apply(unkeyed({ email: 'moved@x.io' }))
+    const { contactId } = await pipeline.track(seen({ platformCustomerId: '1', email: 'own@x.io' }))
+    await pipeline.apply(seen({ platformCustomerId: '1', email: 'moved@x.io' }))
+    expect((await read(contactId))?.identities.email).toEqual(['own@x.io', 'moved@x.io'])
+  })
+
+  it('stays before the others of a contact that is merged away', async () => {
+    const { contactId } = await pipeline.track(seen(PHONE))
+    const emails = ['z', 'a', 'm'].map((name) => `${name}@x.io`)
+    for (const email of emails) await pipeline.apply(seen({ platformCustomerId: '1', email }))
+    // Rewrites a row, as any later update of it would: rows lie in no order of their own.
+    await stack.sql`update identities set proven = true where business_id = ${businessId} and value = 'z@x.io'`
+    await pipeline.apply(seen({ platformCustomerId: '1', ...PHONE }))
+    expect((await read(contactId))?.identities.email).toEqual(emails)
+  })
+})
+
+describe('a customer id that nobody proved', () => {
+  it('may be released and taken by another within one batch, and the other way round', async () => {
+    const people = [
+      { platformCustomerId: 'f', email: 'a@x.io' },
+      { platformCustomerId: 'g', email: 'b@x.io' },
+    ]
+    for (const { platformCustomerId, email } of people)
+      await pipeline.apply(unkeyed({ platformCustomerId, email }), seen({ email }))
+    const answers = await pipeline.apply(
+      seen({ platformCustomerId: 'g', email: 'a@x.io' }),
+      seen({ platformCustomerId: 'f', email: 'b@x.io' }),
+    )
+    expect(answers).toMatchObject([{ isNew: false }, { isNew: false }])
+    const held = await Promise.all(answers.map((answer) => read((answer as ContactAnswer).contactId!)))
+    expect(held.map((contact) => contact?.identities)).toEqual([
+      { platformCustomerId: ['g'], email: ['a@x.io'], phone: [] },
+      { platformCustomerId: ['f'], email: ['b@x.io'], phone: [] },
+    ])
+  })
+})
+
+describe('a choice of channels', () => {
+  it('is found for its own business, whoever else names the contact at the same time', async () => {
+    const { contactId } = await pipeline.track(seen(PHONE))
+    const other = await createBusiness(stack.sql)
+    const answers = await pipeline.apply(
+      choose(contactId, { sms: false }, 'theirs', other.businessId),
+      choose(contactId, { sms: true }, 'ours'),
+    )
+    expect(answers).toMatchObject([{ contactId: null }, { contactId, subscriptions: { sms: true } }])
+  })
+
+  it('that gives way to an opt-out in a merge leaves the record of the opt-out as it was', async () => {
+    const ann = await pipeline.track(seen({ email: 'ann@x.io' }))
+    const phone = await pipeline.track(seen(PHONE))
+    await pipeline.apply(choose(ann.contactId, { sms: false }, 'STOP'))
+    await pipeline.apply(choose(phone.contactId, { sms: true }, 'form'), seen({ email: 'ann@x.io', ...PHONE }))
+    const recorded = await stack.sql`select subscribed, method from subscriptions where business_id = ${businessId}`
+    expect([...recorded]).toEqual([{ subscribed: false, method: 'STOP' }])
+  })
+})
