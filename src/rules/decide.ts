@@ -138,7 +138,8 @@ function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecisio
 /** A missing value is filled, an existing one never overwritten. */
 function fillGaps(contact: ContactState, filled: Profile, sent: Profile): void {
   for (const field of PROFILE_FIELDS) {
-    if (contact.profile[field] === undefined) contact.profile[field] = filled[field] = sent[field]
+    const value = sent[field]
+    if (value !== undefined && contact.profile[field] === undefined) contact.profile[field] = filled[field] = value
   }
 }
 

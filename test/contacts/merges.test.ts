@@ -69,6 +69,17 @@ describe('a name', () => {
   })
 })
 
+describe('a profile', () => {
+  it('is made up of both when both were filled in the batch that merges', async () => {
+    const [first] = await pipeline.apply(
+      identify(businessId, identifyFact({ email: 'ann@x.io' }, { profile: { lastName: 'Lee' } })),
+      named(PHONE, 'Ann'),
+      seen({ email: 'ann@x.io', ...PHONE }),
+    )
+    expect(await read((first as ContactAnswer).contactId!)).toMatchObject({ firstName: 'Ann', lastName: 'Lee' })
+  })
+})
+
 describe('the primary identity', () => {
   it('is the first in the order of a batch', async () => {
     const emails = ['m', 'z', 'a'].map((name) => `${name}@x.io`)
