@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { openStack, type Stack } from '../support/stack.ts'
+import { eventFact, track } from '../support/facts.ts'
+import { openService } from '../support/service.ts'
+import { createBusiness as makeBusiness, openStack, type Stack } from '../support/stack.ts'
 import { type Ran, runAdminQuietly } from './run-admin.ts'
 
 let stack: Stack
@@ -190,6 +192,30 @@ describe('dead letters', () => {
     })
     await adminJson(`dead-letters drop ${id}`)
   })
+})
+
+test('a dead letter is replayed to the workers, once', async () => {
+  const service = await openService()
+  try {
+    const { businessId, secretKey } = await makeBusiness(service.sql)
+    const fact = eventFact('purchase', { email: 'ann@b.example' })
+    const request = { ...track(businessId, fact), n: 1, requestId: 'r' }
+    const id = '0199a0f4-0000-7000-8000-00000000000f'
+    await service.sql`
+      insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
+      values (${id}, ${businessId}, 'live-0', '1-1', 'track', 'a rule failed', ${JSON.stringify(request)})`
+    const replayed = await admin('dead-letters replay all --json', service.config)
+    expect(replayed).toMatchObject({ exitCode: 0, err: '' })
+    expect(JSON.parse(replayed.out)).toEqual({ results: [{ deadLetterId: id, outcome: 'applied' }] })
+    expect(await admin(`dead-letters replay ${id}`, service.config)).toMatchObject({ exitCode: 1 })
+    const response = await fetch(`${service.url}/api/contacts?email=ann@b.example`, {
+      headers: { authorization: `Bearer ${secretKey}` },
+    })
+    const { data } = (await response.json()) as { data: { contacts: object[] } }
+    expect(data.contacts).toMatchObject([{ events: [{ event: 'purchase', count: 1 }] }])
+  } finally {
+    await service.close()
+  }
 })
 
 describe('help and faults', () => {

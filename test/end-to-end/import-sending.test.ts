@@ -1,10 +1,12 @@
 /** How `admin import` behaves towards a service that is busy, broken or away. The service here is a stand-in that keeps what it was sent, by key. */
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { runAdminQuietly } from './run-admin.ts'
@@ -69,6 +71,7 @@ afterEach(async () => {
 })
 
 interface Summary {
+  warnings: string[]
   received: number
   recorded: number
   deduped: number
@@ -77,18 +80,32 @@ interface Summary {
   error: { code: string; message: string }
 }
 
-async function runImport(...options: string[]): Promise<{ exitCode: number; summary: Summary }> {
+const FIELDS = ['platformCustomerId', 'occurredAt', 'value']
+
+function describeRun(options: string[]): { argv: string[]; environment: Record<string, string> } {
   const { port } = server.address() as AddressInfo
-  const config = readConfig({ DATA_DIR: join(directory, 'data'), PORT: String(port), SLUICE_API_KEY: 'sk_live_test' })
   const maps = ['customer', 'date', 'amount'].map((column, index) => `${FIELDS[index]}=${column}`)
   const words = maps.flatMap((text) => ['--map', text])
   const file = join(directory, 'orders.csv')
-  const argv = ['import', file, '--business', BUSINESS, ...words, '--set', 'event=purchase', '--json', ...options]
-  const { exitCode, out } = await runAdminQuietly(argv, config)
+  return {
+    argv: ['import', file, '--business', BUSINESS, ...words, '--set', 'event=purchase', '--json', ...options],
+    environment: { DATA_DIR: join(directory, 'data'), PORT: String(port), SLUICE_API_KEY: 'sk_live_test' },
+  }
+}
+
+async function runImport(...options: string[]): Promise<{ exitCode: number; summary: Summary }> {
+  const { argv, environment } = describeRun(options)
+  const { exitCode, out } = await runAdminQuietly(argv, readConfig(environment))
   expect(out).toMatch(/^[^\n]+\n$/)
   return { exitCode, summary: JSON.parse(out) as Summary }
 }
-const FIELDS = ['platformCustomerId', 'occurredAt', 'value']
+
+/** The same in a process of its own. */
+function launchImport(...options: string[]): ChildProcess {
+  const { argv, environment } = describeRun(options)
+  const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+  return spawn(process.execPath, [cli, 'admin', ...argv], { env: { ...process.env, ...environment }, stdio: 'ignore' })
+}
 
 const ALL_NEW = { received: ROWS, recorded: ROWS, deduped: 0, failed: 0 }
 
@@ -147,6 +164,24 @@ test('gives up on a service that is away, and goes on where it stopped', async (
   requests = 0
   expect((await runImport('--parallel', '1')).summary).toMatchObject(ALL_NEW)
   expect([requests, recorded.size]).toEqual([3, ROWS])
+})
+
+test('tells warnings by the row of the file', async () => {
+  const warnings = ['item 0: first', 'item 149: last']
+  interrupt = (response, number, events) =>
+    number === 5 && reply(response, 200, { data: { ...record(events), warnings } })
+  const { summary } = await runImport('--parallel', '1')
+  expect(summary.warnings).toEqual(['row 2001: first', 'row 2150: last'])
+})
+
+test('a run that is killed is gone on with', async () => {
+  const child = launchImport('--parallel', '1')
+  interrupt = (response, number) => number === 3 && child.kill('SIGKILL') && Boolean(response.socket?.destroy())
+  await new Promise((resolve) => child.once('exit', resolve))
+  expect(recorded.size).toBe(1_000)
+  requests = 3
+  expect((await runImport('--parallel', '1')).summary).toMatchObject(ALL_NEW)
+  expect([requests, recorded.size]).toEqual([6, ROWS])
 })
 
 test('stops at once when the key is refused', async () => {

@@ -12,7 +12,7 @@ import { checkMapping, readMapping } from './map-row.ts'
 import { surveyRows } from './number-rows.ts'
 import { type Journal, openJournal, type Progress } from './position.ts'
 import { describeSource, readHeader, readRows, type Source } from './read-rows.ts'
-import { advance, type Failure, failuresOf, report, type Settled } from './report.ts'
+import { advance, type Failure, failuresOf, report, type Settled, warningsOf } from './report.ts'
 import { type BatchResult, type Sender, sendBatch } from './send-batch.ts'
 import { createProgressBar } from './show-progress.ts'
 
@@ -144,7 +144,7 @@ async function record(
     if (!allowFailures) refuseHopeless(progress, failed)
     await journal.advance(progress, lines)
     failures.push(...failed.slice(0, SHOWN - failures.length).map(({ row, error }) => ({ row, error })))
-    warnings.push(...(result.warnings ?? []).slice(0, SHOWN - warnings.length))
+    warnings.push(...warningsOf(batch, result).slice(0, SHOWN - warnings.length))
     bar.update(progress)
   }
   await journal.finish()

@@ -27,6 +27,16 @@ export function failuresOf(batch: Batch, result: BatchResult): (Failure & { sour
     .map(({ row, error }) => ({ row: row.number, error, source: contentOf(row) }))
 }
 
+/** The service names the item of the request; an operator wants the row of the file. */
+export function warningsOf(batch: Batch, { warnings = [] }: BatchResult): string[] {
+  return warnings.map((warning) =>
+    warning.replace(/^item (\d+)/, (item, index: string) => {
+      const row = batch.ready[Number(index)]?.row
+      return row ? `row ${row.number}` : item
+    }),
+  )
+}
+
 const contentOf = (row: Row): unknown => ('values' in row ? row.values : row.text)
 
 export function advance(before: Progress, batch: Batch, result: BatchResult, failed: number, bytes: number): Progress {
@@ -54,7 +64,7 @@ export function report(
     ...failures.map(({ row, error }) => `  row ${row}: ${error}`),
     ...(failed > failures.length ? [`  … and ${failed - failures.length} more`] : []),
     ...(failed ? [`All failures with their rows: ${failuresFile}`] : []),
-    ...warnings.map((warning) => `  warning ${warning}`),
+    ...warnings.map((warning) => `  warning, ${warning}`),
   ]
   return { json, text: text.join('\n'), exitCode: failed && !allowFailures ? 1 : 0 }
 }
