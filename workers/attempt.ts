@@ -10,7 +10,7 @@ import type { State } from '../src/rules/state.ts'
 import { sanitiseText } from '../src/rules/text.ts'
 import type { Sql } from '../src/stores/postgres.ts'
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
-import { type Work, deadLetterOf } from './work.ts'
+import { type Work, deadLetterOf, replayedBy } from './work.ts'
 
 export interface PipelineDeps {
   sql: Sql
@@ -74,6 +74,5 @@ export async function decideAll(
 }
 
 export function saveAttempt(deps: PipelineDeps, batch: MicroBatch, attempt: Attempt, dryRun = false): Promise<boolean> {
-  const replayed = batch.requests.flatMap(({ request }) => (request.replayOf ? [request.replayOf] : []))
-  return saveChanges(deps.sql, { ...batch, ...attempt, attempt: attempt.id, dryRun, replayed })
+  return saveChanges(deps.sql, { ...batch, ...attempt, attempt: attempt.id, dryRun, replayed: replayedBy(batch) })
 }

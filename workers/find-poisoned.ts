@@ -3,14 +3,14 @@
  * Nothing is written meanwhile; the rest then goes through in one save with the dead letter.
  */
 import { DRY_RUN } from '../src/contacts/save-changes.ts'
-import { faultKind } from '../src/stores/postgres.ts'
+import { faultKind, isUniqueViolation } from '../src/stores/postgres.ts'
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
 import { type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
 import { backOff } from './back-off.ts'
 import type { Work } from './work.ts'
 
-/** Conflicts that a prefix may have in a row before they are taken to be its own. */
-const CONFLICTS_OF_ONE = 20
+/** Unique violations that a prefix may have before they are taken to be its own; other conflicts are always others' doing. */
+const VIOLATIONS_OF_ONE = 20
 
 export interface Poisoned {
   work: Work
@@ -52,15 +52,15 @@ async function faultOf(
   works: Work[],
   signal: AbortSignal,
 ): Promise<string | null> {
-  for (let tries = 0; !signal.aborted; tries += 1) {
+  for (let tries = 0, violations = 0; !signal.aborted; tries += 1) {
     try {
       // Exceptions of rules are not looked for here: the next attempt finds them by itself.
       await saveAttempt(deps, batch, await decideAll(deps, batch, works, new Map()), true)
       return null
     } catch (error) {
       if (isDryRun(error)) return null
-      const kind = faultKind(error)
-      if (kind === 'data' || (kind === 'conflict' && tries >= CONFLICTS_OF_ONE)) return messageOf(error)
+      if (isUniqueViolation(error)) violations += 1
+      if (faultKind(error) === 'data' || violations > VIOLATIONS_OF_ONE) return messageOf(error)
       deps.configs.clear()
       await backOff(tries, signal)
     }

@@ -2,47 +2,62 @@
  * What happens to one micro-batch, top to bottom: load · decide · save. The save moves the partition's position together
  * with the effects, so an attempt is either wholly there or not at all, whatever dies in between.
  */
-import { faultKind } from '../src/stores/postgres.ts'
+import { faultKind, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
 import { type Attempt, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
 import { backOff } from './back-off.ts'
 import { findPoisoned } from './find-poisoned.ts'
 import { type Work, answersOf, workOf } from './work.ts'
 
-/** Conflicts in a row after which the cause is taken for the data's, and looked for item by item. */
-const TOO_MANY_CONFLICTS = 50
+/** Unique violations after which the cause is taken for the data's, and looked for item by item. */
+const TOO_MANY_VIOLATIONS = 50
 
 /** Retries until it is written, until the partition is another's, or until `signal` aborts. */
 export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, signal: AbortSignal): Promise<Outcome> {
   const works = workOf(batch)
   /** The items that cannot be applied, with the reason. */
   const dead = new Map<Work, string>()
+  /** Those that may have been written. */
   const attempts = new Map<string, Attempt>()
   const started = performance.now()
-  for (let failures = 0, conflicts = 0; !signal.aborted; failures += 1) {
+  for (let failures = 0, conflicts = 0, violations = 0; !signal.aborted; failures += 1) {
+    let attempt: Attempt | undefined
     try {
-      const attempt = await decideAll(deps, batch, works, dead)
+      attempt = await decideAll(deps, batch, works, dead)
       attempts.set(attempt.id, attempt)
       if (await saveAttempt(deps, batch, attempt)) return applied(deps, batch, attempt, started)
       // Not our position to move: an earlier attempt of ours with a lost reply did it, or another owner.
       return await afterDoubt(deps, batch, attempts, started)
     } catch (error) {
+      if (attempt && wasRolledBack(error)) attempts.delete(attempt.id)
       const kind = faultKind(error)
-      if (kind !== 'trouble') deps.configs.clear()
+      if (kind === 'trouble') deps.log.warn({ err: error, partition: batch.partition }, 'a save failed, trying again')
+      else deps.configs.clear()
       if (kind === 'conflict') {
         conflicts += 1
         deps.metrics?.conflict?.()
       }
-      if (kind === 'data' || conflicts >= TOO_MANY_CONFLICTS) {
-        conflicts = 0
-        const left = works.filter((work) => !dead.has(work))
-        const poisoned = await findPoisoned(deps, batch, left, signal)
-        if (poisoned) dead.set(poisoned.work, poisoned.reason)
-      } else await backOff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)
-      if (kind === 'trouble') deps.log.warn({ err: error, partition: batch.partition }, 'a save failed, trying again')
+      if (isUniqueViolation(error)) violations += 1
+      const isPoisoned = kind === 'data' || violations >= TOO_MANY_VIOLATIONS
+      if (isPoisoned && (await setAside(deps, batch, works, dead, signal))) violations = 0
+      else await backOff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)
     }
   }
   return { kind: 'stopped' }
+}
+
+/** True when the item was found: the rest is tried without it. */
+async function setAside(
+  deps: PipelineDeps,
+  batch: MicroBatch,
+  works: Work[],
+  dead: Map<Work, string>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const left = works.filter((work) => !dead.has(work))
+  const poisoned = await findPoisoned(deps, batch, left, signal)
+  if (poisoned) dead.set(poisoned.work, poisoned.reason)
+  return poisoned !== null
 }
 
 async function afterDoubt(
@@ -51,8 +66,8 @@ async function afterDoubt(
   attempts: Map<string, Attempt>,
   started: number,
 ): Promise<Outcome> {
-  const [row] = await deps.sql<{ attempt: string | null; position: string; epoch: number }[]>`
-    select attempt, position, epoch from positions where partition = ${batch.partition}`
+  const [row] = await deps.sql<{ attempt: string | null }[]>`
+    select attempt from positions where partition = ${batch.partition}`
   const committed = row?.attempt ? attempts.get(row.attempt) : undefined
   if (committed) return applied(deps, batch, committed, started)
   return { kind: 'fenced' }

@@ -38,6 +38,7 @@ function itemsOf(request: Request): [index: number | null, item: Item][] {
   }
 }
 
+/** An entry that the front door did not write may name anything. */
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** The request as it travelled, with this one item: what an operator can replay. */
@@ -47,14 +48,18 @@ export function deadLetterOf({ from, index }: Work, reason: string, id: string):
     request.kind === 'batch' ? { ...request, items: request.items.filter((item) => item.index === index) } : request
   return {
     id,
-    // An entry that the front door did not write may name anything.
     businessId: UUID.test(request.businessId) ? request.businessId : null,
     streamId: from.streamId,
     kind: request.kind,
     reason,
     payload: JSON.stringify(single),
-    receivedAt: request.receivedAt,
+    receivedAt: Number.isSafeInteger(request.receivedAt) ? request.receivedAt : null,
   }
+}
+
+/** The dead letters that are applied with this micro-batch. */
+export function replayedBy(batch: MicroBatch): string[] {
+  return batch.requests.flatMap(({ request: { replayOf } }) => (replayOf && UUID.test(replayOf) ? [replayOf] : []))
 }
 
 /** One answer per request; an item without a decision is a dead letter. */

@@ -25,7 +25,9 @@ create table contacts (
   tags text[] not null default '{}',
   -- { key: [epoch ms, JSON text of the value or null when cleared] }
   traits jsonb not null default '{}',
-  primary key (business_id, id)
+  primary key (business_id, id),
+  -- Far more than 500 fields can hold; a contact that grew for ever would hold up everybody's saves in the end.
+  check (pg_column_size(tags) + pg_column_size(traits) <= 16777216)
 ) with (fillfactor = 80);
 create index contacts_by_survivor on contacts (business_id, merged_into) where merged_into is not null;
 

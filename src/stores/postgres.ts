@@ -40,10 +40,20 @@ function readInteger(text: string): number | string {
   return Number.isSafeInteger(value) ? value : text
 }
 
+/** True when Postgres said that it wrote nothing; a lost connection leaves that open. */
+export function wasRolledBack(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && error.severity === 'ERROR'
+}
+
 export type FaultKind = 'conflict' | 'data' | 'trouble'
 
 /** Deadlock, serialization failure, unique violation, and an assumption of a save that no longer holds (our own). */
 const CONFLICTS = new Set(['40P01', '40001', '23505', 'SL001'])
+
+/** The one kind of conflict that need not pass: two items of one micro-batch could be at odds with each other. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505'
+}
 
 /**
  * What to do about a failed statement: decide again (`conflict`), isolate the item (`data`: class 22 and 23),

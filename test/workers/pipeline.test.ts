@@ -41,6 +41,31 @@ function losingReply(sql: Sql): Sql {
   return wrapped as unknown as Sql
 }
 
+/** Before each of the first `times` saves somebody else changes Ann. */
+function meddling(sql: Sql, times: number): Sql {
+  let left = times
+  const wrapped = async (strings: TemplateStringsArray, ...values: never[]) => {
+    if (strings[0]?.includes('save_changes') && left > 0) {
+      left -= 1
+      await sql`update contacts set version = version + 1 where business_id = ${businessId}`
+    }
+    return sql(strings, ...values)
+  }
+  return wrapped as unknown as Sql
+}
+
+describe('a contact that others change all the time', () => {
+  it('is waited for: what was sent about it is never taken for a fault of data', async () => {
+    await stack.sql`delete from dead_letters`
+    await pipeline.track(track(businessId, eventFact('e', ANN)))
+    pipeline.deps.sql = meddling(stack.sql, 80)
+    const answer = await pipeline.track(track(businessId, eventFact('e', ANN)))
+    expect(answer).toMatchObject({ isNew: false })
+    expect(await deadLetters()).toEqual([])
+    expect(await count()).toBe(2)
+  })
+})
+
 describe('an item that Postgres refuses', () => {
   it('becomes a dead letter; its neighbours and its key are unharmed', async () => {
     await stack.sql`delete from dead_letters`
@@ -84,6 +109,30 @@ describe('an item that Postgres refuses', () => {
     ])
   })
 
+  it('is kept even when nothing of its entry can be relied on', async () => {
+    await stack.sql`delete from dead_letters`
+    const [good, bad, replay] = await pipeline.apply(
+      track(businessId, eventFact('e', ANN)),
+      { ...track(businessId, eventFact('e', { email: 'bad@x.io' })), receivedAt: 1e300 },
+      { ...track(businessId, eventFact('e', ANN)), replayOf: 'no id' },
+    )
+    expect([good, bad, replay]).toMatchObject([{ isNew: true }, { failed: true }, { isNew: false }])
+    expect(await deadLetters()).toHaveLength(1)
+  })
+
+  it('is one whose contact would grow beyond all bounds', async () => {
+    await pipeline.track(track(businessId, eventFact('e', ANN)))
+    await stack.sql`update contacts set traits = (
+      select jsonb_object_agg('k' || n, jsonb_build_array(0, repeat(md5(n::text), 125))) from generate_series(1, 4100) n
+    ) where business_id = ${businessId}`
+    const cleared = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`c${n}_${'c'.repeat(50)}`, null]))
+    const answers = await pipeline.apply(
+      track(businessId, eventFact('e', ANN, { traits: cleared })),
+      track(businessId, eventFact('e', ANN)),
+    )
+    expect(answers).toMatchObject([{ failed: true }, { deduped: false }])
+  })
+
   it('does not stop the entries beside it that could not be read', async () => {
     await stack.sql`delete from dead_letters`
     const made = pipeline.microBatch(track(businessId, eventFact('e', ANN)))
@@ -100,6 +149,20 @@ describe('an item that Postgres refuses', () => {
       values (${id}, ${businessId}, 'p', '0-1', 'track', 'r', '{}')`
     await pipeline.apply({ ...track(businessId, eventFact('e', ANN)), replayOf: id })
     expect(await deadLetters()).toEqual([])
+  })
+})
+
+describe('a contact with very many tags', () => {
+  it('gets more of them in no time', async () => {
+    await pipeline.track(track(businessId, eventFact('e', ANN)))
+    await stack.sql`update contacts set tags = array(select 'kept ' || n from generate_series(1, 100000) n)
+      where business_id = ${businessId}`
+    const facts = Array.from({ length: 500 }, (_, n) =>
+      eventFact('e', ANN, { tags: Array.from({ length: 50 }, (_, m) => `new ${n} ${m}`) }),
+    )
+    const started = performance.now()
+    await pipeline.batch(batch(businessId, facts))
+    expect(performance.now() - started).toBeLessThan(5000)
   })
 })
 

@@ -7,17 +7,20 @@ language sql immutable parallel safe as $$
       and (kept ->> 1 is null or (sent ->> 1) collate "C" > (kept ->> 1) collate "C"))
 $$;
 
+-- Each value is unpacked once, however many are sent: one of a large contact lies compressed.
 create or replace function merge_traits(kept jsonb, sent jsonb) returns jsonb
 language sql immutable parallel safe as $$
   select kept || coalesce((
-    select jsonb_object_agg(s.key, s.value) from jsonb_each(sent) s
-    where not kept ? s.key or trait_wins(s.value, kept -> s.key)
+    select jsonb_object_agg(s.key, s.value) from jsonb_each(sent) s left join jsonb_each(kept) k on k.key = s.key
+    where k.key is null or trait_wins(s.value, k.value)
   ), '{}')
 $$;
 
 create or replace function merge_tags(kept text[], sent text[]) returns text[]
 language sql immutable parallel safe as $$
-  select kept || array(select t from unnest(sent) t where t <> all (kept))
+  select array(
+    select tag from unnest(kept || sent) with ordinality as every (tag, place) group by tag order by min(place)
+  )
 $$;
 
 -- Moves everything that one contact has to another (decisions, "Merge arithmetic"): sums are added, firsts take the

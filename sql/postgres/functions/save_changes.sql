@@ -77,7 +77,7 @@ begin
       keyed = c.keyed or excluded.keyed,
       stage = greatest(c.stage, excluded.stage),
       order_count = c.order_count + excluded.order_count,
-      tags = case when excluded.tags <@ c.tags then c.tags else merge_tags(c.tags, excluded.tags) end,
+      tags = case when excluded.tags = '{}' then c.tags else merge_tags(c.tags, excluded.tags) end,
       traits = case when excluded.traits = '{}' then c.traits else merge_traits(c.traits, excluded.traits) end,
       first_name = coalesce(c.first_name, excluded.first_name),
       last_name = coalesce(c.last_name, excluded.last_name),
