@@ -25,7 +25,10 @@ export async function finishErasures(deps: { sql: Sql; clickhouse: ClickHouseCli
     select business_id, contact_id, scrubbed_at is not null as scrubbed
     from erasures where deleted_at is null order by business_id, contact_id limit ${AT_ONCE}`
   const byBusiness = Map.groupBy(erasures, (erasure) => erasure.business_id)
-  for (const [businessId, ofBusiness] of byBusiness) await scrub(sql, businessId, ofBusiness)
+  for (const [businessId, ofBusiness] of byBusiness) {
+    await dropLateLetters(sql, businessId, ofBusiness)
+    await scrub(sql, businessId, ofBusiness)
+  }
   if (erasures.length > 0) await deleteFromClickHouse(clickhouse, erasures)
   for (const [businessId, ofBusiness] of byBusiness) {
     await sql`update erasures set deleted_at = now()
@@ -34,13 +37,16 @@ export async function finishErasures(deps: { sql: Sql; clickhouse: ClickHouseCli
   return erasures.length
 }
 
+/** Events that ClickHouse could not read, set aside after Postgres had deleted the person's other dead letters. */
+async function dropLateLetters(sql: Sql, businessId: string, erasures: Erasure[]): Promise<void> {
+  await sql`delete from dead_letters
+    where business_id = ${businessId} and contact_id = any(${idList(erasures)}::uuid[]) and kind = 'timeline'`
+}
+
 async function scrub(sql: Sql, businessId: string, erasures: Erasure[]): Promise<void> {
   const waiting = erasures.filter(({ scrubbed }) => !scrubbed)
   if (waiting.length === 0) return
   const ids = waiting.map(({ contact_id }) => contact_id)
-  // Events that ClickHouse could not read, set aside after Postgres had deleted the person's other dead letters.
-  await sql`delete from dead_letters
-    where business_id = ${businessId} and contact_id = any(${idList(waiting)}::uuid[]) and kind = 'timeline'`
   await scrubOutbox(sql, businessId, ids)
 }
 

@@ -152,6 +152,28 @@ describe('an erasure', () => {
     expect(fresh.contactId).not.toBe(contactId)
   })
 
+  it('takes along what was set aside of the person, however it was told', async () => {
+    const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
+    const letters = [
+      { contact_id: contactId, kind: 'timeline', payload: JSON.stringify({ contact_id: contactId }) },
+      { contact_id: null, kind: 'subscribe', payload: JSON.stringify({ kind: 'subscribe', contactId }) },
+      { contact_id: null, kind: 'track', payload: JSON.stringify(track(businessId, eventFact('e', ANN))) },
+      {
+        contact_id: null,
+        kind: 'track',
+        payload: JSON.stringify(track(businessId, eventFact('e', { email: 'bob@x.io' }))),
+      },
+    ]
+    for (const { contact_id, kind, payload } of letters)
+      await stack.sql`insert into dead_letters (id, business_id, contact_id, partition, stream_id, kind, reason, payload)
+        values (${crypto.randomUUID()}, ${businessId}, ${contact_id}, 'p', '0-1', ${kind}, 'r', ${payload})`
+    await erase(contactId)
+    const left = await stack.sql<
+      { payload: string }[]
+    >`select payload from dead_letters where business_id = ${businessId}`
+    expect(left.map(({ payload }) => payload)).toEqual([letters[3]?.payload])
+  })
+
   it('finds nothing twice, nor another business’s contact', async () => {
     const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
     const other = await createBusiness(stack.sql)

@@ -8,14 +8,16 @@ set plan_cache_mode = force_custom_plan
 as $$
 declare
   ids uuid[] := array(select id from contacts where business_id = p_business and (id = p_contact or merged_into = p_contact));
+  -- What tells that a dead letter is the person's: one of the ids, or an identity that it was sent under.
+  traces text[] := ids::text[] || array(
+    select to_json(kind)::text || ':' || to_json(value)::text from identities
+    where business_id = p_business and contact_id = any (ids)
+  );
 begin
   insert into erasures (business_id, contact_id, erased_as) select p_business, unnest(ids), p_contact;
 
-  -- A dead letter is the person's when it was sent under one of the person's identities.
-  delete from dead_letters d using identities i
-    where d.business_id = p_business and i.business_id = p_business and i.contact_id = any (ids)
-      and position(to_json(i.kind)::text || ':' || to_json(i.value)::text in d.payload) > 0;
-
+  delete from dead_letters d
+    where d.business_id = p_business and exists (select from unnest(traces) trace where position(trace in d.payload) > 0);
   delete from identities where business_id = p_business and contact_id = any (ids);
   delete from event_statistics where business_id = p_business and contact_id = any (ids);
   delete from revenue where business_id = p_business and contact_id = any (ids);
