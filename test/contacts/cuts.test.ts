@@ -1,0 +1,164 @@
+/** A micro-batch does, and answers, what its calls would one by one: folding them is for speed alone. */
+import * as fc from 'fast-check'
+import { uuidv7 } from 'uuidv7'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
+import type { Identity, Profile } from '../../src/rules/facts.ts'
+import type { Answer, ContactAnswer } from '../../src/stream/entry.ts'
+import { type Call, NOW, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+
+/** Few values, so that calls meet, mix people up, and prove, move, release and merge. */
+const identity: fc.Arbitrary<Identity> = fc
+  .record(
+    {
+      platformCustomerId: fc.constantFrom('1', '2', '3'),
+      email: fc.constantFrom('a@x.io', 'b@x.io', 'c@x.io'),
+      phone: fc.constantFrom('972500000001', '972500000002'),
+    },
+    { requiredKeys: [] },
+  )
+  .filter((fields) => Object.keys(fields).length > 0)
+
+const profile: fc.Arbitrary<Profile> = fc.record(
+  { firstName: fc.constantFrom('Ann', 'Bob'), city: fc.constantFrom('Rome', 'Oslo') },
+  { requiredKeys: [] },
+)
+const at = fc.integer({ min: NOW - 3, max: NOW })
+const visitorId = fc.option(fc.constantFrom('v', 'w'))
+const fact = fc
+  .record({
+    event: fc.constantFrom('start', 'goal', 'purchase'),
+    identity,
+    at,
+    key: fc.option(fc.constantFrom('k', 'l')),
+    tag: fc.constantFrom('s', 't'),
+    trait: fc.constantFrom('x', 'y', null),
+    visitorId,
+  })
+  .map(({ event, identity, at, key, tag, trait, visitorId }) =>
+    eventFact(event, identity, {
+      occurredAt: at,
+      idempotencyKey: key,
+      tags: [tag],
+      traits: { plan: trait },
+      visitorId,
+      ...(event === 'purchase' && { value: 0.1 }),
+    }),
+  )
+
+type Make = (businessId: string, known: string[]) => Call
+const call: fc.Arbitrary<Make> = fc.oneof(
+  fc.tuple(fact, fc.boolean()).map(
+    ([one, keyed]): Make =>
+      (business) =>
+        track(business, one, keyed),
+  ),
+  fc.array(fact, { minLength: 1, maxLength: 3 }).map(
+    (facts): Make =>
+      (business) =>
+        batch(
+          business,
+          facts.map((one) => ({ ...one, visitorId: null })),
+        ),
+  ),
+  fc.tuple(identity, profile, visitorId, fc.boolean()).map(
+    ([who, sent, visitor, keyed]): Make =>
+      (business) =>
+        identify(business, identifyFact(who, { profile: sent, visitorId: visitor }), keyed),
+  ),
+  fc.tuple(fc.nat(5), fc.boolean()).map(([which, sms]): Make => (businessId, known) => ({
+    kind: 'subscribe',
+    businessId,
+    receivedAt: NOW,
+    contactId: known[which % known.length] ?? uuidv7(),
+    channels: { sms },
+    method: sms ? 'form' : 'STOP',
+  })),
+)
+
+/** Each item of a batch as a batch of its own. */
+const singles = (made: Call): Call[] =>
+  made.kind === 'batch' ? made.items.map((item) => ({ ...made, items: [item] })) : [made]
+
+/** Applies all calls: the first ones alone, so that the others find people; then in groups of `cut`. */
+async function run(calls: Make[], alone: number, cut: number) {
+  const { sql } = stack
+  const { businessId } = await createBusiness(sql)
+  const campaigns = [uuidv7(), uuidv7()]
+  for (const [n, id] of campaigns.entries())
+    await sql`insert into campaigns (business_id, id, name, status, trigger_event, can_enter_again, goal_event, published_at)
+      values (${businessId}, ${id}, 'c', 'published', 'start', ${n === 0}, 'goal', now())`
+  const pipeline = await openPipeline(sql, `cuts-${uuidv7()}`)
+  const answers: Answer[] = []
+  const idOf = (answer: Answer) => ('contactId' in answer && answer.contactId ? [answer.contactId] : [])
+  let known: string[] = []
+  for (let done = 0; done < calls.length;) {
+    const size = done < alone ? 1 : cut
+    const part = calls.slice(done, done < alone ? done + 1 : done + size)
+    const made = part.map((make, n) => ({ ...make(businessId, known), receivedAt: NOW + done + n }))
+    if (size > 1) answers.push(...(await pipeline.apply(...made)))
+    else for (const single of made.flatMap(singles)) answers.push(...(await pipeline.apply(single)))
+    done += part.length
+    if (done <= alone) known = answers.flatMap(idOf)
+  }
+  return describeAll(businessId, answers, campaigns)
+}
+
+/** Answers and people, with ids in the place of which the first answer has its number. */
+async function describeAll(businessId: string, answers: Answer[], campaigns: string[]) {
+  const rows = await stack.sql<
+    { id: string; keyed: boolean; proven: unknown; choices: unknown; log: unknown; owns: unknown }[]
+  >`
+    select c.id, c.keyed and c.merged_into is null as keyed,
+      (select json_agg(json_build_array(i.value, i.proven) order by i.position) from identities i
+        where i.business_id = c.business_id and i.contact_id = c.id) as proven,
+      (select json_agg(json_build_array(s.channel, s.subscribed, s.method, s.recorded_at)) from subscriptions s
+        where s.business_id = c.business_id and s.contact_id = c.id) as choices,
+      (select json_agg(json_build_array(l.action, l.losing_id, l.recorded_at) order by l.id) from merge_log l
+        where l.business_id = c.business_id and l.contact_id = c.id) as log,
+      (select json_agg(v.visitor_id order by v.visitor_id) from visitors v
+        where v.business_id = c.business_id and v.contact_id = c.id) as owns
+    from contacts c where c.business_id = ${businessId} order by c.created_at, c.id`
+  const people: (Contact | null)[] = []
+  for (const { id } of rows) people.push(await readContact(stack.sql, { businessId, contactId: id, currency: 'USD' }))
+  const keys =
+    await stack.sql`select key_hash, occurred_at from idempotency_keys where business_id = ${businessId} order by 1`
+  const dead = await stack.sql`select reason from dead_letters where business_id = ${businessId}`
+  const flat = answers.flatMap<unknown>((answer) => ('items' in answer ? answer.items : [answer]))
+  let text = JSON.stringify({ answers: flat, rows, people: people.map(sorted), keys, dead })
+  for (const [n, id] of [...rows.map((row) => row.id), ...campaigns].entries()) text = text.replaceAll(id, `#${n}`)
+  return JSON.parse(text) as { dead: unknown[]; answers: ContactAnswer[] }
+}
+
+/** What has no order of its own. */
+const sorted = (contact: Contact | null) =>
+  contact && {
+    ...contact,
+    tags: contact.tags.toSorted(),
+    enrolments: contact.enrolments.map((one) => JSON.stringify(one)).toSorted(),
+  }
+
+describe('calls', () => {
+  it('do the same one by one and in one micro-batch', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(call, { minLength: 2, maxLength: 24 }),
+        fc.nat(5),
+        fc.integer({ min: 2, max: 14 }),
+        async (calls, alone, cut) => {
+          const [byOne, together] = [await run(calls, alone, 1), await run(calls, alone, cut)]
+          expect(together).toEqual(byOne)
+          expect(together.dead).toEqual([])
+        },
+      ),
+      { numRuns: 60 },
+    )
+  }, 60_000)
+})
