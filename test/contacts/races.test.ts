@@ -1,9 +1,10 @@
 /** Several owners on one set of people at once, as live and backfill partitions are: callers never see a race. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
+import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
 import type { Identity } from '../../src/rules/facts.ts'
-import type { TrackAnswer } from '../../src/stream/entry.ts'
-import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
+import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
+import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
@@ -93,6 +94,51 @@ describe('callers that race', () => {
       select 1 from contacts l join contacts s on s.business_id = l.business_id and s.id = l.merged_into
       where l.business_id = ${businessId} and s.merged_into is not null`
     expect(dangling).toHaveLength(0)
+  })
+
+  it('and erase the person meanwhile: nothing is left under an erased id, nothing else is lost', async () => {
+    const { businessId } = await createBusiness(stack.sql)
+    const forms: Identity[] = [
+      { email: 'a@x.io' },
+      { phone: '972500000001' },
+      { email: 'a@x.io', phone: '972500000001' },
+    ]
+    const erased = new Set<string>()
+    const recorded: string[] = []
+    const lanes = pipelines.map(async (pipeline, which) => {
+      for (let n = 0; n < 40; n += 1) {
+        const fact = eventFact('e', forms[(n + which) % 3]!, {
+          value: 1,
+          visitorId: `v${n % 3}`,
+          idempotencyKey: `${which} ${n}`,
+        })
+        const { contactId } = await pipeline.track(track(businessId, fact))
+        recorded.push(contactId)
+        if (n % 8 !== which) continue
+        const [answer] = await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })
+        const { erasedIds = [] } = answer as ContactAnswer
+        for (const id of erasedIds) erased.add(id)
+        await scrubOutbox(stack.sql, businessId, erasedIds)
+      }
+    })
+    await Promise.all(lanes)
+
+    const left = recorded.filter((id) => !erased.has(id)).length
+    expect(erased.size).toBeGreaterThan(0)
+    const people = await readPeople(stack.sql, businessId)
+    expect(people.reduce((sum, person) => sum + person.orders, 0)).toBe(left)
+    expect(people.reduce((sum, person) => sum + (person.events['e']?.[2] ?? 0), 0)).toBe(left)
+    const [shipped] = await stack.sql<[{ events: number; gone: number }]>`
+      select sum(event_count)::int as events, count(*) filter (where contact_ids && array(
+        select contact_id from erasures where business_id = ${businessId}))::int as gone
+      from outbox where ${businessId} = any (business_ids)`
+    expect(shipped).toEqual({ events: left, gone: 0 })
+    for (const table of ['identities', 'event_statistics', 'revenue', 'visitors', 'contact_visitors', 'merge_log'])
+      expect([
+        table,
+        ...(await stack.sql`select contact_id from ${stack.sql(table)} t where business_id = ${businessId}
+          and not exists (select from contacts c where c.business_id = t.business_id and c.id = t.contact_id)`),
+      ]).toEqual([table])
   })
 
   it('create one custom field with different first types: one type, the others are told', async () => {
