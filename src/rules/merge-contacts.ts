@@ -50,7 +50,7 @@ function isOlder(a: ContactState, b: ContactState): boolean {
 
 function uniteIdentities(state: State, survivor: ContactState, loser: ContactState): void {
   survivor.keyed ||= loser.keyed
-  survivor.identities.push(...loser.identities)
+  survivor.identities = [...survivor.identities, ...loser.identities]
   for (const held of loser.identities)
     state.owners.set(identityKey(survivor.businessId, held.kind, held.value), survivor.id)
   loser.identities = []
@@ -66,7 +66,7 @@ function uniteEnrolments(changes: Changes, survivor: ContactState, loser: Contac
       (theirs.enrolledAt === ours.enrolledAt && theirs.receivedAt < ours.receivedAt)
     endEnrolment(changes, survivor.businessId, theirsIsEarlier ? ours : theirs, 'merged', at)
   }
-  survivor.enrolments.push(...loser.enrolments)
+  survivor.enrolments = [...survivor.enrolments, ...loser.enrolments]
   loser.enrolments = []
   for (const [event, lastAt] of loser.goalLastAt)
     survivor.goalLastAt.set(event, Math.max(lastAt, survivor.goalLastAt.get(event) ?? -Infinity))
