@@ -73,7 +73,7 @@ export async function readPartitions(sql: Sql | TransactionSql, expected?: numbe
   if (!row) throw new MigrationError('The number of partitions is not recorded: run `migrate` first.')
   if (expected !== undefined && expected !== row.partitions) {
     throw new MigrationError(
-      `STREAM_PARTITIONS is ${expected}, but the stream has ${row.partitions}: unset it, or change the stream with \`admin partitions set\`.`,
+      `STREAM_PARTITIONS is ${expected}, but the stream has ${row.partitions}, for as long as the database lives: unset it.`,
     )
   }
   return row.partitions

@@ -115,6 +115,23 @@ const update: Command = {
   },
 }
 
+const remove: Command = {
+  name: 'business remove',
+  summary: 'End a business for good: within a second its keys answer 404; what it recorded stays',
+  positionals: ['ID'],
+  options: { yes: { help: 'Yes, it cannot be undone' } },
+  async run(config, words) {
+    const businessId = checkId('ID', words.positional(0))
+    if (!words.flag('yes')) throw new UsageError('A removed business does not come back: add --yes')
+    await withPostgres(config, async (sql) => {
+      const { count } = await sql`
+        update businesses set removed_at = now() where id = ${businessId} and removed_at is null`
+      if (count === 0) throw noBusiness(businessId)
+    })
+    return { json: { businessId, removed: true }, text: `Business ${businessId} is removed` }
+  },
+}
+
 const list: Command = {
   name: 'business list',
   summary: 'Show every business',
@@ -149,4 +166,4 @@ const list: Command = {
   },
 }
 
-export const BUSINESS_COMMANDS: Command[] = [create, update, list]
+export const BUSINESS_COMMANDS: Command[] = [create, update, remove, list]

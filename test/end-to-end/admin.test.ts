@@ -1,7 +1,10 @@
 /** The operators' commands against a real Postgres. */
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
+import { runFrontDoor } from '../../src/main.ts'
+import { speakTo } from '../front-door/door-support.ts'
 import { eventFact, track } from '../support/facts.ts'
 import { openService } from '../support/service.ts'
 import { createBusiness as makeBusiness, openStack, type Stack } from '../support/stack.ts'
@@ -96,6 +99,28 @@ describe('businesses', () => {
     const message = `There is no business ${NOBODY}`
     expect([exitCode, err]).toEqual([1, `${message}\n`])
     expect(JSON.parse(out)).toEqual({ error: { code: 'business_not_found', message } })
+  })
+
+  test('are removed for good, with a yes; their keys answer 404 within a second', async () => {
+    const { businessId, secretKey: key } = await makeBusiness(stack.sql)
+    const door = await runFrontDoor(stack.config)
+    const ask = async () => (await speakTo(door.url)('GET', '/api/custom-fields', { key })).status
+    try {
+      expect(await admin(`business remove ${businessId}`)).toMatchObject({
+        exitCode: 2,
+        err: expect.stringContaining('--yes') as string,
+      })
+      expect(await ask()).toBe(200)
+      expect(await adminJson(`business remove ${businessId} --yes`)).toEqual({ businessId, removed: true })
+      await sleep(1000)
+      expect(await ask()).toBe(404)
+    } finally {
+      await door.close()
+    }
+    const { businesses } = await adminJson<Listed>('business list')
+    expect(businesses.map((one) => one.businessId)).not.toContain(businessId)
+    for (const command of [`remove ${businessId} --yes`, `update ${businessId} --name x`])
+      expect((await admin(`business ${command}`)).exitCode).toBe(1)
   })
 })
 
