@@ -56,10 +56,10 @@ async function main(): Promise<void> {
 }
 
 async function answer(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://localhost')
-  if (url.pathname === '/ping') return void response.end('Ok.\n')
-  response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID())
   try {
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    if (url.pathname === '/ping') return void response.end('Ok.\n')
+    response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID())
     checkCredentials(server, request, url.searchParams)
     await answerQuery(server, request, response, url.searchParams)
   } catch (error) {

@@ -1,4 +1,7 @@
 /** The embedded ClickHouse, as its clients see it: what a server does, it does. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { type ClickHouseSettings, createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -38,6 +41,20 @@ async function post(
     headers: { authorization, ...headers },
   })
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
+}
+
+/** Sends these bytes as they are, and hangs up after a moment. Resolves to what came back until then. */
+async function sendAndLeave(bytes: string): Promise<string> {
+  const { port } = new URL(stack.clickhouseUrl)
+  const socket = connect(Number(port), '127.0.0.1')
+  let answer = ''
+  socket.on('error', () => undefined).on('data', (part: Buffer) => (answer += part.toString()))
+  await once(socket, 'connect')
+  socket.write(bytes)
+  await sleep(200)
+  socket.destroy()
+  await sleep(300)
+  return answer
 }
 
 describe('settings and parameters', () => {
@@ -99,6 +116,16 @@ describe('an insert', () => {
     expect(await count()).toBe(0)
   })
 
+  test.each([
+    ['a length', (part: string) => `content-length: 100000\r\n\r\n${part}`],
+    ['chunks', (part: string) => `transfer-encoding: chunked\r\n\r\n${part.length.toString(16)}\r\n${part}\r\n`],
+  ])('of a client that dies in the middle of it leaves nothing (%s)', async (_, bodyOf) => {
+    const { username, password, pathname } = new URL(stack.clickhouseUrl)
+    const head = `POST /?database=${pathname.slice(1)}&insert_deduplication_token=cut HTTP/1.1\r\nhost: x\r\nauthorization: Basic ${btoa(`${username}:${password}`)}\r\n`
+    await sendAndLeave(head + bodyOf('insert into items format JSONEachRow\n{"id":1,"text":"x"}\n'))
+    expect(await count()).toBe(0)
+  })
+
   test('is read whole, empty lines and all, compressed or not', async () => {
     const csv = '1,"a\n\nb;"\n2,"c"\n'
     const plain = await post({ query: 'INSERT INTO items (id, text) FORMAT CSV' }, csv)
@@ -111,6 +138,10 @@ describe('an insert', () => {
 })
 
 describe('an answer', () => {
+  test('is given to whatever stands in a request line', async () => {
+    expect(await sendAndLeave('GET // HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 500 /)
+  })
+
   test.each([
     ['select * from nothing_like_it', 404, '60'],
     ['select from where', 400, '62'],
