@@ -82,7 +82,7 @@ function settingName(name: string): string {
   throw new Error(`Code: 115. DB::Exception: Unknown setting '${name}'. (UNKNOWN_SETTING)`)
 }
 
-export const literal = (value: string): string => `'${value.replaceAll(/[\\']/g, String.raw`\$&`)}'`
+const literal = (value: string): string => `'${value.replaceAll(/[\\']/g, String.raw`\$&`)}'`
 
 const STATUSES: [status: number, types: RegExp][] = [
   [401, /^REQUIRED_PASSWORD$/],

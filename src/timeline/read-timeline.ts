@@ -30,7 +30,7 @@ export interface TimelinePage {
 }
 
 /** One event as the API tells it (decisions, "Reading back"). Instants are ISO 8601 UTC. */
-export interface TimelineEvent {
+interface TimelineEvent {
   eventId: string
   event: string
   occurredAt: string
