@@ -4,6 +4,7 @@
  * and so is an erasure.
  */
 import { Buffer } from 'node:buffer'
+import { randomUUID } from 'node:crypto'
 import { clearImmediate, setImmediate } from 'node:timers'
 import type { Logger } from '../log.ts'
 import type { Redis } from '../stores/redis.ts'
@@ -26,8 +27,8 @@ const READ_FLOORS_AGAIN_MS = 200
 export interface PublisherDeps {
   /** In the role `publish`: it never re-sends and has no offline queue. Used by nothing else. */
   redis: Redis
-  /** The committed position of every partition, read from Postgres. */
-  readPositions: () => Promise<Map<string, string>>
+  /** The committed position of every partition, that no save from before this process of Redis can move any more. */
+  readFloors: (redisRun: string) => Promise<Map<string, string>>
   log: Logger
 }
 export interface PublisherOptions {
@@ -182,6 +183,11 @@ function wasNeverSent(error: unknown): boolean {
   return error instanceof Error && error.message.includes("isn't writeable")
 }
 
+/** Each process of Redis has its own. One that does not tell counts as new every time. */
+async function readRunId(redis: Redis): Promise<string> {
+  return /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1] ?? randomUUID()
+}
+
 /**
  * After every (re)connect the floors are read before anything is appended: the Redis that came back may be older or
  * empty, and positions have moved on in Postgres meanwhile. It does not know the script either.
@@ -194,7 +200,8 @@ function openWhenFloorsAreKnown(deps: PublisherDeps, raise: (partition: string, 
     while (!lost.aborted) {
       try {
         await deps.redis.script('LOAD', APPEND.source)
-        for (const [partition, position] of await deps.readPositions()) raise(partition, position)
+        const floors = await deps.readFloors(await readRunId(deps.redis))
+        for (const [partition, position] of floors) raise(partition, position)
         isOpen = !lost.aborted
         return
       } catch (error) {

@@ -120,7 +120,8 @@ async function runLoop(deps: IngestDeps, lease: Lease, leaseMs: number, stop: Ab
   try {
     const consuming = consumePartition({ ...deps, reader, beat: () => (heart.beatAt = Date.now()) }, lease, stop.signal)
     const how = await Promise.race([consuming, renewing.then(() => stopBecauseLost(consuming, stop))])
-    if (how === 'fenced') deps.log.warn({ partition, epoch: lease.epoch }, 'another owner has the partition')
+    if (how === 'fenced')
+      deps.log.warn({ partition, epoch: lease.epoch }, 'the partition was taken away, or another owner has it')
   } finally {
     over.abort()
     reader.close()

@@ -6,7 +6,7 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import type { Answer, Request } from './entry.ts'
 import { streamKey } from './keys.ts'
-import { readPositions } from './positions.ts'
+import { readFloors, readPositions } from './positions.ts'
 import { type Published, createPublisher } from './publish.ts'
 import { createReplies } from './reply.ts'
 import { compareIds } from './stream-id.ts'
@@ -50,7 +50,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig, pa
   const { sql, log } = deps
   const frontDoor = randomUUID()
   const publisher = createPublisher(
-    { redis: deps.redis.publish, readPositions: () => readPositions(sql), log },
+    { redis: deps.redis.publish, readFloors: (redisRun) => readFloors(sql, redisRun), log },
     { frontDoor, partitions, backlogLimitBytes: config.backlogLimitBytes },
   )
   const replies = createReplies({ redis: deps.redis.subscribe, log, onPosition: publisher.raiseFloor }, frontDoor)

@@ -77,7 +77,7 @@ describe('a blocked reader', () => {
       connections.push(connectRedis(proxy.url, 'read'))
       return connections.at(-1) as Redis
     }
-    const reader = createReader(connectReader, 'live-0', { blockMs: 50, graceMs: 50 })
+    const reader = createReader(connectReader, 'live-0', { blockMs: 50, graceMs: 500 })
     try {
       expect(await reader.read('0-0', 10)).toEqual([])
       proxy.stall()
@@ -181,6 +181,7 @@ describe('a poisoned entry', () => {
       { streamId: expect.any(String) as string, reason: 'The entry is not a group of requests.', payload: '["x","y"]' },
       {
         streamId: expect.any(String) as string,
+        businessId: business,
         reason: 'The track request is malformed at /receivedAt: Expected integer.',
         payload: JSON.stringify(malformed),
       },
@@ -251,6 +252,32 @@ describe('a Redis', () => {
     await vi.waitUntil(() => door.isOpen(), soon)
     expect((await door.submit(event('second', business))).kind).toBe('answered')
     expect(await own.applied()).toEqual(['first', 'second'])
+  })
+
+  it('that comes back empty while a save is under way hides nothing that follows', async () => {
+    const door = await own.door({ answerTimeoutMs: 3000 })
+    const business = businessOf('live-0')
+    const saving = Promise.withResolvers<void>()
+    const lost = Promise.withResolvers<void>()
+    own.worker('a', {
+      apply: async (batch) => {
+        saving.resolve()
+        await lost.promise
+        return applyOnce(stack.sql, batch)
+      },
+    })
+    // Read before the loss, with an id above any that the Redis after it gives by itself.
+    await own.redis.xadd(streamKey('live-0'), '4000000000000-0', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
+    await saving.promise
+    await redis.kill()
+    await redis.empty()
+    await redis.start()
+    await vi.waitUntil(() => door.isOpen(), soon)
+    const submitted = door.submit(event('after', business))
+    await vi.waitUntil(async () => (await own.length('live-0')) > 0, soon)
+    lost.resolve()
+    expect((await submitted).kind).toBe('answered')
+    expect(await own.applied()).toEqual(['after'])
   })
 
   it('that comes back as it was long ago repeats nothing of it', async () => {
