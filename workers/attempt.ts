@@ -10,7 +10,7 @@ import type { State } from '../src/rules/state.ts'
 import { sanitiseText } from '../src/rules/text.ts'
 import type { Sql } from '../src/stores/postgres.ts'
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
-import { type Work, deadLetterOf, replayedBy } from './work.ts'
+import { type Work, deadLetterOf, knownId, replayedBy } from './work.ts'
 
 export interface PipelineDeps {
   sql: Sql
@@ -57,9 +57,9 @@ export async function decideAll(
     })
     if (failed) continue
     const deadLetters = [
-      ...batch.poisoned.map(({ streamId, reason, payload }) => ({
+      ...batch.poisoned.map(({ streamId, businessId, reason, payload }) => ({
         id: uuidv7(),
-        businessId: null,
+        businessId: knownId(businessId),
         streamId,
         kind: 'unreadable',
         reason,

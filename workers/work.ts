@@ -41,6 +41,9 @@ function itemsOf(request: Request): [index: number | null, item: Item][] {
 /** An entry that the front door did not write may name anything. */
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
+/** The text as an id; null when it is none. */
+export const knownId = (text: string | undefined) => (text !== undefined && UUID.test(text) ? text : null)
+
 /** The request as it travelled, with this one item: what an operator can replay. */
 export function deadLetterOf({ from, index }: Work, reason: string, id: string): DeadLetter {
   const { request } = from
@@ -48,7 +51,7 @@ export function deadLetterOf({ from, index }: Work, reason: string, id: string):
     request.kind === 'batch' ? { ...request, items: request.items.filter((item) => item.index === index) } : request
   return {
     id,
-    businessId: UUID.test(request.businessId) ? request.businessId : null,
+    businessId: knownId(request.businessId),
     streamId: from.streamId,
     kind: request.kind,
     reason,
@@ -59,7 +62,7 @@ export function deadLetterOf({ from, index }: Work, reason: string, id: string):
 
 /** The dead letters that are applied with this micro-batch. */
 export function replayedBy(batch: MicroBatch): string[] {
-  return batch.requests.flatMap(({ request: { replayOf } }) => (replayOf && UUID.test(replayOf) ? [replayOf] : []))
+  return batch.requests.flatMap(({ request }) => knownId(request.replayOf) ?? [])
 }
 
 /** One answer per request; an item without a decision is a dead letter. */

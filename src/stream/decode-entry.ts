@@ -125,8 +125,9 @@ function addRequest(read: ReadEntry, frontDoor: string, request: Request): void 
 
 function poison(streamId: string, reason: string, candidate: unknown, frontDoor: string): PoisonedRequest {
   const poisoned: PoisonedRequest = { streamId, reason, payload: JSON.stringify(candidate) }
-  const n = isRecord(candidate) ? candidate['n'] : undefined
+  const { n, businessId } = isRecord(candidate) ? candidate : {}
   if (typeof n === 'number') poisoned.asker = { frontDoor, n }
+  if (typeof businessId === 'string') poisoned.businessId = businessId
   return poisoned
 }
 

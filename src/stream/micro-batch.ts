@@ -21,6 +21,8 @@ export interface BatchedRequest {
 /** What could not be read: dead-lettered in the same save as its neighbours' effects. */
 export interface PoisonedEntry {
   streamId: string
+  /** As far as it could be read: an erasure looks through the dead letters of its business. */
+  businessId?: string
   reason: string
   payload: string
 }

@@ -167,6 +167,10 @@ describe('an erasure', () => {
     for (const { contact_id, kind, payload } of letters)
       await stack.sql`insert into dead_letters (id, business_id, contact_id, partition, stream_id, kind, reason, payload)
         values (${crypto.randomUUID()}, ${businessId}, ${contact_id}, 'p', '0-1', ${kind}, 'r', ${payload})`
+    const unreadable = pipeline.microBatch()
+    const payload = JSON.stringify({ kind: 'track', businessId, fact: { identity: ANN } })
+    unreadable.poisoned.push({ streamId: unreadable.to, businessId, reason: 'r', payload })
+    await pipeline.run(unreadable)
     await erase(contactId)
     const left = await stack.sql<
       { payload: string }[]
