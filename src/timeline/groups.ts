@@ -2,8 +2,9 @@ import type { Sql } from '../stores/postgres.ts'
 import { decodeTimelineRow } from './outbox-row.ts'
 import type { FaultyLine } from './insert-events.ts'
 
-/** Events and bytes of one group: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
+/** What one group holds at most: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
 export interface GroupLimits {
+  /** Also of contacts touched. */
   events: number
   bytes: number
 }
@@ -42,10 +43,10 @@ async function stampGroup(sql: Sql, owner: string, limits: GroupLimits): Promise
     with waiting as (
       select id,
         row_number() over sofar as place,
-        sum(event_count) over sofar as events,
+        sum(greatest(event_count, cardinality(contact_ids))) over sofar as events,
         sum(octet_length(events)) over sofar as bytes
       from (
-        select id, event_count, events from outbox
+        select id, event_count, events, contact_ids from outbox
         where shipped_at is null and group_id is null
         order by id limit ${limits.events}
       ) oldest

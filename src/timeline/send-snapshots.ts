@@ -2,6 +2,10 @@ import { STAGES } from '../rules/journey-stage.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 
+/** Contacts read at once, and characters inserted at once: some contacts hold megabytes, and a group may touch many. */
+const PAGE = 200
+const INSERT_LENGTH = 8 * 1024 * 1024
+
 /** A contact as Postgres has it now. */
 interface ContactRow {
   business_id: string
@@ -34,21 +38,33 @@ export async function sendSnapshots(
   groupId: string,
   signal?: AbortSignal,
 ) {
-  const contacts = await readTouched(deps.sql, groupId)
-  await insertSnapshots(deps.clickhouse, contacts.map(toSnapshot), signal)
+  const touched = await readTouched(deps.sql, groupId)
+  let lines: string[] = []
+  for (let at = 0; at < touched.length; at += PAGE) {
+    const contacts = await readContacts(deps.sql, touched.slice(at, at + PAGE))
+    lines.push(...contacts.map((contact) => JSON.stringify(toSnapshot(contact))))
+    if (lines.reduce((sum, line) => sum + line.length, 0) < INSERT_LENGTH) continue
+    await insertLines(deps.clickhouse, lines, signal)
+    lines = []
+  }
+  await insertLines(deps.clickhouse, lines, signal)
 }
 
-async function readTouched(sql: Sql, groupId: string): Promise<ContactRow[]> {
+type Touched = Pick<ContactRow, 'business_id' | 'contact_id'>
+
+async function readTouched(sql: Sql, groupId: string): Promise<Touched[]> {
+  return await sql<Touched[]>`
+    select distinct t.business_id, t.contact_id
+    from outbox o, unnest(o.business_ids, o.contact_ids) as t (business_id, contact_id)
+    where o.group_id = ${groupId} and o.shipped_at is null`
+}
+
+async function readContacts(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
   return await sql<ContactRow[]>`
-    with touched as (
-      select distinct t.business_id, t.contact_id
-      from outbox o, unnest(o.business_ids, o.contact_ids) as t (business_id, contact_id)
-      where o.group_id = ${groupId} and o.shipped_at is null
-    )
     select c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
       c.first_name, c.last_name, c.country, c.city, c.language, c.timezone, c.stage, to_jsonb(c.tags) as tags, c.traits,
       c.order_count, coalesce(r.revenue, '{}') as revenue
-    from touched t
+    from json_to_recordset(${JSON.stringify(touched)}::text::json) as t (business_id uuid, contact_id uuid)
     join contacts c on c.business_id = t.business_id and c.id = t.contact_id
     left join lateral (
       select jsonb_object_agg(currency, amount::text) as revenue
@@ -78,8 +94,13 @@ export interface Snapshot {
 const INSERT = `insert into contact_snapshots settings async_insert = 0, insert_deduplicate = 1,
   deduplicate_blocks_in_dependent_materialized_views = 1, input_format_skip_unknown_fields = 1 format JSONEachRow`
 
-export async function insertSnapshots(clickhouse: ClickHouseClient, snapshots: Snapshot[], signal?: AbortSignal) {
-  if (snapshots.length === 0) return
-  const lines = snapshots.map((snapshot) => JSON.stringify(snapshot)).join('\n')
-  await clickhouse.command({ query: `${INSERT}\n${lines}`, ...(signal && { abort_signal: signal }) })
+export async function insertSnapshots(clickhouse: ClickHouseClient, snapshots: Snapshot[]): Promise<void> {
+  const lines = snapshots.map((snapshot) => JSON.stringify(snapshot))
+  await insertLines(clickhouse, lines)
+}
+
+async function insertLines(clickhouse: ClickHouseClient, lines: string[], signal?: AbortSignal): Promise<void> {
+  if (lines.length === 0) return
+  const query = `${INSERT}\n${lines.join('\n')}`
+  await clickhouse.command({ query, ...(signal && { abort_signal: signal }) })
 }

@@ -179,6 +179,17 @@ test('a group is bounded, and a row that is larger than the bounds still goes', 
   expect(await shipOutbox(lab, lab.lease, undefined, { events: 100, bytes: 3500 })).toBe(2)
 })
 
+test('a group is bounded by the people it touches too, also without an event', async () => {
+  const business = newBusiness()
+  const people = await Promise.all(Array.from({ length: 6 }, () => addContact(lab, business)))
+  for (const touched of [people.slice(0, 4), people.slice(4), people.slice(0, 2)])
+    await saveLines(lab, business, [], touched)
+  const groups: (number | undefined)[] = []
+  for (let i = 0; i < 3; i += 1)
+    groups.push(await shipOutbox(lab, lab.lease, undefined, { events: 5, bytes: 1_000_000 }))
+  expect(groups).toEqual([0, 0, undefined])
+})
+
 test('a row that commits after later ones were taken is shipped too', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
@@ -199,6 +210,21 @@ test('a row that commits after later ones were taken is shipped too', async () =
   await slow
   await shipAll(lab)
   expect(await countOf(lab, business)).toEqual({ events: 2, counted: 2 })
+})
+
+test('every contact of a group arrives, however many and however large they are', async () => {
+  const business = newBusiness()
+  const notes: Record<string, [number, string]> = { note: [1, JSON.stringify('x'.repeat(50_000))] }
+  const people: string[] = []
+  for (let i = 0; i < 450; i += 1) people.push(await addContact(lab, business, { traits: notes }))
+  await saveLines(lab, business, [], people)
+  expect(await shipAll(lab)).toBe(1)
+  const counted = await query(
+    lab,
+    'select count() as n, uniqExact(contact_id) as people from contacts where business_id = {business: UUID}',
+    { business },
+  )
+  expect(counted).toEqual([{ n: 450, people: 450 }])
 })
 
 test('a late snapshot never replaces a newer one', async () => {
