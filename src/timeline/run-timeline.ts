@@ -15,6 +15,7 @@ export interface TimelineDeps extends ShipDeps {
 const POLL_MS = 500
 /** From this many events on the next group is taken at once. */
 const BUSY_EVENTS = 2000
+const OBSERVE_MS = 5000
 const BACKOFF_MS = { first: 250, most: 3000 }
 
 /**
@@ -24,12 +25,14 @@ const BACKOFF_MS = { first: 250, most: 3000 }
 export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Promise<void> {
   const lease = await takeLease(deps, deps.config.leaseMs)
   const chores = createChores(deps)
+  const observing = observe(deps, lease, signal)
   let failures = 0
   while (!signal.aborted) {
     const round = lease.held() ? await runRound(deps, lease, chores, signal) : 'idle'
     failures = round === 'failed' ? failures + 1 : 0
     if (round !== 'busy') await pause(failures > 0 ? backoffMs(failures) : POLL_MS, signal)
   }
+  await observing
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not released'))
 }
 
@@ -40,11 +43,10 @@ async function runRound(
   signal: AbortSignal,
 ): Promise<'busy' | 'idle' | 'failed'> {
   try {
-    await chores.observe()
     const events = await shipOutbox(deps, lease, signal)
-    await chores.purge()
     // Only ever after a group has gone through: nothing of an earlier one can arrive behind an erasure.
     await chores.erase()
+    await chores.purge()
     return events !== undefined && events >= BUSY_EVENTS ? 'busy' : 'idle'
   } catch (error) {
     if (!signal.aborted) deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')
@@ -58,11 +60,22 @@ type Chores = ReturnType<typeof createChores>
 
 /** What is due now and then, each at its own pace. */
 function createChores(deps: TimelineDeps) {
-  const { sql, metrics, config } = deps
+  const { sql, config } = deps
   return {
-    observe: every(5000, async () => metrics && (await observeOutbox(sql, metrics))),
     erase: every(1000, () => finishErasures(deps)),
     purge: every(10_000, () => purgeOutbox(sql, config.outboxKeepMs)),
+  }
+}
+
+/** Beside the shipping: counting a long outbox takes long, and that is when shipping must not wait for it. */
+async function observe({ sql, log, metrics }: TimelineDeps, lease: Lease, signal: AbortSignal): Promise<void> {
+  while (metrics && !signal.aborted) {
+    try {
+      if (lease.held()) await observeOutbox(sql, metrics)
+    } catch (error) {
+      log.warn({ reason: describeFault(error) }, 'outbox not measured')
+    }
+    await pause(OBSERVE_MS, signal)
   }
 }
 
@@ -70,7 +83,7 @@ function every(ms: number, run: () => Promise<unknown>): () => Promise<void> {
   let due = 0
   return async () => {
     if (performance.now() < due) return
-    await run()
     due = performance.now() + ms
+    await run()
   }
 }

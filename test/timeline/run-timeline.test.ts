@@ -19,9 +19,9 @@ afterAll(async () => {
   await lab?.close()
 })
 
-function start(metrics = {}, leaseMs = 1000): { stop(): Promise<void> } {
+function start(metrics = {}, leaseMs = 1000, outboxKeepMs = 86_400_000): { stop(): Promise<void> } {
   const stopping = new AbortController()
-  const config = { leaseMs, outboxKeepMs: 86_400_000 }
+  const config = { leaseMs, outboxKeepMs }
   const done = runTimeline({ sql: lab.sql, clickhouse: gated, log: lab.log, metrics, config }, stopping.signal)
   return {
     stop: async () => {
@@ -109,4 +109,23 @@ test('an erasure is finished by itself', async () => {
   await running.stop()
   expect(await countOf(lab, business)).toEqual({ events: 0, counted: 0 })
   expect(await query(lab, 'select * from contacts where business_id = {business: UUID}', { business })).toEqual([])
+})
+
+test('what cannot be measured or purged holds up neither events nor erasures', async () => {
+  const business = newBusiness()
+  const [contact, erased] = [await addContact(lab, business), await addContact(lab, business)] as const
+  await save(lab, business, [{ contact_id: contact }, { contact_id: erased }])
+  await erase(lab, business, [erased])
+  const failing = {
+    set: () => {
+      throw new Error('cannot be told')
+    },
+  }
+  const running = start({ outboxLagSeconds: failing }, 1000, Number.MAX_SAFE_INTEGER)
+  await expect.poll(() => waitingRows(lab), { timeout: 3000 }).toBe(0)
+  await expect
+    .poll(async () => await lab.sql`select from erasures where deleted_at is null`, { timeout: 3000 })
+    .toHaveLength(0)
+  await running.stop()
+  expect(await countOf(lab, business)).toEqual({ events: 1, counted: 1 })
 })
