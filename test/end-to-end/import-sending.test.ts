@@ -1,6 +1,6 @@
 /** How `admin import` behaves towards a service that is busy, broken or away. The service here is a stand-in that keeps what it was sent, by key. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -226,4 +226,27 @@ test('a dry run sends nothing', async () => {
   const { exitCode, summary } = await runImport('--dry-run')
   expect([exitCode, requests]).toEqual([0, 0])
   expect(summary).toMatchObject({ rows: ROWS, events: { length: 5 } })
+})
+
+test('a file that changes while it is sent is told, and the next run makes up for it', async () => {
+  const file = join(directory, 'orders.csv')
+  const rows = Array.from({ length: 1000 }, (_, index) => `c${index},2024-01-01,${index + 100},${'x'.repeat(500)}\n`)
+  writeFileSync(file, ['customer,date,amount,note\n', ...rows].join(''))
+  interrupt = (_response, request) => {
+    // Equal to rows that were there, so that only counting tells them apart.
+    if (request === 1) appendFileSync(file, rows.slice(0, 10).join(''))
+    return false
+  }
+  const { exitCode, summary } = await runImport('--parallel', '1', '--batch-size', '100')
+  expect({ exitCode, code: summary.error?.code }).toEqual({ exitCode: 1, code: 'file_changed' })
+  expect((await runImport()).exitCode).toBe(0)
+  expect(recorded.size).toBe(1010)
+})
+
+test('a row whose own key is null gets one all the same', async () => {
+  const rows = [1, 2].map((amount) => JSON.stringify({ customer: 'c', date: '2024-01-01', amount, order: null }))
+  writeFileSync(join(directory, 'orders.csv'), rows.join('\n'))
+  const { summary } = await runImport('--format', 'ndjson', '--map', 'idempotencyKey=order')
+  expect(summary).toMatchObject({ received: 2, recorded: 2 })
+  for (const key of recorded.keys()) expect(key).toMatch(/^import:/)
 })

@@ -1,5 +1,6 @@
 /** Rows on their way into requests. */
-import { createNumbering, hashRow, keyOf, type Survey } from './number-rows.ts'
+import { CommandError } from '../command.ts'
+import { createFingerprint, createNumbering, hashRow, keyOf, type Survey } from './number-rows.ts'
 import { mapRow, type MappedEvent, type Mapping } from './map-row.ts'
 import type { Row } from './read-rows.ts'
 
@@ -34,20 +35,34 @@ export interface Plan {
   name: string
 }
 
-/** Yields what each row becomes, in order; it must see every row from the first on, for the keys to be right. */
+/** The file is not what the survey read: equal rows could have been taken for one. */
+export class FileChangedError extends CommandError {
+  constructor() {
+    super('file_changed', 'The file changed while it was read. Run the same command again once it is complete')
+  }
+}
+
+/**
+ * Yields what each row becomes, in order; it must see every row from the first on, for the keys to be right.
+ * Throws FileChangedError at the end.
+ */
 export async function* prepareRows(plan: Plan, rows: AsyncIterable<Row>): AsyncGenerator<ReadyRow | FaultyRow> {
   const numberOf = createNumbering(plan.survey.repeated)
+  const fingerprint = createFingerprint()
   for await (const row of rows) {
     const hash = hashRow(row)
+    fingerprint.add(hash)
     yield prepareRow(plan, row, hash, numberOf(hash))
   }
+  if (fingerprint.tell() !== plan.survey.fingerprint) throw new FileChangedError()
 }
 
 function prepareRow({ mapping, name, businessId }: Plan, row: Row, hash: string, number: number): ReadyRow | FaultyRow {
   if ('fault' in row) return { row, fault: row.fault }
   const event = mapRow(mapping, row.values)
   if ('fault' in event && typeof event.fault === 'string') return { row, fault: event.fault }
-  const { idempotencyKey = keyOf([name, String((event as MappedEvent)['event'])], hash, number) } = event as MappedEvent
+  const own = (event as MappedEvent)['idempotencyKey']
+  const idempotencyKey = own ?? keyOf([name, String((event as MappedEvent)['event'])], hash, number)
   return { row, json: JSON.stringify({ ...event, idempotencyKey, businessId }) }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { checkId, checkTimezone, checkWhole } from '../check-settings.ts'
 import { type Command, CommandError, type Report, UsageError, type Words } from '../command.ts'
-import { type Batch, gatherBatches, MAX_ROWS, type Plan, prepareRows } from './gather-batches.ts'
+import { type Batch, FileChangedError, gatherBatches, MAX_ROWS, type Plan, prepareRows } from './gather-batches.ts'
 import { findKey } from './find-key.ts'
 import { inOrder } from './in-order.ts'
 import { checkMapping, readMapping } from './map-row.ts'
@@ -109,6 +109,10 @@ async function send(config: Config, source: Source, plan: Plan, words: Words): P
   )
   try {
     return await record(journal, settled, bar, words.flag('allow-failures'))
+  } catch (error) {
+    // Its rows are not those that the position would stand for.
+    if (error instanceof FileChangedError) await journal.finish()
+    throw error
   } finally {
     stop.abort()
     bar.end()

@@ -30,16 +30,22 @@ export function hashRow(row: Row): string {
 /** Reads all rows once. `fileBytes` sizes the filter: 1/16 of the file, 128 MiB at most. */
 export async function surveyRows(rows: AsyncIterable<Row>, fileBytes: number): Promise<Survey> {
   const filter = createFilter(Math.min(Math.max(fileBytes / 2, 2 ** 16), 2 ** 30))
-  const fingerprint = createHash('sha256')
+  const fingerprint = createFingerprint()
   const repeated = new Set<string>()
   let count = 0
   for await (const row of rows) {
     const hash = hashRow(row)
     if (filter.addAndTell(hash)) repeated.add(hash)
-    fingerprint.update(hash)
+    fingerprint.add(hash)
     count++
   }
-  return { rows: count, fingerprint: fingerprint.digest('hex').slice(0, 16), repeated }
+  return { rows: count, fingerprint: fingerprint.tell(), repeated }
+}
+
+/** Of the hashes of all rows, in their order. */
+export function createFingerprint(): { add(hash: string): void; tell(): string } {
+  const digest = createHash('sha256')
+  return { add: (hash) => void digest.update(hash), tell: () => digest.digest('hex').slice(0, 16) }
 }
 
 /** Numbers each content from 1; it must see every row of the file, from the first on. */

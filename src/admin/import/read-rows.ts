@@ -88,10 +88,17 @@ function toRow(number: number, columns: string[], cells: string[]): Row {
 
 async function* readNdjson(file: string): AsyncGenerator<Row> {
   let number = 0
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity })
-  for await (const line of lines) {
+  for await (const line of readLines(file)) {
     const text = line.replace(/^\uFEFF/, '').trim()
     if (text !== '') yield parseLine(++number, text)
+  }
+}
+
+async function* readLines(file: string): AsyncGenerator<string> {
+  try {
+    yield* createInterface({ input: createReadStream(file), crlfDelay: Infinity })
+  } catch (error) {
+    throw new CommandError('unreadable_file', `${file} cannot be read: ${(error as Error).message}`)
   }
 }
 
