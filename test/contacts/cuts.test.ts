@@ -117,7 +117,7 @@ async function describeAll(businessId: string, answers: Answer[], campaigns: str
     { id: string; keyed: boolean; proven: unknown; choices: unknown; log: unknown; owns: unknown }[]
   >`
     select c.id, c.keyed and c.merged_into is null as keyed,
-      (select json_agg(json_build_array(i.value, i.proven) order by i.position) from identities i
+      (select json_agg(json_build_array(i.value, i.proven) order by i.value) from identities i
         where i.business_id = c.business_id and i.contact_id = c.id) as proven,
       (select json_agg(json_build_array(s.channel, s.subscribed, s.method, s.recorded_at)) from subscriptions s
         where s.business_id = c.business_id and s.contact_id = c.id) as choices,
@@ -142,6 +142,8 @@ const sorted = (contact: Contact | null) =>
   contact && {
     ...contact,
     tags: contact.tags.toSorted(),
+    // A value that the survivor got in the very batch of the merge comes after those of the other.
+    identities: Object.values(contact.identities).map((values) => values.toSorted()),
     enrolments: contact.enrolments.map((one) => JSON.stringify(one)).toSorted(),
   }
 

@@ -132,6 +132,20 @@ describe('a customer id that nobody proved', () => {
   })
 })
 
+describe('the browsers of two who are one', () => {
+  it('are listed in the order in which either of them used them', async () => {
+    const at = (receivedAt: number, identity: Identity, visitorId: string): Call => ({
+      ...identify(businessId, identifyFact(identity, { visitorId })),
+      receivedAt,
+    })
+    const [first] = await pipeline.apply(seen({ email: 'ann@x.io' }))
+    await pipeline.apply(at(NOW + 1, PHONE, 'v'))
+    await pipeline.apply(at(NOW + 2, { email: 'ann@x.io' }, 'w'), at(NOW + 3, { email: 'ann@x.io' }, 'v'))
+    await pipeline.apply(seen({ email: 'ann@x.io', ...PHONE }))
+    expect((await read((first as ContactAnswer).contactId!))?.visitorIds).toEqual(['v', 'w'])
+  })
+})
+
 describe('a choice of channels', () => {
   it('is found for its own business, whoever else names the contact at the same time', async () => {
     const { contactId } = await pipeline.track(seen(PHONE))

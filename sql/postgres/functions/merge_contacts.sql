@@ -55,10 +55,10 @@ begin
     where kept.subscribed and not excluded.subscribed;
   delete from subscriptions where business_id = p_business and contact_id = p_loser;
 
-  insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
+  insert into contact_visitors as kept (business_id, contact_id, visitor_id, linked_at)
     select business_id, p_survivor, visitor_id, linked_at from contact_visitors
     where business_id = p_business and contact_id = p_loser
-  on conflict do nothing;
+  on conflict (business_id, visitor_id, contact_id) do update set linked_at = least(kept.linked_at, excluded.linked_at);
   delete from contact_visitors where business_id = p_business and contact_id = p_loser;
   update visitors set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
 
