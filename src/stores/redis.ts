@@ -5,6 +5,9 @@ export type { Redis }
 
 export type RedisRole = 'publish' | 'read' | 'command' | 'limiter' | 'subscribe'
 
+/** A link can die without a word: one that leaves a command unanswered for so long is cut, and made anew. */
+const SILENT_MS = 5000
+
 const ROLES: Record<RedisRole, RedisOptions> = {
   // Never re-sends: a lost reply is an unknown outcome, not a second entry.
   publish: {
@@ -13,7 +16,7 @@ const ROLES: Record<RedisRole, RedisOptions> = {
     enableOfflineQueue: false,
     commandTimeout: 5000,
   },
-  // One connection per blocking reader; the reader itself watches for a read that never returns.
+  // One connection per blocking reader; the reader itself watches for a read that never returns, much sooner.
   read: { maxRetriesPerRequest: null },
   command: { maxRetriesPerRequest: 1, commandTimeout: 5000 },
   // The limiter fails open, so failing must be fast.
@@ -22,6 +25,7 @@ const ROLES: Record<RedisRole, RedisOptions> = {
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     commandTimeout: 50,
+    socketTimeout: 1000,
     enableAutoPipelining: true,
   },
   subscribe: { maxRetriesPerRequest: null, autoResubscribe: true },
@@ -32,6 +36,7 @@ export function connectRedis(url: string, role: RedisRole, log?: Logger): Redis 
   const redis = new Redis(url, {
     connectionName: `sluice-${role}`,
     connectTimeout: 5000,
+    socketTimeout: SILENT_MS,
     retryStrategy: (attempt) => Math.min(50 * attempt, 500),
     ...ROLES[role],
   })

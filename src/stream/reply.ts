@@ -22,8 +22,12 @@ export interface Replies {
   forget(n: number): void
   /** False while answers could not arrive. */
   isListening(): boolean
-  close(): Promise<void>
+  /** Resolves every wait with undefined. The subscription ends with the connection, which is the caller's. */
+  close(): void
 }
+
+/** Nothing else is sent on the connection: without a question now and then, one that died would never be noticed. */
+const PING_EVERY_MS = 2000
 
 interface Waiting {
   resolve: (answer: Answer | undefined) => void
@@ -36,6 +40,7 @@ export function createReplies(deps: RepliesDeps, frontDoor: string): Replies {
   let last = 0
   let subscribed = false
   let timer: ReturnType<typeof setTimeout> | undefined
+  let pinging = false
 
   const settle = (n: number, answer: Answer | undefined): void => {
     waiting.get(n)?.resolve(answer)
@@ -60,6 +65,14 @@ export function createReplies(deps: RepliesDeps, frontDoor: string): Replies {
     }
   }
 
+  const ping = async (): Promise<void> => {
+    if (pinging || deps.redis.status !== 'ready') return
+    pinging = true
+    await deps.redis.ping().catch((error: unknown) => deps.log.debug({ err: error }, 'a ping was not answered'))
+    pinging = false
+  }
+  const heartbeat = setInterval(() => void ping(), PING_EVERY_MS)
+
   deps.redis.on('message', onMessage)
   // Without an end to retries, a rejection means that the connection was closed on purpose.
   deps.redis.subscribe(channel).then(
@@ -77,11 +90,11 @@ export function createReplies(deps: RepliesDeps, frontDoor: string): Replies {
     },
     forget: (n) => settle(n, undefined),
     isListening: () => subscribed && deps.redis.status === 'ready',
-    async close() {
+    close() {
       clearTimeout(timer)
+      clearInterval(heartbeat)
       deps.redis.off('message', onMessage)
       for (const n of waiting.keys()) settle(n, undefined)
-      if (deps.redis.status === 'ready') await deps.redis.unsubscribe(channel)
     },
   }
 }

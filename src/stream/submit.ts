@@ -88,7 +88,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig, pa
       closing = true
       await Promise.all(inFlight)
       await publisher.close()
-      await replies.close()
+      replies.close()
     },
   }
 }

@@ -37,6 +37,7 @@ interface DoorConfig {
   maxInFlight?: number
   /** In place of the Redis that the road was opened with, such as a proxy. */
   publishUrl?: string
+  subscribeUrl?: string
 }
 interface WorkerConfig {
   leaseMs?: number
@@ -61,12 +62,16 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
     sql,
     redis,
     connect,
-    async door({ publishUrl, ...config } = {}) {
+    async door({ publishUrl, subscribeUrl, ...config } = {}) {
       const door = createSubmitter(
         {
           sql,
           log,
-          redis: { publish: connect('publish', publishUrl), subscribe: connect('subscribe'), command: redis },
+          redis: {
+            publish: connect('publish', publishUrl),
+            subscribe: connect('subscribe', subscribeUrl),
+            command: redis,
+          },
         },
         { answerTimeoutMs: 5000, backlogLimitBytes: 2 ** 28, maxInFlight: 10_000, ...config },
         PARTITIONS,

@@ -1,7 +1,8 @@
 /** What a caller is told (decisions, "Answering from a stream"). */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { type Stack, openStack } from '../support/stack.ts'
+import { startProxy } from './own-redis.ts'
 import { type Road, answerOf, applyOnce, businessOf, event, numbered, openRoad } from './road.ts'
 
 let stack: Stack
@@ -65,6 +66,24 @@ describe('an answer that does not come in time', () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     await road.redis.del(streamKey('live-0'))
     expect(await submitted).toEqual({ kind: 'outcome_unknown' })
+  })
+})
+
+describe('a link that died silently', () => {
+  it.each(['publishUrl', 'subscribeUrl'])('is replaced before long: %s', { timeout: 20_000 }, async (link) => {
+    const proxy = await startProxy(new URL(stack.redisUrl))
+    try {
+      const door = await road.door({ answerTimeoutMs: 500, [link]: proxy.url })
+      road.worker('a')
+      const business = businessOf('live-0')
+      expect((await door.submit(event('before', business))).kind).toBe('answered')
+      proxy.stall()
+      expect((await door.submit(event('during', business))).kind).not.toBe('answered')
+      const again = async () => (await door.submit(event('after', business))).kind === 'answered'
+      await vi.waitUntil(again, { timeout: 12_000, interval: 100 })
+    } finally {
+      await proxy.close()
+    }
   })
 })
 
