@@ -31,9 +31,9 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   try {
     const { door, submitter } = await openDoor(config, stores, log)
     await settle(stores, submitter)
-    const { port, host, trustProxy, reusePort, answerTimeoutMs } = config
+    const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + SPARE_MS) / 1000)
-    const listening = await serve(buildApp(door).fetch, { port, host, trustProxy, reusePort, idleSeconds })
+    const listening = await serve(buildApp(door).fetch, { port, host, reusePort, idleSeconds })
     log.info({ url: listening.url }, 'the front door is open')
     return {
       url: listening.url,
@@ -75,6 +75,8 @@ async function openStores(config: Config, log: Logger) {
   return { sql, clickhouse, redis, close }
 }
 
+const monotonicNow = () => performance.now()
+
 async function openDoor(config: Config, { sql, clickhouse, redis }: Stores, log: Logger) {
   const metrics = createMetrics()
   const partitions = await readPartitions(sql, config.streamPartitions)
@@ -87,8 +89,8 @@ async function openDoor(config: Config, { sql, clickhouse, redis }: Stores, log:
     redis: redis.command,
     clickhouse,
     limiter: createLimiter({ redis: redis.limiter, metrics, log }),
-    keyHolders: createLookUp((keyHash) => findKeyHolder(sql, keyHash), Date.now),
-    businesses: createLookUp((id) => findBusiness(sql, id), Date.now),
+    keyHolders: createLookUp((keyHash) => findKeyHolder(sql, keyHash), monotonicNow),
+    businesses: createLookUp((id) => findBusiness(sql, id), monotonicNow),
     submitter,
     inFlight: { count: 0, bytes: 0 },
     now: Date.now,

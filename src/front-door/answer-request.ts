@@ -46,7 +46,7 @@ function openCall(door: Door, request: Request, params: Record<string, string>):
     request,
     params,
     requestId,
-    address: clientAddress(request),
+    address: clientAddress(request, door.config),
     receivedAt: door.now(),
     headers: { 'X-Request-Id': requestId },
     charges: [],

@@ -1,7 +1,16 @@
-/** Where a request comes from, as the server saw it (behind a trusted proxy: as the proxy says). */
+/** Where a request comes from. */
 import type { ServerRequest } from 'srvx'
 
-export function clientAddress(request: Request): string {
+/**
+ * As the server saw it; behind a trusted proxy, as the proxy saw it: the last address of X-Forwarded-For. Those before it
+ * are what the caller claims.
+ */
+export function clientAddress(request: Request, { trustProxy }: { trustProxy: boolean }): string {
+  const seen = trustProxy ? request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined
+  return seen || peerAddress(request)
+}
+
+function peerAddress(request: Request): string {
   return (request as ServerRequest).ip ?? 'unknown'
 }
 
@@ -23,5 +32,5 @@ export function networkOf(address: string): string {
 /** True for a caller on this machine. Whatever came through a proxy is not, even when the proxy is here. */
 export function isLoopback(request: Request): boolean {
   if (request.headers.has('x-forwarded-for') || request.headers.has('forwarded')) return false
-  return /^(127\.|::1$|::ffff:127\.)/i.test(clientAddress(request))
+  return /^(127\.|::1$|::ffff:127\.)/i.test(peerAddress(request))
 }

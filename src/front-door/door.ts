@@ -13,7 +13,7 @@ import type { LookUp } from './look-up.ts'
 
 /** Built once in main.ts; the first argument of everything here. */
 export interface Door {
-  config: { maxInFlight: number; metricsToken: string | undefined }
+  config: { maxInFlight: number; metricsToken: string | undefined; trustProxy: boolean }
   log: Logger
   metrics: Metrics
   sql: Sql

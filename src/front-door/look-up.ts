@@ -16,33 +16,43 @@ const MINUTE_MS = 60_000
 /** Null when there is no such thing. Throws RequestError: `rate_limited` for a guesser, `unavailable` without Postgres. */
 export type LookUp<T> = (key: string, address: string) => Promise<T | null>
 
+/** `now` in ms, of a clock that never goes back: trust must end. */
 export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: () => number): LookUp<T> {
   const found = new Map<string, { value: T; at: number }>()
   const missed = new Map<string, number>()
   const asking = new Map<string, Promise<T | null>>()
   const guesses = createGuessCounter(now)
 
-  async function ask(key: string, address: string): Promise<T | null> {
+  async function findNow(key: string): Promise<T | null> {
     const at = now()
     const value = await withDeadline(find(key))
     if (value === null) {
       found.delete(key)
       remember(missed, key, at)
-      guesses.count(address)
     } else remember(found, key, { value, at })
     return value
   }
-
-  return async (key, address) => {
+  function ask(key: string): Promise<T | null> {
+    const answer = findNow(key).finally(() => asking.delete(key))
+    asking.set(key, answer)
+    return answer
+  }
+  function recall(key: string): T | null | Promise<T | null> | undefined {
     const known = found.get(key)
     if (known !== undefined && now() - known.at < FOUND_MS) return known.value
     if (now() - (missed.get(key) ?? -Infinity) < MISSED_MS) return null
-    const running = asking.get(key)
-    if (running !== undefined) return running
-    if (known === undefined) guesses.refuseTooMany(address)
-    const answer = ask(key, address).finally(() => asking.delete(key))
-    asking.set(key, answer)
-    return answer
+    return asking.get(key)
+  }
+
+  return async (key, address) => {
+    for (;;) {
+      const recalled = recall(key)
+      if (recalled !== undefined) return recalled
+      if (found.has(key)) return ask(key)
+      const turn = guesses.waitForTurn(address)
+      if (turn === null) return guesses.watch(address, ask(key))
+      await turn
+    }
   }
 }
 
@@ -54,24 +64,45 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
   if (map.size > MAX_REMEMBERED && oldest !== undefined) map.delete(oldest)
 }
 
-/** Counts failed look-ups per address in fixed windows of a minute. */
+interface Guesser {
+  guesses: number
+  /** Of what was unknown: not answered yet. */
+  asked: Set<Promise<unknown>>
+  ends: number
+}
+
+/**
+ * Counts failed look-ups per address in fixed windows of a minute. As many are under way at once as may still turn out to be
+ * guesses; who asks for more waits for one of them.
+ */
 function createGuessCounter(now: () => number) {
-  const windows = new Map<string, { guesses: number; ends: number }>()
+  const windows = new Map<string, Guesser>()
   const current = (address: string) => {
     const window = windows.get(address)
     return window !== undefined && window.ends > now() ? window : undefined
   }
   return {
-    count(address: string): void {
-      const window = current(address) ?? { guesses: 0, ends: now() + MINUTE_MS }
-      window.guesses += 1
+    watch<T>(address: string, answer: Promise<T | null>): Promise<T | null> {
+      const window = current(address) ?? { guesses: 0, asked: new Set(), ends: now() + MINUTE_MS }
       remember(windows, address, window)
+      const counted = answer
+        .then((value) => {
+          if (value === null) window.guesses += 1
+          return value
+        })
+        .finally(() => window.asked.delete(counted))
+      window.asked.add(counted)
+      return counted
     },
-    refuseTooMany(address: string): void {
+    /** Null when it is one's turn. Throws RequestError `rate_limited`. */
+    waitForTurn(address: string): Promise<unknown> | null {
       const window = current(address)
-      if (window === undefined || window.guesses < GUESSES_PER_MINUTE) return
-      const seconds = Math.ceil((window.ends - now()) / 1000)
-      throw new RequestError('rate_limited', { headers: { 'Retry-After': String(seconds) } })
+      if (window === undefined) return null
+      if (window.guesses >= GUESSES_PER_MINUTE) {
+        const seconds = Math.ceil((window.ends - now()) / 1000)
+        throw new RequestError('rate_limited', { headers: { 'Retry-After': String(seconds) } })
+      }
+      return window.guesses + window.asked.size < GUESSES_PER_MINUTE ? null : Promise.race(window.asked)
     },
   }
 }

@@ -11,8 +11,6 @@ export interface Listening {
 export interface ListenOptions {
   port: number
   host: string
-  /** The caller's address is what the proxy says. */
-  trustProxy: boolean
   /** Shared with other front doors, which have to say so as well. Linux divides a port; Deno needs `--unstable-net` for it. */
   reusePort: boolean
   /** A connection on which nothing moves for so long is cut: longer than the longest wait for an answer. */
@@ -27,7 +25,7 @@ const CUT_MS = 500
 /** Rejects when the port cannot be had. */
 export async function serve(
   fetch: (request: Request) => Promise<Response>,
-  { port, host, trustProxy, reusePort, idleSeconds }: ListenOptions,
+  { port, host, reusePort, idleSeconds }: ListenOptions,
 ): Promise<Listening> {
   const running = new Set<Promise<Response>>()
   const server = listen({
@@ -38,7 +36,6 @@ export async function serve(
     },
     port,
     hostname: host,
-    trustProxy,
     reusePort,
     // Signals belong to the supervisor.
     gracefulShutdown: false,

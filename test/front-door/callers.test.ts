@@ -110,6 +110,22 @@ describe('a key', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(code(await track('sk_live_61', { headers: fromElsewhere() }))).toEqual([401, 'invalid_api_key'])
   })
+
+  it('is guessed no more often by a caller who makes up addresses: the proxy adds the true one at the end', async () => {
+    const [seen] = Object.values(fromElsewhere())
+    const guess = (at: number) =>
+      track(`sk_live_made_up_${at}`, { headers: { 'x-forwarded-for': `203.0.113.${at}, ${seen}` } })
+    for (let at = 0; at < 60; at += 1) expect((await guess(at)).status).toBe(401)
+    expect(code(await guess(60))).toEqual([429, 'rate_limited'])
+  })
+
+  it('is not guessed more often by asking all at once', async () => {
+    const headers = fromElsewhere()
+    const guesses = Array.from({ length: 200 }, (_, at) => track(`sk_live_at_once_${at}`, { headers }))
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(60)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(140)
+  })
 })
 
 describe('the rate limit', () => {
