@@ -4,19 +4,27 @@ import { RequestError } from '../errors.ts'
 import type { Call, Door } from './door.ts'
 
 const KIB = 1024
-/** Bytes (decisions, "Body limits"). */
-export const BODY_LIMITS = { single: 256 * KIB, batch: 32 * KIB * KIB } as const
+const MIB = 1024 * KIB
 
-/** Of all requests being answered now, so that a crowd of large batches cannot fill the memory. */
-export const MOST_BYTES_IN_FLIGHT = 256 * KIB * KIB
+export interface BodyLimit {
+  /** Of one body (decisions, "Body limits"). */
+  bytes: number
+  /** For the bodies of all requests being answered now: a crowd of large ones must not fill the memory. */
+  room: number
+}
+/** Batches, uploaded slowly or many at once, leave room for live events (design, promise 8). */
+export const BODY_LIMITS = {
+  single: { bytes: 256 * KIB, room: 256 * MIB },
+  batch: { bytes: 32 * MIB, room: 192 * MIB },
+} as const satisfies Record<string, BodyLimit>
 
 type Holder = Pick<Door, 'inFlight'>
 type Sent = Pick<Call, 'request' | 'bodyBytes'>
 
 /** The parsed body. Throws RequestError: unsupported_media_type, payload_too_large, unavailable, malformed_json. */
-export async function readJson(door: Holder, call: Sent, limitBytes: number): Promise<unknown> {
+export async function readJson(door: Holder, call: Sent, limit: BodyLimit): Promise<unknown> {
   refuseOtherMedia(call.request)
-  return parseJson(await readBytes(door, call, limitBytes))
+  return parseJson(await readBytes(door, call, limit))
 }
 
 function refuseOtherMedia(request: Request): void {
@@ -28,13 +36,13 @@ function refuseOtherMedia(request: Request): void {
   }
 }
 
-async function readBytes(door: Holder, call: Sent, limit: number): Promise<Uint8Array> {
+async function readBytes(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array> {
   const declared = call.request.headers.get('content-length')
-  if (declared !== null && Number(declared) > limit) throw tooLarge(limit)
+  if (declared !== null && Number(declared) > limit.bytes) throw tooLarge(limit)
   try {
     if (declared === null) return await countChunks(door, call, limit)
     // The server holds a body to its declared length; one without is counted as it comes.
-    hold(door, call, Number(declared))
+    hold(door, call, Number(declared), limit)
     return new Uint8Array(await call.request.arrayBuffer())
   } catch (cause) {
     if (cause instanceof RequestError) throw cause
@@ -42,29 +50,29 @@ async function readBytes(door: Holder, call: Sent, limit: number): Promise<Uint8
   }
 }
 
-async function countChunks(door: Holder, call: Sent, limit: number): Promise<Uint8Array> {
+async function countChunks(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   const body: AsyncIterable<Uint8Array> | null = call.request.body
   // Leaving the loop cancels the rest of the body.
   for await (const chunk of body ?? []) {
-    hold(door, call, chunk.byteLength)
-    if (call.bodyBytes > limit) throw tooLarge(limit)
+    hold(door, call, chunk.byteLength, limit)
+    if (call.bodyBytes > limit.bytes) throw tooLarge(limit)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
 /** The bytes are given back when the request is answered. */
-function hold({ inFlight }: Holder, call: Sent, bytes: number): void {
-  if (inFlight.bytes + bytes > MOST_BYTES_IN_FLIGHT) {
+function hold({ inFlight }: Holder, call: Sent, bytes: number, { room }: BodyLimit): void {
+  if (inFlight.bytes + bytes > room) {
     throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
   }
   inFlight.bytes += bytes
   call.bodyBytes += bytes
 }
 
-function tooLarge(limit: number): RequestError {
-  return new RequestError('payload_too_large', { message: `The body is too large: at most ${limit} bytes.` })
+function tooLarge({ bytes }: BodyLimit): RequestError {
+  return new RequestError('payload_too_large', { message: `The body is too large: at most ${bytes} bytes.` })
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
