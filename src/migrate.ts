@@ -10,7 +10,7 @@ import type { ClickHouseClient } from './stores/clickhouse.ts'
 import type { Sql } from './stores/postgres.ts'
 
 /** What stands in the way: an edited file, a database newer than this version, other partitions than asked for. */
-export class MigrationError extends Error {
+class MigrationError extends Error {
   override name = 'MigrationError'
 }
 
@@ -31,18 +31,19 @@ const SQL_FOLDER = new URL('../sql/', import.meta.url)
 const DEFAULT_PARTITIONS = 2
 
 /**
- * Applies what is missing, in one Postgres transaction under a lock: two migrators at once are safe, and a failure leaves
+ * Applies what is missing, in one Postgres transaction: two migrators at once are safe, and a failure leaves
  * nothing half done there. ClickHouse has no transactions, so its files are written to be repeatable.
  * `partitions`: STREAM_PARTITIONS, if said. Throws MigrationError, or the database's own error.
  */
 export async function migrate(sql: Sql, clickhouse: ClickHouseClient, log: Logger, partitions?: number): Promise<void> {
   const files = await readFiles()
-  await sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtext('sluice migrate'))`
-    await tx`select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`
+  // Committed by itself: were it undone with a failure below, the half of ClickHouse made until then would count as whole.
+  await alone(sql, async (tx) => {
     await tx`create table if not exists migrations (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`
     if (await isEmpty(clickhouse)) await tx`delete from migrations where name like 'clickhouse/%'`
+  })
+  await alone(sql, async (tx) => {
     const applied = await readApplied(tx)
     refuseSurprises([...files.postgres, ...files.clickhouse], applied)
     const changed = (file: SqlFile) => applied.get(file.name) !== file.checksum
@@ -55,6 +56,15 @@ export async function migrate(sql: Sql, clickhouse: ClickHouseClient, log: Logge
       await record(tx, file, log)
     }
     await ensurePartitions(tx, partitions)
+  })
+}
+
+/** One transaction that waits for every other migrator, however long it takes. */
+async function alone(sql: Sql, work: (tx: TransactionSql) => Promise<void>): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`
+    await tx`select pg_advisory_xact_lock(hashtext('sluice migrate'))`
+    await work(tx)
   })
 }
 

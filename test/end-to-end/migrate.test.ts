@@ -1,0 +1,57 @@
+/** Migrations that are cut short, or meet another's. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLogger } from '../../src/log.ts'
+import { migrate, pendingMigrations } from '../../src/migrate.ts'
+import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+import { openStack, type Stack } from '../support/stack.ts'
+
+const log = createLogger({ level: 'silent', name: 'test' })
+let stack: Stack
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+
+async function tables(): Promise<string[]> {
+  const query = 'select name from system.tables where database = currentDatabase() order by name'
+  const rows = await (await stack.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ name: string }>()
+  return rows.map(({ name }) => name)
+}
+
+/** The same ClickHouse, gone after so many commands. */
+function goneAfter(commands: number): ClickHouseClient {
+  let left = commands
+  return new Proxy(stack.clickhouse, {
+    get(client, name) {
+      if (name === 'command' && left-- <= 0) throw new Error('gone')
+      const member: unknown = Reflect.get(client, name)
+      return typeof member === 'function' ? (member.bind(client) as unknown) : member
+    },
+  })
+}
+
+test('a lost ClickHouse is made anew, also when that is cut short', async () => {
+  const all = await tables()
+  expect(all).toContain('revenue_by_day')
+  for (const name of all) await stack.clickhouse.command({ query: `drop table ${name} sync` })
+  await expect(migrate(stack.sql, goneAfter(2), log)).rejects.toThrow('gone')
+  expect((await tables()).length).toBeLessThan(all.length)
+  expect(await pendingMigrations(stack.sql)).toContain('clickhouse/0001_tables.sql')
+  await migrate(stack.sql, stack.clickhouse, log)
+  expect(await tables()).toEqual(all)
+  expect(await pendingMigrations(stack.sql)).toEqual([])
+})
+
+test('a migrator waits for another, however long that takes', async () => {
+  const impatient = connectPostgres(stack.databaseUrl, { max: 1, settings: { statement_timeout: '300' } })
+  const other = stack.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('sluice migrate'))`
+    await sleep(1000)
+  })
+  await sleep(100)
+  await migrate(impatient, stack.clickhouse, log)
+  await other
+  await impatient.end()
+})
