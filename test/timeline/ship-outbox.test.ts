@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GROUP_LIMITS, nextGroup, setAside } from '../../src/timeline/groups.ts'
 import { findFaultyLines, insertEvents } from '../../src/timeline/insert-events.ts'
@@ -11,6 +12,7 @@ import {
   addContact,
   countOf,
   eventOf,
+  merge,
   newBusiness,
   openLab,
   query,
@@ -327,4 +329,34 @@ test('shipped rows are kept for as long as they are to be, and unshipped ones fo
   await lab.sql`update outbox set created_at = now() - interval '1 year'`
   expect(await purgeOutbox(lab.sql, 86_400_000)).toBe(2)
   expect(await lab.sql`select from outbox`).toHaveLength(2)
+})
+
+test('a ClickHouse that lost everything is fed again, as the operations page says', async () => {
+  const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const recipe = /```sql\n([^`]*update outbox[^`]*)```/.exec(page)?.[1] ?? ''
+  const business = newBusiness()
+  const [ann, bob, old] = [
+    await addContact(lab, business, { firstName: 'Ann' }),
+    await addContact(lab, business, { firstName: 'Bob' }),
+    await addContact(lab, business, { firstName: 'Old' }),
+  ] as const
+  await save(lab, business, [{ contact_id: ann }, { contact_id: bob }])
+  await merge(lab, business, [bob], ann)
+  await shipAll(lab)
+  for (const table of ['events', 'event_statistics', 'contact_snapshots', 'contact_redirects'])
+    await lab.clickhouse.command({ query: `truncate table ${table}` })
+  await lab.sql.unsafe(recipe)
+  await shipAll(lab)
+  expect(await countOf(lab, business)).toEqual({ events: 2, counted: 2 })
+  const people = await query<{ contact_id: string; n: number }>(
+    lab,
+    `select c.contact_id as contact_id, max(s.count) as n from contacts c
+      left join contact_event_statistics s on s.contact_id = c.contact_id
+      where c.business_id = {business: UUID} group by contact_id order by n`,
+    { business },
+  )
+  expect(people).toEqual([
+    { contact_id: old, n: 0 },
+    { contact_id: ann, n: 2 },
+  ])
 })
