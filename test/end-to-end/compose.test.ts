@@ -119,6 +119,11 @@ describe('the Compose file', () => {
     expect(frontDoor.ports).toEqual(['${BIND_ADDRESS:-127.0.0.1}:${PORT:-8080}:8080'])
   })
 
+  test('shows no password on a command line', () => {
+    for (const [name, { command = [] }] of all) expect(command.join(' '), name).not.toMatch(/PASSWORD|localonly/)
+    expect(compose.configs['redis-password']?.content).toBe('requirepass ${REDIS_PASSWORD:-localonly}\n')
+  })
+
   test('takes every password from the environment', () => {
     const secrets = [...read('docker-compose.yml').matchAll(/(\w*PASSWORD)\b(?!")/g)].map(([, name]) => name)
     expect(new Set(secrets)).toEqual(new Set(['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'CLICKHOUSE_PASSWORD']))
