@@ -38,9 +38,10 @@ const Environment = Type.Object({
   MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
   LEASE_MS: whole(100, 600_000, 4000),
   OUTBOX_KEEP: Type.String({
-    pattern: '^\\d+(ms|s|m|h|d)$',
+    // A hundred years and more, and still a date that Postgres can hold.
+    pattern: '^(\\d{1,9}(ms|s)|\\d{1,6}(m|h)|\\d{1,5}d)$',
     default: '7d',
-    expected: 'a duration such as 90m, 12h or 7d',
+    expected: 'a duration such as 90m, 12h or 7d, up to 99999d',
   }),
   TRUST_PROXY: Type.Boolean({ default: false, expected: 'true or false' }),
   REUSE_PORT: Type.Boolean({ default: false, expected: 'true or false' }),
