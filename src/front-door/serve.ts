@@ -28,9 +28,16 @@ export async function serve(
   { port, host, reusePort, idleSeconds }: ListenOptions,
 ): Promise<Listening> {
   const running = new Set<Promise<Response>>()
+  let closing = false
+  const answerCall = async (request: Request): Promise<Response> => {
+    const response = await fetch(request)
+    // Without it Node keeps a busy connection for ever, and callers send on one that is about to end.
+    if (closing) response.headers.set('Connection', 'close')
+    return response
+  }
   const server = listen({
     fetch: (request) => {
-      const answer = fetch(request).finally(() => running.delete(answer))
+      const answer = answerCall(request).finally(() => running.delete(answer))
       running.add(answer)
       return answer
     },
@@ -46,6 +53,7 @@ export async function serve(
   return {
     url: (server.url ?? `http://${host}:${port}`).replace(/\/$/, ''),
     async close(deadlineMs) {
+      closing = true
       const ended = server.close()
       // An idle connection may stay open for a long time: what counts is that nobody waits for an answer.
       await within(deadlineMs, Promise.race([ended, untilAnswered(running)]))
