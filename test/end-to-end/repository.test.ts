@@ -16,6 +16,14 @@ test('there is one lock file, and it names no place to download from', () => {
   expect(lock).not.toMatch(/https?:\/\/[^"]*(registry|npmjs|\.tgz)/)
 })
 
+test('npm and Bun let the same packages run their install scripts', () => {
+  const { allowScripts, trustedDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    allowScripts: Record<string, boolean>
+    trustedDependencies: string[]
+  }
+  expect(trustedDependencies).toEqual(Object.keys(allowScripts))
+})
+
 test('a promise that nobody awaits fails the linter', async () => {
   const directory = mkdtempSync(join(root, 'test', 'floating-'))
   try {
