@@ -86,9 +86,10 @@ async function refuseTakenPort(host: string, port: number): Promise<void> {
   try {
     await once(probe.listen(port, host), 'listening')
   } catch (error) {
-    throw new Error(`PORT ${port} cannot be had (${(error as NodeJS.ErrnoException).code}): set PORT to a free one.`, {
-      cause: error,
-    })
+    const { code, message } = error as NodeJS.ErrnoException
+    const remedy =
+      code === 'EADDRINUSE' ? 'set PORT to a free one' : `set PORT and HOST (${host}) to what this machine has`
+    throw new Error(`PORT ${port} cannot be had (${code ?? message}): ${remedy}.`, { cause: error })
   } finally {
     probe.close()
   }

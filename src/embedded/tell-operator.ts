@@ -15,7 +15,7 @@ export function greet({ url, config, engines, demo }: Greeting): void {
   const here = (path: string) => (relative('', path).startsWith('..') ? path : relative('', path))
   say(`Sluice runs at ${url}\n`)
   const rows = [
-    ['API', `${url}/openapi.json`],
+    ['API', `${url}/openapi`],
     ...engines,
     ['Data', `${here(config.dataDir)} (logs: *.log; addresses with passwords: ${here(enginesFile(config.dataDir))})`],
   ]
