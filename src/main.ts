@@ -28,8 +28,15 @@ export interface FrontDoor {
 export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const log = createLogger({ level: config.logLevel, name: 'front-door' })
   const stores = await openStores(config, log)
+  let submitter: Submitter | undefined
+  const letGo = async () => {
+    await submitter?.close()
+    await stores.close()
+  }
   try {
-    const { door, submitter } = await openDoor(config, stores, log)
+    const partitions = await readPartitions(stores.sql, config.streamPartitions)
+    submitter = createSubmitter({ ...stores, log }, config, partitions)
+    const door = openDoor(config, stores, submitter, log)
     await settle(stores, submitter)
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + SPARE_MS) / 1000)
@@ -39,12 +46,11 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       url: listening.url,
       async close() {
         await listening.close(answerTimeoutMs + SPARE_MS)
-        await submitter.close()
-        await stores.close()
+        await letGo()
       },
     }
   } catch (error) {
-    await stores.close()
+    await letGo()
     throw error
   }
 }
@@ -77,11 +83,9 @@ async function openStores(config: Config, log: Logger) {
 
 const monotonicNow = () => performance.now()
 
-async function openDoor(config: Config, { sql, clickhouse, redis }: Stores, log: Logger) {
+function openDoor(config: Config, { sql, clickhouse, redis }: Stores, submitter: Submitter, log: Logger): Door {
   const metrics = createMetrics()
-  const partitions = await readPartitions(sql, config.streamPartitions)
-  const submitter = createSubmitter({ sql, redis, log }, config, partitions)
-  const door: Door = {
+  return {
     config,
     log,
     metrics,
@@ -95,5 +99,4 @@ async function openDoor(config: Config, { sql, clickhouse, redis }: Stores, log:
     inFlight: { count: 0, bytes: 0 },
     now: Date.now,
   }
-  return { door, submitter }
 }

@@ -90,7 +90,7 @@ function roadMetrics(registers: Registry[]) {
     }),
     saves: new Counter({
       name: 'saves_total',
-      help: 'Attempts to save a micro-batch, by outcome: applied, conflict, fenced, trouble, data.',
+      help: 'Attempts to save a micro-batch, by outcome: applied, or conflict (decided again).',
       labelNames: ['outcome'],
       registers,
     }),

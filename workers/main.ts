@@ -30,13 +30,15 @@ export async function runWorkers(config: Config): Promise<Workers> {
   const log = createLogger({ level: config.logLevel, name: 'workers' })
   const found = { ...config, ...(await resolveStores(config)) }
   await checkPartitions(found)
+  const threads: SupervisedThread[] = []
+  // First what can fail: nothing runs yet that would have to be ended.
+  const health = await serveHealthOf(threads, config)
   const kinds: ThreadKind[] = ['timeline', ...Array.from({ length: config.workerThreads }, () => 'ingest' as const)]
   const pool = createPool(kinds.length)
   const self = `${hostname()}-${randomUUID().slice(0, 8)}`
-  const threads = kinds.map((kind, at) =>
-    superviseThread(pool, { kind, name: `${self}-${kind}-${at}`, config: found, log }),
-  )
-  const health = await serveHealthOf(threads, config)
+  for (const [at, kind] of kinds.entries()) {
+    threads.push(superviseThread(pool, { kind, name: `${self}-${kind}-${at}`, config: found, log }))
+  }
 
   return {
     port: health?.port,

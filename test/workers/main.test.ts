@@ -1,4 +1,6 @@
 /** The workers as they run in production: threads, the real save, what they tell of themselves. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { listDeadLetters } from '../../src/stream/dead-letter.ts'
@@ -80,6 +82,17 @@ describe('the workers', () => {
     await untilReady()
     await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
   }, 30_000)
+
+  it('start nothing when their port is taken', async () => {
+    workers = undefined
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const workerMetricsPort = (taken.address() as AddressInfo).port
+    await expect(runWorkers({ ...stack.config, workerMetricsPort })).rejects.toThrow(/in use/i)
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+    taken.close()
+  })
 
   it('refuse to start with other partitions than there are', async () => {
     workers = undefined
