@@ -4,8 +4,8 @@
  */
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { closeSync, openSync } from 'node:fs'
-import { readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync } from 'node:fs'
+import { open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -40,6 +40,7 @@ export interface EngineProcess {
 }
 
 const LARGE_LOG_BYTES = 16 * 1024 * 1024
+const LAST_WORDS_BYTES = 16 * 1024
 
 const logFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.log`)
 const pidFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.pid`)
@@ -48,6 +49,7 @@ export async function runEngine(engine: EngineCommand): Promise<EngineProcess> {
   await stopLeftover(engine)
   await setAsideLargeLog(logFile(engine))
   const log = openSync(logFile(engine), 'a', 0o600)
+  const logStart = fstatSync(log).size
   const child = spawn('/bin/sh', ['-c', WATCHDOG, 'sluice-engine', pidFile(engine), engine.signal, ...engine.command], {
     cwd: engine.folder,
     detached: true,
@@ -56,7 +58,7 @@ export async function runEngine(engine: EngineCommand): Promise<EngineProcess> {
   closeSync(log)
   const { promise: exited, resolve } = Promise.withResolvers<string>()
   child.once('error', (error) => resolve(error.message))
-  child.once('exit', () => void endOfLog(engine).then(resolve))
+  child.once('exit', () => void endOfLog(logFile(engine), logStart).then(resolve, () => resolve('')))
   child.stdin?.on('error', () => undefined) // Writing the end to a shell that has just gone is no fault.
   return { exited, stop: (timeoutMs = 30_000) => stopGroup(child, exited, timeoutMs) }
 }
@@ -81,9 +83,17 @@ function killGroup(pid: number | undefined): void {
   signalIfAlive(-pid, 'SIGKILL')
 }
 
-async function endOfLog(engine: EngineCommand): Promise<string> {
-  const text = await readFile(logFile(engine), 'utf8').catch((error: Error) => error.message)
-  return text.trim().split('\n').slice(-8).join('\n')
+/** The last lines since `start`: what earlier runs wrote is none of this one's words. */
+async function endOfLog(path: string, start: number): Promise<string> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const from = Math.max(start, size - LAST_WORDS_BYTES)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(size - from, 0)), { position: from })
+    return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-8).join('\n')
+  } finally {
+    await file.close()
+  }
 }
 
 /** An engine of a killed run may still be stopping, or may have lost its watchdog: it must be gone before the next starts. */
