@@ -1,6 +1,6 @@
 /** How `admin import` behaves towards a service that is busy, broken or away. The service here is a stand-in that keeps what it was sent, by key. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -120,6 +120,7 @@ test('sends 500 rows a request, several at a time, each with a key and its busin
 test('a second run finds everything known', async () => {
   await runImport()
   expect((await runImport()).summary).toMatchObject({ received: ROWS, recorded: 0, deduped: ROWS, failed: 0 })
+  expect(readdirSync(join(directory, 'data', 'imports'))).toEqual([])
 })
 
 test('waits as long as a full rate limit asks, with all its requests', async () => {

@@ -1,5 +1,5 @@
 /** How far an import has come, kept in a small file so that a run that was killed goes on where it stopped. */
-import { appendFile, mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface Totals {
@@ -21,7 +21,7 @@ export interface Journal {
   start: Progress
   /** Settles rows: first their failures (JSON lines), then the position. */
   advance(progress: Progress, failures: string): Promise<void>
-  /** The import is through: the next run begins anew. */
+  /** The import is through: the next run begins anew, and no empty file of failures stays. */
   finish(): Promise<void>
 }
 
@@ -43,6 +43,7 @@ export async function openJournal(directory: string, id: string, file: string, r
     },
     async finish() {
       await rm(positionFile, { force: true })
+      if ((await stat(failuresFile)).size === 0) await rm(failuresFile)
     },
   }
 }
