@@ -37,6 +37,8 @@ export function connectRedis(url: string, role: RedisRole, log?: Logger): Redis 
     connectionName: `sluice-${role}`,
     connectTimeout: 5000,
     socketTimeout: SILENT_MS,
+    // After a failover the address may lead to another server; this one only reads from now on.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
     retryStrategy: (attempt) => Math.min(50 * attempt, 500),
     ...ROLES[role],
   })

@@ -34,6 +34,7 @@ export interface Backlog {
 export function createBacklog(redis: Redis, partition: string, limitBytes: number): Backlog {
   const counters = new Map<string, Counter>()
   const refused = new Set<string>()
+  let forgotAt = 0
   let asking: ReturnType<typeof setTimeout> | undefined
 
   const counterOf = (field: string): Counter => {
@@ -42,11 +43,19 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
     return counter
   }
   const limitOf = (field: string) => (field === TOTAL ? limitBytes : limitBytes * SHARE_OF_ONE_BUSINESS)
+  const isBelieved = (field: string, { heardAt }: Counter) => refused.has(field) || heardAt + BELIEVE_MS > Date.now()
   const used = (field: string): number => {
     const counter = counters.get(field)
     if (!counter) return 0
-    const believed = refused.has(field) || counter.heardAt + BELIEVE_MS > Date.now()
-    return counter.sending + (believed ? counter.waiting : 0)
+    return counter.sending + (isBelieved(field, counter) ? counter.waiting : 0)
+  }
+  /** There can be very many businesses: those that were idle for a while count as never seen. */
+  const forgetIdle = (): void => {
+    if (forgotAt + BELIEVE_MS > Date.now()) return
+    forgotAt = Date.now()
+    for (const [field, counter] of counters) {
+      if (counter.sending === 0 && !isBelieved(field, counter)) counters.delete(field)
+    }
   }
   /** A request that is larger than the limit by itself goes in when nothing else waits: it could never pass otherwise. */
   const isPast = (field: string, bytes: number) => used(field) > 0 && used(field) + bytes > limitOf(field)
@@ -57,6 +66,7 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
       counter.waiting = Number(fields[at + 1]) || 0
       counter.heardAt = Date.now()
     }
+    forgetIdle()
   }
   const ask = async (): Promise<void> => {
     const fields = [...refused]

@@ -214,6 +214,20 @@ describe('a broken connection', () => {
       expect((await door.submit(event('back', businessOf('live-0')), queueOnly)).kind).toBe('queued')
     })
 
+    it('leaves a Redis that became a replica, to find the one that took its place', async () => {
+      const door = await own.door()
+      const clients = async () => String(await own.redis.client('LIST')).split('\n')
+      const publisher = async () =>
+        (await clients()).find((line) => line.includes('name=sluice-publish'))?.split(' ')[0]
+      const before = await publisher()
+      await own.redis.replicaof('127.0.0.1', 1)
+      expect((await door.submit(event('during', businessOf('live-0')), queueOnly)).kind).toBe('unavailable')
+      await vi.waitUntil(async () => ![before, undefined].includes(await publisher()), { timeout: 2000, interval: 20 })
+      await own.redis.replicaof('NO', 'ONE')
+      const again = async () => (await door.submit(event('after', businessOf('live-0')), queueOnly)).kind === 'queued'
+      await vi.waitUntil(again, { timeout: 3000, interval: 20 })
+    })
+
     it('refuses once when Redis has forgotten the script, and keeps the order', async () => {
       const door = await own.door()
       const business = businessOf('live-0')
