@@ -64,7 +64,7 @@ function showCommands(argv: string[]): Report {
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'CONNECT_TIMEOUT', 'CONNECTION_CLOSED'])
 const UNDEFINED_TABLE = '42P01'
 
-/** What went wrong, in an operator's words; what is not foreseen is thrown on, with its stack. */
+/** What went wrong, in an operator's words as far as it was foreseen. */
 function explain(error: unknown): { code: string; message: string; exitCode: number } {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitCode: 2 }
   if (error instanceof CommandError) return { code: error.code, message: error.message, exitCode: 1 }
@@ -74,5 +74,5 @@ function explain(error: unknown): { code: string; message: string; exitCode: num
     return { code: 'unavailable', message: `Postgres does not answer (${code}): is Sluice running?`, exitCode: 1 }
   if (code === UNDEFINED_TABLE)
     return { code: 'not_migrated', message: 'The database has no tables yet: run `migrate`', exitCode: 1 }
-  throw error
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error), exitCode: 1 }
 }

@@ -278,6 +278,16 @@ describe('help and faults', () => {
     expect([exitCode, err]).toEqual([1, 'Postgres does not answer (ECONNREFUSED): is Sluice running?\n'])
   })
 
+  test('also what nobody foresaw is one line of JSON when JSON was asked for', async () => {
+    const url = new URL(stack.databaseUrl)
+    url.password = 'wrong'
+    const { exitCode, out } = await admin('business list --json', readConfig({ DATABASE_URL: url.href }))
+    expect(exitCode).toBe(1)
+    expect(out).toMatch(/^[^\n]+\n$/)
+    const { error } = JSON.parse(out) as { error: { code: string; message: string } }
+    expect(error).toEqual({ code: 'internal', message: expect.stringContaining('authentication failed') as string })
+  })
+
   test('a Postgres without tables asks for the migrations', async () => {
     const url = new URL(stack.databaseUrl)
     url.pathname = 'postgres'
