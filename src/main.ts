@@ -35,7 +35,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   }
   try {
     const partitions = await readPartitions(stores.sql, config.streamPartitions)
-    submitter = createSubmitter({ ...stores, log }, config, partitions)
+    submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config, partitions)
     const door = openDoor(config, stores, submitter, log)
     await settle(stores, submitter)
     const { port, host, reusePort, answerTimeoutMs } = config
@@ -67,6 +67,8 @@ type Stores = Awaited<ReturnType<typeof openStores>>
 async function openStores(config: Config, log: Logger) {
   const { databaseUrl, redisUrl, clickhouseUrl } = await resolveStores(config)
   const sql = connectPostgres(databaseUrl, { name: 'sluice-front-door' })
+  // Who calls, and how far workers are: what every event needs never queues behind somebody's slow read.
+  const quick = connectPostgres(databaseUrl, { max: 2, name: 'sluice-callers' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   const redis = {
     publish: connectRedis(redisUrl, 'publish', log),
@@ -76,14 +78,14 @@ async function openStores(config: Config, log: Logger) {
   }
   const close = async () => {
     for (const connection of Object.values(redis)) connection.disconnect()
-    await Promise.all([sql.end({ timeout: 5 }), clickhouse.close()])
+    await Promise.all([sql.end({ timeout: 5 }), quick.end({ timeout: 5 }), clickhouse.close()])
   }
-  return { sql, clickhouse, redis, close }
+  return { sql, quick, clickhouse, redis, close }
 }
 
 const monotonicNow = () => performance.now()
 
-function openDoor(config: Config, { sql, clickhouse, redis }: Stores, submitter: Submitter, log: Logger): Door {
+function openDoor(config: Config, { sql, quick, clickhouse, redis }: Stores, submitter: Submitter, log: Logger): Door {
   const metrics = createMetrics()
   return {
     config,
@@ -93,8 +95,8 @@ function openDoor(config: Config, { sql, clickhouse, redis }: Stores, submitter:
     redis: redis.command,
     clickhouse,
     limiter: createLimiter({ redis: redis.limiter, metrics, log }),
-    keyHolders: createLookUp((keyHash) => findKeyHolder(sql, keyHash), monotonicNow),
-    businesses: createLookUp((id) => findBusiness(sql, id), monotonicNow),
+    keyHolders: createLookUp((keyHash) => findKeyHolder(quick, keyHash), monotonicNow),
+    businesses: createLookUp((id) => findBusiness(quick, id), monotonicNow),
     submitter,
     inFlight: { count: 0, bytes: 0 },
     now: Date.now,

@@ -101,6 +101,18 @@ it('never calls a key bad while Postgres is away', async () => {
   await apart.close()
 })
 
+it('takes events while reads of others wait for a slow Postgres', async () => {
+  const { reads, answer, ms } = await stack.sql.begin(async (tx) => {
+    await tx`lock table custom_fields in access exclusive mode`
+    const reads = Array.from({ length: 10 }, readFields)
+    await sleep(900)
+    // The key has to be asked for again by now.
+    return { reads, ...(await timed(track)) }
+  })
+  expect([answer.status, ms < 500]).toEqual([202, true])
+  expect(new Set((await Promise.all(reads)).map((read) => read.status))).toEqual(new Set([200]))
+})
+
 it('refuses at once what is more than it may hold', async () => {
   const narrow = await runFrontDoor({ ...stack.config, maxInFlight: 3 })
   const ask = speakTo(narrow.url)
