@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EngineProcess } from './run-engine.ts'
 
@@ -22,8 +22,14 @@ export interface RunningEngine extends EngineProcess {
 
 export const passwordFile = (dataDir: string): string => join(dataDir, 'password')
 
-/** A reader sees the old file or the new one; nobody else may read it. */
+/** A reader sees the old file or the new one, after a power cut too; nobody else may read it. */
 export async function writeWhole(file: string, content: string): Promise<void> {
-  await writeFile(`${file}.new`, content, { mode: 0o600 })
+  const handle = await open(`${file}.new`, 'w', 0o600)
+  try {
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
   await rename(`${file}.new`, file)
 }

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { connectPostgres } from '../stores/postgres.ts'
-import { DATABASE, type EngineSetup, type RunningEngine, USER } from './engine-setup.ts'
+import { DATABASE, type EngineSetup, passwordFile, type RunningEngine, USER } from './engine-setup.ts'
 import { type EngineCommand, type EngineProcess, runEngine, untilReady, worksIn } from './run-engine.ts'
 
 const run = promisify(execFile)
@@ -83,18 +83,18 @@ async function startPatiently(engine: EngineCommand, setup: EngineSetup): Promis
 /** In a folder beside, renamed when complete: a start that is killed half-way leaves no half cluster. */
 async function createCluster(binaries: Binaries, runner: Runner, setup: EngineSetup, folder: string): Promise<void> {
   const unfinished = `${folder}.new`
-  const passwordFile = `${folder}.password`
+  const initialPassword = `${folder}.password`
   await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished, { mode: 0o700 })
-  await writeFile(passwordFile, setup.password, { mode: 0o600 })
+  await writeFile(initialPassword, setup.password, { mode: 0o600 })
   if (runner.owner) {
     await chown(unfinished, runner.owner.uid, runner.owner.gid)
-    await chown(passwordFile, runner.owner.uid, runner.owner.gid)
+    await chown(initialPassword, runner.owner.uid, runner.owner.gid)
   }
   const options = {
     pgdata: unfinished,
     username: USER,
-    pwfile: passwordFile,
+    pwfile: initialPassword,
     auth: 'scram-sha-256',
     encoding: 'UTF8',
     // Sorts and compares by code point on every system.
@@ -110,7 +110,7 @@ async function createCluster(binaries: Binaries, runner: Runner, setup: EngineSe
   try {
     await run(initdb[0] ?? '', initdb.slice(1), { cwd: unfinished })
   } finally {
-    await rm(passwordFile)
+    await rm(initialPassword)
   }
   await rename(unfinished, folder)
 }
@@ -169,6 +169,15 @@ async function preload(binaries: Binaries): Promise<Record<string, string>> {
   return existsSync(library) ? { shared_preload_libraries: 'pg_stat_statements' } : {}
 }
 
+/** Waiting does not help against a password that was lost; anything else may pass. */
+function refuseWrongPassword({ dataDir }: EngineSetup, error: unknown): false {
+  if (!(error instanceof Error && 'code' in error && error.code === '28P01')) return false
+  throw new Error(
+    `The Postgres of ${dataDir} does not know the password in ${passwordFile(dataDir)}: put back the one it was made with.`,
+    { cause: error },
+  )
+}
+
 async function ensureDatabase(setup: EngineSetup): Promise<void> {
   const sql = connectPostgres(urlOf(setup, 'postgres'), { max: 1, name: 'sluice-start' })
   const deadline = Date.now() + setup.timeoutMs
@@ -178,7 +187,7 @@ async function ensureDatabase(setup: EngineSetup): Promise<void> {
     return true
   }
   try {
-    while (!(await created().catch(() => false))) {
+    while (!(await created().catch((error: unknown) => refuseWrongPassword(setup, error)))) {
       if (Date.now() > deadline) throw new Error(`Postgres does not answer after ${setup.timeoutMs} ms`)
       await sleep(30)
     }

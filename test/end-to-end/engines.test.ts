@@ -1,14 +1,16 @@
 /** `start` on a new directory, killed and started again: nothing is lost, nothing is left behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DemoKeys } from '../../src/embedded/demo-business.ts'
+import { startEngines } from '../../src/embedded/engines.ts'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { createLogger } from '../../src/log.ts'
 
 let folder: string
 let dataDir: string
@@ -16,6 +18,8 @@ const running = new Set<ChildProcess>()
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-start-'))
+  // Postgres may run as a user of its own.
+  await chmod(folder, 0o711)
   dataDir = join(folder, 'data')
 })
 
@@ -175,4 +179,12 @@ test('a port that another program has is refused at once, with what to do', asyn
   expect(refused.output()).toContain(`PORT ${port} cannot be had (EADDRINUSE): set PORT to a free one.`)
   expect(await readdir(elsewhere).catch(() => [])).toEqual([])
   other.close()
+})
+
+test('a data directory that lost its password is told at once', async () => {
+  const elsewhere = join(folder, 'password-lost')
+  const options = { log: createLogger({ level: 'silent', name: 'test' }), only: ['databaseUrl' as const], small: true }
+  await (await startEngines(elsewhere, options)).stop()
+  await rm(join(elsewhere, 'password'))
+  await expect(startEngines(elsewhere, options)).rejects.toThrow(/does not know the password in .*password/)
 })
