@@ -25,6 +25,9 @@ import { type ContactState, type State, scopedKey, survivorOf } from './state.ts
 
 export function decide(deciding: Deciding, item: Item): Decision {
   if (!deciding.state.businesses.has(item.businessId)) throw new Error('the business does not exist')
+  // The stream gives an erasure a micro-batch of its own. Decided beside others it would take new facts with it.
+  const { erasures, deltas } = deciding.changes
+  if (erasures.length > 0 || (item.kind === 'erase' && deltas.size > 0)) throw new Error('an erasure travels alone')
   switch (item.kind) {
     case 'event':
       return decideEvent(deciding, item)

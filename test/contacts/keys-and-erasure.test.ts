@@ -178,6 +178,19 @@ describe('an erasure', () => {
     expect(left.map(({ payload }) => payload)).toEqual([letters[3]?.payload])
   })
 
+  it('is decided beside nothing else: what came with it is kept for the operator', async () => {
+    const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
+    const erasure = { kind: 'erase', businessId, receivedAt: NOW, contactId } as const
+    const beside = track(businessId, eventFact('e', { email: 'bob@x.io' }))
+    expect(await pipeline.apply(beside, erasure)).toMatchObject([{ isNew: true }, { failed: true }])
+    expect(await pipeline.apply(erasure, beside)).toMatchObject([{ contactId }, { failed: true }])
+    const letters = await stack.sql`select reason from dead_letters where business_id = ${businessId}`
+    expect(letters.map((row) => String(row['reason']))).toEqual([
+      'an erasure travels alone',
+      'an erasure travels alone',
+    ])
+  })
+
   it('finds nothing twice, nor another business’s contact', async () => {
     const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
     const other = await createBusiness(stack.sql)
