@@ -1,0 +1,73 @@
+/** A way to a store that breaks between a command and its reply. */
+import { once } from 'node:events'
+import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
+
+export interface CuttingProxy {
+  /** The store's URL by this way. */
+  url: string
+  /**
+   * The next bytes from the client that hold this text: `command` breaks the connection before they are passed on,
+   * `reply` passes them on and breaks it when the store answers. Resolves when it is done.
+   */
+  cutNext(text: string, before: 'command' | 'reply'): Promise<void>
+  close(): Promise<void>
+}
+
+interface Cut {
+  text: string
+  before: 'command' | 'reply'
+  done: () => void
+}
+
+export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
+  const { hostname, port } = new URL(target)
+  const sockets = new Set<Socket>()
+  let next: Cut | undefined
+
+  const server = createServer((client) => {
+    const store = connect(Number(port), hostname)
+    let waiting: Cut | undefined
+    const end = (): void => {
+      client.destroy()
+      store.destroy()
+    }
+    for (const socket of [client, store]) {
+      sockets.add(socket)
+      socket.setNoDelay(true)
+      socket.on('error', end)
+      socket.on('close', () => {
+        sockets.delete(socket)
+        end()
+      })
+    }
+    client.on('data', (bytes) => {
+      if (next && bytes.includes(next.text)) {
+        waiting = next
+        next = undefined
+        if (waiting.before === 'command') {
+          waiting.done()
+          return end()
+        }
+      }
+      return void store.write(bytes)
+    })
+    store.on('data', (bytes) => {
+      if (!waiting) return void client.write(bytes)
+      waiting.done()
+      return end()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(target)
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    cutNext: (text, before) => new Promise((done) => (next = { text, before, done })),
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

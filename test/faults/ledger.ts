@@ -1,0 +1,100 @@
+/** What the client knows: what it sent, how often, and what it was told. */
+import type { Business } from './world.ts'
+
+/** One event. Its mark travels in its properties, so that each record of it is known as such. */
+export interface Fact {
+  mark: string
+  businessId: string
+  event: string
+  /** `kind:value`, as Postgres keeps them. */
+  identity: string[]
+  occurredAt: number
+  /** What it adds to the revenue, in hundredths, of this currency. */
+  cents: number
+  currency: string | undefined
+  order: boolean
+  key: string | undefined
+  /** False: the product has to refuse it. */
+  valid: boolean
+}
+
+/**
+ * What became of one attempt: `answered` (200), `queued` (202), `refused` (503 `unavailable`: nothing was recorded),
+ * `rejected` (any other error), `unknown` (503 `outcome_unknown`, or no answer).
+ */
+export type Outcome = 'answered' | 'queued' | 'refused' | 'rejected' | 'unknown'
+
+/** The fields of the three answers that the audit looks at. */
+export interface AnswerData {
+  contactId?: string
+  isNew?: boolean
+  deduped?: boolean | number
+  interpreted?: { type: string; countedRevenue: number }
+  received?: number
+  recorded?: number
+  failed?: number
+}
+
+export interface Attempt {
+  sentAt: number
+  endedAt: number
+  outcome: Outcome
+  /** HTTP status and code, or the connection's fault. */
+  told: string
+  data: AnswerData
+}
+
+/** One request, however often it was sent. */
+export interface Sending {
+  business: Business
+  kind: 'track' | 'batch' | 'identify'
+  body: object
+  facts: Fact[]
+  /** An identify's: its `method`. */
+  mark: string
+  /** Its identity, of track and identify. */
+  identity: string[]
+  /** Facts that had been acknowledged before it was first sent: a batch must call them deduped. */
+  known: number
+  attempts: Attempt[]
+}
+
+export class Ledger {
+  readonly sendings: Sending[] = []
+
+  open(sending: Omit<Sending, 'attempts'>): Sending {
+    const opened = { ...sending, attempts: [] }
+    this.sendings.push(opened)
+    return opened
+  }
+
+  attempts(): Attempt[] {
+    return this.sendings.flatMap((sending) => sending.attempts)
+  }
+
+  count(...outcomes: Outcome[]): number {
+    return this.attempts().filter(({ outcome }) => outcomes.includes(outcome)).length
+  }
+
+  /** A Redis whose disk lost something kept none of its promises: what was only queued has to be sent again. */
+  doubtQueued(): void {
+    for (const attempt of this.attempts()) if (attempt.outcome === 'queued') attempt.outcome = 'unknown'
+  }
+
+  /** The longest time without any 200 since `from`, over each business and road, in ms. */
+  longestSilence(from: number): number {
+    const roads = Map.groupBy(this.sendings, ({ business, kind }) => `${business.businessId} ${kind === 'batch'}`)
+    const silences = [...roads.values()].map((sendings) => {
+      const times = sendings
+        .flatMap(({ attempts }) => attempts)
+        .filter(({ outcome, endedAt }) => outcome === 'answered' && endedAt >= from)
+        .map(({ endedAt }) => endedAt)
+        .toSorted((a, b) => a - b)
+      return Math.max(0, ...times.map((time, at) => time - (times[at - 1] ?? from)))
+    })
+    return Math.max(0, ...silences)
+  }
+}
+
+export const isAcknowledged = (sending: Sending): boolean =>
+  sending.attempts.some(({ outcome }) => outcome === 'answered' || outcome === 'queued')

@@ -1,0 +1,23 @@
+import type { Scenario } from '../run-scenario.ts'
+import { breakClickHouse } from './break-clickhouse.ts'
+import { cutConnections } from './cut-connections.ts'
+import { killDoor } from './kill-door.ts'
+import { killWorkers } from './kill-workers.ts'
+import { pauseWorkers } from './pause-workers.ts'
+import { pausePostgres, restartPostgres } from './restart-postgres.ts'
+import { emptyRedis, killRedis, rewindRedis } from './restart-redis.ts'
+import { scaleWorkers } from './scale-workers.ts'
+
+export const SCENARIOS: Scenario[] = [
+  killWorkers,
+  pauseWorkers,
+  killDoor,
+  killRedis,
+  rewindRedis,
+  emptyRedis,
+  restartPostgres,
+  pausePostgres,
+  breakClickHouse,
+  cutConnections,
+  scaleWorkers,
+]

@@ -1,0 +1,59 @@
+import { readdir, rm, stat, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Scenario } from '../run-scenario.ts'
+
+/** What `appendfsync always` is for: everything that was answered is in the log of appended entries. */
+export const killRedis: Scenario = {
+  name: 'Redis killed',
+  doorStays: true,
+  async run({ world: { redis }, chance, times, untilServed }) {
+    for (let round = 0; round < times(2, 10); round += 1) {
+      await sleep(chance.below(600))
+      await redis.kill()
+      await sleep(chance.below(800))
+      await redis.start()
+      await untilServed(8000)
+    }
+  },
+}
+
+/** A disk that lied: Redis comes back as it was a second ago, and would give out the same ids again. */
+export const rewindRedis: Scenario = {
+  name: 'Redis back with its last second lost',
+  doorStays: true,
+  forgets: true,
+  async run({ world: { redis, folder }, chance, times, untilServed }) {
+    for (let round = 0; round < times(1, 5); round += 1) {
+      const log = await appendedLog(folder)
+      const { size } = await stat(log)
+      await sleep(1000)
+      await redis.kill()
+      // A block rarely ends where a command does.
+      await truncate(log, size + chance.below(200))
+      await redis.start()
+      await untilServed(8000)
+    }
+  },
+}
+
+export const emptyRedis: Scenario = {
+  name: 'Redis back empty',
+  doorStays: true,
+  forgets: true,
+  async run({ world: { redis, folder }, chance, times, untilServed }) {
+    for (let round = 0; round < times(1, 5); round += 1) {
+      await sleep(chance.below(600))
+      await redis.kill()
+      await rm(join(folder, 'redis', 'appendonlydir'), { recursive: true })
+      await redis.start()
+      await untilServed(8000)
+    }
+  },
+}
+
+async function appendedLog(folder: string): Promise<string> {
+  const place = join(folder, 'redis', 'appendonlydir')
+  const logs = (await readdir(place)).filter((name) => name.endsWith('.incr.aof'))
+  return join(place, logs.toSorted().at(-1) ?? '')
+}

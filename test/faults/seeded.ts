@@ -1,0 +1,34 @@
+/** Chance that can be had again: the same seed makes the same choices (their timing is the machine's). */
+export interface Chance {
+  /** A whole number from 0 to below `n`. */
+  below(n: number): number
+  /** A whole number, both ends in. */
+  between(from: number, to: number): number
+  pick<T>(items: readonly [T, ...T[]] | readonly T[]): T
+  /** True with this probability. */
+  is(probability: number): boolean
+  /** A stream of choices of its own, so that parallel users do not disturb each other. */
+  fork(): Chance
+}
+
+/** Mulberry32. */
+export function seeded(seed: number): Chance {
+  let state = seed >>> 0
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (n: number) => Math.floor(next() * n)
+  return {
+    below,
+    between: (from, to) => from + below(to - from + 1),
+    pick<T>(items: readonly T[]): T {
+      if (items.length === 0) throw new Error('There is nothing to pick from')
+      return items[below(items.length)] as T
+    },
+    is: (probability) => next() < probability,
+    fork: () => seeded(below(2 ** 32)),
+  }
+}

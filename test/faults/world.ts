@@ -1,0 +1,233 @@
+/** The product as it runs in production: every part a process of its own, on private ports below a temporary directory. */
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createBusiness } from '../../src/admin/business.ts'
+import { createKey } from '../../src/admin/key.ts'
+import type { StoreUrls } from '../../src/config.ts'
+import { startClickHouse } from '../../src/embedded/clickhouse.ts'
+import type { EngineSetup, RunningEngine } from '../../src/embedded/engine-setup.ts'
+import { passwordFile } from '../../src/embedded/engine-setup.ts'
+import { startPostgres } from '../../src/embedded/postgres.ts'
+import { startRedis } from '../../src/embedded/redis.ts'
+import { type EngineProcess, freePort, runEngine, runtimeCommand, untilReady } from '../../src/embedded/run-engine.ts'
+import { createLogger } from '../../src/log.ts'
+import { migrate } from '../../src/migrate.ts'
+import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
+import { type Redis, connectRedis } from '../../src/stores/redis.ts'
+import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
+import { streamKey } from '../../src/stream/keys.ts'
+import { type Handle, createHandle } from './run-process.ts'
+
+export const PARTITIONS = 2
+/** The front door's patience; short, so that a scenario sees what comes after it. */
+const ANSWER_TIMEOUT_MS = 2000
+const READY_MS = 30_000
+
+export interface World {
+  folder: string
+  /** Of the front door. */
+  url: string
+  stores: StoreUrls
+  postgres: Handle
+  redis: Handle
+  clickhouse: Handle
+  door: Handle
+  workers: [Handle, Handle]
+  /** One more workers process; started. */
+  addWorkers(name: string): Promise<Handle>
+  /** The test's own connections, straight to the stores. */
+  own: { sql: Sql; redis: Redis; clickhouse: ClickHouseClient }
+  /** Starts the front door and the workers again, with these addresses of the stores in place of the true ones. */
+  reroute(roads: Partial<Roads>): Promise<void>
+  /** Everything that is down is started. */
+  heal(): Promise<void>
+  /** Resolves when nothing is on its way any more: streams empty, outbox shipped, erasures finished. */
+  settle(timeoutMs?: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Which addresses the front door and the workers are told. */
+export interface Roads {
+  door: Partial<StoreUrls>
+  workers: Partial<StoreUrls>
+}
+
+export interface Business {
+  businessId: string
+  secretKey: string
+}
+
+export async function openWorld(): Promise<World> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-faults-'))
+  await chmod(folder, 0o711)
+  const log = createLogger({ level: 'warn', name: 'faults', to: 2 })
+  const roads: Roads = { door: {}, workers: {} }
+  const stores = { databaseUrl: '', redisUrl: '', clickhouseUrl: '' }
+  const url = `http://127.0.0.1:${await freePort()}`
+
+  const engine = async (name: string, key: keyof StoreUrls, start: (setup: EngineSetup) => Promise<RunningEngine>) => {
+    const setup = { dataDir: folder, port: await freePort(), password: 'faults', small: true, timeoutMs: READY_MS }
+    return createHandle(name, folder, async () => {
+      const running = await start(setup)
+      stores[key] = running.url
+      return running
+    })
+  }
+  const service = (name: string, command: string, address: string, of: keyof Roads, more: Record<string, string>) =>
+    createHandle(name, folder, () =>
+      runService({
+        name,
+        folder,
+        command,
+        address,
+        environment: { ...environmentOf({ ...stores, ...roads[of] }), ...more },
+      }),
+    )
+  const workers = async (name: string) => {
+    const port = String(await freePort())
+    return service(name, 'workers', `http://127.0.0.1:${port}/healthz`, 'workers', { WORKERS_PORT: port })
+  }
+  await writeFile(passwordFile(folder), 'faults', { mode: 0o600 })
+  const postgres = await engine('postgres', 'databaseUrl', startPostgres)
+  const redis = await engine('redis', 'redisUrl', (setup) => startRedis(setup, log))
+  const clickhouse = await engine('clickhouse', 'clickhouseUrl', startClickHouse)
+  const door = service('front-door', 'serve', `${url}/healthz`, 'door', { PORT: new URL(url).port })
+  const pair: [Handle, Handle] = [await workers('workers-a'), await workers('workers-b')]
+  const engines = [postgres, redis, clickhouse]
+  const services = [...pair, door]
+
+  await Promise.all(engines.map((handle) => handle.start()))
+  const own = {
+    sql: connectPostgres(stores.databaseUrl, { name: 'faults' }),
+    redis: connectRedis(stores.redisUrl, 'command'),
+    clickhouse: connectClickHouse(stores.clickhouseUrl),
+  }
+  await migrate(own.sql, own.clickhouse, log, PARTITIONS)
+  await Promise.all(services.map((handle) => handle.start()))
+  const world: World = {
+    folder,
+    url,
+    stores,
+    postgres,
+    redis,
+    clickhouse,
+    door,
+    workers: pair,
+    own,
+    async addWorkers(name) {
+      const added = await workers(name)
+      services.push(added)
+      await added.start()
+      return added
+    },
+    async reroute(to) {
+      Object.assign(roads, { door: {}, workers: {}, ...to })
+      const running = services.filter((handle) => handle.isRunning())
+      await Promise.all(running.map((handle) => handle.stop()))
+      await Promise.all(running.map((handle) => handle.start()))
+      await untilReadyToServe(url)
+    },
+    async heal() {
+      for (const handle of [...engines, ...pair, door]) {
+        await handle.resume()
+        if (!handle.isRunning()) await handle.start()
+      }
+      await untilReadyToServe(url)
+    },
+    settle: (timeoutMs = 30_000) => untilSettled(world, timeoutMs),
+    async close() {
+      for (const handle of [...services, ...engines]) await handle.resume()
+      await Promise.all([own.sql.end({ timeout: 1 }), own.clickhouse.close()])
+      own.redis.disconnect()
+      await Promise.all(services.map((handle) => handle.kill()))
+      await Promise.all([postgres.stop('SIGQUIT'), redis.kill(), clickhouse.kill()])
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+  await untilReadyToServe(url)
+  return world
+}
+
+const environmentOf = ({ databaseUrl, redisUrl, clickhouseUrl }: StoreUrls): Record<string, string> => ({
+  DATABASE_URL: databaseUrl,
+  REDIS_URL: redisUrl,
+  CLICKHOUSE_URL: clickhouseUrl,
+  HOST: '127.0.0.1',
+  LOG_LEVEL: 'info',
+  ANSWER_TIMEOUT_MS: String(ANSWER_TIMEOUT_MS),
+})
+
+interface Service {
+  name: string
+  folder: string
+  command: string
+  /** Answers once it is up. */
+  address: string
+  environment: Record<string, string>
+}
+
+async function runService({ name, folder, command, address, environment }: Service): Promise<EngineProcess> {
+  const settings = Object.entries({ ...environment, DATA_DIR: folder }).map(([key, value]) => `${key}=${value}`)
+  const cli = runtimeCommand(new URL('../../src/cli.ts', import.meta.url), [command])
+  const place = join(folder, `${name}.run`)
+  await mkdir(place, { recursive: true })
+  const engine = {
+    name,
+    dataDir: folder,
+    folder: place,
+    command: ['env', '-u', 'NODE_ENV', '-u', 'VITEST', ...settings, ...cli],
+    signal: 'TERM' as const,
+  }
+  const running = await runEngine(engine)
+  await untilReady(engine, running, untilOk(address))
+  return running
+}
+
+async function untilOk(url: string): Promise<void> {
+  const deadline = Date.now() + READY_MS
+  let complaint = 'no answer'
+  while (Date.now() < deadline) {
+    const response = await fetch(url, { keepalive: false }).catch(() => undefined)
+    if (response?.ok) return
+    complaint = (await response?.text()) ?? complaint
+    await sleep(50)
+  }
+  throw new Error(`${url} is not well after ${READY_MS} ms: ${complaint}`)
+}
+
+const untilReadyToServe = (url: string) => untilOk(`${url}/readyz`)
+
+/** Some businesses, on every live partition. */
+export async function createBusinesses({ own: { sql } }: World, count: number): Promise<Business[]> {
+  const made: Business[] = []
+  const covered = () => new Set(made.map(({ businessId }) => partitionOf('live', businessId, PARTITIONS))).size
+  while (made.length < count || covered() < PARTITIONS) {
+    const businessId = await createBusiness(sql, { name: 'Faults', rate_limit: 100_000_000 })
+    made.push({ businessId, secretKey: (await createKey(sql, businessId, 'secret')).key })
+  }
+  return made
+}
+
+async function untilSettled({ own }: World, timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const left = await whatIsLeft(own).catch((error: Error) => error.message)
+    if (left === undefined) return
+    if (Date.now() > deadline) throw new Error(`Not settled after ${timeoutMs} ms: ${left}`)
+    await sleep(50)
+  }
+}
+
+async function whatIsLeft({ sql, redis }: World['own']): Promise<string | undefined> {
+  const lengths = await Promise.all(allPartitions(PARTITIONS).map((partition) => redis.xlen(streamKey(partition))))
+  const entries = lengths.reduce((sum, length) => sum + length, 0)
+  if (entries > 0) return `${entries} entries wait in Redis`
+  const [row] = await sql<[{ waiting: number; erasures: number }]>`
+    select (select count(*)::int from outbox where shipped_at is null) as waiting,
+      (select count(*)::int from erasures where deleted_at is null) as erasures`
+  if (row.waiting > 0) return `${row.waiting} rows of the outbox are not shipped`
+  return row.erasures > 0 ? `${row.erasures} erasures are not finished` : undefined
+}
