@@ -84,16 +84,19 @@ describe('finds', () => {
 describe('reads the stores themselves', () => {
   it('a row that went, and one that came twice', async () => {
     const { sql, clickhouse } = service
-    const [row] = await sql`select contact_id, event from event_statistics limit 1`
-    await sql`update event_statistics set count = count + 1 where contact_id = ${row?.['contact_id']} and event = ${row?.['event']}`
+    const addToOne = (n: number) => sql`
+      update event_statistics set count = count + ${n}
+      where (contact_id, event) = (select contact_id, event from event_statistics order by 1, 2 limit 1)`
+    await addToOne(1)
     expect(await complaintsOf()).toContain('Postgres:')
-    await sql`update event_statistics set count = count - 1 where contact_id = ${row?.['contact_id']} and event = ${row?.['event']}`
+    await addToOne(-1)
     expect(await complaintsOf()).toBe('')
 
-    const [outbox] = await sql`select id, events from outbox where event_count > 0 limit 1`
-    await sql`update outbox set events = events || E'\n' || events where id = ${outbox?.['id']}`
+    const [outbox] = await sql<[{ id: number; events: string }]>`
+      select id, events from outbox where event_count > 0 limit 1`
+    await sql`update outbox set events = events || E'\n' || events where id = ${outbox.id}`
     expect(await complaintsOf()).toContain('doubled:')
-    await sql`update outbox set events = ${outbox?.['events']} where id = ${outbox?.['id']}`
+    await sql`update outbox set events = ${outbox.events} where id = ${outbox.id}`
 
     await clickhouse.command({
       query: 'insert into events select * from events limit 1 settings insert_deduplicate = 0',

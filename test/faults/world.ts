@@ -126,7 +126,7 @@ export async function openWorld(): Promise<World> {
     async reroute(to) {
       Object.assign(roads, { door: {}, workers: {}, ...to })
       const running = services.filter((handle) => handle.isRunning())
-      await Promise.all(running.map((handle) => handle.stop()))
+      for (const handle of running.toReversed()) await handle.stop()
       await Promise.all(running.map((handle) => handle.start()))
       await untilReadyToServe(url)
     },
@@ -137,7 +137,7 @@ export async function openWorld(): Promise<World> {
       }
       await untilReadyToServe(url)
     },
-    settle: (timeoutMs = 30_000) => untilSettled(world, timeoutMs),
+    settle: (timeoutMs = 30_000) => untilSettled(own, timeoutMs),
     async close() {
       for (const handle of [...services, ...engines]) await handle.resume()
       await Promise.all([own.sql.end({ timeout: 1 }), own.clickhouse.close()])
@@ -211,7 +211,7 @@ export async function createBusinesses({ own: { sql } }: World, count: number): 
   return made
 }
 
-async function untilSettled({ own }: World, timeoutMs: number): Promise<void> {
+async function untilSettled(own: World['own'], timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     const left = await whatIsLeft(own).catch((error: Error) => error.message)
@@ -221,6 +221,7 @@ async function untilSettled({ own }: World, timeoutMs: number): Promise<void> {
   }
 }
 
+/** In this order: what leaves a stream is in the outbox by then. */
 async function whatIsLeft({ sql, redis }: World['own']): Promise<string | undefined> {
   const lengths = await Promise.all(allPartitions(PARTITIONS).map((partition) => redis.xlen(streamKey(partition))))
   const entries = lengths.reduce((sum, length) => sum + length, 0)

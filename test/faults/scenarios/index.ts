@@ -1,9 +1,11 @@
 import type { Scenario } from '../run-scenario.ts'
 import { breakClickHouse } from './break-clickhouse.ts'
 import { cutConnections } from './cut-connections.ts'
+import { erasePerson } from './erase-person.ts'
 import { killDoor } from './kill-door.ts'
 import { killWorkers } from './kill-workers.ts'
 import { pauseWorkers } from './pause-workers.ts'
+import { poisonStream } from './poison-stream.ts'
 import { pausePostgres, restartPostgres } from './restart-postgres.ts'
 import { emptyRedis, killRedis, rewindRedis } from './restart-redis.ts'
 import { scaleWorkers } from './scale-workers.ts'
@@ -18,6 +20,8 @@ export const SCENARIOS: Scenario[] = [
   restartPostgres,
   pausePostgres,
   breakClickHouse,
+  poisonStream,
   cutConnections,
   scaleWorkers,
+  erasePerson,
 ]
