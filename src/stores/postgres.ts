@@ -14,6 +14,14 @@ export interface PostgresOptions {
 
 const INT8 = 20
 
+/**
+ * postgres.js 3.4.9 keeps what it had still to write when a connection breaks, and from then on writes only once it has
+ * gathered 1 KiB: its next greeting would never leave, and every attempt would end in CONNECT_TIMEOUT. A greeting of that
+ * size leaves at once. With the remains before it it is refused, and the attempt after that is clean. (The short greeting
+ * of TLS cannot be helped so.)
+ */
+const LONG_GREETING = { 'sluice.greeting': '.'.repeat(1024) }
+
 export function connectPostgres(url: string, options: PostgresOptions = {}): Sql {
   return postgres(url, {
     max: options.max ?? 4,
@@ -30,6 +38,7 @@ export function connectPostgres(url: string, options: PostgresOptions = {}): Sql
       // Postgres reads a bare number as milliseconds.
       statement_timeout: 30_000,
       idle_in_transaction_session_timeout: 30_000,
+      ...LONG_GREETING,
       ...options.settings,
     },
   })
