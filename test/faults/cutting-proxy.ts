@@ -10,6 +10,8 @@ export interface CuttingProxy {
    * `reply` passes them on and breaks it when the store answers. Resolves when it is done.
    */
   cutNext(text: string, before: 'command' | 'reply'): Promise<void>
+  /** Breaks every connection there is. */
+  cutAll(): void
   close(): Promise<void>
 }
 
@@ -57,6 +59,9 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
       return end()
     })
   })
+  const cutAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = new URL(target)
@@ -64,8 +69,9 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
   return {
     url: url.href,
     cutNext: (text, before) => new Promise((done) => (next = { text, before, done })),
+    cutAll,
     async close() {
-      for (const socket of sockets) socket.destroy()
+      cutAll()
       server.close()
       await once(server, 'close')
     },
