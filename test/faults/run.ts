@@ -1,4 +1,4 @@
-/** `bun run faults [--seed N] [--scenario WORDS] [--long]`: breaks the product on purpose and says what came of it. */
+/** `bun run faults [--seed N] [--scenario WORDS] [--long] [--keep]`: breaks the product on purpose and says what came of it. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { type Report, runScenario } from './run-scenario.ts'
@@ -10,6 +10,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     scenario: { type: 'string', default: '' },
     long: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
   },
 })
 const seed = Number(values.seed ?? randomInt(1_000_000_000))
@@ -32,7 +33,8 @@ try {
 } finally {
   if (reports.some(({ complaints }) => complaints.length > 0) || reports.length < chosen.length)
     say(`The seed was ${seed}.`)
-  await world.close()
+  await world.close({ keep: values.keep })
+  if (values.keep) say(`Data and logs: ${world.folder}`)
 }
 say(`\n${tableOf(reports)}`)
 process.exit(reports.every(({ complaints }) => complaints.length === 0) ? 0 : 1)

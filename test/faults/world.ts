@@ -46,7 +46,8 @@ export interface World {
   heal(): Promise<void>
   /** Resolves when nothing is on its way any more: streams empty, outbox shipped, erasures finished. */
   settle(timeoutMs?: number): Promise<void>
-  close(): Promise<void>
+  /** `keep`: the data and the logs stay in `folder`. */
+  close(options?: { keep?: boolean }): Promise<void>
 }
 
 /** Which addresses the front door and the workers are told. */
@@ -138,13 +139,13 @@ export async function openWorld(): Promise<World> {
       await untilReadyToServe(url)
     },
     settle: (timeoutMs = 30_000) => untilSettled(own, timeoutMs),
-    async close() {
+    async close({ keep = false } = {}) {
       for (const handle of [...services, ...engines]) await handle.resume()
       await Promise.all([own.sql.end({ timeout: 1 }), own.clickhouse.close()])
       own.redis.disconnect()
       await Promise.all(services.map((handle) => handle.kill()))
       await Promise.all([postgres.stop('SIGQUIT'), redis.kill(), clickhouse.kill()])
-      await rm(folder, { recursive: true, force: true })
+      if (!keep) await rm(folder, { recursive: true, force: true })
     },
   }
   await untilReadyToServe(url)

@@ -16,7 +16,7 @@ export const erasePerson: Scenario = {
   doorStays: true,
   async run(stage) {
     const [business] = await createBusinesses(stage.world, 1)
-    for (let round = 0; round < stage.times(2, 10); round += 1)
+    for (let round = 0; round < stage.times(1, 10); round += 1)
       if (business) await eraseOnce(stage, business, `p${round}-${stage.chance.below(1e6)}`)
   },
 }

@@ -1,5 +1,6 @@
 import type { Scenario } from '../run-scenario.ts'
 import { breakClickHouse } from './break-clickhouse.ts'
+import { breakSeveral } from './break-several.ts'
 import { cutConnections } from './cut-connections.ts'
 import { erasePerson } from './erase-person.ts'
 import { killDoor } from './kill-door.ts'
@@ -24,4 +25,5 @@ export const SCENARIOS: Scenario[] = [
   cutConnections,
   scaleWorkers,
   erasePerson,
+  breakSeveral,
 ]
