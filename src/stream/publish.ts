@@ -40,7 +40,8 @@ export interface PublisherOptions {
 }
 
 export type Published =
-  | { kind: 'appended'; partition: string; id: string }
+  /** `link` aborts once the connection that it went over is lost: the Redis that comes back may have forgotten it. */
+  | { kind: 'appended'; partition: string; id: string; link: AbortSignal }
   /** Refused before the append; nothing was recorded. `retryAfter` is in seconds. */
   | { kind: 'unavailable'; retryAfter: number }
   /** The connection broke during the append, or Redis did not answer. */
@@ -129,12 +130,13 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
   async function append(lane: Lane, { waiting }: Group): Promise<Published> {
     const requests = waiting.map(({ json }) => json)
     const args = [lane.floor, encodeEntry(options.frontDoor, requests), weigh(waiting)]
+    const link = gate.link()
     try {
       const keys = [streamKey(lane.partition), backlogKey(lane.partition)]
       const answer = await deps.redis.evalsha(APPEND.sha, keys.length, ...keys, ...args)
       const [id, ...counters] = answer as (string | number)[]
       lane.backlog.hear(counters)
-      return { kind: 'appended', partition: lane.partition, id: String(id) }
+      return { kind: 'appended', partition: lane.partition, id: String(id), link }
     } catch (error) {
       // Not sent once more as text: what followed it on the connection could overtake it.
       if (isUnknownScript(error)) gate.reopen()
@@ -225,6 +227,7 @@ function openWhenFloorsAreKnown(deps: PublisherDeps, raise: (partition: string, 
 
   return {
     reopen,
+    link: () => connection.signal,
     isOpen: () => isOpen && deps.redis.status === 'ready',
     close: () => {
       deps.redis.off('ready', reopen)

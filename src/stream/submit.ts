@@ -95,11 +95,12 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig, pa
 
 /**
  * No answer came in time: kept when the entry still waits in the stream, or a worker has passed it. In this order: an
- * entry leaves the stream only after the position went past it.
+ * entry leaves the stream only after the position went past it. A Redis that went away meanwhile may have lost the entry
+ * and been passed all the same.
  */
 async function whereIsIt(
   { redis, sql, log }: SubmitterDeps,
-  { partition, id }: Published & { kind: 'appended' },
+  { partition, id, link }: Published & { kind: 'appended' },
 ): Promise<Submitted> {
   try {
     const found = await redis.command.xrange(streamKey(partition), id, id)
@@ -109,7 +110,7 @@ async function whereIsIt(
   }
   try {
     const position = (await readPositions(sql)).get(partition)
-    if (position !== undefined && compareIds(position, id) >= 0) return { kind: 'queued' }
+    if (position !== undefined && compareIds(position, id) >= 0 && !link.aborted) return { kind: 'queued' }
   } catch (error) {
     log.warn({ err: error, partition }, 'whether an entry was applied is unknown')
   }

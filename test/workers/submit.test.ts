@@ -1,6 +1,7 @@
 /** What a caller is told (decisions, "Answering from a stream"). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
+import { openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { startProxy } from './own-redis.ts'
 import { type Road, answerOf, applyOnce, businessOf, event, numbered, openRoad } from './road.ts'
@@ -66,6 +67,20 @@ describe('an answer that does not come in time', () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     await road.redis.del(streamKey('live-0'))
     expect(await submitted).toEqual({ kind: 'outcome_unknown' })
+  })
+})
+
+describe('a Redis that came back without the entry', () => {
+  it('leaves the outcome unknown, also when workers have gone past it', async () => {
+    const proxy = await openCuttingProxy(stack.redisUrl)
+    const door = await road.door({ answerTimeoutMs: 300, publishUrl: proxy.url })
+    const submitted = door.submit(event('r', businessOf('live-0')))
+    await vi.waitUntil(async () => (await road.length('live-0')) === 1)
+    proxy.cutAll()
+    await road.redis.del(streamKey('live-0'))
+    await stack.sql`update positions set position = '99999999999999-0' where partition = 'live-0'`
+    expect(await submitted).toEqual({ kind: 'outcome_unknown' })
+    await proxy.close()
   })
 })
 
