@@ -78,7 +78,7 @@ async function openStores(config: Config, log: Logger) {
   }
   const close = async () => {
     for (const connection of Object.values(redis)) connection.disconnect()
-    await Promise.all([sql.end({ timeout: 5 }), quick.end({ timeout: 5 }), clickhouse.close()])
+    await Promise.all([sql.end({ timeout: 1 }), quick.end({ timeout: 5 }), clickhouse.close()])
   }
   return { sql, quick, clickhouse, redis, close }
 }

@@ -15,6 +15,6 @@ export const runTimeline: ThreadBody = async (config, { log, metrics }, signal) 
   try {
     await ship({ sql, clickhouse, log, metrics, config }, signal)
   } finally {
-    await Promise.all([clickhouse.close(), sql.end({ timeout: 5 })])
+    await Promise.all([clickhouse.close(), sql.end({ timeout: 1 })])
   }
 }
