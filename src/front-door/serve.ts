@@ -64,8 +64,10 @@ export async function serve(
 
 /** Requests that still come in on open connections are answered too. */
 async function untilAnswered(running: ReadonlySet<Promise<Response>>): Promise<void> {
-  while (running.size > 0) await Promise.allSettled(running)
-  await sleep(GRACE_MS)
+  do {
+    await Promise.allSettled(running)
+    await sleep(GRACE_MS)
+  } while (running.size > 0)
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
