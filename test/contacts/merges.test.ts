@@ -104,7 +104,7 @@ describe('the primary identity', () => {
     const { contactId } = await pipeline.track(seen(PHONE))
     const emails = ['z', 'a', 'm'].map((name) => `${name}@x.io`)
     for (const email of emails) await pipeline.apply(seen({ platformCustomerId: '1', email }))
-    // Rewrites a row, as any later update of it would: rows lie in no order of their own.
+    // Rewrites a row, like every later update of it: rows lie in no order of their own.
     await stack.sql`update identities set proven = true where business_id = ${businessId} and value = 'z@x.io'`
     await pipeline.apply(seen({ platformCustomerId: '1', ...PHONE }))
     expect((await read(contactId))?.identities.email).toEqual(emails)
