@@ -7,6 +7,9 @@ import { describeStoreTrouble } from './store-trouble.ts'
 /** 401, 403 and 429 cost the caller nothing (decisions, "Rate limit"). */
 const FREE = new Set([401, 403, 429])
 
+/** Every 503 says when to try again, in seconds. */
+const SOON = { 'Retry-After': '1' }
+
 export async function answerError(door: Door, call: Call, error: unknown): Promise<Response> {
   const refusal = toRequestError(error, call)
   report(door, call, refusal)
@@ -22,10 +25,13 @@ function toRequestError(error: unknown, { request }: Call): RequestError {
 function report(door: Door, call: Call, refusal: RequestError): void {
   const line = { requestId: call.requestId, err: refusal.cause }
   if (refusal.code === 'internal') door.log.error(line, 'a request failed')
-  else if (refusal.status >= 500 && refusal.cause !== undefined) door.log.warn(line, 'a request could not be taken')
+  else if (refusal.status >= 500 && refusal.cause !== undefined && door.mayTellRefusal()) {
+    door.log.warn(line, 'a request could not be taken')
+  }
 }
 
 function toResponse({ status, code, message, issues, headers }: RequestError, call: Call): Response {
   const error = issues === undefined ? { code } : { code, issues }
-  return Response.json({ success: false, message, error }, { status, headers: { ...call.headers, ...headers } })
+  const sent = { ...(status === 503 && SOON), ...call.headers, ...headers }
+  return Response.json({ success: false, message, error }, { status, headers: sent })
 }

@@ -3,11 +3,11 @@ import { RequestError } from '../errors.ts'
 import { answerError } from './answer-errors.ts'
 import { clientAddress } from './client-address.ts'
 import type { Call, Door, Reply, Route } from './door.ts'
+import { letGo } from './hold-body.ts'
 
-export interface Framed {
+export interface Framed extends Pick<Route, 'answer' | 'crossOrigin'> {
   /** The pattern, for metrics and logs: a path itself may name a person. */
   route: string
-  answer: Route['answer']
 }
 
 /** Never rejects: whatever goes wrong becomes an answer. */
@@ -18,12 +18,12 @@ export async function answerRequest(
   params: Record<string, string>,
 ): Promise<Response> {
   const started = performance.now()
-  const call = openCall(door, request, params)
+  const call = openCall(door, framed, request, params)
   door.inFlight.count += 1
   door.metrics.inFlight.set(door.inFlight.count)
   const response = await answerOrRefuse(door, framed, call)
   door.inFlight.count -= 1
-  door.inFlight.bytes -= call.bodyBytes
+  letGo(door, call)
   door.metrics.inFlight.set(door.inFlight.count)
   observe(door, framed, call, response.status, performance.now() - started)
   return response
@@ -40,7 +40,10 @@ async function answerOrRefuse(door: Door, framed: Framed, call: Call): Promise<R
   }
 }
 
-function openCall(door: Door, request: Request, params: Record<string, string>): Call {
+/** The share of the room for bodies that callers without a secret key have together. */
+const STRANGERS = 'strangers'
+
+function openCall(door: Door, framed: Framed, request: Request, params: Record<string, string>): Call {
   const requestId = readRequestId(request)
   return {
     request,
@@ -48,11 +51,19 @@ function openCall(door: Door, request: Request, params: Record<string, string>):
     requestId,
     address: clientAddress(request, door.config),
     receivedAt: door.now(),
-    headers: { 'X-Request-Id': requestId },
+    headers: {
+      'X-Request-Id': requestId,
+      ...COMMON_HEADERS,
+      ...(framed.crossOrigin && { 'Access-Control-Allow-Origin': '*' }),
+    },
     charges: [],
+    bodyShare: STRANGERS,
     bodyBytes: 0,
   }
 }
+
+/** Nobody guesses what an answer is, and nobody keeps one: it may be about a person. */
+const COMMON_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' }
 
 /** The caller's, when it is 1 to 128 printable ASCII characters; else ours. */
 function readRequestId(request: Request): string {
@@ -62,7 +73,8 @@ function readRequestId(request: Request): string {
 
 function toResponse(reply: Reply | Response, call: Call): Response {
   if (reply instanceof Response) {
-    for (const [name, value] of Object.entries(call.headers)) reply.headers.set(name, value)
+    for (const [name, value] of Object.entries(call.headers))
+      if (!reply.headers.has(name)) reply.headers.set(name, value)
     return reply
   }
   const { status = 200, message, data } = reply
@@ -78,5 +90,6 @@ function observe(door: Door, { route }: Framed, call: Call, status: number, elap
   door.metrics.requestSeconds.observe({ route, method, status }, elapsedMs / 1000)
   // A line for each success would cost more than the request: they are counted, and told at debug level.
   const level = status < 400 ? 'debug' : 'info'
+  if (level === 'info' && !door.mayTellRefusal()) return
   door.log[level]({ requestId: call.requestId, method, route, status, ms: Math.round(elapsedMs * 10) / 10 }, 'answered')
 }

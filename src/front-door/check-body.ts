@@ -4,8 +4,9 @@ import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox
 import { type Issue, RequestError } from '../errors.ts'
 import { isClean } from '../rules/text.ts'
 
-/** A hostile body can be wrong in a hundred thousand places. */
+/** A hostile body can be wrong in a hundred thousand places, under names of any length. */
 const MAX_ISSUES = 20
+const MAX_PATH = 100
 
 export type Checked<T> = { body: T } | { issues: Issue[] }
 export type BodyCheck<S extends TSchema> = (raw: unknown) => Checked<Static<S>>
@@ -49,7 +50,7 @@ export function uncleanIssues(fields: Record<string, string | undefined>): Issue
  */
 function clean(schema: TSchema, value: unknown): unknown {
   if (typeof value === 'string') return schema['type'] === 'string' ? value.trim() : value
-  if (Array.isArray(value)) return cleanItems(schema['items'], value)
+  if (Array.isArray(value)) return cleanItems(schema, value)
   if (!isRecord(value) || schema['properties'] === undefined) return value
   const body: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(schema['properties'] as Record<string, TSchema>)) {
@@ -59,8 +60,11 @@ function clean(schema: TSchema, value: unknown): unknown {
   return body
 }
 
-function cleanItems(items: unknown, values: readonly unknown[]): readonly unknown[] {
-  return isRecord(items) && items['type'] !== undefined ? values.map((value) => clean(items as TSchema, value)) : values
+/** One past the limit is enough to be refused, however many more there are. */
+function cleanItems(schema: TSchema, values: readonly unknown[]): readonly unknown[] {
+  const { items, maxItems = Infinity } = schema as { items?: unknown; maxItems?: number }
+  const some = values.slice(0, maxItems + 1)
+  return isRecord(items) && items['type'] !== undefined ? some.map((value) => clean(items as TSchema, value)) : some
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -71,7 +75,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 function explain(errors: Iterable<ValueError>): Issue[] {
   const issues = new Map<string, Issue>()
   for (const error of errors) {
-    const path = error.path.slice(1).replaceAll('/', '.')
+    const path = error.path.slice(1, MAX_PATH).replaceAll('/', '.')
     if (issues.has(path)) continue
     if (issues.size === MAX_ISSUES) break
     const subject = path === '' ? 'The body' : path

@@ -1,25 +1,25 @@
 /** Media type, size and JSON of a body, in this order, each with its own refusal. */
 import { Buffer } from 'node:buffer'
 import { RequestError } from '../errors.ts'
-import type { Call, Door } from './door.ts'
+import type { Call } from './door.ts'
+import { type BodyRoom, type Held, hold, type Holder } from './hold-body.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 
-export interface BodyLimit {
+export interface BodyLimit extends BodyRoom {
   /** Of one body (decisions, "Body limits"). */
   bytes: number
-  /** For the bodies of all requests being answered now: a crowd of large ones must not fill the memory. */
-  room: number
+  /** For a whole body to arrive: a slow one holds its place no longer. */
+  seconds: number
 }
-/** Batches, uploaded slowly or many at once, leave room for live events (design, promise 8). */
+/** Batches, uploaded slowly or many at once, leave room for live events (design, promise 8), and one business for the others. */
 export const BODY_LIMITS = {
-  single: { bytes: 256 * KIB, room: 256 * MIB },
-  batch: { bytes: 32 * MIB, room: 192 * MIB },
+  single: { bytes: 256 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20 },
+  batch: { bytes: 32 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 120 },
 } as const satisfies Record<string, BodyLimit>
 
-type Holder = Pick<Door, 'inFlight'>
-type Sent = Pick<Call, 'request' | 'bodyBytes'>
+type Sent = Pick<Call, 'request'> & Held
 
 /** The parsed body. Throws RequestError: unsupported_media_type, payload_too_large, unavailable, malformed_json. */
 export async function readJson(door: Holder, call: Sent, limit: BodyLimit): Promise<unknown> {
@@ -37,38 +37,55 @@ function refuseOtherMedia(request: Request): void {
 }
 
 async function readBytes(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array> {
-  const declared = call.request.headers.get('content-length')
-  if (declared !== null && Number(declared) > limit.bytes) throw tooLarge(limit)
+  const declared = declaredBytes(call.request)
+  if (declared !== null && declared > limit.bytes) throw tooLarge(limit)
+  const late = startDeadline(limit.seconds)
   try {
-    if (declared === null) return await countChunks(door, call, limit)
+    if (declared === null) return await countChunks(door, call, limit, late.passed)
     // The server holds a body to its declared length; one without is counted as it comes.
-    hold(door, call, Number(declared), limit)
-    return new Uint8Array(await call.request.arrayBuffer())
+    hold(door, call, declared, limit)
+    return new Uint8Array(await Promise.race([call.request.arrayBuffer(), late.passed]))
   } catch (cause) {
     if (cause instanceof RequestError) throw cause
     throw new RequestError('malformed_json', { message: 'The body ended before its time.', cause })
+  } finally {
+    late.clear()
   }
 }
 
-async function countChunks(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array> {
+/** Null when it is not one whole number: Bun lets a length through that is sent twice, and joins both: `7, 7`. */
+function declaredBytes({ headers }: Request): number | null {
+  const declared = headers.get('content-length') ?? ''
+  return /^\d+$/.test(declared) ? Number(declared) : null
+}
+
+async function countChunks(door: Holder, call: Sent, limit: BodyLimit, late: Promise<never>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
-  const body: AsyncIterable<Uint8Array> | null = call.request.body
-  // Leaving the loop cancels the rest of the body.
-  for await (const chunk of body ?? []) {
-    hold(door, call, chunk.byteLength, limit)
-    if (call.bodyBytes > limit.bytes) throw tooLarge(limit)
-    chunks.push(chunk)
+  const body: ReadableStream<Uint8Array> | null = call.request.body
+  const reader = body?.getReader()
+  if (reader === undefined) return new Uint8Array()
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), late])
+      if (done) return Buffer.concat(chunks)
+      hold(door, call, value.byteLength, limit)
+      if (call.bodyBytes > limit.bytes) throw tooLarge(limit)
+      chunks.push(value)
+    }
+  } finally {
+    // Nobody wants the rest of a body that was refused half-way.
+    reader.cancel().catch(() => undefined)
   }
-  return Buffer.concat(chunks)
 }
 
-/** The bytes are given back when the request is answered. */
-function hold({ inFlight }: Holder, call: Sent, bytes: number, { room }: BodyLimit): void {
-  if (inFlight.bytes + bytes > room) {
-    throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
-  }
-  inFlight.bytes += bytes
-  call.bodyBytes += bytes
+/** `passed` rejects when the time is over; the connection ends with the answer, since the rest of the body may never come. */
+function startDeadline(seconds: number): { passed: Promise<never>; clear(): void } {
+  const { promise: passed, reject } = Promise.withResolvers<never>()
+  passed.catch(() => undefined)
+  const message = `The body did not arrive within ${seconds} seconds.`
+  const refusal = () => new RequestError('malformed_json', { message, headers: { Connection: 'close' } })
+  const timer = setTimeout(() => reject(refusal()), seconds * 1000)
+  return { passed, clear: () => clearTimeout(timer) }
 }
 
 function tooLarge({ bytes }: BodyLimit): RequestError {

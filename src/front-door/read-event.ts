@@ -5,7 +5,7 @@ import { readIdentity } from '../rules/identity.ts'
 import { interpret } from '../rules/interpret.ts'
 import { readOccurredAt } from '../rules/occurred-at.ts'
 import { readTags } from '../rules/tags.ts'
-import { compactJsonBytes, sanitiseJson } from '../rules/text.ts'
+import { compactJsonBytes, hasMoreValues, sanitiseJson } from '../rules/text.ts'
 import { readTraits } from '../rules/traits.ts'
 import { compileCheck, uncleanIssues } from './check-body.ts'
 import type { Business } from './find-business.ts'
@@ -73,6 +73,7 @@ interface ReadProperties {
 function readProperties(raw: Record<string, unknown> | undefined): ReadProperties {
   const read: ReadProperties = { text: null, tooLarge: false, warnings: [], faults: [] }
   if (raw === undefined) return read
+  if (hasMoreValues(raw, MAX_PROPERTIES_BYTES / 2)) return { ...read, tooLarge: true }
   const { value, changed, tooDeep } = sanitiseJson(raw)
   if (tooDeep)
     return { ...read, faults: [{ path: 'properties', message: 'properties must not be nested that deeply' }] }

@@ -132,4 +132,18 @@ describe('bodies', () => {
       1, 2, 3, 4, 5, 6,
     ])
   })
+
+  it('of nothing but keys cost no more than their size, in warnings, memory and time', async () => {
+    const traits = Object.fromEntries(Array.from({ length: 6000 }, (_, at) => [`Bad${at}`, 1]))
+    const event = { event: 'e', identity: { email: 'keys@x.io' }, traits }
+    const single = await post('/api/sdk/track', { json: event })
+    expect([single.status, (single.body.data['warnings'] as string[]).length]).toEqual([200, 501])
+    const batch = await post('/api/sdk/track/batch', { json: { events: Array.from({ length: 200 }, () => event) } })
+    expect(batch.body.data).toMatchObject({ recorded: 200, failed: 0 })
+    expect(batch.body.data['warnings']).toHaveLength(50)
+    const values = await post('/api/sdk/track/batch', {
+      raw: `{"events":[{"event":"e","identity":{"email":"keys@x.io"},"properties":{"a":[${'[],'.repeat(3_000_000)}0]}}]}`,
+    })
+    expect(values.body.data).toMatchObject({ recorded: 0, failed: 1 })
+  })
 })

@@ -119,6 +119,13 @@ describe('a key', () => {
     expect(code(await guess(60))).toEqual([429, 'rate_limited'])
   })
 
+  it('is guessed no more often from all the addresses of one IPv6 network', async () => {
+    const guess = (at: number) =>
+      track(`sk_live_ipv6_${at}`, { headers: { 'x-forwarded-for': `2001:db8:1:2::${at.toString(16)}` } })
+    for (let at = 0; at < 60; at += 1) expect((await guess(at)).status).toBe(401)
+    expect(code(await guess(60))).toEqual([429, 'rate_limited'])
+  })
+
   it('is not guessed more often by asking all at once', async () => {
     const headers = fromElsewhere()
     const guesses = Array.from({ length: 200 }, (_, at) => track(`sk_live_at_once_${at}`, { headers }))
@@ -167,6 +174,14 @@ describe('the rate limit', () => {
     expect((await track(secretKey)).status).toBe(429)
     await stack.redis.pexpire(`sluice:limit:default:${businessId}`, 50)
     await sleep(100)
+    expect((await track(secretKey)).headers.get('ratelimit')).toBe('"default";r=0;t=60')
+  })
+
+  it('opens a new window when the clock was set back to before the old one', async () => {
+    const { businessId, secretKey } = await createBusiness(stack.sql, { rate_limit: 1 })
+    await track(secretKey)
+    expect((await track(secretKey)).status).toBe(429)
+    await stack.redis.pexpire(`sluice:limit:default:${businessId}`, 3_600_000)
     expect((await track(secretKey)).headers.get('ratelimit')).toBe('"default";r=0;t=60')
   })
 
@@ -230,7 +245,14 @@ describe('what is for operators', () => {
     for (const name of ['stream_backlog_bytes', 'stream_backlog_age_seconds', 'outbox_lag_seconds', 'dead_letters']) {
       expect(answer.text).toMatch(new RegExp(`^${name}`, 'm'))
     }
-    expect((await speak('GET', '/metrics', { headers: fromElsewhere() })).status).toBe(401)
+    const proxied: Record<string, string>[] = [
+      { via: '1.1 proxy' },
+      { forwarded: 'for=a' },
+      { 'x-real-ip': '127.0.0.1' },
+    ]
+    for (const through of [fromElsewhere(), ...proxied]) {
+      expect((await speak('GET', '/metrics', { headers: through })).status).toBe(401)
+    }
   })
 
   it('shows metrics elsewhere to the token', async () => {

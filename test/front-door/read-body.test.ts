@@ -1,32 +1,112 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { letGo } from '../../src/front-door/hold-body.ts'
 import { BODY_LIMITS, type BodyLimit, readJson } from '../../src/front-door/read-body.ts'
 
-const LIMIT: BodyLimit = { bytes: 1000, room: 100_000 }
+const LIMIT: BodyLimit = { bytes: 1000, room: 100_000, share: 50_000, seconds: 20 }
 
-function send(bytesInFlight: number, declared: boolean, limit = LIMIT) {
-  const body = '{"a":1}'
-  const headers = { 'content-type': 'application/json', ...(declared && { 'content-length': String(body.length) }) }
-  const call = { request: new Request('http://localhost', { method: 'POST', body, headers }), bodyBytes: 0 }
-  const door = { inFlight: { count: 1, bytes: bytesInFlight } }
-  return { door, call, read: () => readJson(door, call, limit) }
+type Body = string | ReadableStream
+
+function sendTo(door: ReturnType<typeof openDoor>, body: Body, of = 'a business', limit: BodyLimit = LIMIT) {
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (typeof body === 'string') headers.set('content-length', String(body.length))
+  const init: RequestInit & { duplex: 'half' } = { method: 'POST', body, headers, duplex: 'half' }
+  const request = new Request('http://localhost', init)
+  const call = { request, bodyShare: of, bodyBytes: 0 }
+  return { call, read: () => readJson(door, call, limit) }
 }
 
-it.each([true, false])('holds the bytes of a body while it is in flight (declared: %s)', async (declared) => {
-  const { door, call, read } = send(LIMIT.room - 7, declared)
-  expect(await read()).toEqual({ a: 1 })
-  expect([door.inFlight.bytes, call.bodyBytes]).toEqual([LIMIT.room, 7])
+const openDoor = (bytes = 0, held: Record<string, number> = {}) => ({
+  inFlight: { count: 1, bytes, bytesOf: new Map(Object.entries(held)) },
+})
+const BODY = '{"a":1}'
+const inChunks = () => new Blob([BODY]).stream()
+const unavailable = { code: 'unavailable', headers: { 'Retry-After': '1' } }
+
+describe.each([
+  ['declared', () => BODY],
+  ['in chunks', inChunks],
+])('a body, %s,', (_, body) => {
+  it('is held while it is in flight', async () => {
+    const door = openDoor(LIMIT.room - 7, { 'a business': LIMIT.share - 7 })
+    const { call, read } = sendTo(door, body())
+    expect(await read()).toEqual({ a: 1 })
+    expect([door.inFlight.bytes, call.bodyBytes]).toEqual([LIMIT.room, 7])
+    letGo(door, call)
+    expect(door).toEqual(openDoor(LIMIT.room - 7, { 'a business': LIMIT.share - 7 }))
+  })
+
+  it('that is too much for all together is refused', async () => {
+    const door = openDoor(LIMIT.room - 6)
+    const { call, read } = sendTo(door, body())
+    await expect(read()).rejects.toMatchObject(unavailable)
+    expect([door.inFlight.bytes, call.bodyBytes]).toEqual([LIMIT.room - 6, 0])
+  })
+
+  it('that is more than the share of one caller is refused, and another caller has room', async () => {
+    const door = openDoor(LIMIT.share - 6, { 'a business': LIMIT.share - 6 })
+    await expect(sendTo(door, body()).read()).rejects.toMatchObject(unavailable)
+    expect(await sendTo(door, body(), 'another').read()).toEqual({ a: 1 })
+  })
 })
 
-it.each([true, false])('refuses a body that is too much for all together (declared: %s)', async (declared) => {
-  const { door, call, read } = send(LIMIT.room - 6, declared)
-  await expect(read()).rejects.toMatchObject({ code: 'unavailable', headers: { 'Retry-After': '1' } })
-  expect([door.inFlight.bytes, call.bodyBytes]).toEqual([LIMIT.room - 6, 0])
+it('of a length that is no number is counted as it comes', async () => {
+  const door = openDoor(LIMIT.room - 7)
+  const sent = sendTo(door, BODY)
+  sent.call.request.headers.set('content-length', '7, 7')
+  expect(await sent.read()).toEqual({ a: 1 })
+  expect(door.inFlight.bytes).toBe(LIMIT.room)
+})
+
+it('leaves nothing behind of a caller that holds nothing any more', async () => {
+  const door = openDoor()
+  const { call, read } = sendTo(door, BODY)
+  await read()
+  letGo(door, call)
+  expect(door).toEqual(openDoor())
 })
 
 it('keeps room for live events, however many batches are on their way', async () => {
-  const batches = send(BODY_LIMITS.batch.room, true, BODY_LIMITS.batch)
-  await expect(batches.read()).rejects.toMatchObject({ code: 'unavailable' })
-  const live = send(BODY_LIMITS.batch.room, true, BODY_LIMITS.single)
-  expect(await live.read()).toEqual({ a: 1 })
-  expect(BODY_LIMITS.single.room - BODY_LIMITS.batch.room).toBeGreaterThan(100 * BODY_LIMITS.single.bytes)
+  const { single, batch } = BODY_LIMITS
+  const full = openDoor(batch.room)
+  await expect(sendTo(full, BODY, 'a business', batch).read()).rejects.toMatchObject({ code: 'unavailable' })
+  expect(await sendTo(full, BODY, 'a business', single).read()).toEqual({ a: 1 })
+  expect(single.room - batch.room).toBeGreaterThan(100 * single.bytes)
+})
+
+it('keeps room for other businesses, and for live events of its own, however many batches one sends', async () => {
+  const { single, batch } = BODY_LIMITS
+  const busy = openDoor(batch.share, { busy: batch.share })
+  await expect(sendTo(busy, BODY, 'busy', batch).read()).rejects.toMatchObject({ code: 'unavailable' })
+  expect(await sendTo(busy, BODY, 'busy', single).read()).toEqual({ a: 1 })
+  expect(await sendTo(busy, BODY, 'another', batch).read()).toEqual({ a: 1 })
+  expect(batch.share).toBeGreaterThanOrEqual(batch.bytes)
+  expect(batch.room / batch.share).toBeGreaterThanOrEqual(4)
+})
+
+describe('a body that does not come to its end in time', () => {
+  const soon = { ...LIMIT, seconds: 0.05 }
+  const late = { code: 'malformed_json', headers: { Connection: 'close' } }
+  const stalled = (door: ReturnType<typeof openDoor>, declared: boolean) => {
+    const cancelled = Promise.withResolvers<void>()
+    const stream = new ReadableStream({
+      start: (body) => body.enqueue(new TextEncoder().encode('{"a"')),
+      cancel: () => cancelled.resolve(),
+    })
+    const sent = sendTo(door, stream, 'a business', soon)
+    if (declared) sent.call.request.headers.set('content-length', '100')
+    return { ...sent, cancelled: cancelled.promise }
+  }
+
+  it.each([true, false])('is refused, and its connection ends (declared: %s)', async (declared) => {
+    await expect(stalled(openDoor(), declared).read()).rejects.toMatchObject(late)
+  })
+
+  it('is read no further', async () => {
+    const door = openDoor()
+    const { call, read, cancelled } = stalled(door, false)
+    await expect(read()).rejects.toMatchObject(late)
+    await cancelled
+    letGo(door, call)
+    expect(door).toEqual(openDoor())
+  })
 })

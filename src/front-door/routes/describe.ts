@@ -13,8 +13,11 @@ export function describeRoutes(routes: readonly Route[]): readonly Route[] {
   ]
 }
 
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 /** The page is complete by itself: it loads nothing, and may not. */
 function send(text: string, type: string): Promise<Response> {
-  const headers = { 'Content-Type': type, 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'" }
+  const headers = { 'Content-Type': type, 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' }
   return Promise.resolve(new Response(text, { headers }))
 }

@@ -22,7 +22,6 @@ interface Admitted {
 }
 
 async function identify(door: Door, call: Call): Promise<Reply> {
-  call.headers['Access-Control-Allow-Origin'] = '*'
   const caller = await findCaller(door, call)
   const { business, keyed, body } =
     caller?.kind === 'secret'
@@ -88,7 +87,6 @@ function identified({ contactId, isNew, linkedVisitor, subscriptions, warnings }
 /** Pages may ask from anywhere, with a JSON body, never with a key in a header of their own and never with credentials. */
 function preflight(): Promise<Response> {
   const headers = {
-    'Access-Control-Allow-Origin': '*',
     'Access-Control-Allow-Methods': 'POST',
     'Access-Control-Allow-Headers': 'content-type',
     'Access-Control-Max-Age': '86400',
@@ -100,6 +98,7 @@ export const identifyPreflightRoute: Route = {
   method: 'OPTIONS',
   path: '/api/sdk/identify',
   answer: preflight,
+  crossOrigin: true,
   operation: null,
 }
 
@@ -107,6 +106,7 @@ export const identifyRoute: Route = {
   method: 'POST',
   path: '/api/sdk/identify',
   answer: identify,
+  crossOrigin: true,
   operation: {
     summary: 'Find or create a contact and fill in what is known',
     description:
