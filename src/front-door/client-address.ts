@@ -1,17 +1,27 @@
 /** Where a request comes from. */
+import { isIP } from 'node:net'
 import type { ServerRequest } from 'srvx'
 
 /**
- * As the server saw it; behind a trusted proxy, as the proxy saw it: the last address of X-Forwarded-For. Those before it
- * are what the caller claims.
+ * As the server saw it; behind proxies of one's own, as the outermost of them saw it: each adds an address to the end of
+ * X-Forwarded-For. Those before are what the caller claims. `trustProxy` counts the proxies.
  */
-export function clientAddress(request: Request, { trustProxy }: { trustProxy: boolean }): string {
-  const seen = trustProxy ? request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined
-  return seen || peerAddress(request)
+export function clientAddress(request: Request, { trustProxy }: { trustProxy: number }): string {
+  const forwarded = trustProxy > 0 ? request.headers.get('x-forwarded-for') : null
+  return forwarded === null ? peerAddress(request) : seenBy(forwarded.split(','), trustProxy)
 }
 
-function peerAddress(request: Request): string {
-  return (request as ServerRequest).ip ?? 'unknown'
+/** Whatever is no address is the same unknown one: limits count by it. */
+function seenBy(addresses: string[], proxies: number): string {
+  const seen = addresses[Math.max(0, addresses.length - proxies)]?.trim() ?? ''
+  const [, address = seen] = /^\[(.*)\](?::\d+)?$/.exec(seen) ?? /^([\d.]+):\d+$/.exec(seen) ?? []
+  return isIP(address) === 0 ? UNKNOWN : address
+}
+
+const UNKNOWN = 'unknown'
+
+export function peerAddress(request: Request): string {
+  return (request as ServerRequest).ip ?? UNKNOWN
 }
 
 /**
@@ -27,10 +37,4 @@ export function networkOf(address: string): string {
   const after = tail === '' ? [] : tail.split(':')
   const zeros = Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0')
   return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
-}
-
-/** True for a caller on this machine. Whatever came through a proxy is not, even when the proxy is here. */
-export function isLoopback(request: Request): boolean {
-  if (request.headers.has('x-forwarded-for') || request.headers.has('forwarded')) return false
-  return /^(127\.|::1$|::ffff:127\.)/i.test(peerAddress(request))
 }

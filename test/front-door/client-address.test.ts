@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { networkOf } from '../../src/front-door/client-address.ts'
+import { clientAddress, networkOf } from '../../src/front-door/client-address.ts'
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -12,4 +12,30 @@ it.each([
   ['unknown', 'unknown'],
 ])('limits %s as %s', (address, network) => {
   expect(networkOf(address)).toBe(network)
+})
+
+it.each([
+  ['198.51.100.1', 1, '198.51.100.1'],
+  ['203.0.113.9, 198.51.100.1', 1, '198.51.100.1'],
+  ['203.0.113.9, 198.51.100.1', 2, '203.0.113.9'],
+  ['made up, 203.0.113.9,198.51.100.1', 2, '203.0.113.9'],
+  ['198.51.100.1', 3, '198.51.100.1'],
+  ['198.51.100.1:5512', 1, '198.51.100.1'],
+  ['2001:db8::1', 1, '2001:db8::1'],
+  ['[2001:db8::1]:443', 1, '2001:db8::1'],
+  ['[2001:db8::1]', 1, '2001:db8::1'],
+  ['', 1, 'unknown'],
+  ['198.51.100.1,', 1, 'unknown'],
+  ['_hidden', 1, 'unknown'],
+  ['x'.repeat(5000), 1, 'unknown'],
+  ['203.0.113.9', 0, '192.0.2.1'],
+])('takes %j behind %i proxies as %s', (forwarded, trustProxy, address) => {
+  const request = new Request('http://x', { headers: { 'x-forwarded-for': forwarded } })
+  expect(clientAddress(Object.assign(request, { ip: '192.0.2.1' }), { trustProxy })).toBe(address)
+})
+
+it('is the peer for a caller that came through no proxy', () => {
+  const request = Object.assign(new Request('http://x'), { ip: '192.0.2.1' })
+  expect(clientAddress(request, { trustProxy: 1 })).toBe('192.0.2.1')
+  expect(clientAddress(new Request('http://x'), { trustProxy: 0 })).toBe('unknown')
 })
