@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, resolveStores } from '../config.ts'
 import { createLogger } from '../log.ts'
-import { readPartitions } from '../migrate.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
 import { connectRedis, type RedisRole } from '../stores/redis.ts'
 import { createSubmitter, type Submit, type Submitter } from '../stream/submit.ts'
@@ -20,7 +19,7 @@ export async function withRoad<Result>(
   const connect = (role: RedisRole) => connectRedis(redisUrl, role, log)
   const redis = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }
   try {
-    const road = createSubmitter({ sql, redis, log }, config, await readPartitions(sql))
+    const road = createSubmitter({ sql, redis, log }, config)
     try {
       await waitUntilOpen(road)
       return await use({ sql, submit: road.submit })

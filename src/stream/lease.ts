@@ -17,6 +17,9 @@ export interface Lease {
   position: string
 }
 
+/** No lease is longer: LEASE_MS allows 10 minutes. One that seems to be was given before Postgres' clock was set back. */
+export const leaseIsHeld = (sql: Sql) => sql`lease_until > now() and lease_until <= now() + interval '10 minutes'`
+
 /** Takes a partition that nobody holds, or that this owner held before; undefined when another was faster. */
 export async function acquireLease(
   sql: Sql,
@@ -26,7 +29,7 @@ export async function acquireLease(
 ): Promise<Lease | undefined> {
   const [lease] = await sql<Lease[]>`
     update positions set epoch = epoch + 1, owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    where partition = ${partition} and (lease_until <= now() or owner = ${owner})
+    where partition = ${partition} and (owner = ${owner} or not (${leaseIsHeld(sql)}))
     returning partition, epoch, position`
   return lease
 }
@@ -45,10 +48,10 @@ export async function releaseLease(sql: Sql, { partition, epoch }: Lease): Promi
     update positions set owner = null, lease_until = '-infinity' where partition = ${partition} and epoch = ${epoch}`
 }
 
-/** Every partition with its live owner, if it has one. */
-export async function readHolders(sql: Sql): Promise<LeaseHolder[]> {
-  return sql<LeaseHolder[]>`
-    select partition, case when lease_until > now() then owner end as owner from positions order by partition`
+/** Every partition with its live owner, if it has one, and the epoch that was issued last. */
+export async function readHolders(sql: Sql): Promise<(LeaseHolder & { epoch: number })[]> {
+  return sql<(LeaseHolder & { epoch: number })[]>`
+    select partition, epoch, case when ${leaseIsHeld(sql)} then owner end as owner from positions order by partition`
 }
 
 /** Says that this worker is alive for `forMs` more, 0 that it leaves; resolves with the names of all that are. */

@@ -18,6 +18,7 @@ interface Counter {
   sending: number
   /** Bytes in the stream, as last heard. */
   waiting: number
+  /** By the clock that only goes forward. */
   heardAt: number
 }
 
@@ -34,16 +35,17 @@ export interface Backlog {
 export function createBacklog(redis: Redis, partition: string, limitBytes: number): Backlog {
   const counters = new Map<string, Counter>()
   const refused = new Set<string>()
-  let forgotAt = 0
+  let forgotAt = -Infinity
   let asking: ReturnType<typeof setTimeout> | undefined
 
   const counterOf = (field: string): Counter => {
     let counter = counters.get(field)
-    if (!counter) counters.set(field, (counter = { sending: 0, waiting: 0, heardAt: 0 }))
+    if (!counter) counters.set(field, (counter = { sending: 0, waiting: 0, heardAt: -Infinity }))
     return counter
   }
   const limitOf = (field: string) => (field === TOTAL ? limitBytes : limitBytes * SHARE_OF_ONE_BUSINESS)
-  const isBelieved = (field: string, { heardAt }: Counter) => refused.has(field) || heardAt + BELIEVE_MS > Date.now()
+  const isBelieved = (field: string, { heardAt }: Counter) =>
+    refused.has(field) || heardAt + BELIEVE_MS > performance.now()
   const used = (field: string): number => {
     const counter = counters.get(field)
     if (!counter) return 0
@@ -51,8 +53,8 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
   }
   /** There can be very many businesses: those that were idle for a while count as never seen. */
   const forgetIdle = (): void => {
-    if (forgotAt + BELIEVE_MS > Date.now()) return
-    forgotAt = Date.now()
+    if (forgotAt + BELIEVE_MS > performance.now()) return
+    forgotAt = performance.now()
     for (const [field, counter] of counters) {
       if (counter.sending === 0 && !isBelieved(field, counter)) counters.delete(field)
     }
@@ -64,7 +66,7 @@ export function createBacklog(redis: Redis, partition: string, limitBytes: numbe
     for (let at = 0; at + 1 < fields.length; at += 2) {
       const counter = counterOf(String(fields[at]))
       counter.waiting = Number(fields[at + 1]) || 0
-      counter.heardAt = Date.now()
+      counter.heardAt = performance.now()
     }
     forgetIdle()
   }

@@ -1,6 +1,6 @@
 /**
  * What the road asks of Redis in one piece, so that an entry, its bytes in the counters and the stream's last id can
- * never disagree. Both scripts share the order of ids.
+ * never disagree. Two scripts share the order of ids.
  */
 import { script } from './run-script.ts'
 
@@ -17,14 +17,17 @@ end
 `
 
 /**
- * KEYS stream, backlog; ARGV floor, entry, bytes per business as JSON.
- * Returns the id, then name and bytes of each counter that moved, `total` among them.
+ * KEYS stream, backlog, fence; ARGV floor, entry, bytes per business as JSON, version of the partitioning.
+ * Returns the id, then name and bytes of each counter that moved, `total` among them; an error, having done nothing, when
+ * the partition was closed after that version.
  *
  * An id that is not above the floor belongs to a Redis that came back empty, older or with its clock behind: workers
  * have passed it already and would never see it, so the stream's last id is raised first. Counters must not be able to
  * fail the append (an error would say that nothing was recorded): hence pcall.
  */
 export const APPEND = script(`${ID_ORDER}
+local fence = redis.call('GET', KEYS[3])
+if fence and tonumber(fence) > tonumber(ARGV[4]) then return redis.error_reply('FENCED ' .. fence) end
 local id = redis.call('XADD', KEYS[1], '*', 'd', ARGV[2], 'w', ARGV[3])
 if not above(id, ARGV[1]) then
   redis.call('XDEL', KEYS[1], id)
@@ -41,6 +44,26 @@ end
 answer[#answer + 1] = 'total'
 answer[#answer + 1] = redis.pcall('HINCRBY', KEYS[2], 'total', total)
 return answer
+`)
+
+/**
+ * KEYS stream, fence; ARGV version of the partitioning.
+ * Raises the fence to the version when it is below it. Returns how many entries wait, the age of the oldest in ms, and,
+ * when none waits, the last id that there was.
+ */
+export const FENCE = script(`
+if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[2], ARGV[1]) end
+local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
+if oldest then
+  local time = redis.call('TIME')
+  local age = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(string.match(oldest[1], '^%d+'))
+  return { redis.call('XLEN', KEYS[1]), math.max(age, 0), '' }
+end
+if redis.call('EXISTS', KEYS[1]) == 0 then return { 0, 0, '' } end
+local info = redis.call('XINFO', 'STREAM', KEYS[1])
+for i = 1, #info, 2 do
+  if info[i] == 'last-generated-id' then return { 0, 0, info[i + 1] } end
+end
 `)
 
 /**
@@ -98,7 +121,8 @@ return 1
 
 /**
  * KEYS the set of live workers; ARGV this worker, how long it may be believed in ms (0: it leaves).
- * Returns the names of all live workers, by Redis' clock.
+ * Returns the names of all live workers, by Redis' clock. One that is believed for longer than 10 minutes, the longest lease,
+ * was announced before that clock was set back.
  */
 export const ANNOUNCE = script(`
 local time = redis.call('TIME')
@@ -109,5 +133,6 @@ else
   redis.call('ZREM', KEYS[1], ARGV[1])
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], now + 600000, '+inf')
 return redis.call('ZRANGE', KEYS[1], 0, -1)
 `)

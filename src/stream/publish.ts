@@ -4,17 +4,20 @@
  * and so is an erasure.
  */
 import { Buffer } from 'node:buffer'
-import { randomUUID } from 'node:crypto'
 import { clearImmediate, setImmediate } from 'node:timers'
+import { createLineLimit } from '../limit-lines.ts'
 import type { Logger } from '../log.ts'
+import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { encodeEntry, eventsOf } from './decode-entry.ts'
 import type { Request } from './entry.ts'
-import { backlogKey, streamKey } from './keys.ts'
+import { fenceOf } from './fence.ts'
+import { followRoad } from './follow-road.ts'
+import { createHold } from './hold-requests.ts'
+import { backlogKey, fenceKey, streamKey } from './keys.ts'
 import { type Backlog, createBacklog } from './limit-backlog.ts'
 import { APPEND } from './lua.ts'
 import { partitionKind, partitionOf } from './partition-of.ts'
-import { pause } from './pause.ts'
 import { isRefusal, isUnknownScript } from './run-script.ts'
 import { BEGINNING, compareIds } from './stream-id.ts'
 
@@ -22,20 +25,17 @@ const GROUP_EVENTS = 1000
 const GROUP_BYTES = 1024 * 1024
 /** What a refused caller is asked to wait, in seconds. */
 const RETRY_AFTER_S = 1
-const READ_FLOORS_AGAIN_MS = 200
 
 export interface PublisherDeps {
   /** In the role `publish`: it never re-sends and has no offline queue. Used by nothing else. */
   redis: Redis
-  /** The committed position of every partition, that no save from before this process of Redis can move any more. */
-  readFloors: (redisRun: string) => Promise<Map<string, string>>
+  sql: Sql
   log: Logger
 }
 export interface PublisherOptions {
   /** The channel that answers come back on. */
   frontDoor: string
-  partitions: number
-  /** Of waiting requests, per partition. */
+  /** Of waiting requests, per partition; and of those that wait for one to open. */
   backlogLimitBytes: number
 }
 
@@ -48,21 +48,25 @@ export type Published =
   | { kind: 'outcome_unknown' }
 
 export interface Publisher {
-  /** Never rejects. A refusal is immediate: it costs no I/O. */
+  /**
+   * Never rejects. A refusal is immediate: it costs no I/O. While the number of partitions changes, batches are refused;
+   * live requests wait for it up to a second, in order.
+   */
   publish(request: Request): Promise<Published>
   /** A committed position that was heard of: later entries get ids above it. */
   raiseFloor(partition: string, position: string): void
-  /** False while Redis is away, or the floors are not known yet since it came back. */
+  /** False while Redis is away, or what Postgres says is not known yet since it came back. */
   isOpen(): boolean
   /** Refuses from now on, and waits for the appends under way. The connection stays the caller's. */
   close(): Promise<void>
 }
 
 interface Waiting {
-  businessId: string
+  request: Request
   json: string
   bytes: number
   settle: (published: Published) => void
+  heldUntil?: number
 }
 interface Group {
   waiting: Waiting[]
@@ -82,7 +86,10 @@ const UNAVAILABLE: Published = { kind: 'unavailable', retryAfter: RETRY_AFTER_S 
 export function createPublisher(deps: PublisherDeps, options: PublisherOptions): Publisher {
   const lanes = new Map<string, Lane>()
   const appending = new Set<Promise<void>>()
-  const gate = openWhenFloorsAreKnown(deps, raiseFloor)
+  const hold = createHold<Waiting>(options.backlogLimitBytes, ({ settle }) => settle(UNAVAILABLE))
+  const road = followRoad(deps, { changed: sendAnew, settled: () => Promise.all(appending) })
+  // A Redis that refuses does so many times a second.
+  const mayTell = createLineLimit(deps.log, () => performance.now())
   let flush: ReturnType<typeof setImmediate> | undefined
 
   function laneOf(partition: string): Lane {
@@ -100,17 +107,41 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
   }
 
   function publish(request: Request): Promise<Published> {
-    const lane = laneOf(partitionOf(partitionKind(request.kind), request.businessId, options.partitions))
     const json = JSON.stringify(request)
     const bytes = Buffer.byteLength(json)
-    if (!gate.isOpen() || lane.backlog.refuses(request.businessId, bytes)) return Promise.resolve(UNAVAILABLE)
+    return new Promise((settle) => send({ request, json, bytes, settle }))
+  }
+
+  function send(waiting: Waiting): void {
+    const { request, bytes, settle } = waiting
+    const known = road.read()
+    if (!known) return settle(UNAVAILABLE)
+    const kind = partitionKind(request.kind)
+    const isClosed = known.closed.has(kind)
+    if (isClosed || road.isInDoubt()) {
+      const opensSoon = kind === 'live' || !isClosed
+      if (!opensSoon || !hold.add(waiting)) settle(UNAVAILABLE)
+      return
+    }
+    const lane = laneOf(partitionOf(kind, request.businessId, known.partitions))
+    if (lane.backlog.refuses(request.businessId, bytes)) return settle(UNAVAILABLE)
     lane.backlog.startSending(request.businessId, bytes)
     flush ??= setImmediate(flushGroups)
-    return new Promise((settle) => addToGroup(lane, request, { businessId: request.businessId, json, bytes, settle }))
+    addToGroup(lane, waiting)
+  }
+
+  /** Whatever waits here finds its way afresh, in the order in which it came. */
+  function sendAnew(): void {
+    for (const [partition, position] of road.read()?.positions ?? []) raiseFloor(partition, position)
+    const grouped = [...lanes.values()].flatMap((lane) =>
+      lane.groups.splice(0).flatMap(({ waiting }) => takeOff(lane, waiting)),
+    )
+    for (const waiting of [...grouped, ...hold.takeAll()].toSorted((a, b) => a.request.n - b.request.n)) send(waiting)
   }
 
   function flushGroups(): void {
     flush = undefined
+    if (road.isInDoubt()) return sendAnew()
     for (const lane of lanes.values()) {
       for (const group of lane.groups.splice(0)) {
         const sent = appendGroup(lane, group).finally(() => appending.delete(sent))
@@ -120,28 +151,35 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
   }
 
   async function appendGroup(lane: Lane, group: Group): Promise<void> {
-    const published = gate.isOpen() ? await append(lane, group) : UNAVAILABLE
-    for (const { businessId, bytes, settle } of group.waiting) {
-      lane.backlog.endSending(businessId, bytes)
-      settle(published)
+    const version = road.read()?.version
+    const published = version === undefined ? UNAVAILABLE : await append(lane, group, version)
+    const done = takeOff(lane, group.waiting)
+    for (const waiting of done) {
+      if (published === 'fenced') send(waiting)
+      else waiting.settle(published)
     }
   }
 
-  async function append(lane: Lane, { waiting }: Group): Promise<Published> {
+  async function append(lane: Lane, { waiting }: Group, version: number): Promise<Published | 'fenced'> {
     const requests = waiting.map(({ json }) => json)
-    const args = [lane.floor, encodeEntry(options.frontDoor, requests), weigh(waiting)]
-    const link = gate.link()
+    const args = [lane.floor, encodeEntry(options.frontDoor, requests), weigh(waiting), version]
+    const link = road.link()
     try {
-      const keys = [streamKey(lane.partition), backlogKey(lane.partition)]
+      const keys = [streamKey(lane.partition), backlogKey(lane.partition), fenceKey(lane.partition)]
       const answer = await deps.redis.evalsha(APPEND.sha, keys.length, ...keys, ...args)
       const [id, ...counters] = answer as (string | number)[]
       lane.backlog.hear(counters)
       return { kind: 'appended', partition: lane.partition, id: String(id), link }
     } catch (error) {
+      const fence = fenceOf(error)
+      if (fence !== undefined) {
+        if (!link.aborted) road.doubt(fence)
+        return 'fenced'
+      }
       // Not sent once more as text: what followed it on the connection could overtake it.
-      if (isUnknownScript(error)) gate.reopen()
+      if (isUnknownScript(error)) road.reopen()
       const refused = isRefusal(error) || wasNeverSent(error)
-      deps.log.warn({ err: error, partition: lane.partition, refused }, 'an append failed')
+      if (mayTell()) deps.log.warn({ err: error, partition: lane.partition, refused }, 'an append failed')
       return refused ? UNAVAILABLE : { kind: 'outcome_unknown' }
     }
   }
@@ -151,15 +189,23 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
       clearImmediate(flush)
       flushGroups()
     }
-    gate.close()
+    road.close()
     await Promise.all(appending)
+    hold.close()
     for (const lane of lanes.values()) lane.backlog.close()
   }
 
-  return { publish, raiseFloor, isOpen: gate.isOpen, close }
+  const isOpen = (): boolean => road.read() !== undefined
+  return { publish, raiseFloor, isOpen, close }
 }
 
-function addToGroup(lane: Lane, request: Request, waiting: Waiting): void {
+function takeOff({ backlog }: Lane, waiting: Waiting[]): Waiting[] {
+  for (const { request, bytes } of waiting) backlog.endSending(request.businessId, bytes)
+  return waiting
+}
+
+function addToGroup(lane: Lane, waiting: Waiting): void {
+  const { request } = waiting
   const events = eventsOf(request)
   const last = lane.groups.at(-1)
   const alone = request.kind === 'batch' || request.kind === 'erase'
@@ -176,63 +222,11 @@ function addToGroup(lane: Lane, request: Request, waiting: Waiting): void {
 /** Bytes per business, as JSON. */
 function weigh(waiting: Waiting[]): string {
   const bytes = new Map<string, number>()
-  for (const one of waiting) bytes.set(one.businessId, (bytes.get(one.businessId) ?? 0) + one.bytes)
+  for (const one of waiting) bytes.set(one.request.businessId, (bytes.get(one.request.businessId) ?? 0) + one.bytes)
   return JSON.stringify(Object.fromEntries(bytes))
 }
 
 /** ioredis says so, without a code, when the socket ended before its `close` was told. */
 function wasNeverSent(error: unknown): boolean {
   return error instanceof Error && error.message.includes("isn't writeable")
-}
-
-/** Each process of Redis has its own. One that does not tell counts as new every time. */
-async function readRunId(redis: Redis): Promise<string> {
-  return /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1] ?? randomUUID()
-}
-
-/**
- * After every (re)connect the floors are read before anything is appended: the Redis that came back may be older or
- * empty, and positions have moved on in Postgres meanwhile. It does not know the script either.
- */
-function openWhenFloorsAreKnown(deps: PublisherDeps, raise: (partition: string, position: string) => void) {
-  let connection = new AbortController()
-  let isOpen = false
-
-  const open = async (lost: AbortSignal): Promise<void> => {
-    while (!lost.aborted) {
-      try {
-        await deps.redis.script('LOAD', APPEND.source)
-        const floors = await deps.readFloors(await readRunId(deps.redis))
-        for (const [partition, position] of floors) raise(partition, position)
-        isOpen = !lost.aborted
-        return
-      } catch (error) {
-        deps.log.warn({ err: error }, 'the road cannot be opened; requests are refused until it can')
-        await pause(READ_FLOORS_AGAIN_MS, lost)
-      }
-    }
-  }
-  const reopen = (): void => {
-    onClose()
-    connection = new AbortController()
-    void open(connection.signal)
-  }
-  const onClose = (): void => {
-    isOpen = false
-    connection.abort()
-  }
-  deps.redis.on('ready', reopen)
-  deps.redis.on('close', onClose)
-  if (deps.redis.status === 'ready') reopen()
-
-  return {
-    reopen,
-    link: () => connection.signal,
-    isOpen: () => isOpen && deps.redis.status === 'ready',
-    close: () => {
-      deps.redis.off('ready', reopen)
-      deps.redis.off('close', onClose)
-      onClose()
-    },
-  }
 }

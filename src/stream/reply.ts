@@ -31,6 +31,7 @@ const PING_EVERY_MS = 2000
 
 interface Waiting {
   resolve: (answer: Answer | undefined) => void
+  /** By the clock that only goes forward. */
   deadline: number
 }
 
@@ -56,7 +57,7 @@ export function createReplies(deps: RepliesDeps, frontDoor: string): Replies {
   const sweep = (): void => {
     timer = undefined
     for (const [n, { deadline }] of waiting) {
-      const left = deadline - Date.now()
+      const left = deadline - performance.now()
       if (left > 0) {
         timer = setTimeout(sweep, left)
         return
@@ -84,7 +85,7 @@ export function createReplies(deps: RepliesDeps, frontDoor: string): Replies {
     nextNumber: () => ++last,
     wait(n, timeoutMs) {
       return new Promise((resolve) => {
-        waiting.set(n, { resolve, deadline: Date.now() + timeoutMs })
+        waiting.set(n, { resolve, deadline: performance.now() + timeoutMs })
         timer ??= setTimeout(sweep, timeoutMs)
       })
     },

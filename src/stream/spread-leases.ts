@@ -42,8 +42,9 @@ export function spreadLeases(facts: Facts): Moves {
   return { take: [], give: isSurplus ? ofLargerKind(facts.running) : undefined }
 }
 
+/** One whose loop still runs here, although the lease is over, is not: the loop has to end first. */
 const isFree = ({ me, running }: Facts, { partition, owner }: LeaseHolder): boolean =>
-  owner === null || (owner === me && !running.has(partition))
+  (owner === null || owner === me) && !running.has(partition)
 
 function countHeld({ me, holders, running }: Facts, workers: ReadonlySet<string>): Map<string, number> {
   const held = new Map<string, number>([[me, running.size]])

@@ -70,10 +70,18 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     log.info({ partition: lease.partition, epoch: lease.epoch, position: lease.position }, 'took a partition')
   }
 
+  /** Those of partitions that are gone, or were handed out anew, as happens when their number changes. */
+  const endLost = async (epochs: Map<string, number>): Promise<void> => {
+    const lost = [...running.values()].filter(({ lease }) => epochs.get(lease.partition) !== lease.epoch)
+    for (const loop of lost) loop.stop.abort()
+    if (lost.length > 0) await Promise.race([Promise.all(lost.map((loop) => loop.ended)), pause(tickMs, stop)])
+  }
+
   const spread = async (): Promise<void> => {
     // Shorter than a lease: partitions are divided among the living by the time a dead worker's are free.
     const workers = await announceWorker(redis, owner, leaseMs * 0.75)
     const holders = await readHolders(sql)
+    await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))
     const { take, give } = spreadLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
     for (const partition of take) {
       const lease = await acquireLease(sql, partition, owner, leaseMs)
@@ -114,11 +122,15 @@ async function runLoop(deps: IngestDeps, lease: Lease, leaseMs: number, stop: Ab
   const reader = createReader(deps.connectReader, partition)
   const onStop = (): void => reader.close()
   stop.signal.addEventListener('abort', onStop)
-  const heart = { beatAt: Date.now() }
+  const heart = { beatAt: performance.now() }
   const over = new AbortController()
   const renewing = keepRenewing(deps, lease, leaseMs, heart, over.signal)
   try {
-    const consuming = consumePartition({ ...deps, reader, beat: () => (heart.beatAt = Date.now()) }, lease, stop.signal)
+    const consuming = consumePartition(
+      { ...deps, reader, beat: () => (heart.beatAt = performance.now()) },
+      lease,
+      stop.signal,
+    )
     const how = await Promise.race([consuming, renewing.then(() => stopBecauseLost(consuming, stop))])
     if (how === 'fenced')
       deps.log.warn({ partition, epoch: lease.epoch }, 'the partition was taken away, or another owner has it')
@@ -151,14 +163,14 @@ async function keepRenewing(
     if (over.aborted) return
     try {
       if (!(await renewLease(sql, lease, leaseMs))) return
-      reachableSince ??= Date.now()
+      reachableSince ??= performance.now()
     } catch (error) {
       reachableSince = undefined
       log.warn({ err: error, partition: lease.partition }, 'a lease could not be renewed')
       continue
     }
     // A save waits as long as Postgres is away; only time in which it could have gone on counts.
-    if (Date.now() - Math.max(heart.beatAt, reachableSince) > WEDGED_MS) {
+    if (performance.now() - Math.max(heart.beatAt, reachableSince) > WEDGED_MS) {
       throw new Error(`The loop of ${lease.partition} has not turned for ${WEDGED_MS} ms.`)
     }
   }

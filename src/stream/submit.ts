@@ -6,7 +6,7 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import type { Answer, Request } from './entry.ts'
 import { streamKey } from './keys.ts'
-import { readFloors, readPositions } from './positions.ts'
+import { readPositions } from './positions.ts'
 import { type Published, createPublisher } from './publish.ts'
 import { createReplies } from './reply.ts'
 import { compareIds } from './stream-id.ts'
@@ -45,13 +45,12 @@ export interface Submitter {
 
 type SubmitterConfig = Pick<Config, 'answerTimeoutMs' | 'backlogLimitBytes' | 'maxInFlight'>
 
-/** `partitions` is what Postgres says (`readPartitions`). */
-export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig, partitions: number): Submitter {
+export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): Submitter {
   const { sql, log } = deps
   const frontDoor = randomUUID()
   const publisher = createPublisher(
-    { redis: deps.redis.publish, readFloors: (redisRun) => readFloors(sql, redisRun), log },
-    { frontDoor, partitions, backlogLimitBytes: config.backlogLimitBytes },
+    { redis: deps.redis.publish, sql, log },
+    { frontDoor, backlogLimitBytes: config.backlogLimitBytes },
   )
   const replies = createReplies({ redis: deps.redis.subscribe, log, onPosition: publisher.raiseFloor }, frontDoor)
   const inFlight = new Set<Promise<Submitted>>()
@@ -95,8 +94,8 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig, pa
 
 /**
  * No answer came in time: kept when the entry still waits in the stream, or a worker has passed it. In this order: an
- * entry leaves the stream only after the position went past it. A Redis that went away meanwhile may have lost the entry
- * and been passed all the same.
+ * entry leaves the stream only after the position went past it, and a partition goes only once all of it was passed. A
+ * Redis that went away meanwhile may have lost the entry and been passed all the same.
  */
 async function whereIsIt(
   { redis, sql, log }: SubmitterDeps,
@@ -110,7 +109,8 @@ async function whereIsIt(
   }
   try {
     const position = (await readPositions(sql)).get(partition)
-    if (position !== undefined && compareIds(position, id) >= 0 && !link.aborted) return { kind: 'queued' }
+    const isPassed = position === undefined || compareIds(position, id) >= 0
+    if (isPassed && !link.aborted) return { kind: 'queued' }
   } catch (error) {
     log.warn({ err: error, partition }, 'whether an entry was applied is unknown')
   }

@@ -6,6 +6,7 @@ import { interpret } from '../../src/rules/interpret.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import type { Answer, BatchAnswer, IdentifyAnswer, Request, TrackAnswer } from '../../src/stream/entry.ts'
 import type { MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
+import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import type { PipelineDeps } from '../../workers/attempt.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
 
@@ -78,7 +79,12 @@ export interface Pipeline {
 /** One partition of its own, taken; each micro-batch follows the one before. */
 export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Promise<Pipeline> {
   await sql`insert into positions (partition, epoch) values (${partition}, 1)`
-  const deps: PipelineDeps = { sql, log: pino({ level: 'silent' }), configs: new Map() }
+  const deps: PipelineDeps = {
+    sql,
+    log: pino({ level: 'silent' }),
+    configs: new Map(),
+    contactsOf: createContactCaches(),
+  }
   let sequence = 0
   const idOf = (n: number) => `${n === 0 ? 0 : NOW}-${n}`
   const pipeline: Pipeline = {

@@ -1,5 +1,6 @@
 /** Who works on what: fair shares, take-over, graceful hand-over. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { WORKERS_KEY } from '../../src/stream/keys.ts'
 import { acquireLease, releaseLease, renewLease } from '../../src/stream/lease.ts'
 import { allPartitions } from '../../src/stream/partition-of.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
@@ -36,6 +37,19 @@ describe('a lease', () => {
     expect(await acquireLease(stack.sql, 'live-0', 'c', 60)).toBeUndefined()
     await releaseLease(stack.sql, third)
     expect((await acquireLease(stack.sql, 'live-0', 'c', 60))?.epoch).toBe(4)
+  })
+
+  it('that is longer than any can be was given before the clock was set back, and is over', async () => {
+    const endIn = (interval: string) =>
+      stack.sql`update positions set owner = 'a', lease_until = now() + ${interval}::interval where partition = 'live-0'`
+    await acquireLease(stack.sql, 'live-1', 'a', 600_000)
+    await endIn('10 minutes')
+    expect(await unattendedPartitions(stack.sql)).not.toContain('live-0')
+    expect(await acquireLease(stack.sql, 'live-0', 'b', 60)).toBeUndefined()
+    expect(await acquireLease(stack.sql, 'live-1', 'b', 60)).toBeUndefined()
+    await endIn('1 hour')
+    expect(await unattendedPartitions(stack.sql)).toContain('live-0')
+    expect(await acquireLease(stack.sql, 'live-0', 'b', 60)).toBeDefined()
   })
 })
 
@@ -78,6 +92,10 @@ describe('the shares', () => {
       expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
     }
   })
+  it('leave out a partition whose loop has yet to end here', () => {
+    const { take } = spreadLeases({ me: 'a', workers: ['a'], holders: free(1), running: new Set(['live-0']) })
+    expect(take).toEqual(['backfill-0'])
+  })
   it('have both kinds in them', () => {
     const shares = settle(free(4), ['a', 'b'])
     for (const held of shares.values()) expect(held.filter((partition) => partition.startsWith('live'))).toHaveLength(2)
@@ -106,6 +124,12 @@ describe('workers', () => {
     expect((await door.submit(event('r', businessOf('live-0')))).kind).toBe('answered')
     await vi.waitUntil(() => heir.running().length === 4, soon)
     expect(performance.now() - began).toBeLessThan(leaseMs + 1000)
+  })
+
+  it('share nothing with one that was announced before the clock was set back', async () => {
+    await road.redis.zadd(WORKERS_KEY, Date.now() + 3_600_000, 'gone')
+    const alone = road.worker('a')
+    await vi.waitUntil(() => alone.running().length === 4, soon)
   })
 
   it('have their partitions back at once when they restart under the same name', async () => {

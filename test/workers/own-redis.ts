@@ -104,6 +104,60 @@ export async function startProxy(target: URL): Promise<Proxy> {
   }
 }
 
+export interface Lag {
+  url: string
+  /** From now on replies wait here. */
+  hold(): void
+  held(): string
+  /** The first of those that wait: one line. */
+  letOneThrough(): void
+  letAllThrough(): void
+  close(): Promise<void>
+}
+
+/** A way to Redis on which replies can be late. */
+export async function startLag(target: URL): Promise<Lag> {
+  const sockets = new Set<Socket>()
+  let waiting: { client: Socket; bytes: string }[] = []
+  let holding = false
+  const server = createServer((client) => {
+    const redis = connect(Number(target.port), target.hostname)
+    for (const socket of [client, redis]) {
+      sockets.add(socket)
+      socket.on('error', () => socket.destroy())
+    }
+    client.on('data', (bytes) => redis.write(bytes))
+    redis.on('data', (bytes) => {
+      if (holding) waiting.push({ client, bytes: bytes.toString('latin1') })
+      else client.write(bytes)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(target)
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    hold: () => (holding = true),
+    held: () => waiting.map(({ bytes }) => bytes).join(''),
+    letOneThrough() {
+      const [first, ...rest] = waiting
+      const end = (first?.bytes.indexOf('\r\n') ?? -2) + 2
+      first?.client.write(first.bytes.slice(0, end), 'latin1')
+      waiting = first ? [{ ...first, bytes: first.bytes.slice(end) }, ...rest] : []
+    },
+    letAllThrough() {
+      holding = false
+      for (const { client, bytes } of waiting.splice(0)) client.write(bytes, 'latin1')
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
 async function freePort(): Promise<number> {
   const server = createServer()
   server.listen(0, '127.0.0.1')

@@ -4,7 +4,7 @@ import { uuidv7 } from 'uuidv7'
 import type { Sql } from '../../src/stores/postgres.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
-import { type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
+import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
@@ -178,6 +178,17 @@ describe('a save whose reply is lost', () => {
     expect(people.map((row) => String(row['id']))).toEqual([answer.contactId])
     expect(await count()).toBe(1)
   })
+})
+
+it('a choice whose reply was lost is known to the cache', async () => {
+  const call = () => pipeline.identify(identify(businessId, identifyFact(ANN)))
+  await call()
+  const { contactId } = await call()
+  const channels = { email: true }
+  pipeline.deps.sql = losingReply(stack.sql)
+  await pipeline.apply({ kind: 'subscribe', businessId, receivedAt: NOW, contactId, method: 'form', channels })
+  pipeline.deps.sql = stack.sql
+  expect((await call()).subscriptions.email).toBe(true)
 })
 
 describe('an owner that was replaced', () => {

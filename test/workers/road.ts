@@ -74,7 +74,6 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
           },
         },
         { answerTimeoutMs: 5000, backlogLimitBytes: 2 ** 28, maxInFlight: 10_000, ...config },
-        PARTITIONS,
       )
       doors.push(door)
       await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 2 })
@@ -110,6 +109,9 @@ async function resetPositions(sql: Sql): Promise<void> {
       id bigint generated always as identity, partition text, stream_id text, request_id text, owner text)`
   await sql`truncate applied`
   await sql`truncate positions`
+  await sql`
+    update partitioning set partitions = ${PARTITIONS}, closed = '{}', change_to = null, change_until = null,
+      position_floor = '0-0', epoch_floor = 0`
   for (const partition of allPartitions(PARTITIONS)) await sql`insert into positions (partition) values (${partition})`
 }
 
@@ -146,11 +148,11 @@ export const answerOf = (contactId: string) => ({
   warnings: [],
 })
 
-/** A business whose live events travel in this partition. */
-export function businessOf(partition: string): string {
+/** A business whose live events travel in this partition, of so many. */
+export function businessOf(partition: string, partitions = PARTITIONS): string {
   for (;;) {
     const businessId = uuidv7()
-    if (partitionOf('live', businessId, PARTITIONS) === partition) return businessId
+    if (partitionOf('live', businessId, partitions) === partition) return businessId
   }
 }
 

@@ -48,6 +48,13 @@ describe('an answer that does not come in time', () => {
     expect(await door.submit(event('r', businessOf('live-0')))).toEqual({ kind: 'queued' })
   })
 
+  it('is not waited for any longer because the clock was set back', async () => {
+    const door = await road.door({ answerTimeoutMs: 50 })
+    const submitted = door.submit(event('r', businessOf('live-0')))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
+    expect(await submitted.finally(() => vi.useRealTimers())).toEqual({ kind: 'queued' })
+  })
+
   it('means queued when a worker has applied it and its answer was lost', async () => {
     const door = await road.door({ answerTimeoutMs: 400 })
     road.worker('a', {

@@ -1,0 +1,44 @@
+-- Ends a change of the number of partitions in one transaction: the new number, its rows in `positions`, open doors.
+-- p_last_ids: of every partition the last id of its stream, seen empty behind its fence.
+-- Answers how many positions lay before the last id of their empty stream; null, and nothing is written, when the change is
+-- not as p_version had it any more.
+create or replace function switch_partitions(p_version bigint, p_last_ids json) returns integer
+language plpgsql
+as $$
+declare
+  wanted integer;
+  passed integer;
+begin
+  select change_to into wanted from partitioning
+    where version = p_version and closed @> '{live,backfill}' for update;
+  if not found or exists (select from positions where p_last_ids -> partition is null) then
+    return null;
+  end if;
+
+  -- Entries that are gone without having been applied (deleted by hand, or older than a backup of Postgres that was put
+  -- back) are nothing to wait for.
+  update positions p set position = seen.last_id
+    from json_each_text(p_last_ids) as seen (partition, last_id)
+    where p.partition = seen.partition
+      and string_to_array(p.position, '-')::numeric[] < string_to_array(seen.last_id, '-')::numeric[];
+  get diagnostics passed = row_count;
+
+  -- What owners know of contacts was kept up to date by a business's being theirs alone: they begin anew, each with its
+  -- share of what there is now. And a save of what Redis has lost since is written by now, or never will be.
+  update positions set epoch = epoch + 1, owner = null, lease_until = '-infinity', made_at = now();
+
+  update partitioning set
+    partitions = wanted, version = version + 1, closed = '{}', change_to = null, change_until = null,
+    position_floor = (
+      select id from (select position from positions union all select position_floor) as reached (id)
+      order by string_to_array(id, '-')::numeric[] desc limit 1
+    ),
+    epoch_floor = greatest(epoch_floor, (select max(epoch) from positions));
+  delete from positions where split_part(partition, '-', 2)::integer >= wanted;
+  insert into positions (partition, epoch, position, made_at)
+    select kind || '-' || n, epoch_floor, position_floor, now()
+    from partitioning, unnest('{live,backfill}'::text[]) as kind, generate_series(0, wanted - 1) as n
+    on conflict do nothing;
+  return passed;
+end
+$$;

@@ -1,0 +1,36 @@
+/**
+ * A partition's fence is the version of the partitioning that an append has to know at least. It only ever rises, and
+ * stays: a front door that heard nothing of a change, however long ago, is refused by it.
+ */
+import type { Redis } from '../stores/redis.ts'
+import { fenceKey, streamKey } from './keys.ts'
+import { FENCE } from './lua.ts'
+import { isRefusal, runScript } from './run-script.ts'
+import { BEGINNING } from './stream-id.ts'
+
+export interface Lane {
+  partition: string
+  /** Entries in the stream. */
+  waiting: number
+  /** Of the oldest entry, by Redis' clock. */
+  ageMs: number
+  /** Told of an empty stream alone. */
+  lastId: string
+}
+
+/** Raises the fences to the version (0: leaves them) and tells what lies behind them at that moment. */
+export async function fenceOff(redis: Redis, partitions: string[], version: number): Promise<Lane[]> {
+  return await Promise.all(
+    partitions.map(async (partition) => {
+      const keys = [streamKey(partition), fenceKey(partition)]
+      const [waiting, ageMs, lastId] = (await runScript(redis, FENCE, keys, [version])) as [number, number, string]
+      return { partition, waiting, ageMs, lastId: lastId || BEGINNING }
+    }),
+  )
+}
+
+/** The version that an append would have needed; undefined when it failed for another reason. */
+export function fenceOf(error: unknown): number | undefined {
+  const [, fence] = (isRefusal(error) && /^FENCED (\d+)/.exec(error.message)) || []
+  return fence === undefined ? undefined : Number(fence)
+}

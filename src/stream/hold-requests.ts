@@ -1,0 +1,44 @@
+/** Requests that wait at the door for a lane to open again: for a moment, and not more than fit. */
+const HOLD_MS = 1000
+
+export interface Holdable {
+  bytes: number
+  /** By `performance.now()`; set when it is held for the first time. */
+  heldUntil?: number
+}
+
+export interface Hold<T extends Holdable> {
+  /** False when it has waited long enough, or there is no room. */
+  add(request: T): boolean
+  /** All that are held, no longer held. */
+  takeAll(): T[]
+  close(): void
+}
+
+/** `giveUp` is called with what was held for too long. */
+export function createHold<T extends Holdable>(mostBytes: number, giveUp: (request: T) => void): Hold<T> {
+  let held: T[] = []
+  let bytes = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  const takeAll = (): T[] => {
+    const all = held
+    held = []
+    bytes = 0
+    return all
+  }
+  const sweep = (): void => {
+    timer = undefined
+    for (const request of takeAll()) if (!add(request)) giveUp(request)
+  }
+  const add = (request: T): boolean => {
+    const now = performance.now()
+    request.heldUntil ??= now + HOLD_MS
+    if (request.heldUntil <= now || bytes + request.bytes > mostBytes) return false
+    held.push(request)
+    bytes += request.bytes
+    timer ??= setTimeout(sweep, request.heldUntil - now + 1)
+    return true
+  }
+  return { add, takeAll, close: () => clearTimeout(timer) }
+}

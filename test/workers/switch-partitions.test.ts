@@ -1,0 +1,77 @@
+/** The one transaction in which the number of partitions changes. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { streamKey } from '../../src/stream/keys.ts'
+import { acquireLease, readHolders, renewLease } from '../../src/stream/lease.ts'
+import { allPartitions } from '../../src/stream/partition-of.ts'
+import { beginChange, closeKinds, readRoad, switchPartitions } from '../../src/stream/partitioning.ts'
+import { readPositions } from '../../src/stream/positions.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { change } from './changing-road.ts'
+import { type Road, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  road = await openRoad(stack.sql, stack.redisUrl)
+})
+afterEach(() => road.close())
+
+describe('the switch', () => {
+  const closed = async (to: number): Promise<number> => {
+    const begun = await beginChange(stack.sql, (await readRoad(stack.sql)).version, to)
+    return (await closeKinds(stack.sql, begun ?? 0, ['live', 'backfill'])) ?? 0
+  }
+  const empty = (partitions: number) => new Map(allPartitions(partitions).map((partition) => [partition, '0-0']))
+
+  it('is made from the step before it alone, and names every partition', async () => {
+    const version = await closed(3)
+    expect(await switchPartitions(stack.sql, version - 1, empty(2))).toBeUndefined()
+    expect(await switchPartitions(stack.sql, version + 1, empty(2))).toBeUndefined()
+    expect(await switchPartitions(stack.sql, version, empty(1))).toBeUndefined()
+    expect(await switchPartitions(stack.sql, version, empty(2))).toBe(0)
+    expect(await switchPartitions(stack.sql, version, empty(2))).toBeUndefined()
+    expect(await readRoad(stack.sql)).toMatchObject({ partitions: 3, version: version + 1, change: undefined })
+  })
+
+  it('lets every owner begin anew', async () => {
+    const leases = await Promise.all(
+      allPartitions(2).map((partition) => acquireLease(stack.sql, partition, 'a', 60_000)),
+    )
+    await change(road, 3)
+    for (const lease of leases) expect(lease && (await renewLease(stack.sql, lease, 60_000))).toBe(false)
+    expect((await readHolders(stack.sql)).filter(({ owner }) => owner !== null)).toEqual([])
+  })
+
+  it('is not made while live is open', async () => {
+    const begun = await beginChange(stack.sql, (await readRoad(stack.sql)).version, 3)
+    expect(await switchPartitions(stack.sql, begun ?? 0, empty(2))).toBeUndefined()
+  })
+
+  it('begins a partition past all that one of its name, or any other, ever was', async () => {
+    await stack.sql`update positions set position = '7-12' where partition = 'live-1'`
+    await stack.sql`update positions set position = '7-9' where partition = 'backfill-0'`
+    const before = await acquireLease(stack.sql, 'live-1', 'before', 60_000)
+    await change(road, 1)
+    await change(road, 2)
+    const after = await acquireLease(stack.sql, 'live-1', 'after', 60_000)
+    expect(after).toMatchObject({ position: '7-12' })
+    expect(after?.epoch).toBeGreaterThan(before?.epoch ?? Infinity)
+    expect(before && (await renewLease(stack.sql, before, 60_000))).toBe(false)
+    expect((await readPositions(stack.sql)).get('backfill-0')).toBe('7-9')
+  })
+
+  it('passes what was deleted by hand, and fences who may still have it', async () => {
+    await road.redis.xadd(streamKey('live-1'), '5-1', 'd', 'x')
+    await road.redis.xdel(streamKey('live-1'), '5-1')
+    const lease = await acquireLease(stack.sql, 'live-1', 'a', 60_000)
+    const told: string[] = []
+    await change(road, 3, { told })
+    expect(told.join()).toContain('1 partitions had lost entries')
+    expect((await readPositions(stack.sql)).get('live-1')).toBe('5-1')
+    expect(lease && (await renewLease(stack.sql, lease, 60_000))).toBe(false)
+  })
+})
