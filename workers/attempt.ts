@@ -1,6 +1,7 @@
 /** One attempt at a micro-batch: load, decide, and the save that writes all of it or nothing. */
 import type { Logger } from 'pino'
 import { uuidv7 } from 'uuidv7'
+import type { ContactCache } from '../src/contacts/contact-cache.ts'
 import { type ConfigCache, loadState } from '../src/contacts/load-state.ts'
 import { type DeadLetter, saveChanges } from '../src/contacts/save-changes.ts'
 import { type Changes, emptyChanges } from '../src/rules/changes.ts'
@@ -16,6 +17,8 @@ export interface PipelineDeps {
   sql: Sql
   log: Logger
   configs: ConfigCache
+  /** The cache of a partition under this epoch; without one, contacts are always read. */
+  contactsOf?: (partition: string, epoch: number) => ContactCache
   /** Told of each attempt that was written, and of each that had to be decided again. */
   metrics?: { saved?(events: number, seconds: number): void; conflict?(): void; deadLetter?(kind: string): void }
 }
@@ -30,19 +33,24 @@ export interface Attempt {
   deadLetters: DeadLetter[]
 }
 
-/** Load and decide. An exception in a rule is the item's own fault: it is set aside, and the rest decided afresh. */
+/**
+ * Load and decide. An exception in a rule is the item's own fault: it is set aside, and the rest decided afresh. What is
+ * decided with `contacts` may turn out stale when it is saved.
+ */
 export async function decideAll(
   deps: PipelineDeps,
   batch: MicroBatch,
   works: Work[],
   dead: Map<Work, string>,
+  contacts?: ContactCache,
 ): Promise<Attempt> {
-  for (;;) {
+  for (let cache = contacts; ; cache = undefined) {
     const live = works.filter((work) => !dead.has(work))
     const state = await loadState(
       deps.sql,
       deps.configs,
       live.map((work) => work.item),
+      cache,
     )
     const changes = emptyChanges()
     const decisions = new Map<Work, Decision>()
@@ -55,6 +63,8 @@ export async function decideAll(
         return true
       }
     })
+    // Perhaps it was a contact of the cache that was no longer so.
+    if (failed && cache) dead.delete(failed)
     if (failed) continue
     const deadLetters = [
       ...batch.poisoned.map(({ streamId, businessId, reason, payload }) => ({

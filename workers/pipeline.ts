@@ -20,14 +20,19 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
   /** Those that may have been written. */
   const attempts = new Map<string, Attempt>()
   const started = performance.now()
+  const contacts = deps.contactsOf?.(batch.partition, batch.epoch)
   for (let failures = 0, conflicts = 0, violations = 0; !signal.aborted; failures += 1) {
     let attempt: Attempt | undefined
     try {
-      attempt = await decideAll(deps, batch, works, dead)
+      attempt = await decideAll(deps, batch, works, dead, failures === 0 ? contacts : undefined)
       attempts.set(attempt.id, attempt)
-      if (await saveAttempt(deps, batch, attempt)) return applied(deps, batch, attempt, started)
-      // Not our position to move: an earlier attempt of ours with a lost reply did it, or another owner.
-      return await afterDoubt(deps, batch, attempts, started)
+      const isWritten = await saveAttempt(deps, batch, attempt)
+      // If not, it was not our position to move: an earlier attempt of ours with a lost reply did it, or another owner.
+      const committed = isWritten ? attempt : await findCommitted(deps, batch, attempts)
+      if (!committed) return { kind: 'fenced' }
+      // Also when it was decided without: the cache may hold a contact that it changed, as it was before.
+      contacts?.keep(committed.state, committed.changes)
+      return applied(deps, batch, committed, started)
     } catch (error) {
       if (attempt && wasRolledBack(error)) attempts.delete(attempt.id)
       const kind = faultKind(error)
@@ -39,6 +44,8 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
       }
       if (isUniqueViolation(error)) violations += 1
       const isPoisoned = kind === 'data' || violations >= TOO_MANY_VIOLATIONS
+      // What the cache held was out of date, most likely: Postgres itself is asked at once.
+      if (kind === 'conflict' && contacts && failures === 0) continue
       if (isPoisoned && (await setAside(deps, batch, works, dead, signal))) violations = 0
       else await backOff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)
     }
@@ -60,17 +67,14 @@ async function setAside(
   return poisoned !== null
 }
 
-async function afterDoubt(
-  deps: PipelineDeps,
-  batch: MicroBatch,
+async function findCommitted(
+  { sql }: PipelineDeps,
+  { partition }: MicroBatch,
   attempts: Map<string, Attempt>,
-  started: number,
-): Promise<Outcome> {
-  const [row] = await deps.sql<{ attempt: string | null }[]>`
-    select attempt from positions where partition = ${batch.partition}`
-  const committed = row?.attempt ? attempts.get(row.attempt) : undefined
-  if (committed) return applied(deps, batch, committed, started)
-  return { kind: 'fenced' }
+): Promise<Attempt | undefined> {
+  const [row] = await sql<{ attempt: string | null }[]>`
+    select attempt from positions where partition = ${partition}`
+  return row?.attempt ? attempts.get(row.attempt) : undefined
 }
 
 function applied(deps: PipelineDeps, batch: MicroBatch, attempt: Attempt, started: number): Outcome {

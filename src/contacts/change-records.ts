@@ -20,7 +20,7 @@ export function recordsOf(state: State, changes: Changes) {
     newFields: changes.newFields.map((field) => inSnakeCase(field)),
     assumedContacts: assumedContacts(state),
     contacts: contactRecords(state, changes),
-    raised: raisedVersions(state, changes),
+    touched: touchedContacts(state, changes),
     ...identityRecords(state, changes),
     endedEnrolments: [...changes.endedEnrolments.values()].map(({ enrolment, businessId }) =>
       inSnakeCase(enrolment, { businessId }),
@@ -79,11 +79,10 @@ function assumedContacts(state: State) {
     .sort(byId)
 }
 
-/** One that was made and merged away within this batch has a row as well, since its id was answered. */
 function contactRecords(state: State, changes: Changes) {
-  const merged = [...changes.newContacts.keys()].filter((id) => state.mergedInto.has(id))
-  const touched = new Set([...changes.deltas.keys(), ...merged])
-  return [...touched].sort().map((id) => contactRecord(state, id, changes.deltas.get(id) ?? emptyDelta()))
+  const written = [...changes.deltas.keys()].filter((id) => hasChanged(state, changes, id))
+  const ids = new Set([...written, ...mergedAtBirth(state, changes)])
+  return [...ids].sort().map((id) => contactRecord(state, id, changes.deltas.get(id) ?? emptyDelta()))
 }
 
 function contactRecord(state: State, id: string, delta: ContactDelta) {
@@ -94,6 +93,7 @@ function contactRecord(state: State, id: string, delta: ContactDelta) {
     id,
     created_at: contact?.createdAt,
     merged_into: state.mergedInto.has(id) ? survivorOf(state, id) : null,
+    raised: contact?.version === null || delta.raisesVersion ? 1 : 0,
     keyed: delta.keyed,
     stage: delta.stage,
     orders: delta.orders,
@@ -108,9 +108,33 @@ function contactRecord(state: State, id: string, delta: ContactDelta) {
   }
 }
 
-function raisedVersions(state: State, changes: Changes) {
-  return [...changes.deltas].flatMap(([id, { raisesVersion }]) =>
-    raisesVersion && !changes.newContacts.has(id) ? [{ business_id: state.contacts.get(id)?.businessId, id }] : [],
+/** Everybody who got anything: for the timeline and its erasure; `changed`: their snapshot is another now. */
+function touchedContacts(state: State, changes: Changes) {
+  const ids = new Set([...changes.deltas.keys(), ...mergedAtBirth(state, changes)])
+  return [...ids].sort().map((id) => ({
+    id,
+    businessId: state.contacts.get(id)?.businessId ?? '',
+    changed: hasChanged(state, changes, id),
+  }))
+}
+
+/** Made and merged away within this batch: they have a row as well, since their ids were answered. */
+const mergedAtBirth = (state: State, changes: Changes) =>
+  [...changes.newContacts.keys()].filter((id) => state.mergedInto.has(id))
+
+/** False: nothing but statistics. */
+function hasChanged(state: State, changes: Changes, id: string): boolean {
+  const delta = changes.deltas.get(id)
+  const contact = state.contacts.get(id)
+  if (!delta || !contact || contact.version === null) return true
+  return (
+    delta.raisesVersion ||
+    delta.stage > contact.stage ||
+    delta.orders > 0 ||
+    delta.revenue.size > 0 ||
+    delta.tags.size > 0 ||
+    delta.traits.size > 0 ||
+    Object.keys(delta.profile).length > 0
   )
 }
 

@@ -13,15 +13,21 @@ import {
   scopedKey,
 } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
+import type { ContactCache } from './contact-cache.ts'
 
 /** What businesses have configured, as last read; a save that finds it outdated has it dropped. */
 export type ConfigCache = Map<string, BusinessState>
 const MAX_CACHED_BUSINESSES = 10_000
 
-export async function loadState(sql: Sql, cache: ConfigCache, items: Item[]): Promise<State> {
+export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], contacts?: ContactCache): Promise<State> {
   const businessIds = [...new Set(items.map((item) => item.businessId))]
   const businesses = await loadBusinesses(sql, cache, businessIds)
-  const asked = whatToAsk(items)
+  const state = emptyState()
+  // Deciding adds fields; the cache only learns of them once they are committed.
+  for (const business of businesses)
+    state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
+  const asked = whatToAsk(items, (businessId, key) => contacts?.lend(state, businessId, key) ?? false)
+  if (isEmpty(asked)) return state
   const goals = businesses.flatMap((business) =>
     goalEvents(business).map((event) => ({ business_id: business.id, event })),
   )
@@ -29,7 +35,8 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[]): Pr
     select load_state(${JSON.stringify(asked.identities)}::text::json, ${JSON.stringify(asked.keys)}::text::json,
       ${JSON.stringify(asked.visitors)}::text::json, ${JSON.stringify(asked.contacts)}::text::json,
       ${JSON.stringify(goals)}::text::json) as state`
-  return buildState(row.state, businesses, asked.keyByHash)
+  fillState(state, row.state, asked.keyByHash)
+  return state
 }
 
 /** The first 16 bytes of the key's sha256, in the form of a uuid: narrow, and nothing of the caller's is kept. */
@@ -79,7 +86,7 @@ interface Asked {
 }
 
 /** Each question once: a hot contact or a repeated key is asked for a single time. */
-function whatToAsk(items: Item[]): Asked {
+function whatToAsk(items: Item[], isKnown: (businessId: string, identityKey: string) => boolean): Asked {
   const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [], keyByHash: new Map() }
   const seen = new Set<string>()
   const once = (key: string) => !seen.has(key) && Boolean(seen.add(key))
@@ -91,8 +98,9 @@ function whatToAsk(items: Item[]): Asked {
     }
     for (const kind of IDENTITY_KINDS) {
       const value = item.fact.identity[kind]
-      if (value !== undefined && once(`i ${identityKey(business_id, kind, value)}`))
-        asked.identities.push({ business_id, kind, value })
+      if (value === undefined) continue
+      const key = identityKey(business_id, kind, value)
+      if (once(`i ${key}`) && !isKnown(business_id, key)) asked.identities.push({ business_id, kind, value })
     }
     const { visitorId } = item.fact
     if (visitorId !== null && once(`v ${scopedKey(business_id, visitorId)}`))
@@ -114,6 +122,7 @@ interface LoadedState {
     created_at: number
     version: number
     keyed: boolean
+    stage: number
     identities: [IdentityKind, string, boolean][] | null
     profile: Profile
     enrolments:
@@ -134,11 +143,10 @@ interface LoadedState {
   visitors: { business_id: string; visitor_id: string; owner: string | null; listed_by: string[] | null }[]
 }
 
-function buildState(loaded: LoadedState, businesses: BusinessState[], keyByHash: Map<string, string>): State {
-  const state = emptyState()
-  // Deciding adds fields; the cache only learns of them once they are committed.
-  for (const business of businesses)
-    state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
+const isEmpty = ({ identities, keys, visitors, contacts }: Asked) =>
+  identities.length + keys.length + visitors.length + contacts.length === 0
+
+function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
   for (const row of loaded.contacts) addContact(state, row)
   for (const row of loaded.keys) {
     const key = keyByHash.get(scopedKey(row.business_id, row.key_hash))
@@ -150,7 +158,6 @@ function buildState(loaded: LoadedState, businesses: BusinessState[], keyByHash:
       owner: row.owner,
       listedBy: new Set(row.listed_by),
     })
-  return state
 }
 
 function addContact(state: State, row: LoadedState['contacts'][number]): void {
@@ -160,6 +167,7 @@ function addContact(state: State, row: LoadedState['contacts'][number]): void {
     createdAt: row.created_at,
     version: row.version,
     keyed: row.keyed,
+    stage: row.stage,
     identities: (row.identities ?? []).map(([kind, value, proven]) => ({ kind, value, proven })),
     profile: row.profile,
     enrolments: (row.enrolments ?? []).map((enrolment) => ({
@@ -175,6 +183,9 @@ function addContact(state: State, row: LoadedState['contacts'][number]): void {
     subscriptions: Object.fromEntries(row.subscriptions ?? []),
     mergedIds: row.merged_ids ?? [],
   }
+  // What the cache lent is older than what was read just now.
+  const lent = state.contacts.get(contact.id)
+  for (const held of lent?.identities ?? []) state.owners.delete(identityKey(row.business_id, held.kind, held.value))
   state.contacts.set(contact.id, contact)
   for (const held of contact.identities)
     state.owners.set(identityKey(contact.businessId, held.kind, held.value), contact.id)

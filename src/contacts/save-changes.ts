@@ -44,7 +44,7 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
       ${save.partition}, ${save.epoch}, ${save.from}, ${save.to}, ${save.attempt}, ${save.dryRun},
       ${JSON.stringify(records.businesses)}::text::json, ${list(records.newFields)}::text::json,
       ${list(records.assumedContacts)}::text::json, ${list(records.contacts)}::text::json,
-      ${list(records.raised)}::text::json, ${list(records.released)}::text::json,
+      ${list(records.released)}::text::json,
       ${list(records.endedEnrolments)}::text::json, ${list(records.merges)}::text::json,
       ${list(records.keptIdentities)}::text::json, ${list(records.newIdentities)}::text::json,
       ${list(records.statistics)}::text::json, ${list(records.revenue)}::text::json,
@@ -52,6 +52,9 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
       ${list(records.listedVisitors)}::text::json, ${list(records.identifications)}::text::json,
       ${list(records.newEnrolments)}::text::json, ${list(records.subscriptions)}::text::json,
       ${list(records.mergeLog)}::text::json, ${records.events}, ${save.changes.events.length},
+      ${literal(records.touched.map(({ businessId }) => businessId))}::text::uuid[],
+      ${literal(records.touched.map(({ id }) => id))}::text::uuid[],
+      ${literal(records.touched.map(({ changed }) => changed))}::text::boolean[],
       ${list(save.deadLetters.map(deadLetterRecord))}::text::json, ${list(save.replayed)}::text::json,
       ${list(records.erasures)}::text::json
     ) as saved`
@@ -60,6 +63,8 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
 
 /** An empty list is null, so that its statement is skipped. */
 const list = (rows: unknown[]) => (rows.length === 0 ? null : JSON.stringify(rows))
+
+const literal = (items: (string | boolean)[]) => `{${items.join(',')}}`
 
 function deadLetterRecord(letter: DeadLetter) {
   const { id, kind, reason, payload } = letter

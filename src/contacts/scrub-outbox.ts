@@ -31,9 +31,10 @@ async function scrubRows(sql: Sql, erased: string, from: number, below: number):
         from unnest(string_to_array(nullif(o.events, ''), E'\n')) with ordinality as lines (line, place)
         where (line::json ->> 'contact_id')::uuid <> all (erased.ids)
       ),
-      (business_ids, contact_ids) = (
-        select coalesce(array_agg(b order by place), '{}'), coalesce(array_agg(c order by place), '{}')
-        from unnest(o.business_ids, o.contact_ids) with ordinality as touched (b, c, place)
+      (business_ids, contact_ids, changed) = (
+        select coalesce(array_agg(b order by place), '{}'), coalesce(array_agg(c order by place), '{}'),
+          coalesce(array_agg(is_new order by place), '{}')
+        from unnest(o.business_ids, o.contact_ids, o.changed) with ordinality as touched (b, c, is_new, place)
         where c <> all (erased.ids)
       )
     from erased where o.id >= ${from} and o.id < ${below} and o.contact_ids && erased.ids`

@@ -57,6 +57,7 @@ function createContact({ state, changes, newId }: Deciding, call: Call): Contact
     createdAt: call.receivedAt,
     version: null,
     keyed: call.keyed,
+    stage: 0,
     identities: [],
     profile: {},
     enrolments: [],

@@ -47,6 +47,8 @@ export interface ContactState {
   /** The version that the save asserts; null for a contact made in this batch. */
   version: number | null
   keyed: boolean
+  /** As it was when the batch began. */
+  stage: number
   identities: HeldIdentity[]
   profile: Profile
   /** Filled only where the business has published campaigns. */

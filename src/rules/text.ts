@@ -57,6 +57,26 @@ function clean(text: string, found: { changed: boolean }): string {
   return sanitised.text
 }
 
+/**
+ * Whether a parsed JSON value holds more than `most` values, itself and nested ones counted; looks no further than that.
+ * N values are 2N − 1 bytes of JSON at least: what is far beyond a size limit is known as such before it is written.
+ */
+export function hasMoreValues(input: unknown, most: number): boolean {
+  const waiting = [input]
+  for (let seen = 0; waiting.length > 0; seen += 1) {
+    const value = waiting.pop()
+    const inside = valuesIn(value)
+    if (seen + 1 + waiting.length + inside.length > most) return true
+    waiting.push(...inside)
+  }
+  return false
+}
+
+function valuesIn(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value
+  return typeof value === 'object' && value !== null ? Object.values(value) : []
+}
+
 const encoder = new TextEncoder()
 
 /** The UTF-8 bytes of the compact JSON of `value` (decisions, "Strings"), as the size limits count them. */

@@ -6,10 +6,12 @@ import { sanitiseText } from './text.ts'
 const KEY = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 const MAX_KEY = 64
 const MAX_TEXT = 4096
+/** Of one call: no business has more fields. A body of nothing but keys would otherwise cost many times its size in warnings. */
+const MAX_TRAITS = 500
 
 /**
  * Reads the traits of a call (decisions, "Traits"): a key of another shape and a string that is too long are skipped with a
- * warning each; a value that is no string, finite number, boolean or null is a fault.
+ * warning each, all beyond the first 500 with one; a value that is no string, finite number, boolean or null is a fault.
  */
 export function readTraits(raw: Record<string, unknown>): {
   traits: Record<string, TraitValue>
@@ -19,7 +21,8 @@ export function readTraits(raw: Record<string, unknown>): {
   const traits: Record<string, TraitValue> = {}
   const warnings: string[] = []
   const faults: Fault[] = []
-  for (const [key, value] of Object.entries(raw)) {
+  const sent = Object.entries(raw)
+  for (const [key, value] of sent.slice(0, MAX_TRAITS)) {
     const path = `traits.${showKey(key)}`
     if (!isTraitValue(value)) {
       faults.push({ path, message: `${path} must be a string, a finite number, a boolean or null` })
@@ -35,7 +38,12 @@ export function readTraits(raw: Record<string, unknown>): {
       traits[key] = text
     }
   }
+  if (sent.length > MAX_TRAITS) warnings.push(describeLeft(sent.length - MAX_TRAITS))
   return { traits, warnings, faults }
+}
+
+function describeLeft(count: number): string {
+  return `${count} ${count === 1 ? 'trait was' : 'traits were'} skipped: a call has at most ${MAX_TRAITS}`
 }
 
 function isTraitValue(value: unknown): value is TraitValue {

@@ -12,6 +12,7 @@ function contact(id: string, keyed: boolean, ...held: Held[]): ContactState {
     createdAt: 1,
     version: 1,
     keyed,
+    stage: 0,
     identities: held.map(([kind, value, proven]) => ({ kind, value, proven })),
     profile: {},
     enrolments: [],

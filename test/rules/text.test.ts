@@ -1,6 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compactJsonBytes, isClean, MAX_DEPTH, sanitiseJson, sanitiseText, type Json } from '../../src/rules/text.ts'
+import {
+  compactJsonBytes,
+  hasMoreValues,
+  isClean,
+  MAX_DEPTH,
+  sanitiseJson,
+  sanitiseText,
+  type Json,
+} from '../../src/rules/text.ts'
 
 const HIGH = '\uD83D'
 const LOW = '\uDE00'
@@ -96,6 +104,28 @@ describe('sanitiseJson', () => {
     expect(sanitiseJson(JSON.parse(nest(MAX_DEPTH))).tooDeep).toBe(false)
     expect(sanitiseJson(JSON.parse(nest(MAX_DEPTH + 1)))).toEqual({ value: null, changed: false, tooDeep: true })
     expect(sanitiseJson(JSON.parse(nest(100_000)))).toEqual({ value: null, changed: false, tooDeep: true })
+  })
+})
+
+describe('hasMoreValues', () => {
+  test.each<[unknown, number]>([
+    [1, 1],
+    [null, 1],
+    ['text', 1],
+    [[], 1],
+    [{ a: 1, b: [2, { c: null }] }, 6],
+    [JSON.parse(`[${'[],'.repeat(99)}[]]`), 101],
+    [JSON.parse('['.repeat(5000) + ']'.repeat(5000)), 5000],
+  ])('%j holds so many', (value, count) => {
+    expect([hasMoreValues(value, count - 1), hasMoreValues(value, count)]).toEqual([true, false])
+  })
+
+  test('a JSON of so many values has about twice as many bytes at least', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(hasMoreValues(value, (compactJsonBytes(value as Json) + 1) / 2)).toBe(false)
+      }),
+    )
   })
 })
 

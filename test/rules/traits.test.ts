@@ -47,6 +47,18 @@ describe('readTraits', () => {
     }
   })
 
+  test('reads the first 500 of a call, and says in one warning how many it left', () => {
+    const raw = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`Bad${at}`, at]))
+    expect(readTraits(raw(500)).warnings).toHaveLength(500)
+    const { warnings } = readTraits(raw(100_000))
+    expect(warnings).toHaveLength(501)
+    expect(warnings.at(-1)).toBe('99500 traits were skipped: a call has at most 500')
+    const good = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`a${at}`, at]))
+    const read = readTraits(good)
+    expect(Object.keys(read.traits)).toHaveLength(500)
+    expect(read.warnings).toEqual(['1 trait was skipped: a call has at most 500'])
+  })
+
   test.each<TraitValue>([
     'gold',
     '',

@@ -1,4 +1,5 @@
 /** The ingest thread: connections of its own, and the loops of its share of the partitions. */
+import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { readPartitions } from '../../src/migrate.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
@@ -6,16 +7,16 @@ import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { applyMicroBatch } from '../pipeline.ts'
 import type { ThreadBody, ThreadTools } from './task.ts'
 
+/** One for each loop that could run here, opened as they are needed: a live save never queues behind a backfill's. */
 const MOST_CONNECTIONS = 32
 
 export const runIngest: ThreadBody = async (config, tools, signal) => {
   // Leases are renewed beside the saves, not behind them.
   const leases = connectPostgres(config.databaseUrl, { max: 2, name: 'sluice-leases' })
   try {
-    const partitions = await readPartitions(leases, config.streamPartitions)
-    // One for each loop that could run here: a live save never queues behind a backfill's.
-    const max = Math.min(2 * partitions, MOST_CONNECTIONS)
-    const saves = connectPostgres(config.databaseUrl, { max, name: 'sluice-ingest' })
+    // What STREAM_PARTITIONS says was asked when the process began: it may have been changed since.
+    await readPartitions(leases)
+    const saves = connectPostgres(config.databaseUrl, { max: MOST_CONNECTIONS, name: 'sluice-ingest' })
     try {
       await ingest({ leases, saves }, config, tools, signal)
     } finally {
@@ -33,7 +34,13 @@ async function ingest(
 ): Promise<void> {
   const redis = connectRedis(redisUrl, 'command', log)
   const connectReader = () => connectRedis(redisUrl, 'read', log)
-  const pipeline = { sql: saves, log, configs: new Map(), metrics: metricsOfSaves(metrics) }
+  const pipeline = {
+    sql: saves,
+    log,
+    configs: new Map(),
+    contactsOf: createContactCaches(),
+    metrics: metricsOfSaves(metrics),
+  }
   const loops = startIngestLoops(
     {
       sql: leases,

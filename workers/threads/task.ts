@@ -19,16 +19,18 @@ export interface ThreadTask {
 }
 
 export interface ThreadReport {
-  /** Epoch ms. */
-  at: number
   /** `Registry.getMetricsAsJSON()` */
   metrics: object[]
+  /** In words, what delays its work and fails no request. */
+  trouble: string | undefined
 }
 
 export interface ThreadTools {
   name: string
   log: Logger
   metrics: Metrics
+  /** Undefined: none any more. */
+  tellTrouble: (trouble: string | undefined) => void
 }
 
 /** Resolves once `signal` aborted and everything is put away; rejects when the loop died. */
@@ -46,12 +48,15 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
   metrics.registry.removeSingleMetric('process_resident_memory_bytes')
   const stopping = new AbortController()
   port.on('message', () => stopping.abort())
+  let trouble: string | undefined
+  const tellTrouble = (told: string | undefined) => void (trouble = told)
   const report = async (): Promise<void> => {
-    port.postMessage({ at: Date.now(), metrics: await metrics.registry.getMetricsAsJSON() } satisfies ThreadReport)
+    const figures = await metrics.registry.getMetricsAsJSON()
+    port.postMessage({ metrics: figures, trouble } satisfies ThreadReport)
   }
   const reporting = setInterval(() => void report(), REPORT_MS)
   try {
-    await body(config, { name, log, metrics }, stopping.signal)
+    await body(config, { name, log, metrics, tellTrouble }, stopping.signal)
   } finally {
     clearInterval(reporting)
     port.close()

@@ -45,6 +45,7 @@ begin
       'contacts', (
         select coalesce(json_agg(json_build_object(
           'business_id', c.business_id, 'id', c.id, 'created_at', c.created_at, 'version', c.version, 'keyed', c.keyed,
+          'stage', c.stage,
           'identities', (
             select json_agg(json_build_array(i.kind, i.value, i.proven) order by i.position)
             from identities i where i.business_id = c.business_id and i.contact_id = c.id

@@ -6,10 +6,10 @@
 -- With p_dry_run it raises SL003 in place of committing: to find the item that a fault of data comes from.
 create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
-  p_businesses json, p_new_fields json, p_assumed json, p_contacts json, p_raised json, p_released json,
+  p_businesses json, p_new_fields json, p_assumed json, p_contacts json, p_released json,
   p_ended_enrolments json, p_merges json, p_kept_identities json, p_new_identities json, p_statistics json, p_revenue json, p_keys json, p_visitors json,
   p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
-  p_events text, p_event_count integer, p_dead_letters json, p_replayed json, p_erasures json
+  p_events text, p_event_count integer, p_touched_businesses uuid[], p_touched uuid[], p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json
 ) returns boolean
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -63,16 +63,18 @@ begin
     end if;
   end if;
 
-  -- New contacts are inserted complete; those that were there are locked by now, and get what they lacked.
+  -- New contacts are inserted complete; those that were there are locked by now, and get what they lacked. `raised` is by
+  -- how much the version goes up: 1 for a new one.
   if p_contacts is not null then
-    insert into contacts as c (business_id, id, created_at, keyed, merged_into, stage, order_count, tags, traits,
+    insert into contacts as c (business_id, id, created_at, version, keyed, merged_into, stage, order_count, tags, traits,
         first_name, last_name, country, city, language, timezone)
-      select business_id, id, created_at, keyed, merged_into, stage, orders, tags, traits,
+      select business_id, id, created_at, raised, keyed, merged_into, stage, orders, tags, traits,
         first_name, last_name, country, city, language, timezone
-      from json_to_recordset(p_contacts) as x (business_id uuid, id uuid, created_at bigint, keyed boolean,
+      from json_to_recordset(p_contacts) as x (business_id uuid, id uuid, created_at bigint, keyed boolean, raised integer,
         merged_into uuid, stage smallint, orders bigint, tags text[], traits jsonb,
         first_name text, last_name text, country text, city text, language text, timezone text)
     on conflict (business_id, id) do update set
+      version = c.version + excluded.version,
       revision = c.revision + 1,
       keyed = c.keyed or excluded.keyed,
       stage = greatest(c.stage, excluded.stage),
@@ -86,13 +88,6 @@ begin
       language = coalesce(c.language, excluded.language),
       timezone = coalesce(c.timezone, excluded.timezone);
   end if;
-  if p_raised is not null then
-    for changed in select business_id, id from json_to_recordset(p_raised) as x (business_id uuid, id uuid)
-    loop
-      update contacts set version = version + 1 where business_id = changed.business_id and id = changed.id;
-    end loop;
-  end if;
-
   -- Those that leave their contact do so first: a contact holds one customer id.
   if p_released is not null then
     for changed in select business_id, kind, value
@@ -214,19 +209,24 @@ begin
       from json_to_recordset(p_erasures) as x (business_id uuid, contact_id uuid);
   end if;
 
-  insert into outbox (events, event_count, business_ids, contact_ids)
-    select p_events, p_event_count, array_agg(touched.business_id), array_agg(touched.id)
-    from (
-      select business_id, id from json_to_recordset(p_contacts) as x (business_id uuid, id uuid)
-      union
-      -- A merge re-points all that had been merged into the loser.
+  if p_merges is not null then
+    -- A merge re-points all that had been merged into the loser.
+    for changed in
       select m.business_id, c.id
       from json_to_recordset(p_merges) as m (business_id uuid, surviving_id uuid)
       cross join lateral (
         select c.id from contacts c where c.business_id = m.business_id and c.merged_into = m.surviving_id offset 0
       ) c
-    ) touched
-    having count(*) > 0;
+    loop
+      p_touched_businesses := p_touched_businesses || changed.business_id;
+      p_touched := p_touched || changed.id;
+      p_changed := p_changed || true;
+    end loop;
+  end if;
+  if p_touched <> '{}' then
+    insert into outbox (events, event_count, business_ids, contact_ids, changed)
+      values (p_events, p_event_count, p_touched_businesses, p_touched, p_changed);
+  end if;
 
   if p_dry_run then
     raise exception 'dry run' using errcode = 'SL003';

@@ -1,0 +1,149 @@
+/**
+ * Contacts as the saves of one partition's loop left them, so that a person who is seen often is read once. It may be
+ * out of date at any time: each save asserts the version of every contact that it looked at, and what was decided from a
+ * stale one is decided again from Postgres.
+ */
+import type { Changes } from '../rules/changes.ts'
+import { type ContactState, type State, identityKey } from '../rules/state.ts'
+
+/** Contacts, and what hangs on each: identities and enrolments. About 300 bytes each. All partitions of a worker together. */
+const MOST_WEIGHT = 320_000
+/** One partition gets no more than this, however few there are. */
+const MOST_OF_ONE = 80_000
+/** A cache that was not asked for so long belongs to a partition that went elsewhere, or to nobody: it goes. */
+const IDLE_MS = 600_000
+
+export interface ContactCache {
+  /** Lends the contact that holds this identity to the state; false when it is not known here. */
+  lend(state: State, businessId: string, identity: string): boolean
+  /** After the commit: takes back what was lent and decided on, and what was new. */
+  keep(state: State, changes: Changes): void
+}
+
+/**
+ * A cache for each partition, which lasts as long as its epoch: not everything that another owner may have done to a contact
+ * raises its version (what it consented to does not).
+ */
+export function createContactCaches(now = () => performance.now()): (partition: string, epoch: number) => ContactCache {
+  const caches = new Map<string, { epoch: number; cache: ContactCache; usedAt: number }>()
+  const share = () => Math.min(MOST_OF_ONE, MOST_WEIGHT / caches.size)
+  return (partition, epoch) => {
+    const known = caches.get(partition)
+    if (known?.epoch === epoch) {
+      known.usedAt = now()
+      return known.cache
+    }
+    for (const [name, { usedAt }] of caches) if (now() - usedAt > IDLE_MS) caches.delete(name)
+    const cache = createContactCache(share)
+    caches.set(partition, { epoch, cache, usedAt: now() })
+    return cache
+  }
+}
+
+interface Entry {
+  contact: ContactState
+  /** Of the business: another one may have other goals, whose times were not read. */
+  configVersion: number
+  /** Its identities, as `identityKey` writes them. */
+  keys: string[]
+  weight: number
+  /** Deciding changes a contact in place: one that did not come back is worth nothing. */
+  lent: boolean
+  /** Since it was last spared. */
+  used: boolean
+}
+
+/** @param most the weight of all that is kept: see `weightOf`; asked for each time */
+export function createContactCache(most: () => number): ContactCache {
+  const entries = new Map<string, Entry>()
+  const owners = new Map<string, Entry>()
+  const isFamiliar = createDoorkeeper(most)
+  let weight = 0
+
+  const drop = (id: string): void => {
+    const entry = entries.get(id)
+    if (!entry) return
+    entries.delete(id)
+    weight -= entry.weight
+    for (const key of entry.keys) if (owners.get(key) === entry) owners.delete(key)
+  }
+  const put = (contact: ContactState, configVersion: number): void => {
+    const keys = contact.identities.map(({ kind, value }) => identityKey(contact.businessId, kind, value))
+    const entry = { contact, configVersion, keys, weight: weightOf(contact), lent: false, used: false }
+    weight += entry.weight
+    entries.set(contact.id, entry)
+    for (const key of keys) owners.set(key, entry)
+  }
+  /** The oldest go, but for those that were used meanwhile: they are spared once. */
+  const evict = (): void => {
+    for (const [id, entry] of entries) {
+      if (weight <= most()) return
+      if (entry.used) {
+        entry.used = false
+        entries.delete(id)
+        entries.set(id, entry)
+      } else drop(id)
+    }
+  }
+
+  return {
+    lend(state, businessId, key) {
+      if (state.owners.has(key)) return true
+      const entry = owners.get(key)
+      if (!entry) return false
+      if (entry.lent || entry.configVersion !== state.businesses.get(businessId)?.configVersion) {
+        drop(entry.contact.id)
+        return false
+      }
+      entry.lent = entry.used = true
+      state.contacts.set(entry.contact.id, entry.contact)
+      for (const own of entry.keys) state.owners.set(own, entry.contact.id)
+      return true
+    },
+    keep(state, changes) {
+      const isRestless = restlessOf(changes)
+      for (const contact of state.contacts.values()) {
+        const entry = entries.get(contact.id)
+        const { configVersion } = state.businesses.get(contact.businessId) ?? {}
+        const isAsItWas = entry?.contact === contact && !changes.deltas.get(contact.id)?.raisesVersion
+        followSave(contact, changes)
+        if (isAsItWas && !isRestless(contact)) entry.lent = false
+        else {
+          if (entry) drop(contact.id)
+          const isWorthIt = entry !== undefined || isFamiliar(contact.id)
+          if (isWorthIt && configVersion !== undefined && !isRestless(contact)) put(contact, configVersion)
+        }
+      }
+      evict()
+    },
+  }
+}
+
+const weightOf = ({ identities, enrolments }: ContactState): number => 1 + identities.length + enrolments.length
+
+/** True from the second time on, for about as many ids as fit in: most people of an import are seen once. */
+function createDoorkeeper(most: () => number): (id: string) => boolean {
+  let seen = new Set<string>()
+  let before = new Set<string>()
+  return (id) => {
+    if (seen.has(id) || before.has(id)) return true
+    seen.add(id)
+    if (seen.size >= most()) [before, seen] = [seen, new Set()]
+    return false
+  }
+}
+
+/** Postgres did more to these than the working copy knows. */
+function restlessOf(changes: Changes): (contact: ContactState) => boolean {
+  const merged = new Set(changes.merges.flatMap(({ losingId, survivingId }) => [losingId, survivingId]))
+  const erased = new Set(changes.erasures.map(({ contactId }) => contactId))
+  const configured = new Set(changes.newFields.map(({ businessId }) => businessId))
+  return ({ id, businessId }) => merged.has(id) || erased.has(id) || configured.has(businessId)
+}
+
+function followSave(contact: ContactState, { deltas }: Changes): void {
+  const delta = deltas.get(contact.id)
+  contact.version = contact.version === null ? 1 : contact.version + (delta?.raisesVersion ? 1 : 0)
+  contact.stage = Math.max(contact.stage, delta?.stage ?? 0)
+  contact.mergedIds = []
+}

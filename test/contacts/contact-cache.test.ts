@@ -1,0 +1,227 @@
+/** The cache changes nothing but the cost: what was decided from a stale contact is decided again. */
+import * as fc from 'fast-check'
+import { uuidv7 } from 'uuidv7'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createContactCache, createContactCaches } from '../../src/contacts/contact-cache.ts'
+import { emptyChanges, emptyDelta } from '../../src/rules/changes.ts'
+import type { Identity } from '../../src/rules/facts.ts'
+import { type ContactState, type State, emptyState, identityKey } from '../../src/rules/state.ts'
+import type { ContactAnswer } from '../../src/stream/entry.ts'
+import {
+  type Call,
+  NOW,
+  type Pipeline,
+  batch,
+  eventFact,
+  identify,
+  identifyFact,
+  openPipeline,
+  track,
+} from '../support/facts.ts'
+import { readPeople } from '../support/read-people.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+describe('what it holds', () => {
+  const state = (configVersion = 1): State => {
+    const made = emptyState()
+    made.businesses.set('b', { id: 'b', configVersion, fields: new Map(), campaigns: [] })
+    return made
+  }
+  const contact = (id: string): ContactState => ({
+    id,
+    businessId: 'b',
+    createdAt: 1,
+    version: null,
+    keyed: true,
+    stage: 0,
+    identities: [{ kind: 'email', value: id, proven: true }],
+    profile: {},
+    enrolments: [],
+    goalLastAt: new Map(),
+    subscriptions: {},
+    mergedIds: [],
+  })
+  const keyOf = (id: string) => identityKey('b', 'email', id)
+  const keeping = (most: number, ...ids: string[]) => {
+    const cache = createContactCache(() => most)
+    for (const id of [...ids, ...ids]) {
+      const made = state()
+      made.contacts.set(id, contact(id))
+      cache.keep(made, emptyChanges())
+    }
+    return cache
+  }
+  const lends = (cache: ReturnType<typeof createContactCache>, id: string) => cache.lend(state(), 'b', keyOf(id))
+
+  it('is what was saved, under the version that the save left', () => {
+    const next = state()
+    expect(keeping(9, 'ann').lend(next, 'b', keyOf('ann'))).toBe(true)
+    expect(next.contacts.get('ann')?.version).toBe(1)
+    expect(next.owners.get(keyOf('ann'))).toBe('ann')
+  })
+
+  it('is nobody who was seen once only', () => {
+    const cache = createContactCache(() => 9)
+    const made = state()
+    made.contacts.set('ann', contact('ann'))
+    cache.keep(made, emptyChanges())
+    expect(lends(cache, 'ann')).toBe(false)
+  })
+
+  it('is not lent again until a save brings it back', () => {
+    const cache = keeping(9, 'ann')
+    const failed = state()
+    cache.lend(failed, 'b', keyOf('ann'))
+    expect(lends(cache, 'ann')).toBe(false)
+    expect(lends(cache, 'ann')).toBe(false)
+  })
+
+  it('ends with the configuration that it was read under', () => {
+    const cache = keeping(9, 'ann')
+    expect(cache.lend(state(2), 'b', keyOf('ann'))).toBe(false)
+  })
+
+  it('is bounded by what hangs on the contacts, too', () => {
+    const cache = keeping(5, 'ann', 'bob')
+    const grown = state()
+    cache.lend(grown, 'b', keyOf('bob'))
+    const bob = grown.contacts.get('bob')
+    for (const value of ['bob2', 'bob3']) bob?.identities.push({ kind: 'email', value, proven: true })
+    const changes = emptyChanges()
+    changes.deltas.set('bob', { ...emptyDelta(), raisesVersion: true })
+    cache.keep(grown, changes)
+    expect(lends(cache, 'ann')).toBe(false)
+    expect(lends(cache, 'bob3')).toBe(true)
+  })
+
+  it('is bounded: the oldest goes, unless it was used', () => {
+    const cache = keeping(4, 'ann', 'bob')
+    const used = state()
+    cache.lend(used, 'b', keyOf('ann'))
+    used.contacts.set('cem', contact('cem'))
+    cache.keep(used, emptyChanges())
+    const again = state()
+    again.contacts.set('cem', contact('cem'))
+    cache.keep(again, emptyChanges())
+    expect(['ann', 'bob', 'cem'].map((id) => lends(cache, id))).toEqual([true, false, true])
+  })
+
+  it('is another for another partition, and for another epoch', () => {
+    const cacheOf = createContactCaches()
+    const first = cacheOf('live-0', 1)
+    expect(cacheOf('live-0', 1)).toBe(first)
+    expect(cacheOf('live-1', 1)).not.toBe(first)
+    expect(cacheOf('live-0', 2)).not.toBe(first)
+    expect(cacheOf('live-0', 1)).not.toBe(first)
+  })
+})
+
+let stack: Stack
+let pipelines: [Pipeline, Pipeline]
+let uncached: Pipeline
+beforeAll(async () => {
+  stack = await openStack()
+  pipelines = [await openPipeline(stack.sql), await openPipeline(stack.sql)]
+  uncached = await openPipeline(stack.sql)
+  delete uncached.deps.contactsOf
+})
+afterAll(() => stack.close())
+
+describe('two partitions with a cache each', () => {
+  interface Step {
+    at: 0 | 1
+    kind: 'track' | 'batch' | 'identify' | 'unkeyed'
+    fields: { person: number; kind: 'email' | 'phone' | 'platformCustomerId' }[]
+    event: string
+  }
+  const step: fc.Arbitrary<Step> = fc.record({
+    at: fc.constantFrom(0 as const, 1 as const),
+    kind: fc.constantFrom('track' as const, 'batch' as const, 'identify' as const, 'unkeyed' as const),
+    fields: fc.array(
+      fc.record({
+        person: fc.nat(2),
+        kind: fc.constantFrom('email' as const, 'phone' as const, 'platformCustomerId' as const),
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+    event: fc.constantFrom('start', 'goal', 'checkout_started'),
+  })
+  const identityOf = ({ fields }: Step): Identity =>
+    Object.fromEntries(
+      fields.map(({ person, kind }) => [kind, kind === 'email' ? `${person}@x.io` : `97250000000${person}`]),
+    )
+  const callOf = (businessId: string, made: Step, n: number): Call => {
+    const fact = eventFact(made.event, identityOf(made), { occurredAt: NOW - n, value: 1, tags: [`t${n}`] })
+    const profile = { firstName: `name ${n}` }
+    if (made.kind === 'track') return track(businessId, fact)
+    if (made.kind === 'batch') return batch(businessId, [fact])
+    return identify(businessId, identifyFact(identityOf(made), { profile }), made.kind === 'identify')
+  }
+  const publish = async (businessId: string) => stack.sql`
+    with campaign as (
+      insert into campaigns (business_id, id, name, status, trigger_event, can_enter_again, goal_event, published_at)
+      values (${businessId}, ${uuidv7()}, 'c', 'published', 'start', true, 'goal', now())
+    )
+    update businesses set config_version = config_version + 1 where id = ${businessId}`
+  const told = (answers: unknown, ids: Map<string, number>): string =>
+    JSON.stringify(answers).replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, (id) => {
+      if (!ids.has(id)) ids.set(id, ids.size)
+      return String(ids.get(id))
+    })
+  const statesOf = async (businessId: string) =>
+    (
+      await stack.sql<{ states: string }[]>`
+        select string_agg(state, ' ' order by enrolled_at, received_at, state) as states from enrolments
+        where business_id = ${businessId}`
+    )[0]?.states
+
+  /** What was answered, and what is held in the end; the campaign is published in the middle. */
+  async function run(steps: Step[], pipelineOf: (made: Step) => Pipeline) {
+    const { businessId } = await createBusiness(stack.sql)
+    const ids = new Map<string, number>()
+    const answers: string[] = []
+    for (const [n, made] of steps.entries()) {
+      if (n === Math.floor(steps.length / 2)) await publish(businessId)
+      answers.push(told(await pipelineOf(made).apply(callOf(businessId, made, n)), ids))
+    }
+    const people = await readPeople(stack.sql, businessId)
+    return { answers, people, states: await statesOf(businessId) }
+  }
+
+  it('answer and keep what they would without', { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 20 }), async (steps) => {
+        expect(await run(steps, ({ at }) => pipelines[at])).toEqual(await run(steps, () => uncached))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('a person that is known here is not read again', async () => {
+    const { businessId } = await createBusiness(stack.sql)
+    const call = () => pipelines[0].track(track(businessId, eventFact('seen', { email: 'ann@x.io' })))
+    await call()
+    const { contactId } = (await call()) as ContactAnswer
+    await stack.sql`update identities set contact_id = ${uuidv7()} where business_id = ${businessId}`
+    expect(await call()).toMatchObject({ contactId, isNew: false })
+  })
+
+  it('a campaign that was published meanwhile knows what had happened before', async () => {
+    const { businessId } = await createBusiness(stack.sql)
+    const call = (event: string) => track(businessId, eventFact(event, { email: 'ann@x.io' }))
+    await pipelines[0].track(call('goal'))
+    await pipelines[0].track(call('goal'))
+    await publish(businessId)
+    await pipelines[0].track(call('start'))
+    expect(await statesOf(businessId)).toBe('converted')
+  })
+
+  it('a contact that was erased elsewhere is made anew', async () => {
+    const { businessId } = await createBusiness(stack.sql)
+    const call = () => track(businessId, eventFact('seen', { email: 'ann@x.io' }))
+    await pipelines[0].track(call())
+    const { contactId } = await pipelines[0].track(call())
+    await pipelines[1].apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: contactId ?? '' })
+    expect(await pipelines[0].track(call())).toMatchObject({ isNew: true })
+  })
+})
