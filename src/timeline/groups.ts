@@ -1,5 +1,5 @@
 import type { Sql } from '../stores/postgres.ts'
-import { decodeTimelineRow } from './outbox-row.ts'
+import { decodeTimelineRow, readTimelineRow } from './outbox-row.ts'
 import type { FaultyLine } from './insert-events.ts'
 
 /** What one group holds at most: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
@@ -16,6 +16,10 @@ export interface Group {
   id: string
   /** JSON lines of `TimelineRow`. */
   lines: string[]
+  /** ClickHouse had it before; its contacts' statistics are to be checked too (see stamp-resent.ts). */
+  isResent: boolean
+  /** It holds half of what one may, or more: the next is likely to be waiting. */
+  isLarge: boolean
 }
 
 /**
@@ -24,10 +28,10 @@ export interface Group {
  */
 export async function nextGroup(sql: Sql, owner: string, limits: GroupLimits): Promise<Group | undefined> {
   const id = (await findUnfinished(sql)) ?? (await stampGroup(sql, owner, limits))
-  return id === undefined ? undefined : await readGroup(sql, id)
+  return id === undefined ? undefined : await readGroup(sql, id, limits)
 }
 
-async function findUnfinished(sql: Sql): Promise<string | undefined> {
+export async function findUnfinished(sql: Sql): Promise<string | undefined> {
   const [row] = await sql<{ group_id: string }[]>`
     select group_id from outbox where shipped_at is null and group_id is not null order by id limit 1`
   return row?.group_id
@@ -47,7 +51,7 @@ async function stampGroup(sql: Sql, owner: string, limits: GroupLimits): Promise
         sum(octet_length(events)) over sofar as bytes
       from (
         select id, event_count, events, contact_ids from outbox
-        where shipped_at is null and group_id is null
+        where shipped_at is null and group_id is null and resend is null
         order by id limit ${limits.events}
       ) oldest
       window sofar as (order by id)
@@ -60,14 +64,23 @@ async function stampGroup(sql: Sql, owner: string, limits: GroupLimits): Promise
   return rows.length === 0 ? undefined : id
 }
 
-async function readGroup(sql: Sql, id: string): Promise<Group> {
-  const rows = await sql<{ events: string }[]>`
-    select events from outbox where group_id = ${id} and shipped_at is null and events <> '' order by id`
-  return { id, lines: rows.flatMap(({ events }) => events.split('\n')).filter(Boolean) }
+async function readGroup(sql: Sql, id: string, limits: GroupLimits): Promise<Group> {
+  const rows = await sql<{ events: string; resend: string[] | null; weight: number }[]>`
+    select events, to_json(resend) as resend, greatest(event_count, cardinality(contact_ids)) as weight
+    from outbox where group_id = ${id} and shipped_at is null order by id`
+  const lines = rows.flatMap(({ events, resend }) => linesOf(events).filter((line) => !resend || isOneOf(resend, line)))
+  const weight = rows.reduce((sum, row) => sum + row.weight, 0)
+  const length = rows.reduce((sum, row) => sum + row.events.length, 0)
+  const isLarge = weight >= limits.events / 2 || length >= limits.bytes / 2
+  return { id, lines, isResent: rows.some(({ resend }) => resend !== null), isLarge }
 }
 
+export const linesOf = (events: string): string[] => events.split('\n').filter(Boolean)
+
+const isOneOf = (ids: string[], line: string): boolean => ids.includes(readTimelineRow(line)?.event_id ?? '')
+
 export async function markShipped(sql: Sql, id: string): Promise<void> {
-  await sql`update outbox set shipped_at = now() where group_id = ${id} and shipped_at is null`
+  await sql`update outbox set shipped_at = now(), resend = resend[1:0] where group_id = ${id} and shipped_at is null`
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { leaseIsHeld } from '../stream/lease.ts'
 import { pause } from '../stream/pause.ts'
 
 /** The right to ship the outbox: one process at a time. */
@@ -54,7 +55,7 @@ async function repeat(run: () => Promise<void>, everyMs: number, signal: AbortSi
 async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<boolean> {
   const rows = await sql`
     update timeline_lease set owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    where owner = ${owner} or lease_until <= now()
+    where owner = ${owner} or not (${leaseIsHeld(sql)})
     returning 1`
   return rows.length > 0
 }

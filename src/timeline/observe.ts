@@ -6,16 +6,19 @@ export interface TimelineMetrics {
   outboxRows?: { set(rows: number): void }
   /** Age of the oldest of them in seconds; 0 when there is none. */
   outboxLagSeconds?: { set(seconds: number): void }
+  /** Rounds that did not come to their end; the outbox keeps what they did not ship. */
+  timelineFailures?: { inc(labels: { cause: 'disk_full' | 'other' }): void }
   /** Events inserted into ClickHouse. */
   timelineRows?: { inc(events: number): void }
   /** Seconds from reading a group to marking it shipped. */
   timelineInsertSeconds?: { observe(seconds: number): void }
 }
 
+/** What is sent again, long after it was recorded, is not counted. */
 export async function observeOutbox(sql: Sql, metrics: TimelineMetrics): Promise<void> {
   const [waiting] = await sql<{ rows: number; seconds: number }[]>`
     select count(*) as rows, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds
-    from outbox where shipped_at is null`
+    from outbox where shipped_at is null and resend is null`
   metrics.outboxRows?.set(waiting?.rows ?? 0)
   metrics.outboxLagSeconds?.set(waiting?.seconds ?? 0)
 }

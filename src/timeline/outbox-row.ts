@@ -37,3 +37,15 @@ export function encodeTimelineRow(row: TimelineRow): string {
 export function decodeTimelineRow(line: string): TimelineRow {
   return JSON.parse(line) as TimelineRow
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Undefined for a line that is no row, or names no event that could be looked up. */
+export function readTimelineRow(line: string): TimelineRow | undefined {
+  try {
+    const row = decodeTimelineRow(line)
+    return [row.business_id, row.contact_id, row.event_id].every((id) => UUID.test(id)) ? row : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -5,16 +5,15 @@ import { describeFault } from './insert-events.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { observeOutbox } from './observe.ts'
 import { purgeOutbox } from './purge-outbox.ts'
-import { type ShipDeps, shipOutbox } from './ship-outbox.ts'
+import { type ShipDeps, shipOutbox, shipResent } from './ship-outbox.ts'
+import { type TroubleDeps, type TroubleReport, reportTrouble } from './tell-trouble.ts'
 
-export interface TimelineDeps extends ShipDeps {
+export interface TimelineDeps extends ShipDeps, TroubleDeps {
   config: Pick<Config, 'leaseMs' | 'outboxKeepMs'>
 }
 
-/** Rows gather for this long unless a group is waiting already: an insert of few costs nearly what one of thousands does. */
+/** Rows gather for this long, but after a large group the next is taken at once: an insert of few costs nearly what one of thousands does. */
 const POLL_MS = 500
-/** From this many events on the next group is taken at once. */
-const BUSY_EVENTS = 2000
 const OBSERVE_MS = 5000
 const BACKOFF_MS = { first: 250, most: 3000 }
 
@@ -25,10 +24,13 @@ const BACKOFF_MS = { first: 250, most: 3000 }
 export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Promise<void> {
   const lease = await takeLease(deps, deps.config.leaseMs)
   const chores = createChores(deps)
+  const trouble = reportTrouble(deps, lease)
   const observing = observe(deps, lease, signal)
   let failures = 0
   while (!signal.aborted) {
-    const round = lease.held() ? await runRound(deps, lease, chores, signal) : 'idle'
+    const isOurs = lease.held()
+    if (!isOurs) trouble.standBy()
+    const round = isOurs ? await runRound(deps, { lease, chores, trouble }, signal) : 'idle'
     failures = round === 'failed' ? failures + 1 : 0
     if (round !== 'busy') await pause(failures > 0 ? backoffMs(failures) : POLL_MS, signal)
   }
@@ -38,18 +40,23 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
 
 async function runRound(
   deps: TimelineDeps,
-  lease: Lease,
-  chores: Chores,
+  { lease, chores, trouble }: { lease: Lease; chores: Chores; trouble: TroubleReport },
   signal: AbortSignal,
 ): Promise<'busy' | 'idle' | 'failed'> {
   try {
-    const events = await shipOutbox(deps, lease, signal)
+    const shipped = await shipOutbox(deps, lease, signal)
     // Only ever after a group has gone through: nothing of an earlier one can arrive behind an erasure.
     await chores.erase()
+    // In turn with what is new, so that neither holds up the other for long.
+    const resent = await shipResent(deps, lease, signal)
     await chores.purge()
-    return events !== undefined && events >= BUSY_EVENTS ? 'busy' : 'idle'
+    await trouble.succeeded()
+    return resent || shipped?.isLarge ? 'busy' : 'idle'
   } catch (error) {
-    if (!signal.aborted) deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')
+    if (signal.aborted) return 'failed'
+    deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')
+    // With Postgres away there is nowhere to tell it.
+    await trouble.failed(error).catch(() => undefined)
     return 'failed'
   }
 }

@@ -29,9 +29,9 @@ interface ContactRow {
 }
 
 /**
- * Sends the present state of every contact that a group touched. It may be newer than the group, and one that is gone is
- * left to the erasure; neither matters, since the highest revision wins in ClickHouse. For the same reason it goes
- * without a token: a repeat that read a newer state must not be taken for the first attempt.
+ * Sends the present state of every contact that a group changed. It may be newer than the group, and one that is gone is
+ * left to the erasure; neither matters, since the highest revision wins in ClickHouse. For the same reason no insert is
+ * taken for a repeat: it may have read a newer state than the first attempt.
  */
 export async function sendSnapshots(
   deps: { sql: Sql; clickhouse: ClickHouseClient },
@@ -55,8 +55,8 @@ type Touched = Pick<ContactRow, 'business_id' | 'contact_id'>
 async function readTouched(sql: Sql, groupId: string): Promise<Touched[]> {
   return await sql<Touched[]>`
     select distinct t.business_id, t.contact_id
-    from outbox o, unnest(o.business_ids, o.contact_ids) as t (business_id, contact_id)
-    where o.group_id = ${groupId} and o.shipped_at is null`
+    from outbox o, unnest(o.business_ids, o.contact_ids, o.changed) as t (business_id, contact_id, changed)
+    where o.group_id = ${groupId} and o.shipped_at is null and t.changed`
 }
 
 async function readContacts(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
@@ -91,8 +91,13 @@ export interface Snapshot {
   [column: string]: unknown
 }
 
-const INSERT = `insert into contact_snapshots settings async_insert = 0, insert_deduplicate = 1,
-  deduplicate_blocks_in_dependent_materialized_views = 1, input_format_skip_unknown_fields = 1 format JSONEachRow`
+/**
+ * A token of its own for each insert: ClickHouse, which knows equal blocks again, would leave out one that it had before
+ * and has lost since. (Settings that say so have changed between its versions.) A snapshot too many changes nothing.
+ */
+const insertWith = (token: string) => `insert into contact_snapshots settings async_insert = 0, insert_deduplicate = 1,
+  deduplicate_blocks_in_dependent_materialized_views = 1, insert_deduplication_token = '${token}',
+  input_format_skip_unknown_fields = 1 format JSONEachRow`
 
 export async function insertSnapshots(clickhouse: ClickHouseClient, snapshots: Snapshot[]): Promise<void> {
   const lines = snapshots.map((snapshot) => JSON.stringify(snapshot))
@@ -101,6 +106,6 @@ export async function insertSnapshots(clickhouse: ClickHouseClient, snapshots: S
 
 async function insertLines(clickhouse: ClickHouseClient, lines: string[], signal?: AbortSignal): Promise<void> {
   if (lines.length === 0) return
-  const query = `${INSERT}\n${lines.join('\n')}`
+  const query = `${insertWith(crypto.randomUUID())}\n${lines.join('\n')}`
   await clickhouse.command({ query, ...(signal && { abort_signal: signal }) })
 }

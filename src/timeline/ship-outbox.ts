@@ -5,7 +5,9 @@ import { GROUP_LIMITS, type Group, type GroupLimits, markShipped, nextGroup, set
 import { findFaultyLines, insertEvents, isDataFault } from './insert-events.ts'
 import type { Lease } from './lease.ts'
 import type { TimelineMetrics } from './observe.ts'
+import { rebuildStatistics } from './rebuild-statistics.ts'
 import { sendSnapshots } from './send-snapshots.ts'
+import { stampResent } from './stamp-resent.ts'
 
 export interface ShipDeps {
   sql: Sql
@@ -14,18 +16,23 @@ export interface ShipDeps {
   metrics?: TimelineMetrics
 }
 
+export interface Shipped extends Pick<Group, 'isLarge'> {
+  /** Inserted. */
+  events: number
+}
+
 /**
  * Takes one group from the outbox to ClickHouse (design, promise 5): its events under the group's id as token, then the
  * present state of the contacts it touched, then the mark in Postgres. A crash after any step repeats the group, which
- * changes nothing that is there. Returns the number of events, or undefined when nothing waits. Rejects on trouble; the
- * group is then the first to be sent again.
+ * changes nothing that is there. Returns undefined when nothing waits. Rejects on trouble; the group is then the first to
+ * be sent again.
  */
 export async function shipOutbox(
   deps: ShipDeps,
   lease: Lease,
   signal?: AbortSignal,
   limits: GroupLimits = GROUP_LIMITS,
-): Promise<number | undefined> {
+): Promise<Shipped | undefined> {
   const group = await nextGroup(deps.sql, lease.owner, limits)
   if (!group) return undefined
   // An owner that was paused while it read must not send what another may have shipped, and erased, since.
@@ -33,10 +40,23 @@ export async function shipOutbox(
   const started = performance.now()
   const events = await sendEvents(deps, group, signal)
   await sendSnapshots(deps, group.id, signal)
+  if (group.isResent) await rebuildStatistics(deps, group.id, lease)
   await markShipped(deps.sql, group.id)
   deps.metrics?.timelineRows?.inc(events)
   deps.metrics?.timelineInsertSeconds?.observe((performance.now() - started) / 1000)
-  return events
+  return { events, isLarge: group.isLarge }
+}
+
+/** Ships one group of what is to be sent again, when no other is under way; false when nothing is, or not yet. */
+export async function shipResent(
+  deps: ShipDeps,
+  lease: Lease,
+  signal?: AbortSignal,
+  limits: GroupLimits = GROUP_LIMITS,
+): Promise<boolean> {
+  if (!(await stampResent(deps, lease, limits))) return false
+  await shipOutbox(deps, lease, signal, limits)
+  return true
 }
 
 async function sendEvents(deps: ShipDeps, group: Group, signal?: AbortSignal): Promise<number> {

@@ -93,8 +93,9 @@ export async function save(
 export async function saveLines({ sql }: Lab, businessId: string, lines: string[], touched: string[]): Promise<void> {
   const ids = [...new Set(touched)]
   await sql`
-    insert into outbox (events, event_count, business_ids, contact_ids)
-    values (${lines.join('\n')}, ${lines.length}, ${`{${ids.map(() => businessId).join(',')}}`}::uuid[], ${`{${ids.join(',')}}`}::uuid[])`
+    insert into outbox (events, event_count, business_ids, contact_ids, changed)
+    values (${lines.join('\n')}, ${lines.length}, ${`{${ids.map(() => businessId).join(',')}}`}::uuid[], ${`{${ids.join(',')}}`}::uuid[],
+      ${`{${ids.map(() => true).join(',')}}`}::boolean[])`
 }
 
 /** The losing ids point to the survivor, and all of them changed. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
+import { readTrouble } from '../../src/timeline/tell-trouble.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
 
@@ -59,6 +60,25 @@ test('ClickHouse going away in the middle and coming back delays the timeline an
   await running.stop()
   expect(seen.inserted).toBe(saved)
   expect(seen.durations).toBeGreaterThan(0)
+}, 60_000)
+
+test('what keeps the timeline from being shipped is told with its beginning, until it passes', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  const causes: string[] = []
+  const running = start({ timelineFailures: { inc: ({ cause }: { cause: string }) => void causes.push(cause) } })
+  expect(await readTrouble(lab.sql)).toBeUndefined()
+  gate.shut()
+  await save(lab, business, [{ contact_id: contact }])
+  await expect.poll(() => readTrouble(lab.sql), eventually).toMatch(/^timeline: not shipped since \d{4}-.*Z: ./)
+  const told = await readTrouble(lab.sql)
+  const failures = causes.length
+  await expect.poll(() => causes.length, eventually).toBeGreaterThan(failures)
+  expect(await readTrouble(lab.sql)).toBe(told)
+  expect(new Set(causes)).toEqual(new Set(['other']))
+  gate.open()
+  await expect.poll(() => readTrouble(lab.sql), eventually).toBeUndefined()
+  await running.stop()
 }, 60_000)
 
 test('a stop in the middle is no loss, and the next owner goes on at once', async () => {

@@ -4,7 +4,7 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 import { runTimeline as ship } from '../../src/timeline/run-timeline.ts'
 import type { ThreadBody } from './task.ts'
 
-export const runTimeline: ThreadBody = async (config, { log, metrics }, signal) => {
+export const runTimeline: ThreadBody = async (config, { log, metrics, tellTrouble }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {
     max: 3,
     name: 'sluice-timeline',
@@ -13,7 +13,7 @@ export const runTimeline: ThreadBody = async (config, { log, metrics }, signal) 
   })
   const clickhouse = connectClickHouse(config.clickhouseUrl)
   try {
-    await ship({ sql, clickhouse, log, metrics, config }, signal)
+    await ship({ sql, clickhouse, log, metrics, config, onTrouble: tellTrouble }, signal)
   } finally {
     await Promise.all([clickhouse.close(), sql.end({ timeout: 1 })])
   }

@@ -1,0 +1,101 @@
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { TimelineRow } from './outbox-row.ts'
+
+/** How ClickHouse holds an event: `right` is once, and as it was recorded; `wrong` is several times or otherwise. */
+export type Presence = 'right' | 'wrong' | 'absent'
+
+/** Lists of ids make long statements; their text has a limit of its own. */
+export const LONG_STATEMENT = { max_query_size: '67108864' }
+
+const COLUMNS = `business_id, contact_id, event_id, event, occurred_ms, received_ms, type, value, currency,
+  toString(counted) as counted, is_order, properties, source, idempotency_key, visitor_id`
+
+/** Tells copies apart that differ in anything. */
+const FINGERPRINT = `cityHash64(toString((event, occurred_ms, received_ms, type, value, currency, counted, is_order,
+  properties, source, idempotency_key, visitor_id)))`
+
+/** An event that should be there, and every copy that ClickHouse has of it under its contact. */
+interface Found {
+  wanted: TimelineRow
+  copies: { row: TimelineRow; fingerprint: string }[]
+}
+
+/** How ClickHouse holds each of these events, by id. */
+export async function lookUpEvents(
+  clickhouse: ClickHouseClient,
+  wanted: TimelineRow[],
+): Promise<Map<string, Presence>> {
+  const found = await findCopies(clickhouse, wanted)
+  return new Map(found.map((event) => [event.wanted.event_id, presenceOf(event)]))
+}
+
+/**
+ * Deletes the copies of those events that are there wrongly, all of them: what is right is sent again afterwards. It
+ * deletes what ClickHouse still finds wrong at that time, so a call that was held up, and comes when the event has been
+ * sent again, does nothing.
+ */
+export async function dropWrongCopies(clickhouse: ClickHouseClient, wanted: TimelineRow[]): Promise<void> {
+  const wrong = (await findCopies(clickhouse, wanted)).filter((event) => presenceOf(event) === 'wrong')
+  const several = wrong.filter(({ copies }) => copies.length > 1).map((event) => event.wanted)
+  const altered = wrong.filter(({ copies }) => copies.length === 1)
+  const seen = altered.flatMap(({ copies }) =>
+    copies.map(({ row, fingerprint }) => `('${row.event_id}', ${fingerprint})`),
+  )
+  if (several.length > 0) {
+    const where = whereEvents(several)
+    const still = `select event_id from events where ${where} group by event_id having count() > 1`
+    await deleteEvents(clickhouse, `${where} and event_id in (${still})`)
+  }
+  if (altered.length > 0) {
+    const where = whereEvents(altered.map((event) => event.wanted))
+    await deleteEvents(clickhouse, `${where} and (event_id, ${FINGERPRINT}) in (${seen.join(', ')})`)
+  }
+}
+
+async function deleteEvents(clickhouse: ClickHouseClient, where: string): Promise<void> {
+  await clickhouse.command({
+    query: `alter table events delete where ${where} settings mutations_sync = 2`,
+    clickhouse_settings: LONG_STATEMENT,
+  })
+}
+
+async function findCopies(clickhouse: ClickHouseClient, wanted: TimelineRow[]): Promise<Found[]> {
+  const found = new Map(wanted.map((row): [string, Found] => [row.event_id, { wanted: row, copies: [] }]))
+  if (found.size === 0) return []
+  const result = await clickhouse.query({
+    query: `select ${COLUMNS}, fingerprint
+      from (select *, toString(${FINGERPRINT}) as fingerprint from events where ${whereEvents(wanted)})
+      settings output_format_json_quote_64bit_integers = 0, output_format_json_quote_denormals = 0`,
+    format: 'JSONEachRow',
+    clickhouse_settings: LONG_STATEMENT,
+  })
+  for (const { fingerprint, ...row } of await result.json<TimelineRow & { fingerprint: string }>())
+    found.get(row.event_id)?.copies.push({ row, fingerprint })
+  return [...found.values()]
+}
+
+function presenceOf({ wanted, copies: [first, ...more] }: Found): Presence {
+  if (!first) return 'absent'
+  return more.length === 0 && isSame(first.row, wanted) ? 'right' : 'wrong'
+}
+
+function isSame(held: TimelineRow, wanted: TimelineRow): boolean {
+  const columns = Object.keys(held) as (keyof TimelineRow)[]
+  return columns.every((column) => comparable(held, column) === comparable(wanted, column))
+}
+
+const comparable = (row: TimelineRow, column: keyof TimelineRow) =>
+  column === 'counted' ? withoutZeros(row.counted) : (row[column] ?? null)
+
+/** `1.50` and `1.5` are one amount. */
+const withoutZeros = (amount: string): string => (amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount)
+
+/** By the table's key, so that only these contacts are read. That the ids are ids, `readTimelineRow` has seen to. */
+const whereEvents = (rows: TimelineRow[]): string =>
+  [
+    `business_id in (${quoted(rows.map((row) => row.business_id))})`,
+    `contact_id in (${quoted(rows.map((row) => row.contact_id))})`,
+    `event_id in (${quoted(rows.map((row) => row.event_id))})`,
+  ].join(' and ')
+
+export const quoted = (ids: string[]): string => [...new Set(ids)].map((id) => `'${id}'`).join(', ')

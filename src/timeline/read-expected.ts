@@ -1,0 +1,93 @@
+import type { Sql } from '../stores/postgres.ts'
+
+/** A person as Postgres counts them. */
+export interface Person {
+  businessId: string
+  /** The survivor. */
+  contactId: string
+  /** The survivor's and every id that was merged into it. */
+  ids: string[]
+  statistics: Expected[]
+}
+
+export interface Expected {
+  event: string
+  /** Epoch ms. */
+  firstAt: number
+  lastAt: number
+  count: number
+  /** How many of them are still to be shipped. */
+  waiting: number
+}
+
+export interface Contact {
+  business_id: string
+  contact_id: string
+}
+
+/** The contacts of a group, in one order each time. */
+export async function readResent(sql: Sql, groupId: string): Promise<Contact[]> {
+  return await sql<Contact[]>`
+    select distinct t.business_id, t.contact_id
+    from outbox o, unnest(o.business_ids, o.contact_ids) as t (business_id, contact_id)
+    where o.group_id = ${groupId} and o.shipped_at is null
+    order by t.business_id, t.contact_id`
+}
+
+interface PersonRow {
+  business_id: string
+  contact_id: string
+  ids: string[]
+  statistics: [event: string, firstAt: number, lastAt: number, count: number, waiting: number][] | null
+}
+
+/** The people that these contacts are, with what is recorded and what of it waits, as of one instant: one statement. */
+export async function readExpected(sql: Sql, contacts: Contact[]): Promise<Person[]> {
+  const rows = await sql<PersonRow[]>`
+    with people as (
+      select distinct c.business_id, coalesce(c.merged_into, c.id) as id
+      from json_to_recordset(${JSON.stringify(contacts)}::text::json) as x (business_id uuid, contact_id uuid)
+      join contacts c on c.business_id = x.business_id and c.id = x.contact_id
+    ),
+    theirs as (
+      select business_id, id as survivor, id from people
+      union all
+      select p.business_id, p.id, c.id from people p
+      join contacts c on c.business_id = p.business_id and c.merged_into = p.id
+    ),
+    touching as (
+      select distinct o.id from outbox o cross join unnest(o.contact_ids) as c (id) join theirs t on t.id = c.id
+      where o.shipped_at is null and o.resend is null and o.events <> ''
+    ),
+    waiting as (
+      select t.survivor, l.line ->> 'event' as event, count(*) as count
+      from (
+        select string_to_table(events, E'\n')::json as line from outbox
+        where id in (select id from touching) and shipped_at is null
+      ) l
+      join theirs t on t.id = (l.line ->> 'contact_id')::uuid
+      group by 1, 2
+    )
+    select p.business_id, p.id as contact_id, ids.ids, known.statistics
+    from people p
+    cross join lateral (select json_agg(t.id) as ids from theirs t where t.survivor = p.id) ids
+    cross join lateral (
+      select json_agg(json_build_array(s.event, s.first_at, s.last_at, s.count, coalesce(w.count, 0)) order by s.event)
+        as statistics
+      from event_statistics s left join waiting w on w.survivor = p.id and w.event = s.event
+      where s.business_id = p.business_id and s.contact_id = p.id
+    ) known
+    order by p.business_id, p.id`
+  return rows.map(({ business_id, contact_id, ids, statistics }) => ({
+    businessId: business_id,
+    contactId: contact_id,
+    ids,
+    statistics: (statistics ?? []).map(([event, firstAt, lastAt, count, waiting]) => ({
+      event,
+      firstAt,
+      lastAt,
+      count,
+      waiting,
+    })),
+  }))
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { Lease } from './lease.ts'
+import { LONG_STATEMENT, quoted } from './look-up-events.ts'
+import { type Expected, type Person, readExpected, readResent } from './read-expected.ts'
+import type { Sql } from '../stores/postgres.ts'
+
+interface Deps {
+  sql: Sql
+  clickhouse: ClickHouseClient
+}
+
+/** Contacts taken on at once. */
+const BATCH = 5000
+
+/**
+ * Makes the statistics in ClickHouse those of Postgres again, for the contacts of a group and where they differ: their
+ * view takes in what is inserted, and not what was lost, doubled or deleted. Events that are older than the outbox, which
+ * no timeline can get back, are counted all the same.
+ *
+ * To be called when the group's events are in, while nothing else is shipped: what has still to be inserted then are the
+ * rows that wait, and these are not counted yet. Repeatable: what is right stays, and of two calls that get into each
+ * other's way (an owner that was paused, and the next one) one inserts.
+ */
+export async function rebuildStatistics(deps: Deps, groupId: string, lease: Lease): Promise<void> {
+  const contacts = await readResent(deps.sql, groupId)
+  for (let at = 0; at < contacts.length; at += BATCH) {
+    const people = await readExpected(deps.sql, contacts.slice(at, at + BATCH))
+    const held = await readHeld(deps.clickhouse, people)
+    const wrong = people.filter(
+      (person) =>
+        !isRight(
+          person,
+          person.ids.flatMap((id) => held.get(id) ?? []),
+        ),
+    )
+    if (wrong.length === 0) continue
+    if (!lease.held()) throw new Error('the timeline lease ran out')
+    await replace(deps.clickhouse, groupId, wrong, held)
+  }
+}
+
+interface Held {
+  contact_id: string
+  event: string
+  first_ms: number
+  last_ms: number
+  count: number
+}
+
+/** By contact as ClickHouse counts them, merged or not. */
+async function readHeld(clickhouse: ClickHouseClient, people: Person[]): Promise<Map<string, Held[]>> {
+  if (people.length === 0) return new Map()
+  const result = await clickhouse.query({
+    query: `select contact_id, event, min(s.first_ms) as first_ms, max(s.last_ms) as last_ms, sum(s.count) as count
+      from event_statistics as s where ${whereTheirs(people)} group by business_id, contact_id, event
+      settings output_format_json_quote_64bit_integers = 0`,
+    format: 'JSONEachRow',
+    clickhouse_settings: LONG_STATEMENT,
+  })
+  return Map.groupBy(await result.json<Held>(), ({ contact_id }) => contact_id)
+}
+
+/** First and last may be those of an event that waits; they will be right when it is in. */
+function isRight(person: Person, held: Held[]): boolean {
+  const names = Map.groupBy(held, ({ event }) => event)
+  const due = person.statistics.filter(({ count, waiting }) => count > waiting)
+  return names.size === due.length && due.every((one) => isRightOf(one, names.get(one.event) ?? []))
+}
+
+function isRightOf({ firstAt, lastAt, count, waiting }: Expected, held: Held[]): boolean {
+  const first = Math.min(...held.map((one) => one.first_ms))
+  const last = Math.max(...held.map((one) => one.last_ms))
+  const counted = held.reduce((sum, one) => sum + one.count, 0)
+  if (counted !== count - waiting) return false
+  return waiting > 0 ? first >= firstAt && last <= lastAt : first === firstAt && last === lastAt
+}
+
+/** All that a person has under any id goes, and what is due comes under the survivor's. */
+async function replace(clickhouse: ClickHouseClient, groupId: string, people: Person[], held: Map<string, Held[]>) {
+  if (people.some(({ ids }) => ids.some((id) => held.has(id)))) {
+    await clickhouse.command({
+      query: `alter table event_statistics delete where ${whereTheirs(people)} settings mutations_sync = 2`,
+      clickhouse_settings: LONG_STATEMENT,
+    })
+  }
+  const lines = people.flatMap(linesOf)
+  if (lines.length === 0) return
+  const names = createHash('sha256').update(people.map(({ contactId }) => contactId).join())
+  const token = `${groupId} ${names.digest('hex')}`
+  await clickhouse.command({
+    query: `insert into event_statistics settings async_insert = 0, insert_deduplicate = 1,
+      insert_deduplication_token = '${token}', min_insert_block_size_rows = 10000000,
+      min_insert_block_size_bytes = 1073741824, max_insert_block_size = 10000000
+      format JSONEachRow\n${lines.join('\n')}`,
+  })
+}
+
+function linesOf({ businessId, contactId, statistics }: Person): string[] {
+  const due = statistics.filter(({ count, waiting }) => count > waiting)
+  return due.map(({ event, firstAt, lastAt, count, waiting }) =>
+    JSON.stringify({
+      business_id: businessId,
+      contact_id: contactId,
+      event,
+      first_ms: firstAt,
+      last_ms: lastAt,
+      count: count - waiting,
+    }),
+  )
+}
+
+const whereTheirs = (people: Person[]): string =>
+  `business_id in (${quoted(people.map(({ businessId }) => businessId))})
+    and contact_id in (${quoted(people.flatMap(({ ids }) => ids))})`
