@@ -39,9 +39,16 @@ export interface Command {
   run(config: Config, words: Words): Promise<Report>
 }
 
+/** A key that was typed in the wrong place is not repeated: what a command says is often kept. */
+const hideKeys = (message: string): string => message.replaceAll(/\b[a-z]+_live_\w{4,}/gi, '…')
+
 /** The command was typed wrongly: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
+
+  constructor(message?: string, options?: ErrorOptions) {
+    super(hideKeys(message ?? ''), options)
+  }
 }
 
 /** The command was understood and cannot be done: exit code 1. `code` is stable snake_case. */
@@ -50,7 +57,7 @@ export class CommandError extends Error {
   readonly code: string
 
   constructor(code: string, message: string) {
-    super(message)
+    super(hideKeys(message))
     this.code = code
   }
 }

@@ -5,9 +5,18 @@ import { type Command, CommandError, readWords, type Report, UsageError } from '
 import { DEAD_LETTER_COMMANDS } from './dead-letters.ts'
 import { IMPORT_COMMANDS } from './import/main.ts'
 import { KEY_COMMANDS } from './key.ts'
+import { PARTITION_COMMANDS } from './partitions.ts'
 import { helpOf, helpOfAll } from './show-help.ts'
+import { VERIFY_COMMANDS } from './verify/main.ts'
 
-const COMMANDS: Command[] = [...BUSINESS_COMMANDS, ...KEY_COMMANDS, ...DEAD_LETTER_COMMANDS, ...IMPORT_COMMANDS]
+const COMMANDS: Command[] = [
+  ...BUSINESS_COMMANDS,
+  ...KEY_COMMANDS,
+  ...DEAD_LETTER_COMMANDS,
+  ...PARTITION_COMMANDS,
+  ...IMPORT_COMMANDS,
+  ...VERIFY_COMMANDS,
+]
 
 /** Runs one command. Exit code: 0 done, 1 not possible, 2 typed wrongly. */
 export async function runAdmin(argv: string[], config: Config): Promise<number> {

@@ -260,6 +260,8 @@ describe('help and faults', () => {
     'dead-letters list',
     'dead-letters replay',
     'dead-letters drop',
+    'partitions show',
+    'partitions set',
     'import',
   ])('admin %s --help tells its options, and needs no database', async (command) => {
     const { exitCode, out } = await admin(`${command} --help`, readConfig({}))

@@ -1,0 +1,60 @@
+import type { ClickHouseClient } from '../../stores/clickhouse.ts'
+import { ask } from './clickhouse-facts.ts'
+import type { Difference } from './difference.ts'
+
+/** What `sql/clickhouse` makes and everything here reads. */
+const TABLES = [
+  'events',
+  'events_check',
+  'event_statistics',
+  'event_statistics_feed',
+  'contact_snapshots',
+  'contact_redirects',
+  'contact_redirects_feed',
+  'timeline',
+  'contact_event_statistics',
+  'contacts',
+  'revenue_by_day',
+]
+
+/** Tables and views that ClickHouse lacks. Nothing can be compared then. */
+export async function checkTables(clickhouse: ClickHouseClient): Promise<Difference[]> {
+  const rows = await ask<{ name: string }>(
+    clickhouse,
+    'select name from system.tables where database = currentDatabase()',
+  )
+  const there = new Set(rows.map(({ name }) => name))
+  return TABLES.filter((name) => !there.has(name)).map((name) => ({
+    kind: 'table',
+    businessId: null,
+    contactId: null,
+    name,
+    postgres: null,
+    clickhouse: null,
+    note: 'ClickHouse does not have it',
+  }))
+}
+
+/** Businesses of which ClickHouse holds something and Postgres knows nothing. */
+export async function checkBusinesses(clickhouse: ClickHouseClient, known: string[]): Promise<Difference[]> {
+  const rows = await ask<{ id: string }>(
+    clickhouse,
+    `select distinct toString(business_id) as id from (
+      select business_id from events group by business_id
+      union all select business_id from event_statistics group by business_id
+      union all select business_id from contact_snapshots group by business_id
+    )`,
+  )
+  const ids = new Set(known)
+  return rows
+    .filter(({ id }) => !ids.has(id))
+    .map(({ id }) => ({
+      kind: 'business',
+      businessId: id,
+      contactId: null,
+      name: '',
+      postgres: null,
+      clickhouse: 'has data',
+      note: 'Postgres does not know this business',
+    }))
+}

@@ -1,0 +1,126 @@
+import type { ClickHouseClient } from '../../stores/clickhouse.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { pause } from '../../stream/pause.ts'
+import { readClickHouse } from './clickhouse-facts.ts'
+import { type Fact, type FactKind, twice } from './facts.ts'
+import { type Known, readPostgres, type Standing } from './postgres-facts.ts'
+
+export interface CompareDeps {
+  /** Reads alone. */
+  sql: Sql
+  clickhouse: ClickHouseClient
+  signal: AbortSignal
+  /** What takes its time. */
+  say(text: string): void
+}
+
+/** A contact of which the stores say different things, for good. */
+export interface Different {
+  businessId: string
+  contactId: string
+  isKnown: boolean
+  facts: { kind: FactKind; name: string; postgres: string | null; clickhouse: string | null }[]
+}
+
+export interface Compared {
+  different: Different[]
+  /** Contacts that changed each time they were looked at. */
+  restless: number
+}
+
+/** Contacts in one question. */
+const BATCH = 5000
+/** A difference counts when it was seen so many times, with a pause before each. */
+const SIGHTINGS = 3
+const LOOKS = 8
+const PAUSE_MS = 150
+
+/** Compares these contacts one by one. Only what is at rest is compared, and a difference must be seen again and again. */
+export async function compareContacts(deps: CompareDeps, businessId: string, ids: string[]): Promise<Compared> {
+  const seen = new Map<string, { times: number; last: Different }>()
+  let left = ids
+  for (let look = 0; look < LOOKS && left.length > 0 && !deps.signal.aborted; look += 1) {
+    if (look > 0) await pause(PAUSE_MS * look, deps.signal)
+    const { different, restless } = await lookAt(deps, businessId, left)
+    for (const one of different) seen.set(one.contactId, { times: timesOf(seen, one.contactId) + 1, last: one })
+    left = [...restless, ...different.map(({ contactId }) => contactId).filter((id) => timesOf(seen, id) < SIGHTINGS)]
+  }
+  const sure = [...seen.values()].filter(({ times }) => times >= SIGHTINGS)
+  return { different: sure.map(({ last }) => last), restless: left.length }
+}
+
+async function lookAt(deps: CompareDeps, businessId: string, ids: string[]): Promise<Look> {
+  const all: Look = { different: [], restless: [] }
+  for (let at = 0; at < ids.length && !deps.signal.aborted; at += BATCH) {
+    if (ids.length > BATCH) deps.say(`looking at ${ids.length} contacts one by one`)
+    const { different, restless } = await lookOnce(deps, businessId, ids.slice(at, at + BATCH))
+    all.different.push(...different)
+    all.restless.push(...restless)
+  }
+  return all
+}
+
+interface Look {
+  different: Different[]
+  /** Those that changed meanwhile, or wait for the shipper. */
+  restless: string[]
+}
+
+const timesOf = (seen: Map<string, { times: number }>, id: string): number => seen.get(id)?.times ?? 0
+
+/**
+ * Postgres, then ClickHouse, then, of those that are apart, Postgres again. What was not waiting for the shipper at the
+ * first reading is in ClickHouse at the second; and when the third says what the first said, nothing was recorded
+ * between them (a count never falls, and a merge or a change of the contact raises its revision), so that ClickHouse
+ * could not know more either. What is apart then is apart. No clock is asked.
+ */
+async function lookOnce(deps: CompareDeps, businessId: string, ids: string[]): Promise<Look> {
+  const before = await readPostgres(deps.sql, businessId, ids)
+  const held = byContact(await readClickHouse(deps.clickhouse, businessId, ids))
+  const expected = byContact(before.facts.flatMap(twice))
+  const apart = ids.filter((id) => {
+    const standing = before.standing.get(id)
+    return standing !== 'erased' && !isSame(expected.get(id), held.get(id))
+  })
+  if (apart.length === 0) return { different: [], restless: [] }
+  const after = await readPostgres(deps.sql, businessId, apart)
+  const atRest = byContact(after.facts.flatMap(twice))
+  const isAtRest = (id: string) =>
+    before.standing.get(id) !== 'waiting' &&
+    isKnown(before, id) === isKnown(after, id) &&
+    isSame(expected.get(id), atRest.get(id))
+  const different = apart.filter(isAtRest).map((contactId) => ({
+    businessId,
+    contactId,
+    isKnown: isKnown(before, contactId),
+    facts: difference(expected.get(contactId), held.get(contactId)),
+  }))
+  return { different, restless: apart.filter((id) => !isAtRest(id)) }
+}
+
+const KNOWN: Standing[] = ['settled', 'waiting']
+const isKnown = ({ standing }: Known, id: string): boolean => KNOWN.includes(standing.get(id) ?? 'unknown')
+
+type Lines = Map<string, Fact>
+
+const byContact = (facts: Fact[]): Map<string, Lines> =>
+  new Map(
+    [...Map.groupBy(facts, ({ id }) => id)].map(([id, own]) => [
+      id,
+      new Map(own.map((fact) => [`${fact.kind} ${fact.name}`, fact])),
+    ]),
+  )
+
+const NONE: Lines = new Map()
+
+const isSame = (a: Lines = NONE, b: Lines = NONE): boolean => difference(a, b).length === 0
+
+function difference(expected: Lines = NONE, held: Lines = NONE): Different['facts'] {
+  const names = new Set([...expected.keys(), ...held.keys()])
+  return [...names].flatMap((name) => {
+    const [mine, theirs] = [expected.get(name), held.get(name)]
+    const fact = mine ?? theirs
+    if (!fact || mine?.value === theirs?.value) return []
+    return [{ kind: fact.kind, name: fact.name, postgres: mine?.value ?? null, clickhouse: theirs?.value ?? null }]
+  })
+}

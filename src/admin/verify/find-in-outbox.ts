@@ -1,0 +1,77 @@
+import type { Sql } from '../../stores/postgres.ts'
+import { linesOf } from '../../timeline/groups.ts'
+import { lookUpEvents } from '../../timeline/look-up-events.ts'
+import { readTimelineRow, type TimelineRow } from '../../timeline/outbox-row.ts'
+import type { CompareDeps } from './compare-contacts.ts'
+
+/** Ids, rows and characters that one statement goes through, and events in one question to ClickHouse. */
+const STEP = 10_000
+const ROWS = 1000
+const BYTES = 8 * 1024 * 1024
+const BATCH = 5000
+
+/** A row of the outbox that was shipped, and what ClickHouse should have of it. */
+export interface KeptRow {
+  id: number
+  /** Of the contacts asked for. */
+  events: TimelineRow[]
+  /** Those of them that ClickHouse does not have, or not as they were recorded. */
+  lacking: TimelineRow[]
+}
+
+/**
+ * Walks through all that the outbox still holds of what was shipped, and asks ClickHouse for each event of these
+ * contacts (of all, when none are named).
+ */
+export async function* findInOutbox(deps: CompareDeps, contactIds: string[] | undefined): AsyncGenerator<KeptRow[]> {
+  const [kept] = await deps.sql<{ first: number | null; last: number }[]>`
+    select min(id) as first, max(id) as last from outbox`
+  if (typeof kept?.first !== 'number') return
+  const wanted = contactIds && new Set(contactIds)
+  for (let after = kept.first - 1; after < kept.last && !deps.signal.aborted;) {
+    const { rows, upTo } = await readRows(deps.sql, after, contactIds)
+    after = upTo
+    const events = rows.map(({ id, events }) => ({ id, events: rowsOf(events, wanted) }))
+    if (events.length > 0) yield await lookUp(deps, events)
+  }
+}
+
+interface OutboxRow {
+  id: number
+  events: string
+}
+
+async function readRows(sql: Sql, after: number, contactIds: string[] | undefined) {
+  const ofThese = contactIds
+    ? sql`and exists (select from unnest(contact_ids) as t (id) where t.id = any(${`{${contactIds.join(',')}}`}::uuid[]))`
+    : sql``
+  const rows = await sql<(OutboxRow & { more: boolean })[]>`
+    select id, events, more from (
+      select id, events, row_number() over sofar as place, sum(octet_length(events)) over sofar as bytes,
+        row_number() over sofar = ${ROWS} or sum(octet_length(events)) over () > ${BYTES} as more
+      from (
+        select id, events from outbox
+        where id > ${after} and id <= ${after + STEP} and shipped_at is not null and events <> '' ${ofThese}
+        order by id limit ${ROWS}
+      ) kept
+      window sofar as (order by id)
+    ) steps
+    where place = 1 or bytes <= ${BYTES}
+    order by id`
+  const last = rows.at(-1)
+  return { rows, upTo: last && rows.some(({ more }) => more) ? last.id : after + STEP }
+}
+
+function rowsOf(events: string, wanted: Set<string> | undefined): TimelineRow[] {
+  const rows = linesOf(events).flatMap((line) => readTimelineRow(line) ?? [])
+  return wanted ? rows.filter((row) => wanted.has(row.contact_id)) : rows
+}
+
+async function lookUp(deps: CompareDeps, rows: Omit<KeptRow, 'lacking'>[]): Promise<KeptRow[]> {
+  const events = rows.flatMap((row) => row.events)
+  const lacking = new Set<string>()
+  for (let at = 0; at < events.length; at += BATCH)
+    for (const [id, presence] of await lookUpEvents(deps.clickhouse, events.slice(at, at + BATCH)))
+      if (presence !== 'right') lacking.add(id)
+  return rows.map((row) => ({ ...row, lacking: row.events.filter(({ event_id }) => lacking.has(event_id)) }))
+}

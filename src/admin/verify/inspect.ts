@@ -1,0 +1,110 @@
+import type { Redis } from '../../stores/redis.ts'
+import { checkErasures } from './check-erasures.ts'
+import { checkPostgres } from './check-postgres.ts'
+import { checkRoad } from './check-road.ts'
+import { checkBusinesses } from './check-tables.ts'
+import { checkViews } from './check-views.ts'
+import { compareBusiness } from './compare-business.ts'
+import { compareContacts, type CompareDeps, type Different } from './compare-contacts.ts'
+import type { Difference, DifferenceKind } from './difference.ts'
+
+export interface InspectDeps extends CompareDeps {
+  redis: Redis
+  /** Contacts that are compared at once. */
+  sliceSize: number
+  /** Of very many that differ only so many are kept in memory. */
+  mostKept: number
+  /** Contacts compared since the last call. */
+  advance(contacts: number): void
+  /** Sees what was found of some contacts, as soon as it was. */
+  onDifferent(businessId: string, different: Different[]): Promise<void>
+}
+
+/** What an inspection found. */
+export interface Findings {
+  businesses: number
+  contacts: number
+  /** Contacts that changed each time they were looked at. */
+  restless: number
+  different: Different[]
+  /** Contacts that differ, kept or not; and how often they do, by kind. */
+  differing: number
+  kinds: Map<DifferenceKind, number>
+  others: Difference[]
+}
+
+export interface Chosen {
+  businesses: string[]
+  /** All that Postgres knows, when all are to be compared. */
+  known?: string[]
+}
+
+/** Everything there is to compare, of these businesses. */
+export async function inspectAll(deps: InspectDeps, { businesses, known }: Chosen): Promise<Findings> {
+  const findings = nothingFound()
+  for (const businessId of businesses) {
+    for await (const { slice, contacts, different, restless } of compareBusiness(deps, businessId, deps.sliceSize)) {
+      findings.contacts += contacts
+      findings.others.push(...(await checkPostgres(deps.sql, slice)))
+      await take(deps, findings, businessId, { different, restless })
+      deps.advance(contacts)
+    }
+    findings.others.push(...(await checkWhole(deps, businessId)))
+    findings.businesses += 1
+    if (deps.signal.aborted) return findings
+  }
+  if (known) findings.others.push(...(await checkBusinesses(deps.clickhouse, known)))
+  findings.others.push(...(await checkRoad(deps)))
+  return findings
+}
+
+/** Only what an earlier inspection found apart, of those that it kept. */
+export async function inspectAgain(deps: InspectDeps, before: Findings): Promise<Findings> {
+  const findings = { ...nothingFound(), businesses: before.businesses, contacts: before.contacts }
+  const ids = new Set(
+    before.others.flatMap(({ kind, businessId }) => (isOfBusiness(kind) && businessId ? [businessId] : [])),
+  )
+  for (const [businessId, different] of Map.groupBy(before.different, (one) => one.businessId)) {
+    const compared = await compareContacts(
+      deps,
+      businessId,
+      different.map(({ contactId }) => contactId),
+    )
+    await take(deps, findings, businessId, compared)
+  }
+  for (const businessId of ids) findings.others.push(...(await checkWhole(deps, businessId)))
+  findings.others.push(...before.others.filter(({ kind }) => !isOfBusiness(kind)))
+  return findings
+}
+
+const isOfBusiness = (kind: Difference['kind']): boolean => kind === 'erasure' || kind === 'view'
+
+async function checkWhole(deps: InspectDeps, businessId: string): Promise<Difference[]> {
+  const found: Difference[] = []
+  for await (const page of checkErasures(deps, businessId)) found.push(...page)
+  return [...found, ...(await checkViews(deps, businessId))]
+}
+
+const nothingFound = (): Findings => ({
+  businesses: 0,
+  contacts: 0,
+  restless: 0,
+  different: [],
+  differing: 0,
+  kinds: new Map(),
+  others: [],
+})
+
+async function take(
+  deps: InspectDeps,
+  findings: Findings,
+  businessId: string,
+  { different, restless }: { different: Different[]; restless: number },
+): Promise<void> {
+  findings.restless += restless
+  findings.differing += different.length
+  for (const { kind } of different.flatMap(({ facts }) => facts))
+    findings.kinds.set(kind, (findings.kinds.get(kind) ?? 0) + 1)
+  findings.different.push(...different.slice(0, deps.mostKept - findings.different.length))
+  if (different.length > 0) await deps.onDifferent(businessId, different)
+}

@@ -1,0 +1,139 @@
+import type { Config } from '../../config.ts'
+import { CommandError } from '../command.ts'
+import type { Logger } from '../../log.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { pause } from '../../stream/pause.ts'
+import { runTimeline } from '../../timeline/run-timeline.ts'
+import type { CompareDeps, Different } from './compare-contacts.ts'
+import type { FactKind } from './facts.ts'
+import { concernsEvents, withMerged } from './explain.ts'
+import { findInOutbox } from './find-in-outbox.ts'
+import type { Findings } from './inspect.ts'
+import { countAsked, eraseAgain, sendContactsAgain, sendCopiesAgain, sendRowsAgain } from './send-again.ts'
+
+export interface RepairDeps extends CompareDeps {
+  /** By the clock of Postgres. */
+  startedAt: Date
+  /** May write. */
+  writer: Sql
+  log: Logger
+  config: Pick<Config, 'leaseMs'>
+}
+
+/** What was asked of the shipper. */
+export interface Asked {
+  /** Rows of the outbox of which ClickHouse lacked something. */
+  saves: number
+  /** Events that were there in several copies. */
+  copies: number
+  /** Contacts whose snapshots and statistics are made anew. */
+  contacts: number
+  erasures: number
+}
+
+/** Asked for and not done, at most: what waits in the outbox is read by every look at a timeline. */
+const MOST_ASKED = 100
+const POLL_MS = 200
+const PATIENCE_MS = 120_000
+/** As long as a date of Postgres can bear. */
+const FOR_EVER = 99_999 * 86_400_000
+
+/**
+ * Runs the shipper beside a repair: where workers run it stands by, and one of theirs does the work; where none does it
+ * is this one. Any number may run (timeline/lease.ts).
+ */
+export async function withShipper<Result>(deps: RepairDeps, work: () => Promise<Result>): Promise<Result> {
+  const stopping = new AbortController()
+  const { writer: sql, clickhouse, log, config } = deps
+  // How long the outbox keeps is the workers' to know: this one purges nothing.
+  const shipping = runTimeline({ sql, clickhouse, log, config: { ...config, outboxKeepMs: FOR_EVER } }, stopping.signal)
+  try {
+    return await work()
+  } finally {
+    stopping.abort()
+    await shipping
+  }
+}
+
+/** What can be asked for as soon as some contacts are known to differ, without looking into the outbox. */
+export async function repairContacts(
+  deps: RepairDeps,
+  businessId: string,
+  different: Different[],
+): Promise<Partial<Asked>> {
+  const known = different.filter(({ isKnown }) => isKnown)
+  const doubled = known.filter((one) => differsIn(one, ['doubled']))
+  const stale = known.filter((one) => differsIn(one, ['contact', 'merge', 'statistics']))
+  const ids = await withMerged(deps.sql, stale)
+  const revisions = new Map(stale.map((one) => [one.contactId, revisionInClickHouse(one)]))
+  const contacts = [...ids.keys()].map((id) => ({ id, revision: revisions.get(id) ?? 0 }))
+  const asked = {
+    copies: await repairCopies(deps, businessId, doubled),
+    contacts: await sendContactsAgain(deps.writer, businessId, contacts),
+  }
+  await untilAsked(deps, MOST_ASKED)
+  return asked
+}
+
+const differsIn = ({ facts }: Different, kinds: FactKind[]): boolean => facts.some(({ kind }) => kinds.includes(kind))
+
+const revisionInClickHouse = ({ facts }: Different): number =>
+  Number(facts.find(({ kind }) => kind === 'contact')?.clickhouse?.split(' ')[0] ?? 0)
+
+/** Contacts in one question. */
+const BATCH = 200
+
+async function repairCopies(deps: RepairDeps, businessId: string, doubled: Different[]): Promise<number> {
+  let copies = 0
+  for (let at = 0; at < doubled.length; at += BATCH) {
+    const ids = await withMerged(deps.sql, doubled.slice(at, at + BATCH))
+    copies += await sendCopiesAgain({ sql: deps.writer, clickhouse: deps.clickhouse }, businessId, [...ids.keys()])
+    await untilAsked(deps, MOST_ASKED)
+  }
+  return copies
+}
+
+/** One walk through the outbox for everything that was found: for these contacts, or for all when they were too many. */
+export async function repairEvents(deps: RepairDeps, findings: Findings): Promise<Partial<Asked>> {
+  const lacking = findings.different.filter((one) => one.isKnown && concernsEvents(one))
+  if (lacking.length === 0) return {}
+  const isAll = findings.differing > findings.different.length
+  const ids = isAll ? undefined : [...(await withMerged(deps.sql, lacking)).keys()]
+  let saves = 0
+  for await (const rows of findInOutbox(deps, ids)) {
+    const wanted = rows.filter((row) => row.lacking.length > 0).map(({ id }) => id)
+    saves += wanted.length > 0 ? await sendRowsAgain(deps.writer, wanted) : 0
+    await untilAsked(deps, MOST_ASKED)
+  }
+  return { saves }
+}
+
+export async function repairErasures(deps: RepairDeps, { others }: Findings): Promise<Partial<Asked>> {
+  let erasures = 0
+  const leftOver = others.filter(({ kind }) => kind === 'erasure')
+  for (const [businessId, left] of Map.groupBy(leftOver, (one) => one.businessId ?? ''))
+    erasures += await eraseAgain(
+      deps.writer,
+      businessId,
+      left.map(({ contactId }) => contactId ?? ''),
+    )
+  return { erasures }
+}
+
+/** Resolves when no more than so much is still asked for. Throws CommandError when nothing moves for two minutes. */
+export async function untilAsked(deps: RepairDeps, most: number): Promise<void> {
+  let least = Infinity
+  let movedAt = performance.now()
+  for (;;) {
+    const left = await countAsked(deps.sql, deps.startedAt)
+    if (left <= most || deps.signal.aborted) return
+    if (left < least) [least, movedAt] = [left, performance.now()]
+    if (performance.now() - movedAt > PATIENCE_MS)
+      throw new CommandError(
+        'stalled',
+        `${left} repairs are asked for and not done: is ClickHouse well? They will be done when it is`,
+      )
+    deps.say(`${left} repairs under way`)
+    await pause(POLL_MS, deps.signal)
+  }
+}

@@ -1,0 +1,125 @@
+/** What a round found, in words and for programs. */
+import type { Difference, DifferenceKind } from './difference.ts'
+import type { Verdict } from './verify.ts'
+
+/** Differences shown one by one: to a person, and in JSON. */
+const SHOWN = 20
+const SHOWN_AS_JSON = 1000
+
+const NAMES: Record<DifferenceKind, string> = {
+  events: 'timeline',
+  statistics: 'statistics',
+  revenue: 'revenue',
+  orders: 'orders',
+  contact: 'snapshot',
+  merge: 'merge',
+  doubled: 'doubled events',
+  erasure: 'erasure',
+  business: 'business',
+  view: 'view',
+  table: 'table',
+  postgres: 'in Postgres',
+  redis: 'partition',
+  groups: 'groups',
+}
+
+export const agrees = ({ differences, differing }: Verdict): boolean => differences.length === 0 && differing === 0
+
+export function toJson(verdict: Verdict, seconds: number) {
+  const { businesses, contacts, restless, differing, found, differences, repaired } = verdict
+  return {
+    agree: agrees(verdict),
+    seconds: Math.round(seconds * 10) / 10,
+    businesses,
+    contacts,
+    notCompared: restless,
+    differing,
+    found,
+    differences: differences.slice(0, SHOWN_AS_JSON),
+    repaired,
+  }
+}
+
+export function toText(verdict: Verdict, seconds: number): string {
+  const { businesses, contacts, restless, differences } = verdict
+  const compared = `${plural(contacts, 'contact')} of ${plural(businesses, 'business', 'businesses')} in ${seconds.toFixed(1)} s`
+  return [
+    ...repairsOf(verdict),
+    agrees(verdict) ? `Postgres and ClickHouse agree: ${compared}.` : `${summaryOf(verdict)} (${compared}):`,
+    ...differences.slice(0, SHOWN).map((one) => `  ${describe(one)}`),
+    ...(differences.length > SHOWN ? [`  … and more: --json shows up to ${SHOWN_AS_JSON}`] : []),
+    ...(restless > 0 ? [`${plural(restless, 'contact')} changed all the time and could not be compared.`] : []),
+    ...adviceOf(verdict),
+  ].join('\n')
+}
+
+const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
+
+function summaryOf({ differing, found, differences }: Verdict): string {
+  const others = differences.filter(({ contactId }) => contactId === null).length
+  const who = [
+    ...(differing > 0 ? [plural(differing, 'contact')] : []),
+    ...(others > 0 || differing === 0 ? [plural(others || differences.length, 'other thing')] : []),
+  ]
+  const kinds = Object.entries(found).map(([kind, count]) => `${NAMES[kind as DifferenceKind]} ${count}`)
+  const verb = differing + others === 1 ? 'differs' : 'differ'
+  return `${who.join(' and ')} ${verb}: ${kinds.join(', ')}`
+}
+
+function describe({ kind, businessId, contactId, name, postgres, clickhouse, note, eventIds }: Difference): string {
+  const where = [contactId && `contact ${contactId}`, !contactId && businessId && `business ${businessId}`, name]
+  const both = postgres !== null || clickhouse !== null
+  return [
+    [NAMES[kind], ...where.filter(Boolean)].join(' '),
+    ...(kind === 'postgres' || kind === 'redis' || kind === 'groups' ? [postgres ?? ''] : []),
+    ...(both && SIDES.has(kind) ? [`Postgres ${postgres ?? 'none'}, ClickHouse ${clickhouse ?? 'none'}`] : []),
+    note,
+    eventIds?.join(' ') ?? '',
+  ]
+    .filter(Boolean)
+    .join(': ')
+}
+
+/** Those of which both stores say something. */
+const SIDES = new Set<DifferenceKind>([
+  'events',
+  'statistics',
+  'revenue',
+  'orders',
+  'contact',
+  'merge',
+  'doubled',
+  'erasure',
+  'view',
+])
+
+function repairsOf({ repaired }: Verdict): string[] {
+  if (!repaired) return []
+  const { saves, copies, contacts, erasures, tables } = repaired
+  const done = [
+    tables > 0 && `${plural(tables, 'table')} made again`,
+    saves > 0 && `${plural(saves, 'save')} sent again`,
+    copies > 0 && `${plural(copies, 'doubled event')} made single`,
+    contacts > 0 && `${plural(contacts, 'contact')} sent again`,
+    erasures > 0 && `${plural(erasures, 'erasure')} finished again`,
+  ].filter(Boolean)
+  return [done.length > 0 ? `Repaired: ${done.join(', ')}.` : 'Nothing was to be repaired.']
+}
+
+/** What to do next. */
+function adviceOf(verdict: Verdict): string[] {
+  if (agrees(verdict)) return []
+  const { repaired, differences } = verdict
+  const kinds = new Set(differences.map(({ kind }) => kind))
+  const isOwn = kinds.has('postgres') || kinds.has('redis') || kinds.has('groups')
+  return [
+    ...(repaired
+      ? ['What is left cannot be repaired from the outbox; Postgres is the truth for all but the timelines.']
+      : [
+          'Next: admin verify --repair. It sends again what the outbox holds, and all snapshots and statistics; it deletes only what was erased or doubled.',
+        ]),
+    ...(isOwn
+      ? ['What breaks a rule within Postgres or Redis is not touched: please report it, with the logs of its time.']
+      : []),
+  ]
+}

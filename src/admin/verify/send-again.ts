@@ -1,0 +1,136 @@
+/**
+ * How a repair is asked for: in Postgres, which the shipper reads. Nothing is sent from here. So it cannot get into the
+ * shipper's way, it is done also when this process is killed, and being asked for twice makes no difference: the shipper
+ * looks at what ClickHouse has before it sends (stamp-resent.ts).
+ */
+import type { ClickHouseClient } from '../../stores/clickhouse.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { quoted } from '../../timeline/look-up-events.ts'
+import { encodeTimelineRow, type TimelineRow } from '../../timeline/outbox-row.ts'
+import { ask } from './clickhouse-facts.ts'
+
+/** Contacts, and events, of one row of the outbox. */
+const CONTACTS = 1000
+const EVENTS = 1000
+
+/** Rows of the outbox that hold what ClickHouse lacks. Those that are waiting anyway stay as they are. */
+export async function sendRowsAgain(sql: Sql, ids: number[]): Promise<number> {
+  const { count } = await sql`
+    update outbox set shipped_at = null, group_id = null, resend = '{}'
+    where id in (select json_array_elements_text(${JSON.stringify(ids)}::text::json)::bigint) and shipped_at is not null`
+  return count
+}
+
+/**
+ * Snapshots of contacts, and their statistics. One of which ClickHouse has a higher revision than Postgres (which came
+ * back from a backup) would lose against it: such a contact is raised above it first.
+ */
+export async function sendContactsAgain(
+  sql: Sql,
+  businessId: string,
+  contacts: { id: string; revision: number }[],
+): Promise<number> {
+  let sent = 0
+  for (let at = 0; at < contacts.length; at += CONTACTS) {
+    const some = contacts.slice(at, at + CONTACTS).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    await raiseRevisions(sql, businessId, some)
+    sent += await insertRow(
+      sql,
+      businessId,
+      [],
+      some.map(({ id }) => id),
+    )
+  }
+  return sent
+}
+
+async function raiseRevisions(
+  sql: Sql,
+  businessId: string,
+  contacts: { id: string; revision: number }[],
+): Promise<void> {
+  await sql`
+    with held as (
+      select c.id, x.revision from json_to_recordset(${JSON.stringify(contacts)}::text::json) as x (id uuid, revision bigint)
+      join contacts c on c.business_id = ${businessId} and c.id = x.id
+      where x.revision > c.revision and x.revision < ${Number.MAX_SAFE_INTEGER}
+      order by c.id for no key update of c
+    )
+    update contacts c set revision = held.revision + 1 from held where c.business_id = ${businessId} and c.id = held.id`
+}
+
+/**
+ * Events of which ClickHouse has several copies that are all alike: one goes into the outbox, from where the shipper
+ * takes it when it has deleted them all. Returns how many events.
+ */
+export async function sendCopiesAgain(
+  deps: { sql: Sql; clickhouse: ClickHouseClient },
+  businessId: string,
+  contactIds: string[],
+): Promise<number> {
+  let sent = 0
+  for (let after = ''; ;) {
+    const copies = await readCopies(deps.clickhouse, businessId, contactIds, after)
+    const last = copies.at(-1)
+    if (!last) return sent
+    const alike = copies.filter(({ is_alike }) => is_alike === 1).map(({ is_alike: _, ...row }) => row)
+    if (alike.length > 0) {
+      await insertRow(deps.sql, businessId, alike, [...new Set(alike.map((row) => row.contact_id))])
+      sent += alike.length
+    }
+    after = last.event_id
+  }
+}
+
+async function readCopies(clickhouse: ClickHouseClient, businessId: string, contactIds: string[], after: string) {
+  const columns = `any(received_ms) as received_ms, any(type) as type, any(value) as value, any(currency) as currency,
+    toString(any(counted)) as counted, any(is_order) as is_order, any(properties) as properties, any(source) as source,
+    any(idempotency_key) as idempotency_key, any(visitor_id) as visitor_id`
+  return await ask<TimelineRow & { is_alike: 0 | 1 }>(
+    clickhouse,
+    `select business_id, contact_id, event_id, event, occurred_ms, ${columns},
+      uniqExact((e.received_ms, toString(e.type), e.value, e.currency, e.counted, e.is_order, e.properties,
+        toString(e.source), e.idempotency_key, e.visitor_id)) = 1 as is_alike
+    from events as e
+    where business_id = '${businessId}' and contact_id in (${quoted(contactIds)}) and toString(event_id) > '${after}'
+    group by business_id, contact_id, event_id, event, occurred_ms having count() > 1
+    order by toString(event_id) limit ${EVENTS}
+    settings output_format_json_quote_64bit_integers = 0`,
+  )
+}
+
+/** Only of contacts that live, and that cannot be erased before this is written: an erasure looks through the outbox. */
+async function insertRow(sql: Sql, businessId: string, events: TimelineRow[], contactIds: string[]): Promise<number> {
+  const lines = JSON.stringify(events.map((row) => ({ id: row.contact_id, line: encodeTimelineRow(row) })))
+  const [row] = await sql<{ contacts: number }[]>`
+    with alive as materialized (
+      select c.id from contacts c
+      where c.business_id = ${businessId} and c.id = any(${`{${contactIds.join(',')}}`}::uuid[])
+      order by c.id for key share
+    ), lines as (
+      select x.line from json_to_recordset(${lines}::text::json) as x (id uuid, line text) join alive on alive.id = x.id
+    ), sent as (
+      insert into outbox (events, event_count, business_ids, contact_ids, changed, resend)
+      select (select coalesce(string_agg(line, E'\\n'), '') from lines), (select count(*) from lines),
+        array_agg(${businessId}::uuid), array_agg(id), array_agg(true), '{}'
+      from alive having count(*) > 0
+    )
+    select count(*)::int as contacts from alive`
+  return row?.contacts ?? 0
+}
+
+/** Erasures are finished once more, by the shipper, as they were the first time. */
+export async function eraseAgain(sql: Sql, businessId: string, contactIds: string[]): Promise<number> {
+  const { count } = await sql`
+    update erasures set scrubbed_at = null, deleted_at = null
+    where business_id = ${businessId} and contact_id = any(${`{${contactIds.join(',')}}`}::uuid[]) and deleted_at is not null`
+  return count
+}
+
+/** What was asked for and is not done yet; of erasures those of people who were erased before that instant. */
+export async function countAsked(sql: Sql, erasedBefore: Date): Promise<number> {
+  const [row] = await sql<{ rows: number }[]>`
+    select (select count(*)::int from outbox where shipped_at is null and resend is not null)
+      + (select count(*)::int from erasures where deleted_at is null and erased_at < ${erasedBefore}) as rows`
+  return row?.rows ?? 0
+}

@@ -1,0 +1,115 @@
+import { repeatClickHouse } from '../../migrate.ts'
+import type { Difference } from './difference.ts'
+import { checkTables } from './check-tables.ts'
+import { explain } from './explain.ts'
+import { type Chosen, type Findings, inspectAgain, inspectAll, type InspectDeps } from './inspect.ts'
+import { listBusinesses } from './list-businesses.ts'
+import {
+  type Asked,
+  type RepairDeps,
+  repairContacts,
+  repairErasures,
+  repairEvents,
+  untilAsked,
+  withShipper,
+} from './repair.ts'
+import { untilCaughtUp } from './until-caught-up.ts'
+
+export type VerifyDeps = Omit<InspectDeps, 'onDifferent'> & RepairDeps
+
+export interface Verdict {
+  businesses: number
+  contacts: number
+  /** Contacts that changed each time they were looked at, and were not compared. */
+  restless: number
+  /** Contacts that differ. */
+  differing: number
+  /** How many differences there are of each kind. */
+  found: Record<string, number>
+  /** Of very many contacts those of the first (`mostKept`). */
+  differences: Difference[]
+  /** Null unless asked to repair. */
+  repaired: (Asked & { tables: number }) | null
+}
+
+export interface VerifyOptions {
+  /** Of these alone. */
+  businessIds?: string[]
+  repair: boolean
+}
+
+/** Another round of repair follows while one brings the end nearer. */
+const ROUNDS = 3
+
+/**
+ * Compares the stores, and with `repair` sets right what can be. It reads and, for a repair, asks the shipper: it takes
+ * no lock that anybody waits for, and can be stopped anywhere.
+ */
+export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<Verdict> {
+  const { businessIds, repair } = options
+  const missing = await checkTables(deps.clickhouse)
+  if (missing.length > 0 && !repair) return { ...NOTHING, found: countKinds(missing), differences: missing }
+  if (missing.length > 0) await repeatClickHouse(deps.clickhouse)
+  const businesses = await listBusinesses(deps.sql)
+  const chosen = businessIds ? { businesses: businessIds } : { businesses, known: businesses }
+  if (!repair) {
+    await untilCaughtUp(deps)
+    const findings = await inspectAll({ ...deps, onDifferent: ignore }, chosen)
+    return { ...(await conclude(deps, findings)), repaired: null }
+  }
+  return await withShipper(deps, async () => {
+    await untilCaughtUp(deps)
+    const { findings, asked } = await repairAll(deps, chosen)
+    return { ...(await conclude(deps, findings)), repaired: { ...asked, tables: missing.length } }
+  })
+}
+
+const ignore = () => Promise.resolve()
+
+const NOTHING = { businesses: 0, contacts: 0, restless: 0, differing: 0, repaired: null }
+
+const countKinds = (differences: Difference[]): Record<string, number> =>
+  Object.fromEntries([...Map.groupBy(differences, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]))
+
+async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: Findings; asked: Asked }> {
+  const asked: Asked = { saves: 0, copies: 0, contacts: 0, erasures: 0 }
+  const repairing: InspectDeps = {
+    ...deps,
+    onDifferent: async (businessId, different) => add(asked, await repairContacts(deps, businessId, different)),
+  }
+  let findings = await inspectAll(repairing, chosen)
+  for (let round = 0; round < ROUNDS && countOf(findings) > 0 && !deps.signal.aborted; round += 1) {
+    add(asked, await repairEvents(deps, findings))
+    add(asked, await repairErasures(deps, findings))
+    if (findings.others.some(({ kind }) => kind === 'view')) await repeatClickHouse(deps.clickhouse)
+    await untilAsked(deps, 0)
+    const [before, askedBefore] = [findings, totalOf(asked)]
+    findings = await lookAgain(repairing, before, chosen)
+    if (totalOf(asked) === askedBefore) break
+    // What was just asked for is not in the findings.
+    await untilAsked(deps, 0)
+    findings = await lookAgain({ ...deps, onDifferent: ignore }, findings, chosen)
+    if (countOf(findings) >= countOf(before)) break
+  }
+  return { findings, asked }
+}
+
+function add(asked: Asked, more: Partial<Asked>): void {
+  for (const key of Object.keys(asked) as (keyof Asked)[]) asked[key] += more[key] ?? 0
+}
+
+const totalOf = ({ saves, copies, contacts, erasures }: Asked): number => saves + copies + contacts + erasures
+
+const countOf = ({ differing, others }: Findings): number => differing + others.length
+
+/** Only at what was apart, unless that was too much to be remembered. */
+async function lookAgain(deps: InspectDeps, before: Findings, chosen: Chosen): Promise<Findings> {
+  return before.differing > before.different.length ? await inspectAll(deps, chosen) : await inspectAgain(deps, before)
+}
+
+async function conclude(deps: VerifyDeps, findings: Findings): Promise<Omit<Verdict, 'repaired'>> {
+  const { businesses, contacts, restless, different, differing, kinds, others } = findings
+  const differences = [...(await explain(deps, different)), ...others]
+  const found = { ...Object.fromEntries(kinds), ...countKinds(others) }
+  return { businesses, contacts, restless, differing, found, differences }
+}

@@ -1,0 +1,159 @@
+/** `admin verify` as an operator types it: words, exit codes, rounds without end, and death in the middle of a repair. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { repeatRounds } from '../../src/admin/verify/repeat-rounds.ts'
+import { runAdminQuietly } from '../end-to-end/run-admin.ts'
+import { RUNTIMES } from '../support/runtimes.ts'
+import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+let lab: VerifyLab
+let people: People
+const running = new Set<ChildProcess>()
+beforeAll(async () => {
+  lab = await openVerifyLab()
+})
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL')
+  await lab?.close()
+})
+beforeEach(async () => {
+  people = await makePeople(lab)
+  await lab.shipped()
+})
+
+const admin = (words: string, config = lab.config) =>
+  runAdminQuietly(['verify', ...words.split(' ').filter(Boolean)], config)
+
+/** The command as a process of its own. */
+function start(...words: string[]): ChildProcess {
+  const [command, ...args] = RUNTIMES['bun']!
+  const { databaseUrl, redisUrl, clickhouseUrl } = lab
+  const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+  const child = spawn(command, [...args, cli, 'admin', 'verify', ...words], {
+    env: { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, CLICKHOUSE_URL: clickhouseUrl },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
+}
+
+test('says in words how it is and what to do next', async () => {
+  const only = `--business ${people.businessId}`
+  const well = await admin(only)
+  expect([well.exitCode, well.out]).toEqual([
+    0,
+    expect.stringMatching(/^Postgres and ClickHouse agree: 3 contacts of 1 business in [\d.]+ s\.\n$/) as string,
+  ])
+  await lab.damage(`alter table contact_snapshots delete where contact_id = '${people.ann}'`)
+  const ill = await admin(only)
+  expect(ill.exitCode).toBe(1)
+  expect(ill.out).toContain('1 contact differs: snapshot 1')
+  expect(ill.out).toContain(`snapshot contact ${people.ann}: Postgres revision 1, ClickHouse none: no snapshot`)
+  expect(ill.out).toContain('Next: admin verify --repair')
+  const repaired = await admin(`${only} --repair`)
+  expect([repaired.exitCode, repaired.out.split('\n')[0]]).toEqual([0, 'Repaired: 1 contact sent again.'])
+  expect(repaired.out).toContain('agree')
+})
+
+test.each([
+  ['--every 5', '--every must be'],
+  ['--every 0s', '--every must be'],
+  ['--every 8d', '--every must be'],
+  ['--business me', '--business must be'],
+  ['--mend', "Unknown option '--mend'"],
+  ['now', '"now" was not expected'],
+])('refuses %s', async (words, message) => {
+  const { exitCode, err } = await admin(words)
+  expect([exitCode, err]).toEqual([2, expect.stringContaining(message)])
+})
+
+test('explains itself', async () => {
+  const { exitCode, out } = await admin('--help')
+  expect(exitCode).toBe(0)
+  for (const word of ['--repair', '--every 10m', '--business ID', 'OUTBOX_KEEP', 'Exit code'])
+    expect(out).toContain(word)
+})
+
+test('says that the stores could not be compared, and does not say that they differ', async () => {
+  const away = await admin('--json', { ...lab.config, clickhouseUrl: 'http://x:y@127.0.0.1:9/none' })
+  expect([away.exitCode, JSON.parse(away.out)]).toMatchObject([3, { agree: null, error: { code: 'not_compared' } }])
+  const nobody = await admin('--json --business 01990000-0000-7000-8000-000000000000')
+  expect([nobody.exitCode, JSON.parse(nobody.out)]).toMatchObject([3, { error: { code: 'business_not_found' } }])
+})
+
+test('goes on in rounds, a line each as JSON, until it is asked to stop', async () => {
+  const child = start('--every', '1s', '--json')
+  const rounds: { agree?: boolean; stopped?: boolean; round?: number }[] = []
+  createInterface(child.stdout!).on('line', (line) => rounds.push(JSON.parse(line) as (typeof rounds)[0]))
+  await vi.waitFor(() => expect(rounds.length).toBeGreaterThanOrEqual(2), { timeout: 60_000 })
+  expect(rounds[0]).toMatchObject({ round: 1, agree: true })
+  await lab.damage(`alter table contact_snapshots delete where contact_id = '${people.ann}'`)
+  await vi.waitFor(() => expect(rounds.at(-1)).toMatchObject({ agree: false }), { timeout: 60_000 })
+  child.kill('SIGTERM')
+  const [exitCode] = (await once(child, 'exit')) as [number]
+  expect([exitCode, rounds.at(-1)]).toMatchObject([1, { stopped: true }])
+  expect(await lab.verify('--repair')).toMatchObject({ agree: true })
+})
+
+test('in words, a round is told only when it says something new', async () => {
+  const child = start('--every', '1s')
+  const lines: string[] = []
+  createInterface(child.stdout!).on('line', (line) => lines.push(line))
+  await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 60_000 })
+  expect(lines).toEqual([expect.stringMatching(/^\d{4}-\S+Z Postgres and ClickHouse agree/)])
+  await lab.damage(`alter table contact_snapshots delete where contact_id = '${people.ann}'`)
+  await vi.waitFor(() => expect(lines.join('\n')).toContain('snapshot 1'), { timeout: 60_000 })
+  child.kill('SIGINT')
+  expect((await once(child, 'exit')) as unknown[]).toEqual([1, null])
+  expect(lines.at(-1)).toMatch(/^Stopped after \d+ rounds$/)
+  await lab.verify('--repair')
+})
+
+test('a round that says what the one before said is not told again', async () => {
+  const say = (agree: boolean) => ({
+    json: { agree, differences: [] },
+    text: `agree: ${agree}`,
+    exitCode: agree ? 0 : 1,
+  })
+  const stopping = new AbortController()
+  const reports = [true, true, false, false, true].map(say)
+  const told = vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
+  const round = () => {
+    const report = reports.shift()!
+    if (reports.length === 0) setTimeout(() => stopping.abort())
+    return Promise.resolve(report)
+  }
+  const last = await repeatRounds(round, 1, stopping.signal, false)
+  const lines = told.mock.calls.map(([text]) => String(text).split(' ').slice(1).join(' '))
+  told.mockRestore()
+  expect(lines).toEqual(['agree: true\n', 'agree: false\n', 'agree: true\n'])
+  expect(last).toMatchObject({ exitCode: 0, text: 'Stopped after 5 rounds' })
+})
+
+test('killed in the middle of a repair, again and again, and two at once: it ends exact all the same', async () => {
+  await lab.stopShipping()
+  for (const table of ['events', 'event_statistics', 'contact_snapshots', 'contact_redirects'])
+    await lab.damage(`truncate table ${table}`)
+  const waiting = async () =>
+    (await lab.sql`select from outbox where resend is not null and shipped_at is null limit 1`).length
+  for (let kill = 0; kill < 4; kill += 1) {
+    const child = start('--repair')
+    const ended = once(child, 'exit')
+    await vi.waitFor(async () => expect((await waiting()) > 0 || child.exitCode !== null).toBe(true), {
+      timeout: 60_000,
+    })
+    await sleep(kill * 60)
+    child.kill('SIGKILL')
+    await ended
+  }
+  const both = await Promise.all([0, 1].map(async () => (await once(start('--repair'), 'exit'))[0] as number))
+  expect(both).toEqual([0, 0])
+  expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
+})

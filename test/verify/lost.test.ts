@@ -1,0 +1,149 @@
+/** A ClickHouse that lost tables, came back from a backup, or lost what the outbox does not hold any more. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { eventFact, track } from '../support/facts.ts'
+import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
+
+// Several verdicts a test, each of some hundred milliseconds where nothing else is going on.
+vi.setConfig({ testTimeout: 120_000 })
+
+let lab: VerifyLab
+let people: People
+beforeAll(async () => {
+  lab = await openVerifyLab()
+})
+afterAll(() => lab?.close())
+beforeEach(async () => {
+  people = await makePeople(lab)
+  await lab.shipped()
+})
+
+const TABLES = ['events', 'event_statistics', 'contact_snapshots', 'contact_redirects']
+const FEEDS = ['event_statistics_feed', 'contact_redirects_feed']
+
+async function truncate(...tables: string[]): Promise<void> {
+  for (const table of tables) await lab.damage(`truncate table ${table}`)
+}
+
+const LOST: { what: string; done(): Promise<unknown>; found: Record<string, number> }[] = [
+  { what: 'events', done: () => truncate('events'), found: { events: 4, revenue: 2, orders: 1 } },
+  { what: 'statistics', done: () => truncate('event_statistics'), found: { statistics: 4 } },
+  {
+    what: 'snapshots and redirects',
+    done: () => truncate('contact_snapshots', 'contact_redirects'),
+    found: { contact: 3, merge: 1, events: 2, statistics: 2, erasure: 1 },
+  },
+  {
+    what: 'everything',
+    done: () => truncate(...TABLES),
+    found: { events: 4, statistics: 4, revenue: 2, orders: 1, contact: 3, merge: 1, erasure: 1 },
+  },
+]
+
+describe('what the outbox holds comes back:', () => {
+  test.each(LOST)(
+    '$what',
+    async ({ done, found }) => {
+      await done()
+      const only = ['--business', people.businessId]
+      const before = await lab.verify(...only)
+      expect(before).toMatchObject({ exitCode: 1, agree: false, notCompared: 0 })
+      expect(before.found).toEqual(found)
+      expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, differences: [] })
+      expect(await lab.verify('--repair')).toMatchObject({
+        agree: true,
+        repaired: { saves: 0, copies: 0, contacts: 0, erasures: 0, tables: 0 },
+      })
+    },
+    120_000,
+  )
+})
+
+test('tables and views that are not there are named, made again and filled', async () => {
+  const views = ['timeline', 'contact_event_statistics', 'contacts', 'revenue_by_day']
+  for (const view of [...views, ...FEEDS]) await lab.damage(`drop view ${view} sync`)
+  for (const table of TABLES) await lab.damage(`drop table ${table} sync`)
+  const before = await lab.verify()
+  expect(before).toMatchObject({ exitCode: 1, agree: false, found: { table: 10 } })
+  expect(before.differences.map(({ name }) => name)).toEqual(expect.arrayContaining([...views, ...TABLES, ...FEEDS]))
+  const repaired = await lab.verify('--repair')
+  expect(repaired).toMatchObject({ exitCode: 0, agree: true, repaired: { tables: 10 } })
+  await lab.pipeline.track(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' })))
+  await lab.shipped()
+  expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
+})
+
+test('one table alone, dropped: it is made again, filled, and fed by what feeds it', async () => {
+  await lab.damage('drop table events sync')
+  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, repaired: { tables: 1 } })
+  await lab.pipeline.track(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' }, { tags: ['new'] })))
+  await lab.shipped()
+  expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
+})
+
+test('a view that shows too little is made again', async () => {
+  await lab.damage('create or replace view contacts as select * from contact_snapshots where erased = 2')
+  const only = ['--business', people.businessId]
+  const { differences } = await lab.verify(...only)
+  expect(differences).toMatchObject([{ kind: 'view', name: 'contacts', clickhouse: '0 contacts' }])
+  expect(await lab.verify('--repair', ...only)).toMatchObject({ exitCode: 0, agree: true })
+})
+
+test('a backup that was put back gets what came after it, and what it still had of an erased person goes', async () => {
+  const { businessId } = people
+  for (const table of TABLES) await lab.damage(`create table ${table}_kept engine = Memory as select * from ${table}`)
+  await lab.pipeline.apply(
+    track(businessId, eventFact('lesson', { email: 'ann@x.io' }, { tags: ['later'] })),
+    track(businessId, eventFact('purchase', { email: 'carl@x.io' }, { value: 5 })),
+    track(businessId, eventFact('lesson', { email: 'ann@x.io', phone: '972500000009' })),
+  )
+  await lab.pipeline.apply({ kind: 'erase', businessId, receivedAt: 0, contactId: people.bob })
+  await lab.shipped()
+  for (const feed of FEEDS) await lab.damage(`detach table ${feed}`)
+  for (const table of TABLES) {
+    await truncate(table)
+    await lab.damage(`insert into ${table} select * from ${table}_kept`)
+  }
+  for (const feed of FEEDS) await lab.damage(`attach table ${feed}`)
+  const before = await lab.verify('--business', businessId)
+  expect(before.found).toMatchObject({ events: 2, statistics: 2, contact: 2, erasure: 2 })
+  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
+  for (const table of TABLES) await lab.damage(`drop table ${table}_kept sync`)
+})
+
+test('more contacts than are remembered come back all the same, also in slices of one', async () => {
+  await truncate(...TABLES)
+  const small = { sliceSize: 1, mostKept: 1 }
+  const before = await lab.verifyDirectly(small, { businessIds: [people.businessId], repair: false })
+  expect(before).toMatchObject({ contacts: 3, differing: 3, found: { contact: 3, merge: 1, statistics: 4, events: 4 } })
+  expect(new Set(before.differences.map(({ contactId }) => contactId)).size).toBe(2)
+  const repaired = await lab.verifyDirectly(small, { businessIds: [people.businessId], repair: true })
+  expect(repaired).toMatchObject({ contacts: 3, differing: 0, differences: [] })
+  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
+})
+
+test('what is older than the outbox is told, contact by contact; statistics and snapshots come back all the same', async () => {
+  const only = ['--business', people.businessId]
+  await lab.sql`delete from outbox where id in (
+    select id from outbox where ${people.businessId}::uuid = any (business_ids) order by id limit 1)`
+  await truncate(...TABLES)
+  const { exitCode, repaired, found, differences } = await lab.verify('--repair', ...only)
+  expect([exitCode, found]).toEqual([1, { events: 3, revenue: 2, orders: 1 }])
+  expect(repaired).toMatchObject({ saves: 1, copies: 0 })
+  const anns = differences.filter(({ contactId, kind }) => contactId === people.ann && kind === 'events')
+  expect(anns.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toMatchObject([
+    { name: 'purchase', postgres: expect.stringContaining('2 times') as string, clickhouse: null },
+    { name: 'refund', note: '1 missing, 1 older than the outbox keeps' },
+  ])
+  expect(differences).toContainEqual(
+    expect.objectContaining({
+      contactId: people.bob,
+      name: 'lesson',
+      note: '2 missing, 2 older than the outbox keeps',
+    }),
+  )
+  expect(await lab.verify('--repair', ...only)).toMatchObject({
+    exitCode: 1,
+    found: { events: 3, revenue: 2, orders: 1 },
+    repaired: { saves: 0, copies: 0, contacts: 0, erasures: 0 },
+  })
+})

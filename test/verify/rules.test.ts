@@ -1,0 +1,129 @@
+/** What no repair touches: rules broken within Postgres or Redis, and what ClickHouse has beyond Postgres. It is told. */
+import { uuidv7 } from 'uuidv7'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { streamKey } from '../../src/stream/keys.ts'
+import { insertEvents } from '../../src/timeline/insert-events.ts'
+import { encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
+import { makePeople, openVerifyLab, type People, recordedEvents, type VerifyLab } from './verify-lab.ts'
+
+// Several verdicts a test, each of some hundred milliseconds where nothing else is going on.
+vi.setConfig({ testTimeout: 120_000 })
+
+let lab: VerifyLab
+let people: People
+beforeAll(async () => {
+  lab = await openVerifyLab()
+}, 120_000)
+afterAll(() => lab?.close())
+beforeEach(async () => {
+  people = await makePeople(lab)
+  await lab.shipped()
+})
+
+const verifyTheirs = (...words: string[]) => lab.verify('--business', people.businessId, ...words)
+
+const NOBODY = '01990000-0000-7000-8000-000000000000'
+
+test('every rule of Postgres', async () => {
+  const { businessId, ann, bob, bobBefore, eve } = people
+  const broken: [() => Promise<unknown>, string, string][] = [
+    [() => lab.sql`update identities set contact_id = ${NOBODY} where contact_id = ${ann}`, NOBODY, 'identities'],
+    [
+      () => lab.sql`update identifications set contact_id = ${bobBefore} where contact_id = ${ann}`,
+      bobBefore,
+      'identifications',
+    ],
+    [() => lab.sql`update event_statistics set count = 0 where contact_id = ${bob}`, bob, 'lesson'],
+    [() => lab.sql`delete from merge_log where losing_id = ${bobBefore}`, bobBefore, 'unlogged'],
+    [() => lab.sql`update contacts set order_count = 1 where id = ${bobBefore}`, bobBefore, 'emptied'],
+    [
+      () => lab.sql`insert into contacts (business_id, id, created_at, keyed) values (${businessId}, ${eve}, 0, true)`,
+      eve,
+      'erased',
+    ],
+    [() => lab.sql`update contacts set merged_into = ${bobBefore} where id = ${ann}`, ann, bobBefore],
+  ]
+  for (const [breakIt] of broken) await breakIt()
+  const { exitCode, differences } = await verifyTheirs()
+  expect(exitCode).toBe(1)
+  const told = differences
+    .filter(({ kind }) => kind === 'postgres')
+    .map(({ contactId, name }) => `${contactId} ${name}`)
+  expect(told).toEqual(expect.arrayContaining(broken.map(([, contact, name]) => `${contact} ${name}`)))
+  const after = await verifyTheirs('--repair')
+  expect(after.differences.filter(({ kind }) => kind === 'postgres')).toHaveLength(told.length)
+})
+
+test('revenue that was changed in Postgres: the timeline says otherwise, and goes on saying so', async () => {
+  await lab.sql`update revenue set amount = amount + 1 where contact_id = ${people.ann} and currency = 'USD'`
+  expect(await verifyTheirs()).toMatchObject({ exitCode: 1, found: { revenue: 1, contact: 1 } })
+  const { exitCode, differences } = await verifyTheirs('--repair')
+  expect(exitCode).toBe(1)
+  expect(differences).toMatchObject([
+    { kind: 'revenue', contactId: people.ann, name: 'USD', postgres: '41', clickhouse: '40' },
+  ])
+})
+
+test('an event that Postgres does not know is named, and stays', async () => {
+  const known = (await recordedEvents(lab, people)).find(({ event }) => event === 'lesson')
+  const strange = {
+    ...known!,
+    event_id: uuidv7(),
+    contact_id: people.ann,
+    received_ms: Date.now() - 90_000,
+  }
+  await lab.sql`update outbox set shipped_at = now() - interval '5 minutes' where id = (
+    select min(id) from outbox where ${people.businessId}::uuid = any (business_ids))`
+  await insertEvents(lab.clickhouse, [encodeTimelineRow(strange)], uuidv7())
+  const { exitCode, differences } = await verifyTheirs('--repair')
+  expect(exitCode).toBe(1)
+  expect(differences).toMatchObject([
+    { kind: 'events', contactId: people.ann, note: '1 that Postgres does not know', eventIds: [strange.event_id] },
+  ])
+})
+
+test('contacts and businesses that Postgres does not know are named, and stay', async () => {
+  const [known] = await recordedEvents(lab, people)
+  const stranger = { ...known!, event_id: uuidv7(), contact_id: NOBODY }
+  const elsewhere = { ...stranger, event_id: uuidv7(), business_id: uuidv7() }
+  await insertEvents(lab.clickhouse, [stranger, elsewhere].map(encodeTimelineRow), uuidv7())
+  const { exitCode, differences } = await lab.verify('--repair')
+  expect(exitCode).toBe(1)
+  const told = (kind: string) => differences.filter((one) => one.kind === kind)
+  expect(told('business')).toMatchObject([{ businessId: elsewhere.business_id }])
+  expect(told('events').filter(({ contactId }) => contactId === NOBODY)).toMatchObject([
+    { businessId: people.businessId, postgres: null, note: 'Postgres does not know this contact' },
+  ])
+  await lab.damage(`alter table events delete where contact_id = '${NOBODY}'`)
+  await lab.damage(`alter table event_statistics delete where contact_id = '${NOBODY}'`)
+})
+
+test('events that were set aside as dead letters are said to be', async () => {
+  await lab.sql`
+    insert into dead_letters (id, business_id, contact_id, partition, stream_id, kind, reason, payload)
+    values (${uuidv7()}, ${people.businessId}, ${people.bob}, 'timeline', 'x', 'timeline', 'unreadable', '')`
+  await lab.sql`delete from outbox where ${people.businessId}::uuid = any (business_ids)`
+  await lab.damage(`alter table events delete where contact_id = '${people.bob}'`)
+  const { differences } = await verifyTheirs()
+  expect(differences.find(({ kind }) => kind === 'events')?.note).toBe(
+    '2 missing, 1 set aside as dead letters, 1 older than the outbox keeps',
+  )
+})
+
+test('a stream that ends before its position, bytes that nobody waits with, and two groups at once', async () => {
+  const [{ partition }] = await lab.sql<[{ partition: string }]>`
+    select partition from positions where partition like 'live-%' order by partition limit 1`
+  await lab.sql`update positions set position = '5-0', lease_until = now() + interval '1 minute' where partition = ${partition}`
+  await lab.redis.hset(`sluice:{${partition}}:backlog`, 'total', '12')
+  const before = await verifyTheirs()
+  expect(before.differences.map(({ kind, name }) => [kind, name])).toEqual([
+    ['redis', partition],
+    ['redis', partition],
+  ])
+  await lab.redis.xadd(streamKey(partition), '5-1', 'd', '')
+  await lab.redis.del(`sluice:{${partition}}:backlog`)
+  await lab.stopShipping()
+  await lab.sql`insert into outbox (events, event_count, business_ids, contact_ids, changed, group_id)
+    select '', 0, '{}', '{}', '{}', gen_random_uuid() from generate_series(1, 2)`
+  expect((await verifyTheirs()).differences.map(({ kind }) => kind)).toEqual(['groups'])
+})

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { showProgress } from '../../src/admin/verify/show-progress.ts'
+
+function watch(total: number, isTTY: boolean) {
+  const written: string[] = []
+  let now = 0
+  const progress = showProgress({ isTTY, write: (text) => written.push(text) }, total, () => now)
+  return { written, progress, after: (ms: number) => (now += ms) }
+}
+
+test('tells done, total, rate and what is left, now and then', () => {
+  const { written, progress, after } = watch(4000, false)
+  after(1000)
+  progress.advance(500)
+  expect(written).toEqual([])
+  after(4000)
+  progress.advance(500)
+  expect(written).toEqual([' 25 %  1000 of 4000 contacts  200/s  15 s left\n'])
+  after(5000)
+  progress.say('waiting')
+  expect(written.at(-1)).toBe(' 25 %  1000 of 4000 contacts  100/s  30 s left  waiting\n')
+})
+
+test('begins anew when all are looked at once more, and knows no contacts at all', () => {
+  const { written, progress, after } = watch(100, true)
+  after(1000)
+  progress.advance(100)
+  after(1000)
+  progress.advance(50)
+  progress.end()
+  expect(written).toEqual([
+    '\r\x1b[K100 %  100 of 100 contacts  100/s',
+    '\r\x1b[K 50 %  50 of 100 contacts, once more  75/s  1 s left',
+    '\r\x1b[K',
+  ])
+  const none = watch(0, true)
+  none.progress.advance(0)
+  expect(none.written).toEqual(['\r\x1b[K100 %  0 of 0 contacts  0/s'])
+})

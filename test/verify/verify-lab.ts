@@ -1,0 +1,150 @@
+/** People with a past, a shipper that brings them to ClickHouse, and the operator's verdicts. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { Difference } from '../../src/admin/verify/difference.ts'
+import { type Verdict as DirectVerdict, verify, type VerifyOptions } from '../../src/admin/verify/verify.ts'
+import { createLogger } from '../../src/log.ts'
+import { linesOf } from '../../src/timeline/groups.ts'
+import { decodeTimelineRow, type TimelineRow } from '../../src/timeline/outbox-row.ts'
+import { runTimeline } from '../../src/timeline/run-timeline.ts'
+import { runAdminQuietly } from '../end-to-end/run-admin.ts'
+import { type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import { createBusiness, openStack, type Stack } from '../support/stack.ts'
+
+export interface Verdict {
+  exitCode: number
+  agree: boolean | null
+  businesses: number
+  contacts: number
+  notCompared: number
+  differing: number
+  found: Record<string, number>
+  differences: Difference[]
+  repaired: Record<string, number> | null
+  error?: { code: string; message: string }
+}
+
+export interface VerifyLab extends Stack {
+  pipeline: Pipeline
+  verify(...words: string[]): Promise<Verdict>
+  /** Without the command around it. */
+  verifyDirectly(sizes: { sliceSize: number; mostKept: number }, options: VerifyOptions): Promise<DirectVerdict>
+  /** Changes ClickHouse behind everybody's back. */
+  damage(statement: string): Promise<void>
+  /** Resolves when the shipper has nothing to do. */
+  shipped(): Promise<void>
+  /** Ends the shipper: nobody ships from then on. */
+  stopShipping(): Promise<void>
+}
+
+export async function openVerifyLab(): Promise<VerifyLab> {
+  const stack = await openStack()
+  const { sql, clickhouse, config } = stack
+  const log = createLogger({ level: 'silent', name: 'test' })
+  const stopping = new AbortController()
+  const shipping = runTimeline({ sql, clickhouse, log, config }, stopping.signal)
+  const stopShipping = async () => {
+    stopping.abort()
+    await shipping
+  }
+  return {
+    ...stack,
+    pipeline: await openPipeline(sql),
+    verify: (...words) => verifyStack(stack, ...words),
+    verifyDirectly: (sizes, options) => verify({ ...directDeps(stack), ...sizes }, options),
+    async damage(query) {
+      await clickhouse.command({ query, clickhouse_settings: { mutations_sync: '2' } })
+    },
+    shipped: () => untilShipped(stack),
+    stopShipping,
+    async close() {
+      await stopShipping()
+      await stack.close()
+    },
+  }
+}
+
+function directDeps({ sql, clickhouse, redis, config }: Stack) {
+  const nothing = () => undefined
+  const log = createLogger({ level: 'silent', name: 'test' })
+  const { signal } = new AbortController()
+  return {
+    sql,
+    writer: sql,
+    clickhouse,
+    redis,
+    config,
+    log,
+    signal,
+    advance: nothing,
+    say: nothing,
+    startedAt: new Date(),
+  }
+}
+
+/** `admin verify --json` */
+export async function verifyStack({ config }: Stack, ...words: string[]): Promise<Verdict> {
+  const { exitCode, out } = await runAdminQuietly(['verify', '--json', ...words], config)
+  expect(out).toMatch(/^[^\n]+\n$/)
+  return { exitCode, ...(JSON.parse(out) as Omit<Verdict, 'exitCode'>) }
+}
+
+async function untilShipped({ sql }: Stack): Promise<void> {
+  for (const deadline = Date.now() + 60_000; ; await sleep(20)) {
+    const [row] = await sql<[{ left: number }]>`
+      select (select count(*)::int from outbox where shipped_at is null)
+        + (select count(*)::int from erasures where deleted_at is null) as left`
+    if (row.left === 0) return
+    if (Date.now() > deadline) throw new Error(`${row.left} are still to be shipped after a minute`)
+  }
+}
+
+export interface People {
+  businessId: string
+  /** Bought twice, refunded once, did some lessons. */
+  ann: string
+  /** Two contacts that became one, and the id that lost. */
+  bob: string
+  bobBefore: string
+  /** Erased. */
+  eve: string
+}
+
+const T0 = Date.parse('2026-01-01T00:00:00Z')
+
+/** The events that the outbox holds of a business. */
+export async function recordedEvents({ sql }: Stack, { businessId }: People): Promise<TimelineRow[]> {
+  const rows = await sql<{ events: string }[]>`
+    select events from outbox where ${businessId}::uuid = any (business_ids) order by id`
+  return rows.flatMap(({ events }) => linesOf(events)).map(decodeTimelineRow)
+}
+
+/** Some people with a past, in two saves and an erasure. */
+export async function makePeople({ sql, pipeline }: VerifyLab): Promise<People> {
+  const { businessId } = await createBusiness(sql)
+  const ann = { email: 'ann@x.io' }
+  const told = await pipeline.apply(
+    identify(businessId, identifyFact(ann, { profile: { firstName: 'Ann', country: 'IL' }, traits: { plan: 'pro' } })),
+    track(businessId, eventFact('purchase', ann, { occurredAt: T0, value: 49.9, tags: ['vip', 'ünï'] })),
+    track(businessId, eventFact('purchase', ann, { occurredAt: T0 + 5000, value: 0.1, sentCurrency: 'EUR' })),
+    track(
+      businessId,
+      eventFact('refund', ann, { occurredAt: T0 + 9000, value: -9.9, properties: '{"why":"\\"ü\\""}' }),
+    ),
+    track(businessId, eventFact('lesson', { email: 'bob@x.io' }, { occurredAt: T0 })),
+    track(businessId, eventFact('lesson', { phone: '972500000001' }, { occurredAt: T0 + 1, traits: { seats: 3 } })),
+    track(businessId, eventFact('lesson', { email: 'eve@x.io' }, { occurredAt: T0 })),
+  )
+  const [{ contactId: annId }, , , , { contactId: bob }, { contactId: bobBefore }, { contactId: eve }] = told as [
+    ...{ contactId: string }[],
+  ] as [{ contactId: string }, 0, 0, 0, { contactId: string }, { contactId: string }, { contactId: string }]
+  await pipeline.batch(
+    batch(businessId, [
+      eventFact('lesson', ann, { occurredAt: T0 - 7_000_000_000_000 }),
+      eventFact('lesson', ann, { occurredAt: T0 + 60_000, idempotencyKey: 'k' }),
+      eventFact('lesson', { email: 'bob@x.io', phone: '972500000001' }, { occurredAt: T0 + 2 }),
+    ]),
+  )
+  await pipeline.apply({ kind: 'erase', businessId, receivedAt: T0, contactId: eve })
+  return { businessId, ann: annId, bob, bobBefore, eve }
+}
