@@ -129,11 +129,20 @@ function askedToStop(): Promise<void> {
   return promise
 }
 
+/** A driver's error carries the statement or the command that failed, keys and people in it: nothing but its words is told. */
+function dieOf(error: unknown): never {
+  process.stderr.write(
+    `${error instanceof Error ? (error.stack ?? error.message) : 'something that is no error was thrown'}\n`,
+  )
+  process.exit(1)
+}
+
 function say(text: string): number {
   process.stdout.write(`${text}\n`)
   return 0
 }
 
+process.on('uncaughtException', dieOf).on('unhandledRejection', dieOf)
 // A terminal or a pipe that is gone is no reason to end half-way.
 process.stdout.on('error', () => undefined)
 try {

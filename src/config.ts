@@ -18,7 +18,7 @@ const url = (...schemes: string[]) =>
   Type.Optional(
     Type.String({
       pattern: `^(${schemes.join('|')})://.`,
-      expected: `a URL that begins with ${schemes.join(':// or ')}://`,
+      expected: `a URL that begins with ${schemes.join(':// or ')}://, its password percent-encoded`,
     }),
   )
 
@@ -43,7 +43,10 @@ const Environment = Type.Object({
     default: '7d',
     expected: 'a duration such as 90m, 12h or 7d, up to 99999d',
   }),
-  TRUST_PROXY: Type.Boolean({ default: false, expected: 'true or false' }),
+  TRUST_PROXY: Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 16 })], {
+    default: false,
+    expected: 'true, false or the number of proxies in a row, up to 16',
+  }),
   REUSE_PORT: Type.Boolean({ default: false, expected: 'true or false' }),
   METRICS_TOKEN: Type.Optional(Type.String()),
   LOG_LEVEL: Type.Union(
@@ -73,8 +76,8 @@ export interface Config {
   maxInFlight: number
   leaseMs: number
   outboxKeepMs: number
-  /** True: the caller's address is what the proxy says. */
-  trustProxy: boolean
+  /** How many proxies in a row are one's own: the caller's address is what the outermost says. */
+  trustProxy: number
   /** True: several front doors of this machine share the port (Linux, on Bun and Node). */
   reusePort: boolean
   metricsToken: string | undefined
@@ -106,7 +109,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     maxInFlight: read.MAX_IN_FLIGHT,
     leaseMs: read.LEASE_MS,
     outboxKeepMs: milliseconds(read.OUTBOX_KEEP),
-    trustProxy: read.TRUST_PROXY,
+    trustProxy: Number(read.TRUST_PROXY),
     reusePort: read.REUSE_PORT,
     metricsToken: read.METRICS_TOKEN,
     logLevel: read.LOG_LEVEL,
@@ -119,14 +122,26 @@ function checkEnvironment(env: Record<string, string | undefined>): Static<typeo
   const named = Object.keys(Environment.properties).map((name) => [name, env[name]?.trim()] as const)
   const given = Object.fromEntries(named.filter(([, text]) => text !== undefined && text !== ''))
   const candidate = Value.Default(Environment, Value.Convert(Environment, { ...given }))
-  if (Value.Check(Environment, candidate)) return candidate
-  const names = new Set([...Value.Errors(Environment, candidate)].map((fault) => fault.path.split('/')[1] ?? ''))
+  const unreadable = Object.keys(given).filter((name) => name.endsWith('_URL') && !isReadableUrl(given[name] ?? ''))
+  if (unreadable.length === 0 && Value.Check(Environment, candidate)) return candidate
+  const broken = [...Value.Errors(Environment, candidate)].map((fault) => fault.path.split('/')[1] ?? '')
+  const names = new Set([...broken, ...unreadable])
   throw new ConfigError([...names].map((name) => describeFault(name, given[name])).join('\n'))
+}
+
+/** Some runtimes and drivers tell the whole of a URL that they cannot read, with its password. A list of hosts is Postgres' own. */
+function isReadableUrl(text: string): boolean {
+  const firstHostOnly = text.replace(/,[^/?#@]*(?=[/?#]|$)/, '')
+  try {
+    return decodeURIComponent(text) !== '' && URL.canParse(firstHostOnly)
+  } catch {
+    return false
+  }
 }
 
 function describeFault(name: string, given: string | undefined): string {
   const schema = (Environment.properties as Record<string, TSchema>)[name]
-  return `${name} must be ${schema?.['expected'] ?? 'text'}, not "${name.endsWith('_URL') ? '…' : given}"`
+  return `${name} must be ${schema?.['expected'] ?? 'text'}, not "${/_(URL|TOKEN|KEY)$/.test(name) ? '…' : given}"`
 }
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -165,7 +180,9 @@ async function readEngines(dataDir: string): Promise<Partial<StoreUrls>> {
     return JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as Partial<StoreUrls>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    throw new ConfigError(`${enginesFile(dataDir)} cannot be read: ${(error as Error).message}`)
+    // What a parser has to say could repeat a password.
+    const reason = error instanceof SyntaxError ? 'it is no JSON' : (error as Error).message
+    throw new ConfigError(`${enginesFile(dataDir)} cannot be read: ${reason}`)
   }
 }
 

@@ -9,6 +9,9 @@ export type { Logger }
 const PRIVATE = ['authorization', 'email', 'phone']
 const REDACTED = PRIVATE.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`])
 
+/** What waits for room at most, when the disk under the log is full; later lines are dropped. */
+const WAITING_BYTES = 1024 * 1024
+
 /** `to` is a file descriptor: commands whose standard output is their answer log to 2. */
 export function createLogger(options: { level: string; name: string; to?: 1 | 2 }): Logger {
   return pino(
@@ -20,8 +23,15 @@ export function createLogger(options: { level: string; name: string; to?: 1 | 2 
       formatters: { level: (level) => ({ level }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    pino.destination({ fd: options.to ?? 1, sync: true }),
+    openDestination(options.to ?? 1),
   )
+}
+
+function openDestination(fd: number) {
+  const destination = pino.destination({ fd, sync: true, maxLength: WAITING_BYTES })
+  // Unheard, it would be thrown at whoever logs: a full disk under the log must not fail requests or end loops.
+  destination.on('error', () => undefined)
+  return destination
 }
 
 function describeError(error: unknown): unknown {

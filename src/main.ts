@@ -1,11 +1,13 @@
 /** The front door: everything it needs, built once, and an open port. */
 import { type Config, resolveStores } from './config.ts'
+import { readDisks } from './embedded/read-disks.ts'
 import { buildApp } from './front-door/app.ts'
 import type { Door } from './front-door/door.ts'
 import { findBusiness, findKeyHolder } from './front-door/find-business.ts'
 import { createLimiter } from './front-door/limit-rate.ts'
 import { createLookUp } from './front-door/look-up.ts'
 import { serve } from './front-door/serve.ts'
+import { createLineLimit } from './limit-lines.ts'
 import { createLogger, type Logger } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { readPartitions } from './migrate.ts'
@@ -34,8 +36,8 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     await stores.close()
   }
   try {
-    const partitions = await readPartitions(stores.sql, config.streamPartitions)
-    submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config, partitions)
+    await readPartitions(stores.sql, config.streamPartitions)
+    submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
     const door = openDoor(config, stores, submitter, log)
     await settle(stores, submitter)
     const { port, host, reusePort, answerTimeoutMs } = config
@@ -65,7 +67,8 @@ async function settle({ redis }: Stores, submitter: Submitter): Promise<void> {
 type Stores = Awaited<ReturnType<typeof openStores>>
 
 async function openStores(config: Config, log: Logger) {
-  const { databaseUrl, redisUrl, clickhouseUrl } = await resolveStores(config)
+  const urls = await resolveStores(config)
+  const { databaseUrl, redisUrl, clickhouseUrl } = urls
   const sql = connectPostgres(databaseUrl, { name: 'sluice-front-door' })
   // Who calls, and how far workers are: what every event needs never queues behind somebody's slow read.
   const quick = connectPostgres(databaseUrl, { max: 2, name: 'sluice-callers' })
@@ -80,25 +83,28 @@ async function openStores(config: Config, log: Logger) {
     for (const connection of Object.values(redis)) connection.disconnect()
     await Promise.all([sql.end({ timeout: 1 }), quick.end({ timeout: 5 }), clickhouse.close()])
   }
-  return { sql, quick, clickhouse, redis, close }
+  return { urls, sql, quick, clickhouse, redis, close }
 }
 
 const monotonicNow = () => performance.now()
 
-function openDoor(config: Config, { sql, quick, clickhouse, redis }: Stores, submitter: Submitter, log: Logger): Door {
+function openDoor(config: Config, stores: Stores, submitter: Submitter, log: Logger): Door {
+  const { urls, sql, quick, clickhouse, redis } = stores
   const metrics = createMetrics()
   return {
     config,
     log,
+    mayTellRefusal: createLineLimit(log, monotonicNow),
     metrics,
     sql,
     redis: redis.command,
     clickhouse,
+    readDisks: () => readDisks(config.dataDir, urls),
     limiter: createLimiter({ redis: redis.limiter, metrics, log }),
     keyHolders: createLookUp((keyHash) => findKeyHolder(quick, keyHash), monotonicNow),
     businesses: createLookUp((id) => findBusiness(quick, id), monotonicNow),
     submitter,
-    inFlight: { count: 0, bytes: 0 },
+    inFlight: { count: 0, bytes: 0, bytesOf: new Map() },
     now: Date.now,
   }
 }

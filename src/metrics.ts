@@ -51,6 +51,24 @@ function frontDoorMetrics(registers: Registry[]) {
       labelNames: ['kind', 'outcome'],
       registers,
     }),
+    storeUp: new Gauge({
+      name: 'store_up',
+      help: 'Whether this front door got an answer from postgres, redis or clickhouse when it was last asked for metrics: 1 or 0.',
+      labelNames: ['store'],
+      registers,
+    }),
+    storeDiskFree: new Gauge({
+      name: 'store_disk_free_bytes',
+      help: 'Room on the disk of an engine that runs on this machine below DATA_DIR.',
+      labelNames: ['store'],
+      registers,
+    }),
+    redisPersistence: new Gauge({
+      name: 'redis_persistence_ok',
+      help: 'Whether the last try of Redis succeeded, 1 or 0, by part: aof_write, aof_rewrite, rdb_save.',
+      labelNames: ['part'],
+      registers,
+    }),
     rateLimiterErrors: new Counter({
       name: 'rate_limiter_errors_total',
       help: 'Requests let through because the rate limiter could not be reached.',
@@ -98,6 +116,12 @@ function roadMetrics(registers: Registry[]) {
     outboxLagSeconds: new Gauge({
       name: 'outbox_lag_seconds',
       help: 'Age of the oldest save that ClickHouse does not have yet; 0 when it has all.',
+      registers,
+    }),
+    timelineFailures: new Counter({
+      name: 'timeline_failures_total',
+      help: 'Attempts to ship to ClickHouse that failed, by cause: disk_full, or other. What they held waits in the outbox.',
+      labelNames: ['cause'],
       registers,
     }),
     timelineRows: new Counter({ name: 'timeline_rows_total', help: 'Events inserted into ClickHouse.', registers }),

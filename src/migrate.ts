@@ -68,6 +68,12 @@ async function alone(sql: Sql, work: (tx: TransactionSql) => Promise<void>): Pro
   })
 }
 
+/** Makes again whatever ClickHouse lacks, and its views as they should be: its files can be repeated. */
+export async function repeatClickHouse(clickhouse: ClickHouseClient): Promise<void> {
+  for (const { text } of await readFolder('clickhouse/'))
+    for (const query of statementsOf(text)) await clickhouse.command({ query })
+}
+
 /** Names of the files that are not applied as they are now; empty when the databases fit this version. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
   const { postgres, functions, clickhouse } = await readFiles()
@@ -83,7 +89,7 @@ export async function readPartitions(sql: Sql | TransactionSql, expected?: numbe
   if (!row) throw new MigrationError('The number of partitions is not recorded: run `migrate` first.')
   if (expected !== undefined && expected !== row.partitions) {
     throw new MigrationError(
-      `STREAM_PARTITIONS is ${expected}, but the stream has ${row.partitions}, for as long as the database lives: unset it.`,
+      `STREAM_PARTITIONS is ${expected}, but the stream has ${row.partitions}: unset it, or run \`admin partitions set ${expected}\` first.`,
     )
   }
   return row.partitions

@@ -64,6 +64,7 @@ async function serveHealthOf(threads: SupervisedThread[], config: Config) {
   const { registry } = createMetrics()
   const sources = {
     complaints: () => threads.filter(isSilent).map((thread) => `${thread.name} has told nothing for ${SILENT_MS} ms`),
+    degraded: () => threads.flatMap((thread) => thread.report()?.trouble ?? []),
     metrics: async () => {
       const told = threads.flatMap((thread) => thread.report() ?? []).map((report) => report.metrics)
       return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics()
@@ -73,7 +74,8 @@ async function serveHealthOf(threads: SupervisedThread[], config: Config) {
   return serveHealth(sources, config.host, config.workerMetricsPort)
 }
 
-const isSilent = (thread: SupervisedThread): boolean => (thread.report()?.at ?? 0) < Date.now() - SILENT_MS
+const isSilent = (thread: SupervisedThread): boolean =>
+  (thread.report()?.at ?? -Infinity) < performance.now() - SILENT_MS
 
 /** What is not done by then is ended without ceremony: nothing is lost by it. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

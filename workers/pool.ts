@@ -14,8 +14,8 @@ export type ThreadKind = 'ingest' | 'timeline'
 
 export interface SupervisedThread {
   name: string
-  /** The last that it told of itself; undefined since its (re)start. */
-  report(): ThreadReport | undefined
+  /** The last that it told of itself, and when, by `performance.now()`; undefined since its (re)start. */
+  report(): (ThreadReport & { at: number }) | undefined
   /** Asks it to finish; resolves when it has. */
   stop(): Promise<void>
 }
@@ -41,13 +41,13 @@ interface SuperviseOptions {
 /** Runs the task until `stop`; when it ends or dies by itself, that is logged and it is started again, ever slower. */
 export function superviseThread(pool: Piscina, { kind, name, config, log }: SuperviseOptions): SupervisedThread {
   const stopping = new AbortController()
-  let report: ThreadReport | undefined
+  let report: ReturnType<SupervisedThread['report']>
 
   const runOnce = async (): Promise<void> => {
     const { port1, port2 } = new MessageChannel()
     const stop = (): void => port1.postMessage('stop')
     stopping.signal.addEventListener('abort', stop)
-    port1.on('message', (told: ThreadReport) => (report = told))
+    port1.on('message', (told: ThreadReport) => (report = { ...told, at: performance.now() }))
     try {
       const task: ThreadTask = { name, config, port: port2 }
       // Piscina's type took the other overload of postMessage; it wants an array.
@@ -62,13 +62,13 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
   const keepRunning = async (): Promise<void> => {
     let deaths = 0
     while (!stopping.signal.aborted) {
-      const started = Date.now()
+      const started = performance.now()
       const error = await runOnce().then(
         () => new Error('It ended by itself.'),
         (cause: unknown) => cause,
       )
       if (stopping.signal.aborted) return
-      deaths = Date.now() - started > STEADY_MS ? 1 : deaths + 1
+      deaths = performance.now() - started > STEADY_MS ? 1 : deaths + 1
       const restartMs = Math.min(FIRST_RESTART_MS * 2 ** (deaths - 1), LONGEST_RESTART_MS)
       log.error({ err: error, thread: kind, restartMs }, 'a thread died and is started again')
       await pause(restartMs, stopping.signal)

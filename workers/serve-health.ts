@@ -1,12 +1,13 @@
 /** What the workers tell of themselves over HTTP: /healthz, /readyz, /metrics. */
-import { Buffer } from 'node:buffer'
-import { timingSafeEqual } from 'node:crypto'
 import { type IncomingMessage, type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { bringsToken, isOfThisMachine } from '../src/admit-operator.ts'
 
 export interface HealthSources {
   /** What is wrong, in words; empty when all threads are well. */
   complaints: () => string[]
+  /** What delays work and fails no request, in words. */
+  degraded: () => string[]
   /** In Prometheus' text format. */
   metrics: () => Promise<string>
   /** Opens /metrics to callers that are not on this machine. */
@@ -47,9 +48,8 @@ async function answer(sources: HealthSources, request: IncomingMessage): Promise
       return { status: 200, text: 'ok\n' }
     case '/readyz': {
       const complaints = sources.complaints()
-      return complaints.length === 0
-        ? { status: 200, text: 'ok\n' }
-        : { status: 503, text: `${complaints.join('\n')}\n` }
+      const said = [...(complaints.length === 0 ? ['ok'] : complaints), ...sources.degraded()]
+      return { status: complaints.length === 0 ? 200 : 503, text: `${said.join('\n')}\n` }
     }
     case '/metrics':
       return maySeeMetrics(sources, request)
@@ -61,12 +61,9 @@ async function answer(sources: HealthSources, request: IncomingMessage): Promise
 }
 
 /** On loopback, or with METRICS_TOKEN (decisions, "Reading back"). */
-function maySeeMetrics({ metricsToken }: HealthSources, request: IncomingMessage): boolean {
-  if (/^(::1|(::ffff:)?127\.)/.test(request.socket.remoteAddress ?? '')) return true
-  if (metricsToken === undefined) return false
-  const given = Buffer.from(request.headers.authorization ?? '')
-  const wanted = Buffer.from(`Bearer ${metricsToken}`)
-  return given.length === wanted.length && timingSafeEqual(given, wanted)
+function maySeeMetrics({ metricsToken }: HealthSources, { socket, headers }: IncomingMessage): boolean {
+  const local = isOfThisMachine(socket.remoteAddress ?? '', (header) => header in headers)
+  return local || bringsToken(headers.authorization, metricsToken)
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -109,6 +109,8 @@ export function readFault(error: unknown): Fault {
   const message = error instanceof Error ? error.message : String(error)
   const text = message.slice(Math.max(0, message.indexOf('Code: ')))
   const code = /^Code: (\d+)/.exec(text)?.[1]
+  if (!code && message.includes('ENOSPC'))
+    return { status: 500, code: '243', text: `Code: 243. DB::Exception: ${message} (NOT_ENOUGH_SPACE)` }
   if (!code) return { status: 500, code: '1001', text: `Code: 1001. DB::Exception: ${message} (STD_EXCEPTION)` }
   const type = /\(([A-Z][A-Z0-9_]+)\)\s*$/.exec(text)?.[1] ?? ''
   return { status: STATUSES.find(([, types]) => types.test(type))?.[0] ?? 500, code, text }

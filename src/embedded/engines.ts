@@ -4,13 +4,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { join, resolve } from 'node:path'
 import { enginesFile, type StoreUrls } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { startClickHouse } from './clickhouse.ts'
 import { type EngineSetup, passwordFile, type RunningEngine, writeWhole } from './engine-setup.ts'
 import { holdDataDir } from './hold-data-dir.ts'
+import { keepRunning } from './keep-running.ts'
 import { startPostgres } from './postgres.ts'
 import { startRedis } from './redis.ts'
 import { freePort } from './run-engine.ts'
@@ -20,6 +20,9 @@ const STARTERS = {
   redisUrl: startRedis,
   clickhouseUrl: startClickHouse,
 } satisfies Record<keyof StoreUrls, (setup: EngineSetup, log: Logger) => Promise<RunningEngine>>
+
+/** Of the engine, its log and its folder. */
+const NAMES = { databaseUrl: 'postgres', redisUrl: 'redis', clickhouseUrl: 'clickhouse' } as const
 
 export interface Engines extends Partial<StoreUrls> {
   stop(): Promise<void>
@@ -48,10 +51,9 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
       small: options.small ?? false,
       timeoutMs: 120_000,
     }
-    return {
-      key,
-      kept: await keepRunning(() => STARTERS[key](setup, options.log), key.replace('Url', ''), options.log),
-    }
+    const start = () => STARTERS[key](setup, options.log)
+    const name = NAMES[key]
+    return { key, kept: await keepRunning({ name, folder: join(folder, name), log: options.log, start }) }
   })
   const settled = await Promise.allSettled(starts)
   const started = settled.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
@@ -76,51 +78,4 @@ async function ensurePassword(dataDir: string): Promise<string> {
   const password = randomBytes(24).toString('hex')
   await writeWhole(passwordFile(dataDir), password)
   return password
-}
-
-interface KeptEngine {
-  url: string
-  stop(): Promise<void>
-}
-
-/** Starts it, then starts it again whenever it ends. The first start may fail, later ones are repeated. */
-export async function keepRunning(start: () => Promise<RunningEngine>, name: string, log: Logger): Promise<KeptEngine> {
-  let engine = await start()
-  const stopping = new AbortController()
-  const watch = async () => {
-    for (;;) {
-      const lastWords = await engine.exited
-      if (stopping.signal.aborted) return
-      log.error({ engine: name, lastWords }, 'engine ended; starting it again')
-      engine = await startAgain(start, name, log, stopping.signal)
-      if (stopping.signal.aborted) return await engine.stop()
-    }
-  }
-  const watched = watch().catch((error: unknown) => {
-    if (!stopping.signal.aborted) throw error
-  })
-  return {
-    url: engine.url,
-    stop: async () => {
-      stopping.abort()
-      await engine.stop()
-      await watched
-    },
-  }
-}
-
-async function startAgain(
-  start: () => Promise<RunningEngine>,
-  name: string,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<RunningEngine> {
-  for (let wait = 200; ; wait = Math.min(wait * 2, 5000)) {
-    await sleep(wait, undefined, { signal })
-    try {
-      return await start()
-    } catch (error) {
-      log.error({ engine: name, err: error }, 'engine does not start; trying again')
-    }
-  }
 }

@@ -12,7 +12,8 @@ import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
 import { type DemoKeys, ensureDemo } from './demo-business.ts'
 import type { RunningEngine } from './engine-setup.ts'
-import { type Engines, keepRunning, startEngines } from './engines.ts'
+import { type Engines, startEngines } from './engines.ts'
+import { keepRunning } from './keep-running.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from './run-engine.ts'
 import { farewell, greet } from './tell-operator.ts'
 
@@ -73,7 +74,7 @@ async function startServices(config: Config, log: Logger, down: (() => Promise<v
     { name: 'front-door', command: 'serve', url, environment: { PORT: port } },
   ]
   for (const service of services) {
-    const kept = await keepRunning(() => startService(service, config), service.name, log)
+    const kept = await keepRunning({ name: service.name, log, start: () => startService(service, config) })
     down.unshift(() => kept.stop())
   }
   await untilOk(`${url}/readyz`)

@@ -1,49 +1,69 @@
 /** Whether this front door can do its work now. */
 import { pendingMigrations } from '../migrate.ts'
+import { readRoad } from '../stream/partitioning.ts'
 import { unattendedPartitions } from '../stream/positions.ts'
+import { readPersistence } from '../stream/read-persistence.ts'
+import { readTrouble } from '../timeline/tell-trouble.ts'
+import { askStore } from './ask-store.ts'
 import type { Door } from './door.ts'
-
-const PATIENCE_MS = 2_000
 
 export interface Readiness {
   /** What keeps requests from being taken and applied. */
   blocking: string[]
-  /** What delays analytics, and fails no request: ClickHouse. */
+  /** What comes and goes, or will be felt later: analytics is delayed, a disk fills up, the number of partitions changes. */
   degraded: string[]
 }
 
 export async function checkReadiness(door: Door): Promise<Readiness> {
-  const [postgres, clickhouse] = await Promise.all([
+  const [postgres, redis, clickhouse, disks] = await Promise.all([
     describeTrouble('postgres', () => checkPostgres(door)),
+    describeTrouble('redis', () => checkRedis(door)),
     describeTrouble('clickhouse', () => checkClickHouse(door)),
+    checkDisks(door),
   ])
-  const redis = door.submitter.isOpen() ? [] : ['redis: requests cannot be put on the road']
-  return { blocking: [...postgres, ...redis], degraded: clickhouse }
+  return {
+    blocking: [...postgres.blocking, ...redis.blocking],
+    degraded: [...redis.degraded, ...clickhouse.blocking, ...postgres.degraded, ...disks],
+  }
 }
 
-async function checkPostgres({ sql }: Door): Promise<string[]> {
+async function checkPostgres({ sql }: Door): Promise<Readiness> {
   const pending = await pendingMigrations(sql)
-  const unattended = pending.length === 0 ? await unattendedPartitions(sql) : []
-  return [
-    ...pending.map((name) => `migrations: ${name} is not applied`),
-    ...unattended.map((partition) => `workers: nobody works on ${partition}`),
-  ]
+  if (pending.length > 0) return { blocking: pending.map((name) => `migrations: ${name} is not applied`), degraded: [] }
+  const [unattended, trouble, road] = await Promise.all([unattendedPartitions(sql), readTrouble(sql), readRoad(sql)])
+  const { change, closed } = road
+  return {
+    blocking: unattended.map((partition) => `workers: nobody works on ${partition}`),
+    degraded: [
+      ...(change ? [`partitions: on the way to ${change.to} of each kind; closed: ${[...closed].join(', ')}`] : []),
+      ...(trouble === undefined ? [] : [trouble]),
+    ],
+  }
 }
 
-async function checkClickHouse({ clickhouse }: Door): Promise<string[]> {
+async function checkRedis({ redis, submitter }: Door): Promise<Readiness> {
+  const persistence = await readPersistence(redis)
+  const blocking = submitter.isOpen() ? [] : ['redis: requests cannot be put on the road']
+  if (!persistence.aof_write) blocking.push('redis: it cannot write its append-only file, and refuses requests')
+  const degraded: string[] = []
+  if (!persistence.aof_rewrite) degraded.push('redis: its append-only file could not be rewritten, and grows')
+  if (!persistence.rdb_save) degraded.push('redis: its last snapshot failed; it may refuse requests')
+  return { blocking, degraded }
+}
+
+async function checkClickHouse({ clickhouse }: Door): Promise<Readiness> {
   const { success } = await clickhouse.ping({ select: true })
-  return success ? [] : ['clickhouse: not reachable']
+  return { blocking: success ? [] : ['clickhouse: not reachable'], degraded: [] }
 }
 
 /** A store that fails or hangs is a trouble like any other. */
-async function describeTrouble(name: string, check: () => Promise<string[]>): Promise<string[]> {
-  const { promise: late, resolve } = Promise.withResolvers<string[]>()
-  const timer = setTimeout(() => resolve([`${name}: no answer`]), PATIENCE_MS)
-  try {
-    return await Promise.race([check(), late])
-  } catch {
-    return [`${name}: not reachable`]
-  } finally {
-    clearTimeout(timer)
-  }
+async function describeTrouble(name: string, check: () => Promise<Readiness>): Promise<Readiness> {
+  return askStore(check).catch((error: Error) => ({ blocking: [`${name}: ${error.message}`], degraded: [] }))
+}
+
+const MEGABYTE = 1024 * 1024
+
+async function checkDisks(door: Door): Promise<string[]> {
+  const low = (await door.readDisks()).filter(({ isLow }) => isLow)
+  return low.map(({ store, freeBytes }) => `${store}: ${Math.floor(freeBytes / MEGABYTE)} MiB are left on its disk`)
 }

@@ -1,24 +1,76 @@
-/** The gauges that lie in the stores, read when somebody asks for metrics. */
+/** The gauges that lie in the stores, read when somebody asks for metrics. What a store does not tell is left as it was last seen. */
 import { backlogKey, streamKey } from '../stream/keys.ts'
 import { readPositions } from '../stream/positions.ts'
+import { readPersistence } from '../stream/read-persistence.ts'
 import { observeOutbox } from '../timeline/observe.ts'
+import { askStore } from './ask-store.ts'
 import type { Door } from './door.ts'
 
 export async function observeStores(door: Door): Promise<void> {
-  await observeOutbox(door.sql, door.metrics)
-  const [letters] = await door.sql<{ count: number }[]>`select count(*) as count from dead_letters`
-  door.metrics.deadLetters.set(letters?.count ?? 0)
-  const partitions = [...(await readPositions(door.sql)).keys()]
-  await Promise.all(partitions.map((partition) => observeBacklog(door, partition)))
+  await Promise.all([
+    observe(door, 'postgres', () => observePostgres(door)),
+    observe(door, 'redis', () => observeRedis(door)),
+    observe(door, 'clickhouse', () => observeClickHouse(door)),
+    // Postgres knows the partitions and Redis their streams: who of them is away is told above.
+    askStore(() => observeBacklogs(door)).catch(() => undefined),
+    observeDisks(door),
+  ])
 }
 
-/** The first half of a stream id is when its entry was appended, by the clock of Redis. */
-async function observeBacklog({ redis, metrics, now }: Door, partition: string): Promise<void> {
+/** One store that is away does not hide the others. */
+async function observe(door: Door, store: string, look: () => Promise<void>): Promise<void> {
+  try {
+    await askStore(look)
+    door.metrics.storeUp.set({ store }, 1)
+  } catch (error) {
+    door.metrics.storeUp.set({ store }, 0)
+    door.log.warn({ err: error, store }, 'a store could not be observed')
+  }
+}
+
+async function observePostgres({ sql, metrics }: Door): Promise<void> {
+  await observeOutbox(sql, metrics)
+  const [letters] = await sql<{ count: number }[]>`select count(*) as count from dead_letters`
+  metrics.deadLetters.set(letters?.count ?? 0)
+}
+
+async function observeRedis(door: Door): Promise<void> {
+  for (const [part, isWell] of Object.entries(await readPersistence(door.redis))) {
+    door.metrics.redisPersistence.set({ part }, isWell ? 1 : 0)
+  }
+}
+
+async function observeBacklogs(door: Door): Promise<void> {
+  const positions = await readPositions(door.sql)
+  const backlogs = await Promise.all([...positions.keys()].map((partition) => readBacklog(door, partition)))
+  // Those that a change of their number took away are not told of any more.
+  door.metrics.backlogBytes.reset()
+  door.metrics.backlogAgeSeconds.reset()
+  for (const { partition, bytes, ageMs } of backlogs) {
+    door.metrics.backlogBytes.set({ partition }, bytes)
+    door.metrics.backlogAgeSeconds.set({ partition }, ageMs / 1000)
+  }
+}
+
+/**
+ * An entry is as old as the first request in it. The first half of its id may be anything after a clock was set back; it
+ * serves for an entry that no front door wrote.
+ */
+async function readBacklog({ redis, now }: Door, partition: string) {
   const [bytes, [oldest]] = await Promise.all([
     redis.hget(backlogKey(partition), 'total'),
     redis.xrange(streamKey(partition), '-', '+', 'COUNT', 1),
   ])
-  const appendedAt = oldest === undefined ? now() : Number(oldest[0].split('-')[0])
-  metrics.backlogBytes.set({ partition }, Number(bytes ?? 0))
-  metrics.backlogAgeSeconds.set({ partition }, Math.max(0, now() - appendedAt) / 1000)
+  const [id, fields] = oldest ?? [String(now()), []]
+  const receivedAt = Number(/"receivedAt":(\d+)/.exec(fields[1] ?? '')?.[1] ?? id.split('-')[0])
+  return { partition, bytes: Number(bytes ?? 0), ageMs: Math.max(0, now() - receivedAt) }
+}
+
+async function observeClickHouse({ clickhouse }: Door): Promise<void> {
+  const ping = await clickhouse.ping({ select: true })
+  if (!ping.success) throw ping.error
+}
+
+async function observeDisks({ readDisks, metrics }: Door): Promise<void> {
+  for (const { store, freeBytes } of await readDisks()) metrics.storeDiskFree.set({ store }, freeBytes)
 }

@@ -15,6 +15,40 @@ test.each(['for ever', '7', '-1d', '1.5h', '9999999d', '99999999h'])('not OUTBOX
   expect(() => readConfig({ OUTBOX_KEEP: duration })).toThrow('OUTBOX_KEEP must be a duration')
 })
 
+test.each([
+  ['true', 1],
+  ['false', 0],
+  ['0', 0],
+  ['2', 2],
+  ['16', 16],
+])('TRUST_PROXY of %s', (text, proxies) => {
+  expect(readConfig({ TRUST_PROXY: text }).trustProxy).toBe(proxies)
+})
+
+test.each(['17', '-1', 'yes'])('not TRUST_PROXY=%s', (text) => {
+  expect(() => readConfig({ TRUST_PROXY: text })).toThrow('TRUST_PROXY must be')
+})
+
+test.each([
+  { DATABASE_URL: 'postgres://user:secret@host:port/db' },
+  { DATABASE_URL: 'postgres://user:secret%zz@host/db' },
+  { REDIS_URL: 'redis://:secret@host:99999/0' },
+  { CLICKHOUSE_URL: 'http://user:secret@ho st/db' },
+  { CLICKHOUSE_URL: 'http://user:secret%@host/db' },
+])('no driver is given an address that it would complain of, password and all: %j', (environment) => {
+  const [name = ''] = Object.keys(environment)
+  expect(() => readConfig(environment)).toThrow(`${name} must be a URL`)
+  expect(() => readConfig(environment)).not.toThrow('secret')
+})
+
+test.each([
+  'postgres://user:p%40ss@host/db',
+  'postgres://user:p,ss@one:5432,two:5433/db?sslmode=require',
+  'postgresql://[::1]:5432/db',
+])('takes %s', (url) => {
+  expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url)
+})
+
 test('tells all faults at once, and no address', () => {
   const faulty = { PORT: '70000', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://user:secret@host' }
   expect(() => readConfig(faulty)).toThrow(/PORT[^]*DATABASE_URL[^]*LOG_LEVEL/)

@@ -1,0 +1,29 @@
+/** Who may see metrics, of front doors and workers alike: whoever calls on this machine, or has METRICS_TOKEN. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+/** What proxies add. Whatever came through one is not of this machine, even when the proxy is. */
+const PROXIED = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-server',
+  'x-real-ip',
+]
+
+/** `peer` is the other end of the connection; `has` tells whether a header (in lower case) was sent. */
+export function isOfThisMachine(peer: string, has: (header: string) => boolean): boolean {
+  return /^(127\.|::1$|::ffff:127\.)/i.test(peer) && !PROXIED.some(has)
+}
+
+/** Whether a caller's Authorization header brings the token; never without a token to bring. */
+export function bringsToken(authorization: string | undefined, token: string | undefined): boolean {
+  return authorization !== undefined && token !== undefined && isSame(authorization, `Bearer ${token}`)
+}
+
+/** In a time that tells nothing of either, their lengths included. */
+function isSame(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(a), digest(b))
+}

@@ -1,0 +1,81 @@
+/** One process that has to be there: whenever it ends it is started again. */
+import { statfs } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from '../log.ts'
+import { tellsOfFullDisk } from '../stores/full-disk.ts'
+import type { RunningEngine } from './engine-setup.ts'
+
+export interface Keeping {
+  name: string
+  /** Where an engine has its data. */
+  folder?: string
+  log: Logger
+  start(): Promise<RunningEngine>
+}
+
+export interface Kept {
+  url: string
+  stop(): Promise<void>
+}
+
+const WAIT_MS = { first: 200, most: 5000 }
+/** What ran for so long is well: after its end the next start is quick again. */
+const STEADY_MS = 60_000
+
+/** Starts it, then starts it again whenever it ends, ever slower. The first start may fail, later ones are repeated. */
+export async function keepRunning(keeping: Keeping): Promise<Kept> {
+  let engine = await keeping.start()
+  const stopping = new AbortController()
+  const watch = async () => {
+    for (let failures = 0; ;) {
+      const started = performance.now()
+      const lastWords = await engine.exited
+      if (stopping.signal.aborted) return
+      failures = performance.now() - started > STEADY_MS ? 1 : failures + 1
+      await tell(keeping, { lastWords }, 'engine ended; starting it again')
+      engine = await startAgain(keeping, failures, stopping.signal)
+      if (stopping.signal.aborted) return await engine.stop()
+    }
+  }
+  const watched = watch().catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error
+  })
+  return {
+    url: engine.url,
+    stop: async () => {
+      stopping.abort()
+      await engine.stop()
+      await watched
+    },
+  }
+}
+
+async function startAgain(keeping: Keeping, failures: number, signal: AbortSignal): Promise<RunningEngine> {
+  for (let failed = failures; ; failed += 1) {
+    await sleep(Math.min(WAIT_MS.first * 2 ** (failed - 1), WAIT_MS.most), undefined, { signal })
+    try {
+      return await keeping.start()
+    } catch (error) {
+      await tell(keeping, { err: error }, 'engine does not start; trying again')
+    }
+  }
+}
+
+type Words = { lastWords: string } | { err: unknown }
+
+/** A full disk is told as such: it is the one trouble that does not pass without the operator. */
+async function tell({ name, folder, log }: Keeping, words: Words, message: string): Promise<void> {
+  const isFull = tellsOfFullDisk('err' in words ? words.err : words.lastWords) || (await hasHardlyRoom(folder))
+  log.error(
+    { engine: name, ...(isFull && { folder }), ...words },
+    isFull ? `${message}: ITS DISK IS FULL, make room` : message,
+  )
+}
+
+/** With so little left nothing starts, and what it said of that may not have fitted on the disk either. */
+const HARDLY_ANY_BYTES = 16 * 1024 * 1024
+
+async function hasHardlyRoom(folder: string | undefined): Promise<boolean> {
+  const disk = folder === undefined ? undefined : await statfs(folder).catch(() => undefined)
+  return disk !== undefined && disk.bavail * disk.bsize < HARDLY_ANY_BYTES
+}

@@ -1,0 +1,28 @@
+/** How much room the engines of this machine have on their disks. */
+import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { StoreUrls } from '../config.ts'
+
+export interface Disk {
+  store: 'redis' | 'postgres' | 'clickhouse'
+  freeBytes: number
+  /** True below a twentieth of the disk, and below 1 GiB. */
+  isLow: boolean
+}
+
+const LOW_SHARE = 1 / 20
+const LOW_BYTES = 1024 ** 3
+
+/** Of the engines that keep their data below DATA_DIR; a store elsewhere has disks that only its own operator sees. */
+export async function readDisks(dataDir: string, urls: StoreUrls): Promise<Disk[]> {
+  const stores = { redis: urls.redisUrl, postgres: urls.databaseUrl, clickhouse: urls.clickhouseUrl }
+  const here = Object.entries(stores).filter(([, url]) => new URL(url).hostname === '127.0.0.1')
+  const disks = here.map(async ([store]) => {
+    const disk = await statfs(join(dataDir, store)).catch(() => undefined)
+    if (!disk) return []
+    const freeBytes = disk.bavail * disk.bsize
+    const isLow = freeBytes < Math.min(LOW_BYTES, disk.blocks * disk.bsize * LOW_SHARE)
+    return [{ store: store as Disk['store'], freeBytes, isLow }]
+  })
+  return (await Promise.all(disks)).flat()
+}
