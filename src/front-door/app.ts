@@ -2,7 +2,9 @@
 import { Elysia, NotFoundError } from 'elysia'
 import { RequestError } from '../errors.ts'
 import { answerRequest, type Framed } from './answer-request.ts'
+import { invalidRequest } from './check-body.ts'
 import type { Door, Route } from './door.ts'
+import { browserScriptRoute } from './routes/browser-script.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
 import { contactRoutes } from './routes/contacts.ts'
 import { customFieldsRoute } from './routes/custom-fields.ts'
@@ -28,24 +30,41 @@ export interface App {
   fetch(request: Request): Promise<Response>
 }
 
+/** All that the front door answers to. */
+export function listRoutes(): Route[] {
+  return [...API_ROUTES, ...describeRoutes(API_ROUTES), ...operationRoutes, browserScriptRoute()]
+}
+
 export function buildApp(door: Door): App {
-  const routes = [...API_ROUTES, ...describeRoutes(API_ROUTES), ...operationRoutes]
+  const routes = listRoutes()
   // A host of one short label is a host too.
   const elysia = new Elysia({ handler: { standardHostname: false } })
   // A handler that names nothing but `request` and `params` keeps Elysia from reading the body before we know the caller.
-  for (const { method, path, answer } of routes) {
-    const framed: Framed = { route: path, answer }
+  for (const { method, path, answer, crossOrigin } of routes) {
+    const framed: Framed = { route: path, answer, ...(crossOrigin && { crossOrigin }) }
     elysia.route(method, path, ({ request, params }) => answerRequest(door, framed, request, params))
   }
   for (const [path, methods] of groupMethods(routes)) {
     const framed: Framed = { route: path, answer: () => Promise.reject(methodNotAllowed(methods)) }
     elysia.all(path, ({ request, params }) => answerRequest(door, framed, request, params))
   }
-  elysia.onError(({ request, error }) => {
-    const fault = error instanceof NotFoundError ? new RequestError('not_found') : error
-    return answerRequest(door, { route: 'unmatched', answer: () => Promise.reject(fault) }, request, {})
-  })
-  return { fetch: async (request) => await elysia.fetch(request) }
+  const refuse = (request: Request, fault: unknown) =>
+    answerRequest(door, { route: 'unmatched', answer: () => Promise.reject(fault) }, request, {})
+  elysia.onError(({ request, error }) =>
+    refuse(request, error instanceof NotFoundError ? new RequestError('not_found') : error),
+  )
+  return {
+    fetch: async (request) =>
+      isWellAddressed(request) ? await elysia.fetch(request) : await refuse(request, invalidRequest([BAD_HOST])),
+  }
+}
+
+const BAD_HOST = { path: 'Host', message: 'Host must be the name of a host, with or without a port' }
+
+/** The Host is part of the URL that routes are found by: one that ends too early would name another path than was asked for. */
+function isWellAddressed({ headers, url }: Request): boolean {
+  const host = headers.get('host')
+  return URL.canParse(url) && (host === null || /^[^\s/?#@\\]+$/.test(host))
 }
 
 function groupMethods(routes: readonly Route[]): Map<string, string[]> {

@@ -19,6 +19,7 @@ export async function findCaller(door: Door, call: Call): Promise<KeyHolder | nu
   const key = readBearer(header)
   const holder = key === null ? null : await door.keyHolders(sha256(key), call.address)
   if (holder === null) throw unauthorized('invalid_api_key')
+  if (holder.kind === 'secret') call.bodyShare = holder.business.id
   return holder
 }
 

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Disk } from '../embedded/read-disks.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
@@ -13,20 +14,24 @@ import type { LookUp } from './look-up.ts'
 
 /** Built once in main.ts; the first argument of everything here. */
 export interface Door {
-  config: { maxInFlight: number; metricsToken: string | undefined; trustProxy: boolean }
+  config: { maxInFlight: number; metricsToken: string | undefined; trustProxy: number }
   log: Logger
+  /** Whether one more refusal may have a line in the log. */
+  mayTellRefusal: () => boolean
   metrics: Metrics
   sql: Sql
   redis: Redis
   clickhouse: ClickHouseClient
+  /** Of the engines on this machine. */
+  readDisks: () => Promise<Disk[]>
   limiter: Limiter
   /** By the sha256 of a key, in hex. */
   keyHolders: LookUp<KeyHolder>
   /** By business id. */
   businesses: LookUp<Business>
   submitter: Pick<Submitter, 'submit' | 'isOpen'>
-  /** Requests being answered now, and the bytes of their bodies. */
-  inFlight: { count: number; bytes: number }
+  /** Requests being answered now, and the bytes of their bodies: all, and each caller's. */
+  inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
   /** Epoch ms. */
   now: () => number
 }
@@ -52,6 +57,8 @@ export interface Call {
   /** Sent with the answer, whatever it will be. */
   headers: Record<string, string>
   charges: Charge[]
+  /** Whose share of the room for bodies it takes: a business by its secret key; all other callers share one. */
+  bodyShare: string
   /** Read so far. */
   bodyBytes: number
 }
@@ -69,6 +76,8 @@ export interface Route {
   path: string
   /** A bare Response leaves the envelope out (metrics, pages, preflights). Refusals are thrown as RequestError. */
   answer: (door: Door, call: Call) => Promise<Reply | Response>
+  /** Pages of any origin may read the answer, whatever it is. */
+  crossOrigin?: true
   /** For the OpenAPI description; null leaves the route out of it. */
   operation: Operation | null
 }

@@ -1,7 +1,9 @@
 /**
  * Requests a minute, counted in Redis. A window opens with its first request and lasts 60 s. When Redis cannot be asked
  * within 50 ms (the connection's own limit), every request is let through: the limiter fails open, fast.
+ * Requests of one event-loop tick ask together: a question for each would cost more than the rest of the road.
  */
+import { setImmediate } from 'node:timers'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Redis } from '../stores/redis.ts'
@@ -26,19 +28,22 @@ export interface Limiter {
 }
 
 // A window is a hash of the units used and of when it opened (which names it). A refused request changes nothing.
+// ARGV limit, window in ms, units asked for. Returns the units granted, those used before, ms left, the window.
 const TAKE = `
 local used = tonumber(redis.call('HGET', KEYS[1], 'used') or '0')
 local opened = redis.call('HGET', KEYS[1], 'opened')
 local left = redis.call('PTTL', KEYS[1])
-if not opened or left <= 0 then
+-- More than a window is left when the clock was set back since.
+if not opened or left <= 0 or left > tonumber(ARGV[2]) then
   local time = redis.call('TIME')
   used, opened, left = 0, time[1] .. '.' .. time[2], tonumber(ARGV[2])
   redis.call('DEL', KEYS[1])
   redis.call('HSET', KEYS[1], 'used', 0, 'opened', opened)
   redis.call('PEXPIRE', KEYS[1], left)
 end
-if used >= tonumber(ARGV[1]) then return {0, used, left, opened} end
-return {1, redis.call('HINCRBY', KEYS[1], 'used', 1), left, opened}`
+local granted = math.max(0, math.min(tonumber(ARGV[3]), tonumber(ARGV[1]) - used))
+if granted > 0 then redis.call('HINCRBY', KEYS[1], 'used', granted) end
+return {granted, used, left, opened}`
 
 const REFUND = `
 if redis.call('HGET', KEYS[1], 'opened') ~= ARGV[1] then return 0 end
@@ -47,25 +52,42 @@ redis.call('HINCRBY', KEYS[1], 'used', -1)
 return 1`
 
 interface LimiterCommands {
-  takeUnit(key: string, limit: number, windowMs: number): Promise<[number, number, number, string]>
+  takeUnits(key: string, limit: number, windowMs: number, units: number): Promise<[number, number, number, string]>
   refundUnit(key: string, window: string): Promise<number>
 }
 
 export function createLimiter(deps: { redis: Redis; metrics: Metrics; log: Logger }): Limiter {
-  deps.redis.defineCommand('takeUnit', { numberOfKeys: 1, lua: TAKE })
+  deps.redis.defineCommand('takeUnits', { numberOfKeys: 1, lua: TAKE })
   deps.redis.defineCommand('refundUnit', { numberOfKeys: 1, lua: REFUND })
   const commands = deps.redis as unknown as LimiterCommands
   const failed = createFailureReport(deps)
-  return {
-    async take(bucket, limit) {
-      try {
-        const [allowed, used, leftMs, window] = await commands.takeUnit(keyOf(bucket), limit, WINDOW_SECONDS * 1000)
-        const resetSeconds = Math.max(1, Math.ceil(leftMs / 1000))
-        return { allowed: allowed === 1, remaining: Math.max(0, limit - used), resetSeconds, window }
-      } catch (error) {
+  let waiting = new Map<string, Question>()
+
+  async function ask({ bucket, limit, waiters }: Question): Promise<void> {
+    try {
+      const answer = await commands.takeUnits(keyOf(bucket), limit, WINDOW_SECONDS * 1000, waiters.length)
+      for (const [turn, tell] of waiters.entries()) tell(readTaken(answer, limit, turn))
+    } catch (error) {
+      for (const tell of waiters) {
         failed(error)
-        return null
+        tell(null)
       }
+    }
+  }
+  function askAll(): void {
+    const questions = waiting
+    waiting = new Map()
+    for (const question of questions.values()) void ask(question)
+  }
+
+  return {
+    take(bucket, limit) {
+      if (waiting.size === 0) setImmediate(askAll)
+      // The limit of a business may change in between.
+      const name = `${limit} ${bucket}`
+      const question = waiting.get(name) ?? { bucket, limit, waiters: [] }
+      waiting.set(name, question)
+      return new Promise((tell) => question.waiters.push(tell))
     },
     async refund(bucket, window) {
       try {
@@ -75,6 +97,24 @@ export function createLimiter(deps: { redis: Redis; metrics: Metrics; log: Logge
       }
     },
   }
+}
+
+/** What one tick asks of one bucket: a unit for each waiter. */
+interface Question {
+  bucket: string
+  limit: number
+  waiters: ((taken: Taken | null) => void)[]
+}
+
+/** The units that were granted go to the first in turn. */
+function readTaken(
+  [granted, used, leftMs, window]: [number, number, number, string],
+  limit: number,
+  turn: number,
+): Taken {
+  const resetSeconds = Math.max(1, Math.ceil(leftMs / 1000))
+  const after = used + Math.min(turn + 1, granted)
+  return { allowed: turn < granted, remaining: Math.max(0, limit - after), resetSeconds, window }
 }
 
 const keyOf = (bucket: string): string => `sluice:limit:${bucket}`

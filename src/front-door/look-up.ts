@@ -5,8 +5,11 @@
  * Postgres (decisions, "Envelope, errors, headers").
  */
 import { RequestError } from '../errors.ts'
+import { networkOf } from './client-address.ts'
 
 const FOUND_MS = 750
+/** From this age on it is asked for again, beside the requests: in traffic nobody waits for Postgres. */
+const RENEW_MS = 400
 const MISSED_MS = 5_000
 const ASK_DEADLINE_MS = 5_000
 const MAX_REMEMBERED = 10_000
@@ -39,7 +42,10 @@ export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: (
   }
   function recall(key: string): T | null | Promise<T | null> | undefined {
     const known = found.get(key)
-    if (known !== undefined && now() - known.at < FOUND_MS) return known.value
+    const age = known === undefined ? Infinity : now() - known.at
+    // A failure is told to those who come too late to be served from memory.
+    if (age >= RENEW_MS && age < FOUND_MS && !asking.has(key)) ask(key).catch(() => undefined)
+    if (known !== undefined && age < FOUND_MS) return known.value
     if (now() - (missed.get(key) ?? -Infinity) < MISSED_MS) return null
     return asking.get(key)
   }
@@ -49,8 +55,9 @@ export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: (
       const recalled = recall(key)
       if (recalled !== undefined) return recalled
       if (found.has(key)) return ask(key)
-      const turn = guesses.waitForTurn(address)
-      if (turn === null) return guesses.watch(address, ask(key))
+      const network = networkOf(address)
+      const turn = guesses.waitForTurn(network)
+      if (turn === null) return guesses.watch(network, ask(key))
       await turn
     }
   }

@@ -18,6 +18,13 @@ export interface ListenOptions {
 }
 
 const LONGEST_IDLE_ON_BUN = 255
+/**
+ * Bun ends a connection whose headers take longer than 10 s, or whose body comes at less than 16 KiB a second; Node is told to.
+ * (Deno has no such limits.)
+ */
+const HEADERS_MS = 10_000
+/** Longer than any body may take (BODY_LIMITS). */
+const REQUEST_MS = 150_000
 /** For the last answer to leave, and for a server that does not cut: Deno ends its connections with the process. */
 const GRACE_MS = 50
 const CUT_MS = 500
@@ -47,7 +54,14 @@ export async function serve(
     // Signals belong to the supervisor.
     gracefulShutdown: false,
     silent: true,
-    bun: { idleTimeout: Math.min(idleSeconds, LONGEST_IDLE_ON_BUN) },
+    // How large a body may be is said by each route, once the caller is known.
+    bun: { idleTimeout: Math.min(idleSeconds, LONGEST_IDLE_ON_BUN), maxRequestBodySize: Number.MAX_SAFE_INTEGER },
+    node: {
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: idleSeconds * 1000,
+      connectionsCheckingInterval: 2000,
+    },
   })
   await server.ready()
   return {

@@ -1,8 +1,10 @@
 /** One line per request, with the request id, and nothing about anybody (decisions, "Envelope"; design, "Runtime"). */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { freePort } from '../../src/embedded/run-engine.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { createBusiness, openStack } from '../support/stack.ts'
 import { ASYNC, speakTo } from './door-support.ts'
@@ -60,4 +62,32 @@ it('tells of each request without a key, a query or a person', async () => {
   for (const secret of [secretKey, 'sk_live', 'ada@', 'example.com', '972501234567', 'Secret event', 'vip']) {
     expect(JSON.stringify(lines)).not.toContain(secret)
   }
+})
+
+// Every write to that device fails as on a full disk.
+it.skipIf(!existsSync('/dev/full'))('answers on while the disk under its log is full', async () => {
+  const stack = await openStack()
+  const port = await freePort()
+  const full = openSync('/dev/full', 'w')
+  const [bun = 'bun'] = RUNTIMES['bun'] ?? []
+  const child = spawn(bun, ['src/cli.ts', 'serve'], {
+    env: {
+      PATH: process.env['PATH'],
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATABASE_URL: stack.databaseUrl,
+      REDIS_URL: stack.redisUrl,
+      CLICKHOUSE_URL: stack.clickhouseUrl,
+    },
+    stdio: ['ignore', full, 'inherit'],
+  })
+  closeSync(full)
+  const ended = once(child, 'exit')
+  const url = `http://127.0.0.1:${port}`
+  await vi.waitUntil(async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok, { timeout: 15_000 })
+  // Refusals have a line each.
+  for (let i = 0; i < 5; i += 1) expect((await fetch(`${url}/nowhere`)).status).toBe(404)
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  await stack.close()
 })

@@ -19,12 +19,37 @@ it('asks once for callers at the same time', async () => {
 it('trusts what it found for less than a second', async () => {
   const { clock, find, lookUp } = setUp(async (key) => key)
   await lookUp('a', HERE)
-  clock.ms = 749
+  clock.ms = 399
   await lookUp('a', HERE)
   expect(find).toHaveBeenCalledTimes(1)
   clock.ms = 750
   await lookUp('a', HERE)
   expect(find).toHaveBeenCalledTimes(2)
+})
+
+it('asks again beside the callers while it still trusts, and hears of a removal', async () => {
+  let answer: () => void = () => undefined
+  const { clock, find, lookUp } = setUp((key) =>
+    clock.ms === 0 ? Promise.resolve(key) : new Promise((resolve) => (answer = () => resolve(null))),
+  )
+  await lookUp('a', HERE)
+  clock.ms = 400
+  expect(await lookUp('a', HERE)).toBe('a')
+  clock.ms = 749
+  expect(await lookUp('a', HERE)).toBe('a')
+  expect(find).toHaveBeenCalledTimes(2)
+  answer()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(await lookUp('a', HERE)).toBe(null)
+})
+
+it('is silent about a question beside the callers that failed, until its trust has ended', async () => {
+  const { clock, lookUp } = setUp((key) => (clock.ms === 0 ? Promise.resolve(key) : Promise.reject(new Error('away'))))
+  await lookUp('a', HERE)
+  clock.ms = 400
+  expect(await lookUp('a', HERE)).toBe('a')
+  clock.ms = 750
+  await expect(lookUp('a', HERE)).rejects.toMatchObject({ code: 'unavailable' })
 })
 
 it('counts its trust from the question, not from the answer', async () => {

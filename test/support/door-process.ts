@@ -1,0 +1,61 @@
+/** A front door as a process of its own, with nothing of the test in it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { StoreUrls } from '../../src/config.ts'
+import { fileURLToPath } from 'node:url'
+import { RUNTIMES } from './runtimes.ts'
+
+export interface LogLine {
+  msg: string
+  [field: string]: unknown
+}
+
+export interface DoorProcess {
+  url: string
+  /** What it has logged. */
+  lines(): LogLine[]
+  /** Drains it; resolves when it is gone. */
+  stop(): Promise<void>
+}
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+
+/** `runtime`: a name of RUNTIMES. */
+export async function startDoor(
+  stores: StoreUrls,
+  environment: Record<string, string> = {},
+  runtime = 'bun',
+): Promise<DoorProcess> {
+  const [command = '', ...args] = [...(RUNTIMES[runtime] ?? []), CLI, 'serve']
+  const env = {
+    PATH: process.env['PATH'],
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'info',
+    DATABASE_URL: stores.databaseUrl,
+    REDIS_URL: stores.redisUrl,
+    CLICKHOUSE_URL: stores.clickhouseUrl,
+    ...environment,
+  }
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  const opened = Promise.withResolvers<string>()
+  const lines: LogLine[] = []
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const line = JSON.parse(text) as LogLine
+    lines.push(line)
+    if (typeof line['url'] === 'string') opened.resolve(line['url'])
+  })
+  const died = ended.then(() => {
+    throw new Error('the front door ended before it was open')
+  })
+  return {
+    url: await Promise.race([opened.promise, died]),
+    lines: () => lines,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
