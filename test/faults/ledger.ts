@@ -1,5 +1,5 @@
 /** What the client knows: what it sent, how often, and what it was told. */
-import type { Business } from './world.ts'
+import type { Business } from './create-businesses.ts'
 
 /** One event. Its mark travels in its properties, so that each record of it is known as such. */
 export interface Fact {
@@ -8,15 +8,20 @@ export interface Fact {
   event: string
   /** `kind:value`, as Postgres keeps them. */
   identity: string[]
-  occurredAt: number
+  /** Undefined: not sent, so that it is the instant of receipt. */
+  occurredAt: number | undefined
   /** What it adds to the revenue, in hundredths, of this currency. */
   cents: number
   currency: string | undefined
   order: boolean
   key: string | undefined
+  tags?: string[]
+  traits?: Traits
   /** False: the product has to refuse it. */
   valid: boolean
 }
+
+export type Traits = Record<string, string | number | boolean | null>
 
 /**
  * What became of one attempt: `answered` (200), `queued` (202), `refused` (503 `unavailable`: nothing was recorded),
@@ -33,6 +38,7 @@ export interface AnswerData {
   received?: number
   recorded?: number
   failed?: number
+  warnings?: string[]
 }
 
 export interface Attempt {
@@ -56,6 +62,11 @@ export interface Sending {
   identity: string[]
   /** Facts that had been acknowledged before it was first sent: a batch must call them deduped. */
   known: number
+  /** An identify's. */
+  traits?: Traits
+  firstName?: string | undefined
+  /** Sent without a key. */
+  unkeyed?: boolean
   attempts: Attempt[]
 }
 
@@ -96,5 +107,7 @@ export class Ledger {
   }
 }
 
-export const isAcknowledged = (sending: Sending): boolean =>
-  sending.attempts.some(({ outcome }) => outcome === 'answered' || outcome === 'queued')
+/** 200 or 202: applied, or about to be. */
+export const isKept = ({ outcome }: Attempt): boolean => outcome === 'answered' || outcome === 'queued'
+
+export const isAcknowledged = (sending: Sending): boolean => sending.attempts.some(isKept)

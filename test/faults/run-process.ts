@@ -1,7 +1,8 @@
 /** One process of the product that a test may stop, kill, pause and bring back: an engine, a front door, workers. */
-import { readFile, readdir } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EngineProcess } from '../../src/embedded/run-engine.ts'
+import { childrenOf } from './processes.ts'
 
 export interface Handle {
   name: string
@@ -15,13 +16,20 @@ export interface Handle {
   pause(): Promise<void>
   resume(): Promise<void>
   isRunning(): boolean
+  /** Resolves when it has ended by itself, or was ended. */
+  ended(): Promise<void>
 }
 
 /** `start` runs it and resolves when it is ready; its number is in `<folder>/<name>.pid`. */
 export function createHandle(name: string, folder: string, start: () => Promise<EngineProcess>): Handle {
   let running: EngineProcess | undefined
   let frozen: number[] = []
-  const readPid = async () => Number(await readFile(join(folder, `${name}.pid`), 'utf8'))
+  const readPid = async () => {
+    const pid = Number(await readFile(join(folder, `${name}.pid`), 'utf8'))
+    // 0 would be this process and all that belong to it.
+    if (!(pid > 0)) throw new Error(`Nobody knows the number of ${name}`)
+    return pid
+  }
 
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ending = running
@@ -41,6 +49,7 @@ export function createHandle(name: string, folder: string, start: () => Promise<
       const pid = await readPid()
       process.kill(pid, 'SIGSTOP')
       frozen = [pid]
+      // Of a paused parent there come no more.
       for (const child of await childrenOf(pid)) {
         process.kill(child, 'SIGSTOP')
         frozen.push(child)
@@ -52,17 +61,10 @@ export function createHandle(name: string, folder: string, start: () => Promise<
       return Promise.resolve()
     },
     isRunning: () => running !== undefined,
+    async ended() {
+      const ending = running
+      await ending?.exited
+      if (running === ending) running = undefined
+    },
   }
 }
-
-/** Those that its start found so far; of a paused parent there come no more. */
-async function childrenOf(parent: number): Promise<number[]> {
-  const pids = (await readdir('/proc')).map(Number).filter(Boolean)
-  const parents = await Promise.all(
-    pids.map(async (pid) => [pid, parentOf(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''))] as const),
-  )
-  return parents.filter(([, of]) => of === parent).map(([pid]) => pid)
-}
-
-/** `pid (name) state parent …`; the name may hold anything. */
-const parentOf = (stat: string): number => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])

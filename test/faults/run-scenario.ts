@@ -1,9 +1,10 @@
-/** One fault from beginning to end: traffic, the fault, healing, the audit, and what came of it. */
+/** Faults from beginning to end: traffic, the faults, healing, the audit, and what came of it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Audit, audit } from './audit.ts'
 import { Ledger } from './ledger.ts'
 import { type Chance, seeded } from './seeded.ts'
 import { deliverAgain, startTraffic } from './traffic.ts'
+import { verifyWorld } from './verify-world.ts'
 import { type Business, type World, createBusinesses } from './world.ts'
 
 export interface Stage {
@@ -16,6 +17,10 @@ export interface Stage {
   /** Notes how long it takes, from now, until each business is served by both roads; a complaint after `withinMs`. */
   untilServed(withinMs: number): Promise<void>
   check(isWell: boolean, complaint: string): void
+  /** A figure for whoever reads the report. */
+  note(figure: string): void
+  /** Another audit, besides that of the ledger, once nothing is on its way any more. */
+  alsoAudit(audit: () => Promise<Audit>): void
 }
 
 export interface Scenario {
@@ -24,6 +29,8 @@ export interface Scenario {
   doorStays: boolean
   /** Redis forgets what it had promised: a 202 of before means nothing. */
   forgets?: boolean
+  /** Why it cannot be run on this machine; undefined when it can. */
+  whyNot?(): Promise<string | undefined>
   /** Breaks something and brings it back. */
   run(stage: Stage): Promise<void>
 }
@@ -33,58 +40,117 @@ export interface Report extends Audit {
   seed: number
   /** The longest that a business was not served, where the scenario measures it. */
   recoveryMs: number | undefined
+  /** It was not brought to its end, and nobody knows in what state its world is. */
+  isStranded?: boolean
   /** Attempts by what the client was told. */
   told: Record<string, number>
+  notes: string[]
+}
+
+export interface RunOptions {
+  seed: number
+  long: boolean
+  /** The longest pause after each scenario. */
+  pauseMs?: number
+  /** Ends after the scenario under way. */
+  stopping?: AbortSignal
 }
 
 const BUSINESSES = 3
 const BEFORE_MS = 600
 const AFTER_MS = 600
 
-export async function runScenario(
-  world: World,
-  scenario: Scenario,
-  { seed, long }: { seed: number; long: boolean },
-): Promise<Report> {
+export const runScenario = (world: World, scenario: Scenario, options: RunOptions): Promise<Report> =>
+  runScenarios(world, [scenario], options)
+
+/** One after the other in one traffic, with one audit at the end. */
+export async function runScenarios(world: World, scenarios: Scenario[], options: RunOptions): Promise<Report> {
+  const run = await startRun(world, options)
+  const began: Scenario[] = []
+  let isStranded = false as boolean
+  const strand = (error: unknown): void => {
+    isStranded = true
+    run.complaints.push(`did not come to its end: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  await play(scenarios, options, run, began).catch(strand)
+  await world.heal()
+  await run.traffic.stop()
+  if (began.some(({ forgets }) => forgets)) await deliverAgain(world.url, run.ledger)
+  await world.settle().catch(strand)
+  const audited = addUp(await Promise.all(run.audits.map((audit) => audit())))
+  const differing = isStranded ? [] : await verifyWorld(world, run.businessIds)
+  const told = countTold(run.ledger)
+  const unheard = began.every(({ doorStays }) => doorStays) ? notHttp(told) : []
+  return {
+    ...audited,
+    scenario: began.map(({ name }) => name).join(' · '),
+    seed: options.seed,
+    recoveryMs: run.recoveries.length > 0 ? Math.max(...run.recoveries) : undefined,
+    told,
+    notes: run.notes,
+    complaints: [...run.complaints, ...unheard, ...audited.complaints, ...differing],
+    isStranded,
+  }
+}
+
+type Run = Awaited<ReturnType<typeof startRun>>
+
+async function play(
+  scenarios: Scenario[],
+  { stopping, pauseMs = AFTER_MS }: RunOptions,
+  { chance, ledger, stageOf }: Run,
+  began: Scenario[],
+): Promise<void> {
+  await sleep(BEFORE_MS)
+  for (const scenario of scenarios) {
+    if (stopping?.aborted) return
+    began.push(scenario)
+    const stage = stageOf(scenarios.length > 1 ? `${scenario.name}: ` : '')
+    await scenario.run(stage)
+    if (scenario.forgets) ledger.doubtQueued()
+    await sleep(chance.between(AFTER_MS, pauseMs))
+    // What the next one sees is its own doing.
+    if (scenario !== scenarios.at(-1)) await stage.untilServed(PATIENCE_MS)
+  }
+}
+
+async function startRun(world: World, { seed, long }: RunOptions) {
   const chance = seeded(seed)
   const ledger = new Ledger()
   const businesses = await createBusinesses(world, BUSINESSES)
   const complaints: string[] = []
   const recoveries: number[] = []
+  const notes: string[] = []
+  const audits = [() => audit(world.own, ledger)]
   const traffic = startTraffic({ url: world.url, businesses, ledger, chance: chance.fork() })
-  try {
-    await sleep(BEFORE_MS)
-    await scenario.run({
-      world,
-      chance,
-      ledger,
-      businesses,
-      times: (short, most) => (long ? most : short),
-      async untilServed(withinMs) {
-        const took = await untilServed(ledger, businesses)
-        recoveries.push(took)
-        if (took > withinMs) complaints.push(`served again after ${took} ms, more than ${withinMs}`)
-      },
-      check: (isWell, complaint) => void (isWell || complaints.push(complaint)),
-    })
-    await sleep(AFTER_MS)
-  } finally {
-    await world.heal()
-    await traffic.stop()
-  }
-  if (scenario.forgets) ledger.doubtQueued()
-  if (scenario.forgets) await deliverAgain(world.url, ledger)
-  await world.settle()
-  const audited = await audit(world.own, ledger)
-  const told = countTold(ledger)
-  if (scenario.doorStays) complaints.push(...notHttp(told))
+  const complain = (complaint: string) => void complaints.push(complaint)
+  const stageOf = (prefix: string): Stage => ({
+    world,
+    chance,
+    ledger,
+    businesses,
+    times: (short, most) => (long ? most : short),
+    async untilServed(withinMs) {
+      const took = await untilServed(ledger, businesses)
+      recoveries.push(took)
+      if (took > withinMs) complain(`${prefix}served again after ${took} ms, more than ${withinMs}`)
+    },
+    check: (isWell, complaint) => void (isWell || complain(prefix + complaint)),
+    note: (figure) => void notes.push(prefix + figure),
+    alsoAudit: (more) => void audits.push(more),
+  })
+  const businessIds = businesses.map(({ businessId }) => businessId)
+  return { chance, ledger, businessIds, complaints, recoveries, notes, audits, traffic, stageOf }
+}
+
+function addUp(audits: Audit[]): Audit {
+  const sum = (of: (audit: Audit) => number) => audits.reduce((total, one) => total + of(one), 0)
   return {
-    ...audited,
-    scenario: scenario.name,
-    seed,
-    recoveryMs: recoveries.length > 0 ? Math.max(...recoveries) : undefined,
-    told,
-    complaints: [...complaints, ...audited.complaints],
+    acknowledged: sum(({ acknowledged }) => acknowledged),
+    recorded: sum(({ recorded }) => recorded),
+    lost: sum(({ lost }) => lost),
+    doubled: sum(({ doubled }) => doubled),
+    complaints: audits.flatMap(({ complaints }) => complaints),
   }
 }
 

@@ -1,51 +1,120 @@
-/** `bun run faults [--seed N] [--scenario WORDS] [--long] [--keep]`: breaks the product on purpose and says what came of it. */
+/** `bun run faults`: breaks the product on purpose and says what came of it. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { type Report, runScenario } from './run-scenario.ts'
-import { SCENARIOS } from './scenarios/index.ts'
+import { table } from '../../src/admin/show-help.ts'
+import { type Report, type Scenario, runScenario } from './run-scenario.ts'
+import { fuzzedEndpoints } from './scenarios/fuzz-endpoints.ts'
+import { SCENARIOS as OF_THE_SUITE } from './scenarios/index.ts'
 import { openWorld } from './world.ts'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    scenario: { type: 'string', default: '' },
-    long: { type: 'boolean', default: false },
-    keep: { type: 'boolean', default: false },
-  },
-})
-const seed = Number(values.seed ?? randomInt(1_000_000_000))
-const chosen = SCENARIOS.filter(({ name }) => name.includes(values.scenario))
-say(`seed ${seed}${values.long ? ', long' : ''}: ${chosen.length} of ${SCENARIOS.length} scenarios`)
+const SCENARIOS = [...OF_THE_SUITE, fuzzedEndpoints(10_000)]
 
-const world = await openWorld()
+const HELP = `Usage: bun run faults [options]
+
+Runs the product as separate processes, breaks them under load, and audits what was recorded. Exit codes: 0 nothing was
+lost, doubled or otherwise wrong; 1 something was; 2 typed wrongly.
+
+Options:
+${table([
+  ['--scenario WORDS', 'only those with these words in their names; all by default'],
+  ['--long', 'every fault many times over, and for longer'],
+  ['--seed N', 'make the choices of an earlier run again; chosen and printed by default'],
+  ['--keep', 'leave data and logs, and say where'],
+])}
+
+Scenarios:
+${SCENARIOS.map(({ name }) => `  ${name}`).join('\n')}`
+
+const options = readOptions()
+say(`seed ${options.seed}${options.long ? ', long' : ''}: ${options.chosen.length} of ${SCENARIOS.length} scenarios`)
+let world = await openWorld()
 const reports: Report[] = []
-try {
-  for (const [at, scenario] of chosen.entries()) {
-    const started = Date.now()
-    const report = await runScenario(world, scenario, { seed, long: values.long })
-    reports.push(report)
-    const seconds = ((Date.now() - started) / 1000).toFixed(1)
-    say(
-      `[${at + 1}/${chosen.length}] ${scenario.name}: ${report.complaints.length === 0 ? 'well' : 'BROKEN'} in ${seconds} s, told ${JSON.stringify(report.told)}`,
-    )
-    for (const complaint of report.complaints) say(`    ${complaint}`)
+const notRun: string[] = []
+for (const [at, scenario] of options.chosen.entries()) {
+  const started = Date.now()
+  const reason = await scenario.whyNot?.()
+  if (reason !== undefined) {
+    notRun.push(`${scenario.name}: ${reason}`)
+    continue
   }
-} finally {
-  if (reports.some(({ complaints }) => complaints.length > 0) || reports.length < chosen.length)
-    say(`The seed was ${seed}.`)
-  await world.close({ keep: values.keep })
-  if (values.keep) say(`Data and logs: ${world.folder}`)
+  const report = await runScenario(world, scenario, options).catch((error: unknown) => stranded(scenario, error))
+  reports.push(report)
+  const state = isWell(report) ? 'well' : 'BROKEN'
+  const seconds = ((Date.now() - started) / 1000).toFixed(1)
+  const told = Object.entries(report.told).map(([answer, times]) => `${times} × ${answer}`)
+  say(`[${at + 1}/${options.chosen.length}] ${scenario.name}: ${state} in ${seconds} s (${told.join(', ')})`)
+  for (const figure of report.notes) say(`    ${figure}`)
+  for (const complaint of report.complaints) say(`    ${complaint}`)
+  if (report.isStranded) {
+    await close()
+    world = await openWorld()
+  }
 }
+await close()
 say(`\n${tableOf(reports)}`)
-process.exit(reports.every(({ complaints }) => complaints.length === 0) ? 0 : 1)
+for (const one of notRun) say(`\nNOT RUN: ${one}`)
+if (!reports.every(isWell)) say(`\nThe seed was ${options.seed}.`)
+process.exit(reports.every(isWell) ? 0 : 1)
 
-function tableOf(reports: Report[]): string {
-  const head = ['fault', 'acknowledged', 'recorded', 'lost', 'doubled', 'recovery']
-  const rows = reports.map(({ scenario, acknowledged, recorded, lost, doubled, recoveryMs }) =>
-    [scenario, acknowledged, recorded, lost, doubled, recoveryMs === undefined ? '-' : `${recoveryMs} ms`].map(String),
-  )
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)))
-  return [head, ...rows].map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')).join('\n')
+function readOptions() {
+  const { values } = parseOrExplain()
+  if (values.help) {
+    say(HELP)
+    process.exit(0)
+  }
+  const { seed = String(randomInt(1_000_000_000)), scenario, long, keep } = values
+  const chosen = SCENARIOS.filter(({ name }) => name.includes(scenario))
+  if (chosen.length === 0) explain(`No scenario has "${scenario}" in its name.`)
+  if (!/^\d{1,9}$/.test(seed)) explain('--seed takes a whole number of at most nine digits.')
+  return { seed: Number(seed), chosen, long, keep }
+}
+
+function parseOrExplain() {
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    return parseArgs({
+      options: {
+        seed: { type: 'string' },
+        scenario: { type: 'string', default: '' },
+        long: flag,
+        keep: flag,
+        help: flag,
+      },
+    })
+  } catch (error) {
+    return explain((error as Error).message)
+  }
+}
+
+function explain(fault: string): never {
+  process.stderr.write(`${fault}\n\n${HELP}\n`)
+  process.exit(2)
+}
+
+/** It could not be brought to its end: the next one begins in a new world. */
+function stranded({ name }: Scenario, error: unknown): Report {
+  const told = `did not come to its end: ${error instanceof Error ? error.message : String(error)}`
+  const nothing = { acknowledged: 0, recorded: 0, lost: 0, doubled: 0, recoveryMs: undefined, told: {}, notes: [] }
+  return { ...nothing, scenario: name, seed: options.seed, complaints: [told], isStranded: true }
+}
+
+async function close(): Promise<void> {
+  await world.close({ keep: options.keep })
+  if (options.keep) say(`Data and logs: ${world.folder}`)
+}
+
+function isWell({ complaints }: Report): boolean {
+  return complaints.length === 0
+}
+
+function tableOf(all: Report[]): string {
+  const head = ['fault', 'acknowledged', 'recorded', 'lost', 'doubled', 'recovery', '']
+  const rows = all.map((report) => {
+    const { scenario, acknowledged, recorded, lost, doubled, recoveryMs } = report
+    const recovery = recoveryMs === undefined ? '-' : `${recoveryMs} ms`
+    return [scenario, acknowledged, recorded, lost, doubled, recovery, isWell(report) ? 'well' : 'BROKEN'].map(String)
+  })
+  return table([head, ...rows])
 }
 
 function say(text: string): void {

@@ -7,6 +7,8 @@ export interface Chance {
   pick<T>(items: readonly [T, ...T[]] | readonly T[]): T
   /** True with this probability. */
   is(probability: number): boolean
+  /** All of them, in any order. */
+  shuffle<T>(items: readonly T[]): T[]
   /** A stream of choices of its own, so that parallel users do not disturb each other. */
   fork(): Chance
 }
@@ -27,6 +29,10 @@ export function seeded(seed: number): Chance {
     pick<T>(items: readonly T[]): T {
       if (items.length === 0) throw new Error('There is nothing to pick from')
       return items[below(items.length)] as T
+    },
+    shuffle<T>(items: readonly T[]): T[] {
+      const left = [...items]
+      return items.flatMap(() => left.splice(below(left.length), 1))
     },
     is: (probability) => next() < probability,
     fork: () => seeded(below(2 ** 32)),

@@ -1,10 +1,7 @@
 /** The product as it runs in production: every part a process of its own, on private ports below a temporary directory. */
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createBusiness } from '../../src/admin/business.ts'
-import { createKey } from '../../src/admin/key.ts'
 import type { StoreUrls } from '../../src/config.ts'
 import { startClickHouse } from '../../src/embedded/clickhouse.ts'
 import type { EngineSetup, RunningEngine } from '../../src/embedded/engine-setup.ts'
@@ -17,19 +14,27 @@ import { migrate } from '../../src/migrate.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { type Redis, connectRedis } from '../../src/stores/redis.ts'
-import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
+import { partitionOf } from '../../src/stream/partition-of.ts'
 import { streamKey } from '../../src/stream/keys.ts'
+import { type Business, createFaultsBusiness } from './create-businesses.ts'
+import { createRunFolder, keepRunFolder, removeLeftovers } from './remove-leftovers.ts'
 import { type Handle, createHandle } from './run-process.ts'
+import { unmountBelow } from './small-disk.ts'
 
+export type { Business }
+
+/** At the beginning, and after every scenario. */
 export const PARTITIONS = 2
 /** The front door's patience; short, so that a scenario sees what comes after it. */
-const ANSWER_TIMEOUT_MS = 2000
+export const ANSWER_TIMEOUT_MS = 2000
 const READY_MS = 30_000
 
 export interface World {
   folder: string
   /** Of the front door. */
   url: string
+  /** Where the two workers tell how they are. */
+  workersUrls: string[]
   stores: StoreUrls
   postgres: Handle
   redis: Handle
@@ -40,6 +45,8 @@ export interface World {
   addWorkers(name: string): Promise<Handle>
   /** The test's own connections, straight to the stores. */
   own: { sql: Sql; redis: Redis; clickhouse: ClickHouseClient }
+  /** Starts the front door again, with these settings besides the usual ones. */
+  restartDoor(settings: Record<string, string>): Promise<void>
   /** Starts the front door and the workers again, with these addresses of the stores in place of the true ones. */
   reroute(roads: Partial<Roads>): Promise<void>
   /** Everything that is down is started. */
@@ -56,18 +63,16 @@ export interface Roads {
   workers: Partial<StoreUrls>
 }
 
-export interface Business {
-  businessId: string
-  secretKey: string
-}
-
 export async function openWorld(): Promise<World> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-faults-'))
+  await removeLeftovers()
+  const folder = await createRunFolder()
   await chmod(folder, 0o711)
   const log = createLogger({ level: 'warn', name: 'faults', to: 2 })
   const roads: Roads = { door: {}, workers: {} }
   const stores = { databaseUrl: '', redisUrl: '', clickhouseUrl: '' }
   const url = `http://127.0.0.1:${await freePort()}`
+  const workersUrls: string[] = []
+  let doorSettings: Record<string, string> = {}
 
   const engine = async (name: string, key: keyof StoreUrls, start: (setup: EngineSetup) => Promise<RunningEngine>) => {
     const setup = { dataDir: folder, port: await freePort(), password: 'faults', small: true, timeoutMs: READY_MS }
@@ -77,25 +82,35 @@ export async function openWorld(): Promise<World> {
       return running
     })
   }
-  const service = (name: string, command: string, address: string, of: keyof Roads, more: Record<string, string>) =>
+  const service = (
+    name: string,
+    command: string,
+    address: string,
+    of: keyof Roads,
+    more: () => Record<string, string>,
+  ) =>
     createHandle(name, folder, () =>
       runService({
         name,
         folder,
         command,
         address,
-        environment: { ...environmentOf({ ...stores, ...roads[of] }), ...more },
+        environment: { ...environmentOf({ ...stores, ...roads[of] }), ...more() },
       }),
     )
   const workers = async (name: string) => {
     const port = String(await freePort())
-    return service(name, 'workers', `http://127.0.0.1:${port}/healthz`, 'workers', { WORKERS_PORT: port })
+    workersUrls.push(`http://127.0.0.1:${port}`)
+    return service(name, 'workers', `http://127.0.0.1:${port}/healthz`, 'workers', () => ({ WORKERS_PORT: port }))
   }
   await writeFile(passwordFile(folder), 'faults', { mode: 0o600 })
   const postgres = await engine('postgres', 'databaseUrl', startPostgres)
   const redis = await engine('redis', 'redisUrl', (setup) => startRedis(setup, log))
   const clickhouse = await engine('clickhouse', 'clickhouseUrl', startClickHouse)
-  const door = service('front-door', 'serve', `${url}/healthz`, 'door', { PORT: new URL(url).port })
+  const door = service('front-door', 'serve', `${url}/healthz`, 'door', () => ({
+    PORT: new URL(url).port,
+    ...doorSettings,
+  }))
   const pair: [Handle, Handle] = [await workers('workers-a'), await workers('workers-b')]
   const engines = [postgres, redis, clickhouse]
   const services = [...pair, door]
@@ -111,6 +126,7 @@ export async function openWorld(): Promise<World> {
   const world: World = {
     folder,
     url,
+    workersUrls: [...workersUrls],
     stores,
     postgres,
     redis,
@@ -123,6 +139,12 @@ export async function openWorld(): Promise<World> {
       services.push(added)
       await added.start()
       return added
+    },
+    async restartDoor(settings) {
+      doorSettings = settings
+      await door.stop()
+      await door.start()
+      await untilReadyToServe(url)
     },
     async reroute(to) {
       Object.assign(roads, { door: {}, workers: {}, ...to })
@@ -145,7 +167,8 @@ export async function openWorld(): Promise<World> {
       own.redis.disconnect()
       await Promise.all(services.map((handle) => handle.kill()))
       await Promise.all([postgres.stop('SIGQUIT'), redis.kill(), clickhouse.kill()])
-      if (!keep) await rm(folder, { recursive: true, force: true })
+      await unmountBelow(folder)
+      await (keep ? keepRunFolder(folder) : rm(folder, { recursive: true, force: true }))
     },
   }
   await untilReadyToServe(url)
@@ -159,6 +182,8 @@ const environmentOf = ({ databaseUrl, redisUrl, clickhouseUrl }: StoreUrls): Rec
   HOST: '127.0.0.1',
   LOG_LEVEL: 'info',
   ANSWER_TIMEOUT_MS: String(ANSWER_TIMEOUT_MS),
+  // Callers without a key come from many addresses.
+  TRUST_PROXY: 'true',
 })
 
 interface Service {
@@ -206,8 +231,7 @@ export async function createBusinesses({ own: { sql } }: World, count: number): 
   const made: Business[] = []
   const covered = () => new Set(made.map(({ businessId }) => partitionOf('live', businessId, PARTITIONS))).size
   while (made.length < count || covered() < PARTITIONS) {
-    const businessId = await createBusiness(sql, { name: 'Faults', rate_limit: 100_000_000 })
-    made.push({ businessId, secretKey: (await createKey(sql, businessId, 'secret')).key })
+    made.push(await createFaultsBusiness(sql))
   }
   return made
 }
@@ -222,9 +246,9 @@ async function untilSettled(own: World['own'], timeoutMs: number): Promise<void>
   }
 }
 
-/** In this order: what leaves a stream is in the outbox by then. */
+/** In this order: what leaves a stream is in the outbox by then. The streams of partitions that are gone are empty as well. */
 async function whatIsLeft({ sql, redis }: World['own']): Promise<string | undefined> {
-  const lengths = await Promise.all(allPartitions(PARTITIONS).map((partition) => redis.xlen(streamKey(partition))))
+  const lengths = await Promise.all((await redis.keys(streamKey('*'))).map((stream) => redis.xlen(stream)))
   const entries = lengths.reduce((sum, length) => sum + length, 0)
   if (entries > 0) return `${entries} entries wait in Redis`
   const [row] = await sql<[{ waiting: number; erasures: number }]>`

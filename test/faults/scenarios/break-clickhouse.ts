@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Ledger } from '../ledger.ts'
+import { type Ledger, isKept } from '../ledger.ts'
 import type { Scenario } from '../run-scenario.ts'
+
+/** A busy machine may be slow for a few; whom ClickHouse held up would be many. */
+const SLOW_SHARE = 0.05
 
 /** Killed in the middle of inserts, then down for a while: the callers do not notice, and the views count nothing twice. */
 export const breakClickHouse: Scenario = {
   name: 'ClickHouse killed and away',
   doorStays: true,
-  async run({ world: { clickhouse }, chance, ledger, times, check }) {
+  async run({ world: { clickhouse }, chance, ledger, times, check, note }) {
     const from = Date.now()
     for (let round = 0; round < times(3, 15); round += 1) {
       await sleep(chance.between(300, 1200))
@@ -14,17 +17,21 @@ export const breakClickHouse: Scenario = {
       if (round === 0) await sleep(times(2000, 60_000))
       await clickhouse.start()
     }
-    const { unserved, p99Ms } = sinceThen(ledger, from)
-    check(unserved === 0, `${unserved} callers noticed that ClickHouse was away`)
-    check(p99Ms < 1000, `p99 was ${p99Ms} ms while ClickHouse was away`)
+    const { told, slowShare, p99Ms } = sinceThen(ledger, from)
+    check(told.length === 0, `callers noticed that ClickHouse was away: ${told.join(', ')}`)
+    check(slowShare < SLOW_SHARE, `${Math.round(slowShare * 100)} % of the callers were held up by ClickHouse`)
+    note(`p99 ${p99Ms} ms while ClickHouse was away`)
   },
 }
 
-function sinceThen(ledger: Ledger, from: number): { unserved: number; p99Ms: number } {
+/** What those were told that got neither 200 nor 202, how many got 202, and how long it took. */
+function sinceThen(ledger: Ledger, from: number): { told: string[]; slowShare: number; p99Ms: number } {
   const ended = ledger.attempts().filter(({ sentAt, endedAt }) => sentAt >= from && endedAt < Infinity)
   const took = ended.map(({ sentAt, endedAt }) => endedAt - sentAt).toSorted((a, b) => a - b)
+  const others = ended.filter((attempt) => !isKept(attempt))
   return {
-    unserved: ended.filter(({ outcome }) => outcome !== 'answered').length,
+    told: others.map(({ told }) => told),
+    slowShare: ended.filter(({ outcome }) => outcome === 'queued').length / Math.max(1, ended.length),
     p99Ms: took[Math.floor(took.length * 0.99)] ?? 0,
   }
 }

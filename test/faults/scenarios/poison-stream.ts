@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { uuidv7 } from 'uuidv7'
 import { createBusiness } from '../../../src/admin/business.ts'
-import { runtimeCommand } from '../../../src/embedded/run-engine.ts'
 import { streamKey } from '../../../src/stream/keys.ts'
-import { allPartitions } from '../../../src/stream/partition-of.ts'
+import { readPositions } from '../../../src/stream/positions.ts'
 import { eventFact, track } from '../../support/facts.ts'
+import { askAdmin } from '../run-admin.ts'
+import { type Attempt, isKept } from '../ledger.ts'
 import type { Scenario } from '../run-scenario.ts'
-import { type World, PARTITIONS } from '../world.ts'
+import type { World } from '../world.ts'
 
 /** Entries that no front door wrote lie between those that one did. */
 export const poisonStream: Scenario = {
@@ -19,7 +18,7 @@ export const poisonStream: Scenario = {
     const nobody = uuidv7()
     const poisoned: string[] = []
     for (let round = 0; round < times(1, 10); round += 1) {
-      for (const partition of allPartitions(PARTITIONS)) {
+      for (const partition of (await readPositions(world.own.sql)).keys()) {
         for (const fields of [...POISON, ['d', entryOf(nobody), 'w', '{}']]) {
           const id = await world.own.redis.xadd(streamKey(partition), '*', ...fields)
           poisoned.push(`${partition} ${id}`)
@@ -68,8 +67,8 @@ function entryOf(businessId: string): string {
   return JSON.stringify({ frontDoor: 'nobody', requests: [{ ...call, n: 1, requestId: 'r' }] })
 }
 
-const isSafe = (attempts: { sentAt: number; outcome: string; told: string }[], from: number): boolean =>
-  attempts.every(({ sentAt, outcome, told }) => sentAt < from || outcome === 'answered' || told === 'under way')
+const isSafe = (attempts: Attempt[], from: number): boolean =>
+  attempts.every((one) => one.sentAt < from || isKept(one) || one.told === 'under way')
 
 interface Letter {
   deadLetterId: string
@@ -105,25 +104,4 @@ async function replayAndDrop(
   check((await listLetters(world)).length === 0, 'dead letters are left')
 }
 
-/** As an operator types it: `admin dead-letters … --json`. */
-async function admin<Json>({ stores, folder }: World, ...words: string[]): Promise<Json> {
-  const [command = '', ...args] = runtimeCommand(new URL('../../../src/cli.ts', import.meta.url), [
-    'admin',
-    'dead-letters',
-    ...words,
-    '--json',
-  ])
-  const { databaseUrl, redisUrl, clickhouseUrl } = stores
-  const env = {
-    ...process.env,
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl,
-    CLICKHOUSE_URL: clickhouseUrl,
-    DATA_DIR: folder,
-  }
-  const { stdout } = await promisify(execFile)(command, args, { env, maxBuffer: 2 ** 26 }).catch(
-    // Exit code 1: not all of it was possible, which the JSON says too.
-    (error: { stdout: string }) => error,
-  )
-  return JSON.parse(stdout) as Json
-}
+const admin = <Json>(world: World, ...words: string[]): Promise<Json> => askAdmin(world, 'dead-letters', ...words)

@@ -2,6 +2,7 @@ import { readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../run-scenario.ts'
+import type { World } from '../world.ts'
 
 /** What `appendfsync always` is for: everything that was answered is in the log of appended entries. */
 export const killRedis: Scenario = {
@@ -43,15 +44,19 @@ export const emptyRedis: Scenario = {
   name: 'Redis back empty',
   doorStays: true,
   forgets: true,
-  async run({ world: { redis, folder }, chance, times, untilServed }) {
+  async run({ world, chance, times, untilServed }) {
     for (let round = 0; round < times(1, 5); round += 1) {
       await sleep(chance.below(600))
-      await redis.kill()
-      await rm(join(folder, 'redis', 'appendonlydir'), { recursive: true })
-      await redis.start()
+      await startEmpty(world)
       await untilServed(8000)
     }
   },
+}
+
+export async function startEmpty({ redis, folder }: World): Promise<void> {
+  await redis.kill()
+  await rm(join(folder, 'redis', 'appendonlydir'), { recursive: true })
+  await redis.start()
 }
 
 async function appendedLog(folder: string): Promise<string> {

@@ -1,0 +1,82 @@
+/** Who had to be enrolled, and whether what became of each enrolment agrees with the goal (decisions, "Campaigns"). */
+import type { Business, Campaign } from '../create-businesses.ts'
+import type { Enrolment, Held } from '../read-held.ts'
+import type { Told } from './facts.ts'
+
+export function checkCampaigns(businesses: Business[], recorded: Told[], held: Held): string[] {
+  const campaigns = new Map(businesses.flatMap(({ campaigns }) => campaigns.map((one) => [one.campaignId, one])))
+  const told = Map.groupBy(recorded, ({ owner }) => owner)
+  const enrolments = Map.groupBy(held.enrolments, ({ contactId, campaignId }) => `${contactId} ${campaignId}`)
+  const strays = held.enrolments.filter(
+    ({ contactId, campaignId }) => held.contacts.get(contactId)?.survivor !== contactId || !campaigns.has(campaignId),
+  )
+  const alive = [...held.contacts].filter(([id, { survivor }]) => id === survivor)
+  return [
+    ...strays.map(({ contactId }) => `an enrolment of ${contactId} is nobody's`),
+    ...alive.flatMap(([id, { businessId, mergedIds }]) =>
+      [...campaigns.values()]
+        .filter((campaign) => campaign.businessId === businessId)
+        .flatMap((campaign) => {
+          const own = enrolments.get(`${id} ${campaign.campaignId}`) ?? []
+          const person = { told: told.get(id) ?? [], once: 1 + mergedIds.length }
+          return checkPerson(campaign, person, own).map((complaint) => `${id} in ${campaign.campaignId} ${complaint}`)
+        }),
+    ),
+  ]
+}
+
+interface Person {
+  told: Told[]
+  /** How many contacts this one has been: each may have been enrolled before they became one. */
+  once: number
+}
+
+function checkPerson({ trigger, goal, canEnterAgain }: Campaign, { told, once }: Person, own: Enrolment[]): string[] {
+  // A batch never enrols.
+  const triggers = told.filter(({ fact, recorded }) => fact.event === trigger && recorded.source === 'live')
+  const goals = told.filter(({ fact }) => fact.event === goal).map(({ occurredAt }) => occurredAt)
+  const most = canEnterAgain ? triggers.length : Math.min(once, triggers.length)
+  return [
+    ...(triggers.length > 0 && own.length === 0 ? ['was never enrolled'] : []),
+    ...(own.length > most ? [`was enrolled ${own.length} times, not ${most}`] : []),
+    ...(own.filter(({ state }) => state === 'active').length > 1 ? ['is active twice'] : []),
+    ...checkCauses(own, triggers),
+    ...own
+      .filter((one) => !agrees(one, goals, own, once))
+      .map((one) => `is ${describe(one)}, with goals at ${goals.join()}`),
+  ]
+}
+
+/** Each comes from a live trigger of its own. */
+function checkCauses(own: Enrolment[], triggers: Told[]): string[] {
+  const left = triggers.map(({ occurredAt, recorded }) => `${occurredAt} ${recorded.receivedAt}`)
+  return own.flatMap(({ enrolledAt, receivedAt }) => {
+    const at = left.indexOf(`${enrolledAt} ${receivedAt}`)
+    if (at === -1) return [`was enrolled as of ${enrolledAt} by no live trigger`]
+    left.splice(at, 1)
+    return []
+  })
+}
+
+/** As far as the order of arrival does not matter. */
+function agrees(enrolment: Enrolment, goals: number[], own: Enrolment[], once: number): boolean {
+  const { state, enrolledAt, endedAt } = enrolment
+  const isReached = goals.some((goal) => goal >= enrolledAt)
+  switch (state) {
+    case 'active':
+      return !isReached && endedAt === null
+    case 'converted':
+      return isReached && endedAt !== null
+    case 'stopped':
+      return goals.some((goal) => goal < enrolledAt) && endedAt !== null
+    case 'merged':
+      return once > 1 && endedAt !== null && own.some((other) => other !== enrolment && isNoLater(other, enrolment))
+    default:
+      return false
+  }
+}
+
+const isNoLater = (a: Enrolment, b: Enrolment): boolean =>
+  a.enrolledAt < b.enrolledAt || (a.enrolledAt === b.enrolledAt && a.receivedAt <= b.receivedAt)
+
+const describe = ({ state, enrolledAt, endedAt }: Enrolment): string => `${state} since ${enrolledAt} until ${endedAt}`

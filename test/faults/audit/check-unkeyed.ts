@@ -1,0 +1,60 @@
+/** What callers without a key may do and may not, whatever the order (decisions, "Callers without a secret key"). */
+import type { Sending } from '../ledger.ts'
+import type { Held } from '../read-held.ts'
+import { type People, namesOf, namesOfSending } from './group-people.ts'
+import { namesEver, namesNow } from './names-of-contacts.ts'
+
+export function checkUnkeyed(people: People, identifies: Sending[], held: Held): string[] {
+  const unkeyed = identifies.filter((sending) => sending.unkeyed)
+  const ever = namesEver(held)
+  return [
+    ...checkSecondValues(held),
+    ...checkProfiles(people, identifies, held),
+    ...unkeyed.flatMap((sending) => checkAnswersTo(sending, held, ever)),
+  ]
+}
+
+/** Unproven values of one kind: one at most, for each contact that there once was. */
+function checkSecondValues({ identities, contacts }: Held): string[] {
+  const unproven = [...identities].filter(([, { proven }]) => !proven)
+  const kinds = Map.groupBy(unproven, ([name, { contactId }]) => `${contactId} ${kindOf(name)}`)
+  return [...kinds].flatMap(([contactAndKind, values]) => {
+    const [, { contactId }] = values[0] ?? ['', { contactId: '' }]
+    const most = 1 + (contacts.get(contactId)?.mergedIds.length ?? 0)
+    return values.length <= most ? [] : [`without a key ${contactAndKind} got ${values.length} values`]
+  })
+}
+
+/** `business kind:value` → `kind` */
+const kindOf = (name: string): string => name.slice(name.indexOf(' ') + 1, name.indexOf(':'))
+
+/** A gap is filled with what somebody said of that person; it is none any more once a call with a key has said something. */
+function checkProfiles({ personOf }: People, identifies: Sending[], held: Held): string[] {
+  const kept = identifies.filter(({ mark, firstName }) => firstName && held.identifications.has(mark))
+  const personIn = (sending: Sending) => personOf.get(namesOfSending(sending)[0] ?? '')
+  const said = Map.groupBy(kept, personIn)
+  const namesOn = namesNow(held)
+  return [...held.contacts].flatMap(([id, { survivor, firstName }]) => {
+    const names = namesOn.get(id) ?? []
+    if (id !== survivor || names.length === 0) return []
+    const aboutThem = said.get(personOf.get(names[0] ?? '')) ?? []
+    const mustHave = aboutThem.some((sending) => !sending.unkeyed && names.includes(namesOfSending(sending)[0] ?? ''))
+    if (firstName === null) return mustHave ? [`contact ${id} has no name, and was told one`] : []
+    return aboutThem.some((sending) => sending.firstName === firstName) ? [] : [`contact ${id} is called ${firstName}`]
+  })
+}
+
+/** It was told that its traits do not count, and of a contact that had one of its names then. */
+function checkAnswersTo({ mark, business, identity, attempts }: Sending, held: Held, ever: Map<string, string[]>) {
+  const names = namesOf(business.businessId, identity)
+  const answers = attempts.filter(({ outcome }) => outcome === 'answered').map(({ data }) => data)
+  return answers.flatMap(({ contactId = '', warnings = [] }) => {
+    const had = ever.get(held.contacts.get(contactId)?.survivor ?? '') ?? []
+    const isTheirs = names.some((name) => had.includes(name))
+    const isWarned = warnings.some((warning) => warning.startsWith('traits were ignored'))
+    return [
+      ...(isTheirs ? [] : [`${mark}, without a key, was answered with ${contactId}, which never had its names`]),
+      ...(isWarned ? [] : [`${mark} got no warning`]),
+    ]
+  })
+}

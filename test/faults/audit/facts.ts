@@ -1,0 +1,48 @@
+/** The ledger, seen from its events: each with every request that carried it. */
+import { type Attempt, type Fact, type Ledger, type Sending, isAcknowledged } from '../ledger.ts'
+import type { Held, Recorded } from '../read-held.ts'
+
+export type Facts = Map<Fact, Sending[]>
+
+/** Those that the product must take. */
+export function factsOf(ledger: Ledger): Facts {
+  const facts: Facts = new Map()
+  for (const sending of ledger.sendings)
+    for (const fact of sending.facts.filter(({ valid }) => valid))
+      facts.set(fact, [...(facts.get(fact) ?? []), sending])
+  return facts
+}
+
+export const attemptsOf = (sendings: Sending[]): Attempt[] => sendings.flatMap(({ attempts }) => attempts)
+
+export const wasAcknowledged = (sendings: Sending[]): boolean => sendings.some(isAcknowledged)
+
+/** Some attempt may have been applied without the client knowing what came of it. */
+export const mayBeSilent = (sendings: Sending[]): boolean =>
+  attemptsOf(sendings).some(({ outcome }) => outcome === 'unknown' || outcome === 'queued')
+
+/** An event that is in Postgres, with its instant and its present owner. */
+export interface Told {
+  fact: Fact
+  recorded: Recorded
+  occurredAt: number
+  owner: string
+}
+
+/** What does not depend on how the product recorded it is taken from the ledger, the rest from the record. */
+export function recordedFacts(facts: Facts, held: Held): Told[] {
+  return [...facts.keys()].flatMap((fact) => {
+    const recorded = held.postgresMarks.get(fact.mark)
+    if (!recorded) return []
+    const owner = held.identities.get(`${fact.businessId} ${fact.identity[0]}`)?.contactId ?? 'nobody'
+    return [{ fact, recorded, owner, occurredAt: fact.occurredAt ?? recorded.receivedAt }]
+  })
+}
+
+/** What became of one event, for a complaint about it. */
+export function describe(facts: Facts, mark: string): string {
+  const [, sendings] = [...facts].find(([fact]) => fact.mark === mark) ?? []
+  return (sendings ?? [])
+    .map(({ kind, attempts }) => `${kind}: ${attempts.map(({ told, sentAt }) => `${sentAt} ${told}`).join(', ')}`)
+    .join('; ')
+}

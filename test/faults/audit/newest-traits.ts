@@ -1,0 +1,45 @@
+/** Of all values that were said of a contact's trait, the one that counts (decisions, "Traits and custom fields"). */
+import type { Sending, Traits } from '../ledger.ts'
+import type { Held } from '../read-held.ts'
+import type { Told } from './facts.ts'
+
+/** Since when, and its JSON; null: cleared. */
+export type TraitEntry = [at: number, json: string | null]
+
+/** `owner trait key` → the value that counts. */
+export function newestTraits(recorded: Told[], identifies: Sending[], held: Held): Map<string, TraitEntry> {
+  const newest = new Map<string, TraitEntry>()
+  for (const { owner, at, traits } of [...ofEvents(recorded), ...ofIdentifies(identifies, held)])
+    for (const [key, value] of Object.entries(traits)) {
+      const entry: TraitEntry = [at, value === null ? null : JSON.stringify(value)]
+      const name = `${owner} trait ${key}`
+      const other = newest.get(name)
+      if (!other || order(entry, other) > 0) newest.set(name, entry)
+    }
+  return newest
+}
+
+interface Said {
+  owner: string
+  at: number
+  traits: Traits
+}
+
+const ofEvents = (recorded: Told[]): Said[] =>
+  recorded.map(({ owner, occurredAt, fact }) => ({ owner, at: occurredAt, traits: fact.traits ?? {} }))
+
+/** As of each time that it was received. */
+function ofIdentifies(identifies: Sending[], { identities, identifications }: Held): Said[] {
+  return identifies.flatMap(({ business, identity, mark, unkeyed, traits = {} }) => {
+    const owner = identities.get(`${business.businessId} ${identity[0]}`)?.contactId ?? 'nobody'
+    const kept = unkeyed ? [] : (identifications.get(mark) ?? [])
+    return kept.map(({ identifiedAt }) => ({ owner, at: identifiedAt, traits }))
+  })
+}
+
+/** The newer; of one instant a value before a clearing, and of two values the greater by the bytes of its JSON. */
+function order([at, json]: TraitEntry, [otherAt, otherJson]: TraitEntry): number {
+  if (at !== otherAt) return at - otherAt
+  if (json === null || otherJson === null) return Number(json !== null) - Number(otherJson !== null)
+  return Buffer.compare(Buffer.from(json), Buffer.from(otherJson))
+}

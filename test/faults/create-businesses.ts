@@ -1,0 +1,44 @@
+/** The businesses of a test: each with a key and two published campaigns. */
+import { createBusiness } from '../../src/admin/business.ts'
+import { createKey } from '../../src/admin/key.ts'
+import { createCampaign } from '../../src/campaigns/create-campaign.ts'
+import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import type { Sql } from '../../src/stores/postgres.ts'
+
+export interface Business {
+  businessId: string
+  secretKey: string
+  campaigns: Campaign[]
+}
+
+export interface Campaign {
+  businessId: string
+  campaignId: string
+  trigger: string
+  goal: string
+  canEnterAgain: boolean
+}
+
+const UNLIMITED = 100_000_000
+
+export async function createFaultsBusiness(sql: Sql): Promise<Business> {
+  const businessId = await createBusiness(sql, { name: 'Faults', rate_limit: UNLIMITED })
+  const { key: secretKey } = await createKey(sql, businessId, 'secret')
+  const campaigns = [
+    await publish(sql, { businessId, trigger: 'lesson_done', goal: 'course_bought', canEnterAgain: false }),
+    await publish(sql, { businessId, trigger: 'add_to_cart', goal: 'purchase', canEnterAgain: true }),
+  ]
+  return { businessId, secretKey, campaigns }
+}
+
+async function publish(sql: Sql, campaign: Omit<Campaign, 'campaignId'>): Promise<Campaign> {
+  const { businessId, trigger: triggerEvent, goal: goalEvent, canEnterAgain } = campaign
+  const { campaignId } = await createCampaign(sql, businessId, {
+    name: triggerEvent,
+    triggerEvent,
+    canEnterAgain,
+    goalEvent,
+  })
+  await publishCampaign(sql, businessId, campaignId)
+  return { ...campaign, campaignId }
+}

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Admin, startAdmin } from '../run-admin.ts'
+import type { Scenario, Stage } from '../run-scenario.ts'
+import { type World, PARTITIONS } from '../world.ts'
+
+const MOST = 6
+
+/** Up and down under load, in front of callers who may be refused and nothing else; the command dies half-way now and then. */
+export const changePartitions: Scenario = {
+  name: 'number of partitions changed',
+  doorStays: true,
+  async run(stage) {
+    const { world, chance, ledger, times, check, untilServed } = stage
+    const from = Date.now()
+    const rounds = times(2, 12)
+    for (let round = 0; round < rounds; round += 1) {
+      const to = round === rounds - 1 ? PARTITIONS : await otherNumber(stage)
+      if (round === 0 || chance.is(0.3)) await killHalfWay(stage, to)
+      const admin = startAdmin(world, ['partitions', 'set', String(to), '--json'])
+      check((await admin.ended) === 0, `the number was not changed to ${to}: ${admin.err()}`)
+      check((await readNumber(world)) === to, `the number is not ${to}`)
+      await untilServed(8000)
+      await sleep(chance.below(300))
+    }
+    const hurt = ledger.attempts().filter(({ sentAt, outcome }) => sentAt >= from && outcome === 'unknown')
+    const worst = hurt.filter(({ told }) => told !== 'under way')
+    check(worst.length === 0, `${worst.length} callers were told more than to try again: ${worst[0]?.told}`)
+  },
+}
+
+/** Redis or Postgres goes down and comes back in the middle of a change. */
+export const changePartitionsInTrouble: Scenario = {
+  name: 'number of partitions changed while stores die',
+  doorStays: true,
+  async run(stage) {
+    const { world, chance, times, check, untilServed } = stage
+    const rounds = times(2, 10)
+    for (let round = 0; round < rounds; round += 1) {
+      const to = round === rounds - 1 ? PARTITIONS : await otherNumber(stage)
+      const admin = startAdmin(world, ['partitions', 'set', String(to)])
+      await untilBegun(admin)
+      await sleep(chance.below(300))
+      if (round % 2 === 0) {
+        await world.redis.kill()
+        await world.redis.start()
+      } else {
+        await world.postgres.stop('SIGINT')
+        await world.postgres.start()
+      }
+      check((await admin.ended) === 0, `the number was not changed to ${to}: ${admin.err()}`)
+      await untilServed(8000)
+      check((await readNumber(world)) === to, `the number is not ${to}`)
+    }
+  },
+}
+
+async function otherNumber({ world, chance }: Stage): Promise<number> {
+  const now = await readNumber(world)
+  return chance.pick(Array.from({ length: MOST }, (_, at) => at + 1).filter((number) => number !== now))
+}
+
+async function readNumber({ own: { sql } }: World): Promise<number> {
+  const [row] = await sql<[{ partitions: number }]>`select partitions from partitioning`
+  return row.partitions
+}
+
+async function killHalfWay({ world, chance }: Stage, to: number): Promise<void> {
+  const admin = startAdmin(world, ['partitions', 'set', String(to)])
+  await untilBegun(admin)
+  await sleep(chance.below(150))
+  admin.kill()
+  await admin.ended
+}
+
+/** Its first words, or its end. */
+async function untilBegun(admin: Admin): Promise<void> {
+  let isOver = false
+  void admin.ended.finally(() => (isOver = true))
+  while (!admin.err().includes('Batches are refused') && !isOver) await sleep(5)
+}

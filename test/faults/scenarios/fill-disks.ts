@@ -1,0 +1,186 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Seen, readFigure, untilSeen } from '../look-as-operator.ts'
+import type { Attempt } from '../ledger.ts'
+import type { Scenario, Stage } from '../run-scenario.ts'
+import { type SmallDisk, moveToSmallDisk, whyNoSmallDisk } from '../small-disk.ts'
+import { type Supervision, supervise } from '../supervise.ts'
+
+const MEBIBYTE = 1024 * 1024
+const LITTLE_BYTES = MEBIBYTE
+/** What has to come by itself may take this long on a busy machine; the report tells how long it took. */
+const SERVED_MS = 30_000
+const PATIENCE_MS = 60_000
+
+/**
+ * The disk of one engine after the other is full for a while: callers are refused or delayed and never told anything
+ * wrong, operators are told what it is, and once there is room all goes on by itself.
+ */
+export const fillDisks: Scenario = {
+  name: 'disks full, of ClickHouse, Redis and Postgres',
+  doorStays: true,
+  whyNot: whyNoSmallDisk,
+  async run(stage) {
+    for (let round = 0; round < stage.times(1, 3); round += 1) {
+      await onSmallDisks(stage, async ({ clickhouse, redis, postgres }) => {
+        await delayAnalytics(stage, clickhouse)
+        await refuseWrites(stage, redis)
+        await endRedis(stage, redis)
+        await endPostgres(stage, postgres)
+      })
+    }
+  },
+}
+
+/** ClickHouse: the timeline waits in the outbox, and says so; the callers do not notice. */
+async function delayAnalytics(stage: Stage, { disk }: Engine): Promise<void> {
+  const from = Date.now()
+  await disk.fill()
+  await expectSeen(stage, 'while ClickHouse has no room', ({ door, workers }) => {
+    const isCounted = workers.some(
+      ({ isReady, text, metrics }) =>
+        isReady && isNotShipped(text) && readFigure(metrics, 'timeline_failures_total{cause="disk_full"}') > 0,
+    )
+    return (
+      isCounted &&
+      door.isReady &&
+      isNotShipped(door.text) &&
+      readFigure(door.metrics, 'store_disk_free_bytes{store="clickhouse"}') < LITTLE_BYTES &&
+      readFigure(door.metrics, 'outbox_rows') > 0 &&
+      readFigure(door.metrics, 'outbox_lag_seconds') > 0
+    )
+  })
+  await sleep(stage.times(0, 30_000))
+  await disk.makeRoom()
+  await expectSeen(stage, 'as well after ClickHouse had no room', isWell)
+  const refused = stage.ledger.attempts().filter(({ sentAt, told }) => sentAt >= from && told.startsWith('503'))
+  stage.check(refused.length === 0, `${refused.length} callers noticed that the disk of ClickHouse was full`)
+}
+
+const isNotShipped = (text: string) => /timeline: not shipped since \d{4}-[^"]*its disk is full/.test(text)
+
+/** A Redis of somebody's own may be set so: it stays up and takes no writes. */
+async function refuseWrites(stage: Stage, { disk }: Engine): Promise<void> {
+  const { redis } = stage.world.own
+  await redis.config('SET', 'appendfsync', 'everysec')
+  await disk.fill()
+  await expectSeen(
+    stage,
+    'while Redis refuses',
+    ({ door }) =>
+      !door.isReady &&
+      door.text.includes('redis: it cannot write its append-only file') &&
+      readFigure(door.metrics, 'redis_persistence_ok{part="aof_write"}') === 0,
+  )
+  await sleep(stage.times(0, 10_000))
+  await disk.makeRoom()
+  await stage.untilServed(SERVED_MS)
+  // What it answers from now on is on the disk.
+  await redis.config('SET', 'appendfsync', 'always')
+}
+
+/** The embedded one is set so: it ends, and whoever looks after it starts it again and again. */
+async function endRedis(stage: Stage, { disk, supervision }: Engine): Promise<void> {
+  const ends = supervision.ends()
+  await disk.fill()
+  await expectSeen(
+    stage,
+    'while Redis ends',
+    ({ door }) =>
+      supervision.ends() > ends &&
+      !door.isReady &&
+      /redis: (not reachable|no answer|requests cannot)/.test(door.text) &&
+      door.text.includes('redis: 0 MiB are left on its disk') &&
+      readFigure(door.metrics, 'store_disk_free_bytes{store="redis"}') < LITTLE_BYTES,
+  )
+  await sleep(stage.times(300, 10_000))
+  await disk.makeRoom()
+  await stage.untilServed(SERVED_MS)
+  await expectSeen(stage, 'as well after Redis had ended', isWell)
+}
+
+/** First no table can grow, and requests wait in Redis; then there is no room for its log, and it ends. */
+async function endPostgres(stage: Stage, { disk, supervision }: Engine): Promise<void> {
+  const { sql } = stage.world.own
+  const [from, ends] = [Date.now(), supervision.ends()]
+  await disk.fill()
+  const isDelayed = ({ sentAt, told }: Attempt) => sentAt > from && /^(202|503)/.test(told)
+  await until(() => stage.ledger.attempts().some(isDelayed))
+  await until(async () => {
+    // Takes one of the files that were made ahead, until a new one has to be made.
+    await sql`select pg_logical_emit_message(true, 'fill', 'x'), pg_switch_wal()`.catch(() => undefined)
+    return supervision.ends() > ends
+  })
+  await expectSeen(
+    stage,
+    'while Postgres ends',
+    ({ door }) => !door.isReady && door.text.includes('postgres: 0 MiB are left on its disk'),
+  )
+  await sleep(stage.times(0, 10_000))
+  await disk.makeRoom()
+  await stage.untilServed(SERVED_MS)
+  await expectSeen(stage, 'as well after Postgres had ended', isWell)
+}
+
+interface Engine {
+  disk: SmallDisk
+  supervision: Supervision
+  moveBack(): Promise<void>
+}
+
+async function onSmallDisks(
+  stage: Stage,
+  act: (engines: Record<'clickhouse' | 'redis' | 'postgres', Engine>) => Promise<void>,
+): Promise<void> {
+  const [clickhouse, redis, postgres] = await Promise.all([
+    move(stage, 'clickhouse', 'SIGTERM'),
+    move(stage, 'redis', 'SIGTERM'),
+    move(stage, 'postgres', 'SIGINT'),
+  ])
+  try {
+    await stage.untilServed(SERVED_MS)
+    await act({ clickhouse, redis, postgres })
+  } finally {
+    await Promise.all([clickhouse, redis, postgres].map((engine) => engine.moveBack()))
+  }
+}
+
+/** `signal` ends it in an orderly way, whoever is connected. */
+async function move(
+  { world, times }: Stage,
+  name: 'clickhouse' | 'redis' | 'postgres',
+  signal: NodeJS.Signals,
+): Promise<Engine> {
+  const engine = world[name]
+  await engine.stop(signal)
+  const disk = await moveToSmallDisk(join(world.folder, name), times(64, 512) * MEBIBYTE)
+  await engine.start()
+  const supervision = supervise(engine)
+  return {
+    disk,
+    supervision,
+    async moveBack() {
+      await supervision.stop(signal)
+      await disk.remove()
+      await engine.start()
+    },
+  }
+}
+
+const isWell = ({ door, workers }: Seen): boolean =>
+  door.isReady &&
+  door.text.includes('"degraded":[]') &&
+  workers.every(({ isReady, text }) => isReady && text === 'ok\n')
+
+async function expectSeen(stage: Stage, when: string, isSeen: (seen: Seen) => boolean): Promise<void> {
+  const last = await untilSeen(stage.world, isSeen)
+  stage.check(last === undefined, `operators did not see it ${when}: ${JSON.stringify(last)}`)
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`It did not come to this in time: ${holds.toString()}`)
+    await sleep(20)
+  }
+}

@@ -1,0 +1,36 @@
+import { createBusiness } from '../../../src/admin/business.ts'
+import { createKey } from '../../../src/admin/key.ts'
+import { fuzzEndpoints } from '../../fuzz/run-fuzz.ts'
+import type { Scenario, Stage } from '../run-scenario.ts'
+
+/** So many made-up requests of a business of their own: neither it nor its neighbours suffer from them. */
+export const fuzzedEndpoints = (requests: number): Scenario => ({
+  name: 'fuzzed endpoints',
+  doorStays: true,
+  async run({ world, chance, check }) {
+    const { sql } = world.own
+    const businessId = await createBusiness(sql, { name: 'Fuzzed', rate_limit: 100_000_000 })
+    const [secret, publishable] = await Promise.all([
+      createKey(sql, businessId, 'secret'),
+      createKey(sql, businessId, 'publishable'),
+    ])
+    const callers = { businessId, secretKey: secret.key, publishableKey: publishable.key }
+    const seed = chance.below(2 ** 31)
+    try {
+      await fuzzEndpoints(world.url, callers, { seed, requests })
+    } catch (error) {
+      // It tells the smallest request that does it.
+      check(false, [error, (error as Error).cause].map(String).join('\n'))
+    }
+    await checkUnharmed(world, businessId, check)
+  },
+})
+
+/** Nothing was poisonous, and what was recorded is counted. */
+async function checkUnharmed({ own: { sql } }: Stage['world'], businessId: string, check: Stage['check']) {
+  const [{ letters, counted }] = await sql<[{ letters: number; counted: number }]>`
+    select (select count(*)::int from dead_letters where business_id = ${businessId}) as letters,
+      (select coalesce(sum(count), 0)::int from event_statistics where business_id = ${businessId}) as counted`
+  check(letters === 0, `${letters} requests became dead letters`)
+  check(counted > 0, 'nothing was recorded')
+}

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { WORKERS_KEY, streamKey } from '../../../src/stream/keys.ts'
+import { canFakeClocks, withClock } from '../fake-clock.ts'
+import type { Handle } from '../run-process.ts'
+import type { Scenario, Stage } from '../run-scenario.ts'
+import type { World } from '../world.ts'
+import { startEmpty } from './restart-redis.ts'
+
+const AHEAD_MS = 3_600_000
+
+/**
+ * The clock was an hour ahead for a while: positions lie in the future, and whatever is restarted would go on with ids,
+ * leases and names of before them. Nothing is passed over, and nobody waits for the clock.
+ */
+export const setBackClock: Scenario = {
+  name: 'clock set back by an hour',
+  doorStays: false,
+  forgets: true,
+  async run(stage) {
+    const { world, chance, times, check } = stage
+    for (let round = 0; round < times(1, 6); round += 1) {
+      await runAhead(world)
+      check(await areAhead(world), 'the positions did not follow the ids')
+      for (const act of chance.shuffle([restartRedis, startEmpty, restartDoor, dieWithLeases])) {
+        await sleep(chance.below(300))
+        await act(world)
+        await stage.untilServed(8000)
+      }
+      check(await areAhead(world), 'a position went back')
+    }
+    const { postgres, workers } = world
+    if (canFakeClocks())
+      for (const part of chance.shuffle([postgres, ...workers]).slice(0, times(0, 3))) await stepBack(part, stage)
+  },
+}
+
+/** A true step: it runs an hour ahead, and then no more. */
+async function stepBack(part: Handle, { chance, untilServed }: Stage): Promise<void> {
+  await part.kill()
+  await withClock('+1h', () => part.start())
+  await untilServed(8000)
+  await sleep(chance.below(2000))
+  await part.kill()
+  await part.start()
+  await untilServed(8000)
+}
+
+/** As a Redis with such a clock would have left the streams; of the entry that takes the id nobody sees anything. */
+async function runAhead({ own: { sql, redis } }: World): Promise<void> {
+  const id = `${Date.now() + AHEAD_MS}-7`
+  for (const { partition } of await sql<{ partition: string }[]>`select partition from positions`) {
+    const stream = streamKey(partition)
+    await redis.multi().xadd(stream, id, 'w', '{}').xdel(stream, id).exec()
+  }
+}
+
+/** Every partition has committed something since. */
+async function areAhead({ own: { sql } }: World): Promise<boolean> {
+  const deadline = Date.now() + 10_000
+  while (Date.now() < deadline) {
+    const rows = await sql<{ position: string }[]>`select position from positions`
+    if (rows.every(({ position }) => Number(position.split('-')[0]) > Date.now() + AHEAD_MS / 2)) return true
+    await sleep(50)
+  }
+  return false
+}
+
+async function restartRedis({ redis }: World): Promise<void> {
+  await redis.kill()
+  await redis.start()
+}
+
+async function restartDoor({ door }: World): Promise<void> {
+  await door.kill()
+  await door.start()
+}
+
+/** All workers at once, whose leases and names end in an hour by the clock that is. */
+async function dieWithLeases({ workers, own: { sql, redis } }: World): Promise<void> {
+  await Promise.all(workers.map((handle) => handle.kill()))
+  await sql`update positions set lease_until = lease_until + interval '1 hour'`
+  await sql`update timeline_lease set lease_until = lease_until + interval '1 hour'`
+  const names = await redis.zrange(WORKERS_KEY, 0, '-1')
+  for (const name of names) await redis.zincrby(WORKERS_KEY, AHEAD_MS, name)
+  await Promise.all(workers.map((handle) => handle.start()))
+}

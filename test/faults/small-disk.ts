@@ -1,0 +1,99 @@
+/** A disk for one folder alone, in memory, small enough to be filled at once. Mounting it takes the rights of root. */
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, open, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const MEBIBYTE = 1024 * 1024
+/** Of what the folder holds; below a twentieth counts as low. */
+const SPARE_SHARE = 1 / 4
+const MOST_DATA_BYTES = 4096 * MEBIBYTE
+const BALLAST = 'ballast'
+
+export interface SmallDisk {
+  /** To the last byte. */
+  fill(): Promise<void>
+  makeRoom(): Promise<void>
+  /** The folder is where it was, with what it holds now. Nobody may work in it. */
+  remove(): Promise<void>
+}
+
+/** Why there can be no such disk; undefined when there can. */
+export async function whyNoSmallDisk(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return `a tmpfs is needed, which ${process.platform} does not have`
+  const place = await mkdtemp(join(tmpdir(), 'sluice-mount-'))
+  try {
+    await mount(place, MEBIBYTE)
+    await run('umount', [place])
+    return undefined
+  } catch (error) {
+    return `a tmpfs cannot be mounted (it takes root): ${(error as Error).message.trim()}`
+  } finally {
+    await rmdir(place)
+  }
+}
+
+/** Moves a folder onto a disk with this much room at least, in its place. Nobody may work in it. */
+export async function moveToSmallDisk(folder: string, spareBytes: number): Promise<SmallDisk> {
+  const aside = `${folder}.aside`
+  const { mode, uid, gid } = await stat(folder)
+  const bytes = await sizeOf(folder)
+  if (bytes > MOST_DATA_BYTES) throw new Error(`${folder} is too large to be held in memory: ${bytes} bytes`)
+  await rename(folder, aside)
+  await mkdir(folder)
+  await mount(folder, bytes + Math.max(spareBytes, bytes * SPARE_SHARE), { mode, uid, gid })
+  await copyInto(aside, folder)
+  return {
+    fill: () => fill(join(folder, BALLAST)),
+    makeRoom: () => rm(join(folder, BALLAST), { force: true }),
+    async remove() {
+      await rm(join(folder, BALLAST), { force: true })
+      await rm(aside, { recursive: true })
+      await mkdir(aside)
+      await run('chown', ['--reference', folder, aside])
+      await run('chmod', ['--reference', folder, aside])
+      await copyInto(folder, aside)
+      await run('umount', [folder])
+      await rmdir(folder)
+      await rename(aside, folder)
+    },
+  }
+}
+
+async function mount(place: string, bytes: number, { mode, uid, gid } = { mode: 0o700, uid: 0, gid: 0 }) {
+  const options = `size=${Math.ceil(bytes)},mode=${(mode & 0o777).toString(8)},uid=${uid},gid=${gid}`
+  await run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', place])
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const { stdout } = await run('du', ['-s', '--block-size=1', folder])
+  return Number.parseInt(stdout)
+}
+
+const copyInto = (from: string, to: string) => run('cp', ['-a', `${from}/.`, to])
+
+async function fill(file: string): Promise<void> {
+  const ballast = await open(file, 'w')
+  try {
+    for (const bytes of [MEBIBYTE, 4096]) await writeUntilFull(ballast, Buffer.alloc(bytes))
+  } finally {
+    await ballast.close()
+  }
+}
+
+async function writeUntilFull(file: Awaited<ReturnType<typeof open>>, block: Buffer): Promise<void> {
+  try {
+    for (;;) await file.write(block)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
+}
+
+/** What a run left mounted below its folder. */
+export async function unmountBelow(folder: string): Promise<void> {
+  const mounts = await readFile('/proc/mounts', 'utf8').catch(() => '')
+  const places = mounts.split('\n').map((line) => line.split(' ')[1] ?? '')
+  for (const place of places) if (place.startsWith(`${folder}/`)) await run('umount', ['-l', place])
+}

@@ -1,0 +1,29 @@
+import { verify } from '../../src/admin/verify/verify.ts'
+import { createLogger } from '../../src/log.ts'
+import type { World } from './world.ts'
+
+/** What `admin verify` finds in these businesses, as complaints. */
+export async function verifyWorld({ own }: World, businessIds: string[]): Promise<string[]> {
+  const nothing = () => undefined
+  const log = createLogger({ level: 'silent', name: 'verify' })
+  const never = new AbortController().signal
+  const progress = { advance: nothing, say: nothing }
+  const deps = {
+    ...own,
+    ...progress,
+    writer: own.sql,
+    sliceSize: 20_000,
+    mostKept: 100,
+    log,
+    config: { leaseMs: 4000 },
+    signal: never,
+    startedAt: new Date(),
+  }
+  const verdict = await verify(deps, { businessIds, repair: false }).catch((error: Error) => error)
+  if (verdict instanceof Error) return [`verify: ${verdict.message}`]
+  const { differences, restless } = verdict
+  return [
+    ...differences.map((one) => `verify: ${JSON.stringify(one)}`),
+    ...(restless > 0 ? [`verify: ${restless} contacts do not come to rest`] : []),
+  ]
+}

@@ -1,0 +1,211 @@
+/** Whether an answer is one that the contract allows to a request; the product's own code decides nothing here. */
+import { Buffer } from 'node:buffer'
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { RawAnswer } from '../support/speak-raw.ts'
+import { judgeData } from './judge-data.ts'
+import type { Endpoint } from './make-bodies.ts'
+import type { Callers, FuzzRequest } from './make-requests.ts'
+import { type Verdict, isObject, judgeBatch, judgeEvent, judgeIdentify, sent } from './verdict.ts'
+
+/** The contract's list (decisions, "Envelope, errors, headers"). */
+const STATUS_OF: Record<string, number> = {
+  malformed_json: 400,
+  invalid_request: 400,
+  identity_required: 400,
+  invalid_occurred_at: 400,
+  properties_too_large: 400,
+  missing_api_key: 401,
+  invalid_api_key: 401,
+  publishable_key: 403,
+  business_mismatch: 403,
+  business_inactive: 403,
+  origin_not_allowed: 403,
+  business_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+}
+
+/** What is to come: one of these refusals, or what `accepted` says of a success; `null` when anything well-formed will do. */
+interface Expectation {
+  codes: string[]
+  accepted?: (data: Record<string, unknown>, status: number) => string[]
+}
+
+/** What is wrong with the answer, in words; empty when all is well. */
+export function judgeAnswer(request: FuzzRequest, answer: RawAnswer, callers: Callers, now: number): string[] {
+  const told = `${answer.body} ${[...answer.headers.values()].join(' ')}`
+  const complaints = [...judgeForm(request, answer), ...judgeSecrecy(told, callers)]
+  if (complaints.length > 0 || request.method === 'HEAD') return complaints
+  const expected = expect(request, callers, now)
+  if (expected === null || answer.status === 204) return []
+  return judgeContent(answer, expected)
+}
+
+const headerOf = ({ headers }: FuzzRequest, name: string): string | undefined =>
+  headers.find(([sentName]) => sentName.toLowerCase() === name)?.[1].replaceAll(/^[ \t]+|[ \t]+$/g, '')
+
+/** What holds for every answer, whatever was asked. */
+function judgeForm(request: FuzzRequest, { status, headers, body }: RawAnswer): string[] {
+  const complaints: string[] = []
+  const must = (holds: boolean, what: string) => void (holds || complaints.push(what))
+  must(status < 500, `the status is ${status}`)
+  const id = headerOf(request, 'x-request-id') ?? ''
+  const ours = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+  const given = headers.get('x-request-id') ?? ''
+  must(/^[\x20-\x7e]{1,128}$/.test(id) ? given === id : ours.test(given), `the request id is "${given}"`)
+  must(headers.get('x-content-type-options') === 'nosniff', 'the type may be guessed')
+  const isOpen = headers.has('access-control-allow-origin')
+  const route = routeOf(request)
+  if (route === 'track' || route === 'track/batch') must(!isOpen, 'there are CORS headers')
+  if (route === 'identify' && ['POST', 'OPTIONS'].includes(request.method)) must(isOpen, 'a page cannot read it')
+  must(headers.get('access-control-allow-credentials') === null, 'credentials are allowed')
+  if (status === 401) must(headers.get('www-authenticate') === 'Bearer', 'a 401 names no scheme')
+  if (status === 405) must((headers.get('allow') ?? '') !== '', 'a 405 names no method')
+  if (status === 429) must(/^[1-9]\d*$/.test(headers.get('retry-after') ?? ''), 'a 429 says not when to try again')
+  if (request.method === 'HEAD' || status === 204) must(body === '', 'there is a body')
+  else must((headers.get('content-type') ?? '').startsWith('application/json'), 'it is no JSON')
+  return complaints
+}
+
+/** No answer tells a key, a hash of one, or where in the code it comes from. */
+export function judgeSecrecy(told: string, callers: Callers): string[] {
+  const secrets = [callers.secretKey, callers.publishableKey].flatMap((key) => [key, key.slice(8)])
+  const traces = [/\n\s+at /, /\.ts:\d/, /node_modules/, /\/src\//, /postgres:\/\//, /redis:\/\//]
+  return [
+    ...secrets.filter((secret) => told.includes(secret)).map(() => 'it tells a key'),
+    ...traces.filter((trace) => trace.test(told)).map((trace) => `it tells of the code: ${trace.source}`),
+  ]
+}
+
+function routeOf({ path }: FuzzRequest): Endpoint | 'elsewhere' | null {
+  const [bare = ''] = path.split('?')
+  const known = /^\/api\/sdk\/(track|track\/batch|identify)$/.exec(bare)?.[1]
+  if (known !== undefined) return known as Endpoint
+  // How far a path may be bent and still be the same is not said.
+  return /^\/(api(\/sdk)?|__proto__)?$/.test(bare) ? 'elsewhere' : null
+}
+
+const JSON_TYPE = /^application\/json$/i
+
+/** Null: anything well-formed will do. */
+function expect(request: FuzzRequest, callers: Callers, now: number): Expectation | null {
+  const route = routeOf(request)
+  if (route === null) return null
+  if (route === 'elsewhere') return { codes: ['not_found'] }
+  if (request.method === 'OPTIONS' && route === 'identify') return null
+  if (request.method !== 'POST') return { codes: ['method_not_allowed'] }
+  const key = keyOf(request, callers)
+  if (key === 'invalid') return { codes: ['invalid_api_key'] }
+  if (route !== 'identify' && key !== 'secret')
+    return { codes: [key === 'none' ? 'missing_api_key' : 'publishable_key'] }
+  const media = headerOf(request, 'content-type')?.split(';')[0]?.trim() ?? ''
+  const encoding = headerOf(request, 'content-encoding') ?? 'identity'
+  if (!JSON_TYPE.test(media)) return { codes: ['unsupported_media_type'] }
+  // An empty one says as little as none.
+  if (!/^(identity)?$/i.test(encoding)) return { codes: ['unsupported_media_type'] }
+  if (encoding === '') return null
+  if (request.body.length > (route === 'track/batch' ? 2 ** 25 : 2 ** 18)) return { codes: ['payload_too_large'] }
+  return expectOfBody(request, route, key, callers, now)
+}
+
+type Key = 'secret' | 'publishable' | 'none' | 'invalid'
+
+function keyOf(request: FuzzRequest, { secretKey, publishableKey }: Callers): Key {
+  const header = headerOf(request, 'authorization')
+  if (header === undefined) return 'none'
+  const key = /^bearer +(\S+)$/i.exec(header)?.[1]
+  if (key === secretKey) return 'secret'
+  return key === publishableKey ? 'publishable' : 'invalid'
+}
+
+function expectOfBody(
+  request: FuzzRequest,
+  route: Endpoint,
+  key: Key,
+  callers: Callers,
+  now: number,
+): Expectation | null {
+  const parsed = parse(request.body)
+  if (parsed === undefined) return { codes: ['malformed_json'] }
+  if (parsed === null) return null
+  const { json } = parsed
+  const isAsync = key === 'secret' && /(^|[,;])\s*respond-async\s*($|[,;])/i.test(headerOf(request, 'prefer') ?? '')
+  if (route === 'identify' && key === 'none') {
+    const named = isObject(json) ? sent(json, 'businessId') : undefined
+    if (typeof named !== 'string' || named.trim() === '') return { codes: ['invalid_request'] }
+    if (named.trim().toLowerCase() !== callers.businessId) return { codes: ['business_not_found'] }
+  }
+  const verdict = {
+    track: () => judgeEvent(json, callers.businessId, now),
+    'track/batch': () => judgeBatch(json, callers.businessId),
+    identify: () => judgeIdentify(json, callers.businessId, key === 'secret'),
+  }[route]()
+  return expectOf(verdict, (data, status) =>
+    isAsync && status !== 202 && route !== 'track/batch'
+      ? ['respond-async was not honoured']
+      : judgeData(
+          route,
+          { body: json as Record<string, unknown>, data, status, keyed: key === 'secret' },
+          callers,
+          now,
+        ),
+  )
+}
+
+function expectOf(verdict: Verdict, accepted: Expectation['accepted'] & {}): Expectation | null {
+  if (verdict.unsure) return null
+  return verdict.faults.size > 0 ? { codes: [...verdict.faults] } : { codes: [], accepted }
+}
+
+/** Undefined for what is no JSON; null for what may or may not be taken for JSON: a byte order mark. */
+function parse(bytes: string): { json: unknown } | null | undefined {
+  if (bytes.startsWith('\u00EF\u00BB\u00BF')) return null
+  try {
+    return { json: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(bytes, 'latin1'))) }
+  } catch {
+    return undefined
+  }
+}
+
+function judgeContent({ status, body }: RawAnswer, { codes, accepted }: Expectation): string[] {
+  const told = readEnvelope(status, body)
+  if (typeof told === 'string') return [told]
+  if ('code' in told) {
+    return codes.includes(told.code)
+      ? []
+      : [`refused as ${told.code}, not as ${codes.join(' or ') || 'nothing: it is good'}`]
+  }
+  if (accepted === undefined) return [`taken, though it is ${codes.join(' or ')}`]
+  return accepted(told.data, status)
+}
+
+/** What is in it, or what is wrong with it. */
+function readEnvelope(status: number, body: string): { code: string } | { data: Record<string, unknown> } | string {
+  const envelope: unknown = JSON.parse(Buffer.from(body, 'latin1').toString())
+  if (!isObject(envelope) || typeof envelope['message'] !== 'string' || envelope['message'] === '') return 'no envelope'
+  const { success, data, error } = envelope
+  if (success === true) return isObject(data) && [200, 202].includes(status) ? { data } : 'a success of another shape'
+  if (success !== false || !isObject(error) || !Value.Check(Failure, envelope)) return 'a failure of another shape'
+  const { code } = error as { code: string }
+  return STATUS_OF[code] === status ? { code } : `the code ${code} goes with no ${status}`
+}
+
+const Issue = Type.Object({
+  path: Type.String({ maxLength: 200 }),
+  message: Type.String({ minLength: 1, maxLength: 500 }),
+})
+const Failure = Type.Object(
+  {
+    success: Type.Literal(false),
+    message: Type.String({ minLength: 1, maxLength: 500 }),
+    error: Type.Object(
+      { code: Type.String(), issues: Type.Optional(Type.Array(Issue, { minItems: 1, maxItems: 600 })) },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+)

@@ -1,0 +1,81 @@
+/** Sends made-up requests to a front door and holds each answer to the contract. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { openLine, readAnswers, speakRaw } from '../support/speak-raw.ts'
+import { judgeAnswer, judgeSecrecy } from './judge-answer.ts'
+import { makeMangledBytes } from './mangle-bytes.ts'
+import { type Callers, type FuzzRequest, makeRequest, writeRequest } from './make-requests.ts'
+
+/** A caller that has heard nothing for so long would call it a hang. */
+const PATIENCE_MS = 30_000
+/** How long a mangled request may be thought about before its caller hangs up. */
+const MOMENT_MS = 50
+/** One in so many goes over the wire mangled. */
+const MANGLED = 5
+/** Callers at a time, each with a chance of its own. */
+const LANES = 8
+
+export interface FuzzOptions {
+  seed: number
+  requests: number
+}
+
+/** Answers by status and code. Throws with the smallest request that was answered wrongly. */
+export async function fuzzEndpoints(
+  url: string,
+  callers: Callers,
+  { seed, requests }: FuzzOptions,
+): Promise<Map<string, number>> {
+  const told = new Map<string, number>()
+  const count = (answer: string) => told.set(answer, (told.get(answer) ?? 0) + 1)
+  const whole = makeRequest(callers).map((request) => ({ request }))
+  const mangled = makeMangledBytes(callers).map((bytes) => ({ bytes }))
+  const sending = fc.oneof({ weight: MANGLED - 1, arbitrary: whole }, { weight: 1, arbitrary: mangled })
+  const property = fc.asyncProperty(sending, async (sent) => {
+    const complaints =
+      'bytes' in sent
+        ? await sendBytes(url, sent.bytes, callers, count)
+        : await sendRequest(url, sent.request, callers, count)
+    if (complaints.length > 0) throw new Error(complaints.join('; '))
+  })
+  const lanes = Array.from({ length: LANES }, (_, lane) =>
+    fc.assert(property, { seed: seed + lane, numRuns: Math.ceil(requests / LANES) }),
+  )
+  const [broken] = (await Promise.allSettled(lanes)).filter(({ status }) => status === 'rejected')
+  if (broken?.status === 'rejected') throw broken.reason
+  return told
+}
+
+type Count = (answer: string) => void
+
+async function sendRequest(url: string, request: FuzzRequest, callers: Callers, count: Count): Promise<string[]> {
+  const now = Date.now()
+  const { text, ended } = await speakRaw(url, writeRequest(request), { patienceMs: PATIENCE_MS })
+  if (!ended) return [`no end of it after ${PATIENCE_MS} ms; heard: ${JSON.stringify(text.slice(0, 200))}`]
+  const [answer, another] = readAnswers(text, request.method)
+  if (answer === undefined) return ['no answer']
+  if (another !== undefined) return ['two answers']
+  count(`${answer.status} ${/"code":"(\w+)"/.exec(answer.body)?.[1] ?? ''}`.trim())
+  return judgeAnswer(request, answer, callers, now)
+}
+
+/** What a server says of what is no HTTP: 501 and 505 are about the request. */
+const OF_THE_PROTOCOL = [501, 505]
+
+/** Of bytes that may be anything only this is known: they break nothing, and nobody waits for ever. */
+async function sendBytes(url: string, bytes: string, callers: Callers, count: Count): Promise<string[]> {
+  const line = await openLine(url)
+  line.say(bytes)
+  const patience = new AbortController()
+  const options = { signal: patience.signal }
+  await Promise.race([line.ended, sleep(MOMENT_MS, undefined, options)])
+  line.hangUp()
+  const late = await Promise.race([line.ended, sleep(PATIENCE_MS, 'late', options)])
+  patience.abort()
+  if (late) return [`open ${PATIENCE_MS} ms after its caller hung up`]
+  count('mangled')
+  const text = line.heard()
+  const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status))
+  const faults = statuses.filter((status) => status >= 500 && !OF_THE_PROTOCOL.includes(status))
+  return [...faults.map((status) => `the status is ${status}`), ...judgeSecrecy(text, callers)]
+}
