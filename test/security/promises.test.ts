@@ -1,0 +1,54 @@
+/** docs/security.md promises nothing without a test, and names no test that is not there. */
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+const root = new URL('../../', import.meta.url)
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+
+interface Named {
+  file: string
+  title: string
+}
+
+/** `file` "title", as often as a line has it. */
+const testsOf = (line: string): Named[] =>
+  [...line.matchAll(/`(test\/[\w/-]+\.test\.ts)` "([^"]+)"/g)].map(([, file = '', title = '']) => ({ file, title }))
+
+/** The bullets below the heading "Promised". */
+function promisesOf(page: string): string[] {
+  const [, promised = ''] = page.split(/^## Promised$/m)
+  return (promised.split(/^## /m)[0] ?? '').split('\n').filter((line) => line.startsWith('- '))
+}
+
+/** The first words of every `it(…)` and `test(…)`, tables included. */
+const titlesIn = (source: string): string[] =>
+  [...source.matchAll(/[(]\s*(?:'([^'\n]+)'|"([^"\n]+)"),\s*(?:\{[^}]*\},\s*)?(?:async )?\(/g)].map(
+    ([, a, b]) => a ?? b ?? '',
+  )
+
+function findFaults(page: string): string[] {
+  const promises = promisesOf(page)
+  const bare = promises.filter((line) => testsOf(line).length === 0).map((line) => `no test: ${line}`)
+  const missing = testsOf(page).filter(
+    ({ file, title }) => !existsSync(new URL(file, root)) || !titlesIn(read(file)).includes(title),
+  )
+  return [...bare, ...missing.map(({ file, title }) => `${file} has no "${title}"`)]
+}
+
+describe('docs/security.md', () => {
+  const page = read('docs/security.md')
+
+  it('promises nothing without a test that is there', () => {
+    expect(promisesOf(page).length).toBeGreaterThan(20)
+    expect(findFaults(page)).toEqual([])
+  })
+
+  it('would be caught at a promise without a test, a file that is none and a title that is none', () => {
+    const wrong = `## Promised\n- All is well.\n- It is. \`test/security/nothing.test.ts\` "is well"\n- It is. \`test/security/promises.test.ts\` "is well"\n## Not promised\n- More.`
+    expect(findFaults(wrong)).toHaveLength(3)
+  })
+
+  it('is where the README leads to', () => {
+    expect(read('README.md')).toContain('(docs/security.md)')
+  })
+})

@@ -1,0 +1,71 @@
+/** Reads texts on which a pattern that backtracks would take for ever, in every field; says how many it has read. */
+import { randomUUID } from 'node:crypto'
+import type { Business } from '../../src/front-door/find-business.ts'
+import { readEvent } from '../../src/front-door/read-event.ts'
+import { readIdentify } from '../../src/front-door/read-identify.ts'
+
+const LENGTH = 200_000
+const PIECES = [
+  'a',
+  ' ',
+  '\t',
+  '@',
+  'a@',
+  'a ',
+  '_a',
+  'a_',
+  '0',
+  '1:',
+  '+',
+  '-',
+  '١',
+  '/',
+  'a/',
+  '.',
+  ',',
+  '2020-',
+  'T',
+  'a-',
+  '\\',
+  '[',
+  '字',
+]
+const TEXTS = PIECES.flatMap((piece) => {
+  const many = piece.repeat(LENGTH / piece.length)
+  return [many, `${many}!`, `!${many}`, `a@${many}`, `2020-01-01T00:00:00.${many}`, `Area/${many}`]
+})
+const BUSINESS: Business = {
+  id: randomUUID(),
+  name: 'n',
+  active: true,
+  removed: false,
+  rateLimit: 1,
+  currency: 'USD',
+  country: 'IL',
+  timezone: 'UTC',
+  origins: [],
+}
+const FIELDS = ['event', 'occurredAt', 'type', 'currency', 'idempotencyKey', 'businessId', 'visitorId']
+const EVENT = { event: 'e', identity: { email: 'a@b' } }
+
+let count = 0
+function read(body: object): void {
+  readEvent({ ...EVENT, ...body }, BUSINESS, 0)
+  readIdentify({ ...EVENT, ...body }, BUSINESS, true)
+  count += 1
+}
+
+/** Whole, and as long as the limits let pass what is looked at more closely. */
+const cut = (text: string): string[] => [
+  text,
+  ...[64, 255, 320, 4096].flatMap((most) => [text.slice(0, most), text.slice(-most)]),
+]
+
+for (const text of TEXTS.flatMap(cut)) {
+  for (const field of FIELDS) read({ [field]: text })
+  for (const kind of ['email', 'phone', 'platformCustomerId']) read({ identity: { [kind]: text } })
+  read({ tags: [text], traits: { [text]: text, a: text } })
+  read({ profile: { name: text }, method: text })
+  read({ profile: { language: text, timezone: text } })
+}
+process.stdout.write(String(count))

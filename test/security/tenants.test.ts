@@ -1,0 +1,383 @@
+/**
+ * Tenants are apart (design, promise 10): whatever a business asks with what is another's, in path, query or body, it learns
+ * nothing and changes nothing. Every route has its entry here; a new one without fails.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listRoutes } from '../../src/front-door/app.ts'
+import { type Answer, type Said, type Speak, speakTo } from '../front-door/door-support.ts'
+import { type Service, openService } from '../support/service.ts'
+import { type TestBusiness, createBusiness } from '../support/stack.ts'
+
+/** A business with a person, a field, a campaign, identifications, a second page of a timeline. */
+interface Tenant extends TestBusiness {
+  word: string
+  contactId: string
+  campaignId: string
+  /** Of the person's timeline and identifications: where a second page begins. */
+  timelineCursor: string
+  identificationsCursor: string
+}
+
+let service: Service
+let speak: Speak
+let mine: Tenant
+let theirs: Tenant
+let theirsBefore: string
+beforeAll(async () => {
+  service = await openService({ TRUST_PROXY: 'true' })
+  speak = speakTo(service.url)
+  mine = await openTenant('mine')
+  theirs = await openTenant('theirs')
+  await service.shipped()
+  theirsBefore = await allOf(theirs)
+})
+afterAll(() => service.close())
+
+/** Both have the same person, with the same email, phone, customer id, key and visitor. */
+const PERSON = { email: 'ann@x.io', phone: '+972541234567', platformCustomerId: 7 }
+const SAME = { identity: PERSON, idempotencyKey: 'same-key', visitorId: 'same-visitor' }
+
+async function openTenant(word: string): Promise<Tenant> {
+  const business = await createBusiness(service.sql, { name: `The business of ${word}` })
+  const said = async (method: string, path: string, json?: object) => {
+    const answer = await speak(method, path, { key: business.secretKey, ...(json && { json }) })
+    expect([path, answer.status]).toEqual([path, 200])
+    return answer.body.data as Record<string, string & { campaignId: string }>
+  }
+  const properties = { word }
+  const traits = { [`field_of_${word}`]: word }
+  const value = word === 'mine' ? 1 : 2
+  const first = await said('POST', '/api/sdk/track', {
+    event: `of_${word}`,
+    ...SAME,
+    properties,
+    traits,
+    value,
+    tags: [word],
+  })
+  expect(first).toMatchObject({ isNew: true, deduped: false })
+  await said('POST', '/api/sdk/track', { event: `again_${word}`, identity: PERSON, properties })
+  for (const method of [word, `${word} again`]) await said('POST', '/api/sdk/identify', { identity: PERSON, method })
+  const drafted = { name: `Campaign of ${word}`, trigger: { event: `of_${word}` } }
+  const { campaign } = await said('POST', '/api/campaigns', drafted)
+  const person = `/api/contacts/${first['contactId']}`
+  const timeline = await said('GET', `${person}/timeline?limit=1`)
+  const identifications = await said('GET', `${person}/identifications?limit=1`)
+  return {
+    ...business,
+    word,
+    contactId: String(first['contactId']),
+    campaignId: campaign?.campaignId ?? '',
+    timelineCursor: timeline['nextCursor'] ?? '',
+    identificationsCursor: identifications['nextCursor'] ?? '',
+  }
+}
+
+/** All that a business has, as its own key sees it and as the databases hold it. */
+async function allOf({ secretKey, businessId, contactId, campaignId }: Tenant): Promise<string> {
+  const paths = ['contact', 'contact/timeline', 'contact/identifications', '/api/custom-fields', '/api/campaigns'].map(
+    (path) => path.replace('contact', `/api/contacts/${contactId}`),
+  )
+  const read = [...paths, `/api/campaigns/${campaignId}`].map((path) => speak('GET', path, { key: secretKey }))
+  const answers = (await Promise.all(read)).map(({ status, text }) => `${status} ${text}`)
+  const tables = await service.sql<{ name: string }[]>`
+    select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+    where c.column_name = 'business_id' and c.table_schema = 'public' and t.table_type = 'BASE TABLE'`
+  const rows = tables.map(async ({ name }) => {
+    const found = await service.sql<{ row: string }[]>`
+      select t::text as row from ${service.sql(name)} t where business_id = ${businessId} order by 1`
+    return `${name}: ${found.map(({ row }) => row).join('\n')}`
+  })
+  return [...answers, ...(await Promise.all(rows))].join('\n')
+}
+
+/** What a business may not be told of another: its words, and every id of it. */
+const wordsOf = ({ word, businessId, contactId, campaignId, secretKey }: Tenant): string[] => [
+  `of_${word}`,
+  `again_${word}`,
+  `"${word}"`,
+  `"${word} again"`,
+  businessId,
+  contactId,
+  campaignId,
+  secretKey,
+]
+
+interface Crossing {
+  what: string
+  ask: () => Promise<Answer>
+  status: number
+  /** Of the refusal. */
+  code?: string
+  /** What a success has to be about: one's own. */
+  data?: () => object
+}
+
+const as =
+  (key: () => string | undefined) =>
+  (method: string, path: () => string, json?: () => object, more: Said = {}) =>
+  () => {
+    const sent = json?.()
+    return speak(method, path(), { key: key(), ...(sent && { json: sent }), ...more })
+  }
+const ask = as(() => mine.secretKey)
+const askPublishably = as(() => mine.publishableKey)
+const NOT_FOUND = { status: 404, code: 'not_found' }
+const MISMATCH = { status: 403, code: 'business_mismatch' }
+const theirContact =
+  (rest = '') =>
+  () =>
+    `/api/contacts/${theirs.contactId}${rest}`
+const theirCampaign =
+  (rest = '') =>
+  () =>
+    `/api/campaigns/${theirs.campaignId}${rest}`
+const ASYNC = { headers: { prefer: 'respond-async' } }
+
+/** A repeat of the other's key, person and visitor is none here: it is new, and one's own. */
+const ownEvent = () => ({ event: 'mine', ...SAME, idempotencyKey: randomUUID() })
+
+/** By method and path, each with what is another's wherever a caller can put it. `null`: it knows no business. */
+const CROSSINGS: Record<string, Crossing[] | null> = {
+  'POST /api/sdk/track': [
+    {
+      what: 'a businessId',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/track',
+        () => ({ ...ownEvent(), businessId: theirs.businessId }),
+      ),
+      ...MISMATCH,
+    },
+    {
+      what: 'a person, a visitor and a customer id',
+      ask: ask('POST', () => '/api/sdk/track', ownEvent),
+      status: 200,
+      data: () => ({ contactId: mine.contactId, deduped: false }),
+    },
+    {
+      what: 'an id of a contact as a customer id',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/track',
+        () => ({ event: 'e', identity: { platformCustomerId: theirs.contactId } }),
+      ),
+      status: 200,
+      data: () => ({ isNew: true }),
+    },
+  ],
+  'POST /api/sdk/track/batch': [
+    {
+      what: 'a businessId',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/track/batch',
+        () => ({ events: [{ event: 'e', identity: PERSON }], businessId: theirs.businessId }),
+      ),
+      ...MISMATCH,
+    },
+    {
+      what: 'a businessId in an item',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/track/batch',
+        () => ({ events: [{ event: 'e', identity: PERSON, businessId: theirs.businessId }] }),
+      ),
+      status: 200,
+      data: () => ({ recorded: 0, failed: 1 }),
+    },
+    {
+      what: 'a person and a key',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/track/batch',
+        () => ({ events: [{ event: 'e', identity: PERSON, idempotencyKey: randomUUID() }] }),
+      ),
+      status: 200,
+      data: () => ({ recorded: 1, deduped: 0 }),
+    },
+  ],
+  'POST /api/sdk/identify': [
+    {
+      what: 'a businessId',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/identify',
+        () => ({ identity: PERSON, businessId: theirs.businessId }),
+      ),
+      ...MISMATCH,
+    },
+    {
+      what: 'a businessId, from a page with a publishable key',
+      ask: askPublishably(
+        'POST',
+        () => '/api/sdk/identify',
+        () => ({ identity: PERSON, businessId: theirs.businessId }),
+      ),
+      ...MISMATCH,
+    },
+    {
+      what: 'a person and a visitor',
+      ask: ask(
+        'POST',
+        () => '/api/sdk/identify',
+        () => ({ identity: PERSON, visitorId: SAME.visitorId, profile: { name: 'Mine' } }),
+      ),
+      status: 200,
+      data: () => ({ contactId: mine.contactId }),
+    },
+  ],
+  'OPTIONS /api/sdk/identify': null,
+  'GET /api/contacts': ['email=ann@x.io', 'phone=%2B972541234567', 'platformCustomerId=7'].map((query) => ({
+    what: query,
+    ask: ask('GET', () => `/api/contacts?${query}&businessId=${theirs.businessId}`),
+    status: 200,
+    data: () => ({ contacts: [{ contactId: mine.contactId }] }),
+  })),
+  'GET /api/contacts/:contactId': [{ what: 'an id', ask: ask('GET', theirContact()), ...NOT_FOUND }],
+  'GET /api/contacts/:contactId/timeline': [
+    { what: 'an id', ask: ask('GET', theirContact('/timeline')), ...NOT_FOUND },
+    {
+      what: 'an id and a cursor',
+      ask: ask('GET', () => `${theirContact('/timeline')()}?cursor=${theirs.timelineCursor}`),
+      ...NOT_FOUND,
+    },
+    {
+      what: 'a cursor',
+      ask: ask('GET', () => `/api/contacts/${mine.contactId}/timeline?cursor=${theirs.timelineCursor}`),
+      status: 200,
+    },
+  ],
+  'GET /api/contacts/:contactId/identifications': [
+    { what: 'an id', ask: ask('GET', theirContact('/identifications')), ...NOT_FOUND },
+    {
+      what: 'a cursor',
+      ask: ask('GET', () => `/api/contacts/${mine.contactId}/identifications?cursor=${theirs.identificationsCursor}`),
+      status: 200,
+    },
+  ],
+  'PUT /api/contacts/:contactId/subscriptions': [
+    {
+      what: 'an id',
+      ask: ask('PUT', theirContact('/subscriptions'), () => ({ email: true, method: 'form' })),
+      ...NOT_FOUND,
+    },
+    {
+      what: 'an id, without waiting',
+      ask: ask('PUT', theirContact('/subscriptions'), () => ({ email: true, method: 'form' }), ASYNC),
+      status: 202,
+    },
+  ],
+  'DELETE /api/contacts/:contactId': [
+    { what: 'an id', ask: ask('DELETE', theirContact()), ...NOT_FOUND },
+    { what: 'an id, without waiting', ask: ask('DELETE', theirContact(), undefined, ASYNC), status: 202 },
+  ],
+  'GET /api/custom-fields': [
+    {
+      what: 'nothing',
+      ask: ask('GET', () => `/api/custom-fields?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ customFields: [{ key: 'field_of_mine' }] }),
+    },
+  ],
+  'POST /api/campaigns': [
+    {
+      what: 'a businessId and an id',
+      ask: ask(
+        'POST',
+        () => '/api/campaigns',
+        () => ({
+          name: 'Mine too',
+          trigger: { event: 'e' },
+          businessId: theirs.businessId,
+          campaignId: theirs.campaignId,
+        }),
+      ),
+      status: 200,
+    },
+  ],
+  'GET /api/campaigns': [
+    {
+      what: 'nothing',
+      ask: ask('GET', () => `/api/campaigns?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({
+        campaigns: expect.arrayContaining([expect.objectContaining({ campaignId: mine.campaignId })]) as unknown,
+      }),
+    },
+  ],
+  'GET /api/campaigns/:campaignId': [{ what: 'an id', ask: ask('GET', theirCampaign()), ...NOT_FOUND }],
+  'POST /api/campaigns/:campaignId/publish': [
+    { what: 'an id', ask: ask('POST', theirCampaign('/publish')), ...NOT_FOUND },
+  ],
+  'GET /openapi.json': null,
+  'GET /openapi': null,
+  'GET /healthz': null,
+  'GET /readyz': null,
+  'GET /metrics': null,
+  'GET /sluice.js': null,
+}
+
+const names = listRoutes().map(({ method, path }) => `${method} ${path}`)
+
+describe('every route', () => {
+  it('has its entry here', () => {
+    expect(Object.keys(CROSSINGS).toSorted()).toEqual(names.toSorted())
+  })
+
+  it('that takes an id or a body is asked with another’s', () => {
+    const takes = listRoutes().filter(({ path, operation }) => path.includes(':') || operation?.body !== undefined)
+    for (const { method, path } of takes) expect(CROSSINGS[`${method} ${path}`] ?? []).not.toEqual([])
+  })
+
+  it('needs a key where it tells of a business', async () => {
+    for (const { method, path, operation } of listRoutes()) {
+      if (operation === null || operation.key !== 'secret') continue
+      const asked = path.replace(':contactId', theirs.contactId).replace(':campaignId', theirs.campaignId)
+      for (const key of [undefined, mine.publishableKey]) {
+        const answer = await speak(method, asked, { key, ...(operation.body && { json: operation.body.example }) })
+        expect([method, path, answer.status]).toEqual([method, path, key === undefined ? 401 : 403])
+      }
+    }
+  })
+
+  it('that knows no business tells nothing of one', async () => {
+    for (const name of names.filter((route) => CROSSINGS[route] === null)) {
+      const [method = '', path = ''] = name.split(' ')
+      const answer = await speak(method, `${path}?businessId=${theirs.businessId}`, { key: mine.secretKey })
+      for (const word of wordsOf(theirs)) expect([name, answer.text.includes(word)]).toEqual([name, false])
+    }
+  })
+})
+
+describe('with what is another’s, it learns nothing and changes nothing:', () => {
+  const cases = Object.entries(CROSSINGS).flatMap(([route, crossings]) =>
+    (crossings ?? []).map((crossing) => ({ route, ...crossing })),
+  )
+
+  it.each(cases)('$route with $what', async ({ ask: askWith, status, code, data }) => {
+    const answer = await askWith()
+    expect([answer.status, answer.body.error?.code]).toEqual([status, code])
+    if (data) expect(answer.body.data).toMatchObject(data())
+    for (const word of wordsOf(theirs)) expect([word, answer.text.includes(word)]).toEqual([word, false])
+  })
+
+  it('in the end the other has all that it had', async () => {
+    // In the order of arrival: what was not waited for is applied by then.
+    await ask('POST', () => '/api/sdk/track', ownEvent)()
+    await service.shipped()
+    expect(await allOf(theirs)).toBe(theirsBefore)
+  })
+
+  it('and is apart in every view of ClickHouse', async () => {
+    for (const view of ['timeline', 'contacts', 'contact_event_statistics']) {
+      const rows = await service.clickhouse.query({
+        query: `select distinct toString(contact_id) as id from ${view} where business_id = {b:UUID}`,
+        query_params: { b: theirs.businessId },
+        format: 'JSONEachRow',
+      })
+      expect([view, await rows.json()]).toEqual([view, [{ id: theirs.contactId }]])
+    }
+  })
+})
