@@ -126,6 +126,16 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     expect(statuses.map((answer) => answer.status)).toEqual([401, 400, 400, 415, 413, 405, 404])
   })
 
+  it('serves the browser script, packed, once', async () => {
+    const packed = { headers: { 'accept-encoding': 'gzip' } }
+    const first = await speak('GET', '/sluice.js', packed)
+    expect([first.status, first.headers.get('content-encoding')]).toEqual([200, 'gzip'])
+    expect(first.text).toContain('data-business')
+    const etag = first.headers.get('etag') ?? ''
+    expect((await speak('GET', '/sluice.js', { headers: { 'if-none-match': etag } })).status).toBe(304)
+    expect((await speak('HEAD', '/sluice.js', packed)).headers.get('etag')).toBe(etag)
+  })
+
   it('is well, and ends on SIGTERM', async () => {
     expect((await speak('GET', '/readyz')).status).toBe(200)
     const [workers, door] = running.slice(-2)

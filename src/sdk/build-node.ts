@@ -1,0 +1,42 @@
+/** Builds `@sluice/node`: one plain ES module, and the types of what it exports. */
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type OutputOptions, rolldown } from 'rolldown'
+
+const PACKAGE = fileURLToPath(new URL('node', import.meta.url))
+const TSC = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url))
+
+/** The package as one module. */
+export async function bundlePackage(options: OutputOptions = {}): Promise<string> {
+  const build = await rolldown({ input: join(PACKAGE, 'sluice.ts'), transform: { target: 'es2022' } })
+  const { output } = await build.generate({ format: 'es', ...options })
+  await build.close()
+  return output[0].code
+}
+
+/** One file that needs no other: the shapes as they are in the sources, and the class as the compiler tells it. */
+async function describeTypes(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-types-'))
+  try {
+    await promisify(execFile)(TSC, ['-p', PACKAGE, '--noEmit', 'false', '--emitDeclarationOnly', '--outDir', folder])
+    const shapes = await readFile(join(folder, 'types.d.ts'), 'utf8')
+    const told = await readFile(join(folder, 'sluice.d.ts'), 'utf8')
+    return `${shapes}${told.replace(/^(import|export) type .*\n/gm, '')}`
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** Writes what npm packs into `folder`. */
+export async function buildPackage(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'sluice.js'), await bundlePackage())
+  await writeFile(join(folder, 'sluice.d.ts'), await describeTypes())
+}
+
+if (import.meta.main) await buildPackage(join(PACKAGE, 'dist'))

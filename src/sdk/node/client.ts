@@ -1,0 +1,94 @@
+/** What a client does, over the parts that it is made of. */
+import { type Answer, ENDED, failure, reasonOf, TIMED_OUT } from './answer.ts'
+import { createLine } from './line.ts'
+import { keysOf } from './order.ts'
+import type { Request } from './post.ts'
+import { createQueue } from './queue.ts'
+import { readOptions } from './read-options.ts'
+import { createConsoleReport, tell } from './report.ts'
+import { holdProcess, now, within } from './timers.ts'
+import { trackBatch } from './track-batch.ts'
+import type { DeliveryResult, EventInput, IdentifyInput, Lost, SluiceOptions, TrackNowOptions } from './types.ts'
+import type { Sluice } from './sluice.ts'
+import { bytesOf, toPlain, withKey, withTime } from './write-json.ts'
+
+/** Of one event or one person (the service's limit). */
+const MAX_BODY_BYTES = 256 * 1024
+const TOO_LARGE = failure('payload_too_large', `Larger than ${MAX_BODY_BYTES} bytes`, false)
+const FULL = failure('queue_full', 'The queue is full')
+
+type Operation = Lost['operation']
+type Input = EventInput | IdentifyInput
+
+/** Throws TypeError when an option is missing or makes no sense. */
+export function openClient(options: SluiceOptions): Sluice {
+  const { onError = createConsoleReport() } = options
+  const settings = readOptions(options)
+  const line = createLine(settings)
+  const queue = createQueue(line, settings)
+  const stop = new AbortController()
+  const { signal } = stop
+  let isClosed = false
+  let isTelling = false
+  let dropped = 0
+
+  /** Takes the input as it is now. An answer that is there at once: it is not sent, and why. */
+  const send = (
+    path: Operation,
+    input: Input,
+    ageMs: number,
+  ): { request: Request; answer: Answer | Promise<Answer> } => {
+    const request = { path, body: '', timeoutMs: settings.timeoutMs, deadline: now() + ageMs, signal, tries: 0 }
+    try {
+      const plain = toPlain(input)
+      request.body = JSON.stringify(path === 'track' ? withKey(withTime(plain)) : plain)
+      const bytes = bytesOf(request.body)
+      return { request, answer: refuse(bytes) ?? queue.deliver(request, keysOf(plain), bytes) }
+    } catch (error) {
+      return { request, answer: failure('invalid_input', reasonOf(error), false) }
+    }
+  }
+  const refuse = (bytes: number): Answer | undefined => {
+    if (isClosed) return ENDED
+    if (bytes > MAX_BODY_BYTES) return TOO_LARGE
+    if (queue.fits(bytes)) return undefined
+    dropped++
+    return FULL
+  }
+
+  const sendOn = (operation: Operation, input: Input): void => {
+    const { request, answer } = send(operation, input, settings.maxAgeMs)
+    const conclude = ({ status, error }: Answer): void => {
+      // A call that the listener makes, and that is lost at once, would be told to it again, and so on without end.
+      if (!error || isTelling) return
+      isTelling = true
+      const { body, tries: attempts } = request
+      const input = body ? (JSON.parse(body) as Input) : undefined
+      tell(onError, { operation, ...error, status, attempts, dropped, input })
+      isTelling = false
+    }
+    if (answer instanceof Promise) void answer.then(conclude)
+    else conclude(answer)
+  }
+
+  const sendNow = async (input: EventInput, { deadlineMs = 30_000 }: TrackNowOptions = {}): Promise<DeliveryResult> => {
+    const { request, answer } = send('track', input, deadlineMs)
+    // Until then it may still wait for earlier ones of the same person.
+    const { status, data, error } = (await within(deadlineMs, () => answer)) ?? TIMED_OUT
+    return { ...data, ok: !error, status, attempts: request.tries, ...(error && { error }) }
+  }
+
+  return {
+    track: (input) => sendOn('track', input),
+    identify: (input) => sendOn('identify', input),
+    trackNow: (input, options) => holdProcess(sendNow(input, options)),
+    trackBatch: (events, options) => holdProcess(trackBatch(line, events, options)),
+    flush: () => holdProcess(queue.settled()),
+    async close(deadlineMs = 10_000) {
+      isClosed = true
+      await holdProcess(within(deadlineMs, queue.settled))
+      stop.abort()
+      await queue.settled()
+    },
+  }
+}

@@ -1,0 +1,72 @@
+/** Any number of events, cut into what one request can carry. */
+import { reasonOf } from './answer.ts'
+import { add, nothing } from './tally.ts'
+import type { BatchEvent, BatchProgress } from './types.ts'
+import { bytesOf, toPlain, withKey } from './write-json.ts'
+
+export interface Item {
+  /** Among all events. */
+  index: number
+  json: string
+}
+
+/** Neighbouring events, and what became of them: at first of those alone that cannot be sent. */
+export interface Chunk {
+  items: Item[]
+  tally: BatchProgress
+}
+
+/** Of the service (its limits of a batch). */
+export const MAX_EVENTS = 500
+const MAX_BODY_BYTES = 32 * 1024 * 1024
+/** Where a request is cut if it can be: many a proxy takes no larger one, and it is sooner sent again. */
+const CUT_BYTES = 1_000_000
+/** What is around the events, less the comma that the last one does not need. */
+const FRAME_BYTES = 12
+
+export const writeBody = (items: Item[]): string => `{"events":[${items.map(({ json }) => json).join()}]}`
+
+/** Throws TypeError for a `visitorId`. */
+export async function* cutChunks(
+  events: Iterable<BatchEvent> | AsyncIterable<BatchEvent>,
+  size: number,
+): AsyncGenerator<Chunk, undefined> {
+  const cut = (): Chunk => ({ items: [], tally: nothing() })
+  let chunk = cut()
+  let sum = FRAME_BYTES
+  let index = 0
+  for await (const event of events) {
+    refuseVisitor(event, index)
+    const { json, bytes, error } = writeEvent(event)
+    if (chunk.tally.settled >= size || (chunk.items.length > 0 && sum + bytes > CUT_BYTES)) {
+      yield chunk
+      chunk = cut()
+      sum = FRAME_BYTES
+    }
+    if (json) chunk.items.push({ index, json })
+    else add(chunk.tally, { failed: 1, failures: [{ index, error }] })
+    chunk.tally.settled++
+    sum += bytes
+    index++
+  }
+  if (chunk.tally.settled > 0) yield chunk
+}
+
+/** A batch never touches visitors (contract, "Backfill rules"): who sends one means something else. Throws TypeError. */
+export function refuseVisitor(event: BatchEvent, index: number): void {
+  // Without types anything may stand there.
+  const { visitorId } = Object(event) as { visitorId?: unknown }
+  if (visitorId != null) throw new TypeError(`Event ${index}: visitorId is not accepted in a batch`)
+}
+
+/** `bytes`: with the comma behind it. Without JSON it cannot be sent. */
+function writeEvent(event: BatchEvent): { json: string; bytes: number; error: string } {
+  try {
+    const json = JSON.stringify(withKey(toPlain(event)))
+    const bytes = bytesOf(json) + 1
+    if (FRAME_BYTES + bytes > MAX_BODY_BYTES) throw new RangeError(`Larger than ${MAX_BODY_BYTES} bytes`)
+    return { json, bytes, error: '' }
+  } catch (error) {
+    return { json: '', bytes: 0, error: reasonOf(error) }
+  }
+}

@@ -1,0 +1,46 @@
+/** The way to the service that all requests of a client share: when it is asked to wait, or the service is away, all wait. */
+import type { Answer } from './answer.ts'
+import { post, type Request } from './post.ts'
+import type { Settings } from './read-options.ts'
+import { now, sleep } from './timers.ts'
+
+export interface Line {
+  /** Never rejects. Undefined: it was not sent, for it could not be before its deadline, or its signal came before. */
+  exchange(request: Request): Promise<Answer | undefined>
+  /** How long to wait before it is sent again, in ms. */
+  backOff(request: Request, answer: Answer): number
+}
+
+export function createLine({ concurrency, minRetryMs, maxRetryMs, ...service }: Settings): Line {
+  let openAt = 0
+  let failures = 0
+
+  /** Full jitter: callers that failed together do not come back together. */
+  const jitter = (step: number): number => Math.random() * Math.min(maxRetryMs, minRetryMs * 2 ** (step - 1))
+  const pause = (ms: number): void => {
+    openAt = Math.max(openAt, now() + ms)
+  }
+  const learn = ({ status, retryAfterMs }: Answer): void => {
+    failures = isAway(status) ? failures + 1 : 0
+    if (retryAfterMs) pause(retryAfterMs)
+    // What was under way together fails together: as much is no sign yet.
+    else if (failures > concurrency) pause(jitter(failures / concurrency))
+  }
+
+  return {
+    async exchange(request) {
+      const { signal, deadline, timeoutMs } = request
+      while (openAt > now() && openAt < deadline && !signal.aborted) await sleep(openAt - now(), signal)
+      const left = deadline - Math.max(openAt, now())
+      if (signal.aborted || left <= 0) return undefined
+      request.tries++
+      const answer = await post(service, request, Math.min(timeoutMs, left))
+      if (!signal.aborted) learn(answer)
+      return answer
+    },
+    backOff: ({ tries }, { retryAfterMs = 0 }) => retryAfterMs + jitter(tries),
+  }
+}
+
+/** Nobody answered, or somebody who stands before a service that is away. */
+export const isAway = (status: number): boolean => [0, 502, 503, 504].includes(status)

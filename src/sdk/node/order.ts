@@ -1,0 +1,61 @@
+/**
+ * One person's calls, one after the other. Calls that share an identity value are about one person; so are those that a
+ * third one joins (one by email, one by phone, one by both), for as long as that one is waiting.
+ */
+
+/** Starts `work`, which must not reject, after all earlier work that has one of the keys. */
+export type RunInOrder = <Result>(keys: readonly string[], work: () => Promise<Result>) => Promise<Result>
+
+interface Chain {
+  /** Settles with its last call. */
+  tail: Promise<unknown>
+  keys: Set<string>
+}
+
+export function createOrder(): RunInOrder {
+  const chains = new Map<string, Chain>()
+  const waiting = new Map<string, number>()
+
+  const leave = (key: string): void => {
+    const left = (waiting.get(key) ?? 0) - 1
+    waiting.set(key, left)
+    if (left > 0) return
+    waiting.delete(key)
+    chains.get(key)?.keys.delete(key)
+    chains.delete(key)
+  }
+
+  return (keys, work) => {
+    const found = [...new Set(keys.flatMap((key) => chains.get(key) ?? []))]
+    const [chain = { keys: new Set<string>() } as Chain, ...others] = found
+    const done = Promise.all(found.map(({ tail }) => tail)).then(work)
+    chain.tail = done
+    for (const key of [...keys, ...others.flatMap((other) => [...other.keys])]) {
+      chain.keys.add(key)
+      chains.set(key, chain)
+    }
+    for (const key of keys) waiting.set(key, (waiting.get(key) ?? 0) + 1)
+    void done.then(() => keys.forEach(leave))
+    return done
+  }
+}
+
+/** What careless callers send when they know nobody: it would make one person of many. */
+const NOBODY = /^(null|undefined|none|n\/a|nan|anonymous|guest|unknown|true|false|\[object object\]|)$/i
+/** A number with and without its country code, or the zero before its area code, ends with the same digits. */
+const PHONE_DIGITS = 8
+
+/** By what calls about one person are known: coarser than the service's rules, never finer. */
+export function keysOf({ identity }: Record<string, unknown>): string[] {
+  const { email, phone, platformCustomerId } = Object(identity) as Record<string, string | number | null>
+  const texts = [
+    textOf(email).toLowerCase(),
+    textOf(phone)
+      .replace(/\P{Nd}/gu, '')
+      .slice(-PHONE_DIGITS),
+    textOf(platformCustomerId),
+  ]
+  return texts.flatMap((text, kind) => (NOBODY.test(text) ? [] : `${kind}:${text}`))
+}
+
+const textOf = (value: string | number | null = ''): string => String(value).trim()

@@ -1,0 +1,60 @@
+/** One request and its whole answer, within a time. */
+import { type Answer, ENDED, failure, judge, reasonOf, TIMED_OUT } from './answer.ts'
+import type { Service } from './read-options.ts'
+import { within } from './timers.ts'
+
+export interface Request {
+  /** Below `/api/sdk`. */
+  path: string
+  /** JSON. */
+  body: string
+  /** How long one try may take, in ms. */
+  timeoutMs: number
+  /** When all is over, on the clock of `now`. */
+  deadline: number
+  signal: AbortSignal
+  /** How often it was sent. */
+  tries: number
+}
+
+/** The answer to a batch of which each item failed is far smaller. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+
+/** Never rejects, and never takes longer than `timeoutMs`, whatever the other side does. */
+export async function post(service: Service, request: Request, timeoutMs: number): Promise<Answer> {
+  const answer = await within(timeoutMs, (signal) => exchange(service, request, signal), request.signal)
+  return answer ?? (request.signal.aborted ? ENDED : TIMED_OUT)
+}
+
+async function exchange(service: Service, { path, body }: Request, signal: AbortSignal): Promise<Answer | undefined> {
+  const { url, apiKey, fetch } = service
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  try {
+    const response = await fetch(`${url}/api/sdk/${path}`, {
+      method: 'POST',
+      headers,
+      body,
+      redirect: 'manual',
+      signal,
+    })
+    return judge(response, await readText(response).catch(() => ''))
+  } catch (error) {
+    return signal.aborted ? undefined : failure('unreachable', `No usable answer: ${causeOf(error)}`)
+  }
+}
+
+/** What does not end is cut, and so is no JSON. */
+async function readText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let left = MAX_ANSWER_BYTES
+  for await (const bytes of (body ?? []) as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(bytes, { stream: true })
+    left -= bytes.byteLength
+    if (left < 0) break
+  }
+  return text
+}
+
+/** Node says "fetch failed", and why only behind it. */
+const causeOf = (error: unknown): string => reasonOf((Object(error) as Error).cause ?? error)

@@ -1,0 +1,73 @@
+/** One request of a batch, until it has been answered: sending it again is safe, since every event carries its key. */
+import { type Answer, ENDED, type Failure, failure, type Taken, unexpected } from './answer.ts'
+import { type Chunk, type Item, writeBody } from './cut-chunks.ts'
+import type { Line } from './line.ts'
+import { tell } from './report.ts'
+import { add } from './tally.ts'
+import { now, sleep } from './timers.ts'
+import type { BatchFailure, BatchOptions, BatchProgress } from './types.ts'
+
+/** What the requests of one batch share. */
+export interface Sending {
+  line: Line
+  options: BatchOptions & { timeoutMs: number; patienceMs: number }
+  signal: AbortSignal
+  /** When the service last took a request, or will again after the pause that it asked for; on the clock of `now`. */
+  takenAt: number
+}
+
+/** Adds up what became of the items; after a failure that is not known. Never rejects. */
+export async function sendItems(sending: Sending, { items, tally }: Chunk): Promise<Failure | undefined> {
+  if (!items[0]) return undefined
+  const { line, options, signal } = sending
+  const { timeoutMs, onWait, patienceMs } = options
+  const request = { path: 'track/batch', body: writeBody(items), timeoutMs, deadline: Infinity, signal, tries: 0 }
+  for (;;) {
+    const answer = (await line.exchange(request)) ?? ENDED
+    const wait = toWait(sending, answer)
+    if (signal.aborted || !wait) return answer.error ? answer : count(items, tally, answer)
+    if (now() - sending.takenAt > patienceMs) return wait
+    const waitMs = line.backOff(request, wait)
+    tell(onWait, { ...wait.error, waitMs })
+    await sleep(waitMs, signal)
+  }
+}
+
+/** A reason to send it again. Writes down when the service was there, if only to say that it takes no more now. */
+function toWait(sending: Sending, answer: Answer): Failure | undefined {
+  if (!answer.error || answer.status === 429) sending.takenAt = now() + (answer.retryAfterMs ?? 0)
+  if (answer.error) return answer.error.retryable ? answer : undefined
+  return answer.status === 202 && sending.options.awaitOutcome ? BEHIND : undefined
+}
+
+const BEHIND = failure('queued', 'The service is behind', true, 202)
+
+/** As the service writes it, of a 200 or 202. */
+interface BatchData {
+  recorded?: number
+  deduped?: number
+  failures?: BatchFailure[]
+  warnings?: string[]
+}
+
+/** The service numbers the events of the request. An answer that does not add up is nobody's who counted. */
+function count(items: Item[], tally: BatchProgress, { status, data }: Taken): Failure | undefined {
+  const { recorded = 0, deduped = 0, failures = [], warnings = [] } = data as BatchData
+  const failed = failures.length
+  const queued = status === 202 ? items.length - failed : 0
+  const indexOf = (index: number | string): number => items[Number(index)]!.index
+  try {
+    if (recorded + deduped + queued + failed !== items.length) return unexpected(status)
+    add(tally, {
+      recorded,
+      deduped,
+      queued,
+      failed,
+      failures: failures.map(({ index, error }) => ({ index: indexOf(index), error })),
+      warnings: warnings.map((text) => text.replace(/^item (\d+)/, (_, index: string) => `item ${indexOf(index)}`)),
+    })
+    return undefined
+  } catch {
+    return unexpected(status)
+  }
+}

@@ -1,0 +1,66 @@
+/** Time and ends. No timer keeps the process: it may end while one runs, unless somebody awaits (`holdProcess`). */
+
+/** 23 days. A timer can be told little more: a longer one would end at once. */
+const MAX_TIMER_MS = 2_000_000_000
+
+/** Milliseconds of a clock that nobody sets. */
+export const now = (): number => performance.now()
+
+/** Aborted after `ms`, or with `leader`. To be aborted when it is no longer needed. */
+export function abortAfter(ms: number, leader?: AbortSignal): AbortController {
+  const ending = new AbortController()
+  const { signal } = ending
+  const end = (): void => ending.abort()
+  const timer: unknown = ms < Infinity && setTimeout(end, Math.max(0, Math.min(ms, MAX_TIMER_MS)))
+  letGo(timer)
+  signal.addEventListener('abort', () => clearTimeout(timer as number))
+  leader?.addEventListener('abort', end, { signal })
+  if (leader?.aborted) end()
+  return ending
+}
+
+/** Node and Bun give timers that know how to be let go, Deno (some versions) and edge runtimes give numbers. */
+function letGo(timer: unknown): void {
+  const { Deno } = globalThis as { Deno?: { unrefTimer?: (timer: number) => void } }
+  if (typeof timer === 'number') Deno?.unrefTimer?.(timer)
+  else (timer as { unref?: () => unknown }).unref?.()
+}
+
+export function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined))
+    if (signal.aborted) resolve(undefined)
+  })
+}
+
+/** Resolves after `ms`, or as soon as the signal is aborted. */
+export const sleep = (ms: number, signal: AbortSignal): Promise<undefined> => whenAborted(abortAfter(ms, signal).signal)
+
+/**
+ * What `work` comes to; undefined when `ms` are over, or `leader` is aborted, before it. Then its signal is aborted.
+ * Raced against a promise of its own: one that lives longer would keep what each race came to for as long.
+ */
+export async function within<Result>(
+  ms: number,
+  work: (signal: AbortSignal) => Result | Promise<Result>,
+  leader?: AbortSignal,
+): Promise<Result | undefined> {
+  const over = abortAfter(ms, leader)
+  try {
+    return await Promise.race([work(over.signal), whenAborted(over.signal)])
+  } finally {
+    over.abort()
+  }
+}
+
+/** Keeps the process alive until the work is done: somebody awaits it, and nothing else would. */
+export async function holdProcess<Result>(work: Promise<Result>): Promise<Result> {
+  const timer = setInterval(ignore, MAX_TIMER_MS)
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+export function ignore(): void {}

@@ -1,0 +1,33 @@
+/** What a batch holds is what is under way, however many events there are. */
+import { expect, it } from 'vitest'
+import { type BatchEvent, Sluice } from '../../../src/sdk/node/sluice.ts'
+
+const MEGABYTE = 1_000_000
+const EVENTS = 300
+
+const { Bun, gc } = globalThis as { Bun?: { gc(isSync: boolean): void }; gc?: () => void }
+const collect = Bun ? () => Bun.gc(true) : gc
+
+/** Takes every event, at once. */
+const takeAll = (_url: string, { body }: RequestInit): Promise<Response> => {
+  const { events } = JSON.parse(body as string) as { events: unknown[] }
+  return Promise.resolve(Response.json({ data: { recorded: events.length } }))
+}
+
+it.skipIf(!collect)('lets go of what it has sent', async () => {
+  const sluice = new Sluice({ apiKey: 'sk_live_test', baseUrl: 'http://127.0.0.1', fetch: takeAll })
+  let held = 0
+  function* source(): Generator<BatchEvent> {
+    for (let number = 0; number < EVENTS; number++) {
+      const properties = { note: String(number).padEnd(MEGABYTE / 4, '.') }
+      yield { event: 'past', identity: { platformCustomerId: number }, properties }
+    }
+    collect?.()
+    held = process.memoryUsage().heapUsed
+  }
+  collect?.()
+  const before = process.memoryUsage().heapUsed
+  const { recorded } = await sluice.trackBatch(source())
+  expect(recorded).toBe(EVENTS)
+  expect((held - before) / MEGABYTE).toBeLessThan((EVENTS / 4) * 0.5)
+})
