@@ -76,6 +76,7 @@ interface Summary {
   recorded: number
   deduped: number
   failed: number
+  failures: { row: number; error: string }[]
   failuresFile: string
   error: { code: string; message: string }
 }
@@ -250,4 +251,38 @@ test('a row whose own key is null gets one all the same', async () => {
   const { summary } = await runImport('--format', 'ndjson', '--map', 'idempotencyKey=order')
   expect(summary).toMatchObject({ received: 2, recorded: 2 })
   for (const key of recorded.keys()) expect(key).toMatch(/^import:/)
+})
+
+test('a row that no request can carry fails, and the others are sent', async () => {
+  const row = (customer: string, note: string) => JSON.stringify({ customer, date: '2024-01-01', amount: 1, note })
+  const rows = [row('a', ''), row('b', 'x'.repeat(32 * 1024 * 1024)), row('c', '')]
+  writeFileSync(join(directory, 'orders.csv'), rows.join('\n'))
+  const { exitCode, summary } = await runImport('--format', 'ndjson', '--map', 'properties.note=note')
+  expect(summary).toMatchObject({ received: 3, recorded: 2, failed: 1 })
+  expect([exitCode, summary.failures]).toEqual([1, [{ row: 2, error: 'Larger than 33554432 bytes' }]])
+})
+
+test('a row of a visitor fails, and so does an amount that no number holds', async () => {
+  const row = (more: object) =>
+    JSON.stringify({ event: 'e', identity: { platformCustomerId: 'c' }, occurredAt: '2024-01-01', ...more })
+  const rows = [row({ visitorId: 'v' }), row({ amount: '1e999' }), row({ amount: '1' })]
+  writeFileSync(join(directory, 'orders.csv'), rows.join('\n'))
+  const words = [
+    'event=event',
+    'platformCustomerId=identity.platformCustomerId',
+    'occurredAt=occurredAt',
+    'value=amount',
+  ]
+  const file = join(directory, 'orders.csv')
+  const { environment } = describeRun([])
+  const argv = ['import', file, '--business', BUSINESS, '--format', 'ndjson', '--json']
+  const mapped = await runAdminQuietly([...argv, ...words.flatMap((word) => ['--map', word])], readConfig(environment))
+  expect(JSON.parse(mapped.out)).toMatchObject({
+    recorded: 2,
+    failures: [{ row: 2, error: 'value must be a finite number' }],
+  })
+  const asTheyAre = await runAdminQuietly([...argv, '--set', 'value=5'], readConfig(environment))
+  expect(JSON.parse(asTheyAre.out)).toMatchObject({
+    failures: [{ row: 1, error: 'visitorId is not accepted inside a batch' }],
+  })
 })

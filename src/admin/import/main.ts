@@ -4,18 +4,20 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { checkId, checkTimezone, checkWhole } from '../check-settings.ts'
-import { type Command, CommandError, type Report, UsageError, type Words } from '../command.ts'
-import { type Batch, FileChangedError, gatherBatches, MAX_ROWS, type Plan, prepareRows } from './gather-batches.ts'
+import { Sluice } from '../../sdk/node/sluice.ts'
+import { type Command, type Report, UsageError, type Words } from '../command.ts'
 import { findKey } from './find-key.ts'
-import { inOrder } from './in-order.ts'
 import { checkMapping, readMapping } from './map-row.ts'
 import { surveyRows } from './number-rows.ts'
-import { type Journal, openJournal, type Progress } from './position.ts'
+import { openJournal } from './position.ts'
+import { FileChangedError, type Plan, prepareRows } from './prepare-rows.ts'
 import { describeSource, readHeader, readRows, type Source } from './read-rows.ts'
-import { advance, type Failure, failuresOf, report, type Settled, warningsOf } from './report.ts'
-import { type BatchResult, type Sender, sendBatch } from './send-batch.ts'
+import { report } from './report.ts'
+import { sendRows } from './send-rows.ts'
 import { createProgressBar } from './show-progress.ts'
 
+/** The contract's limit of events in a request. */
+const MAX_ROWS = 500
 /** How many events a dry run shows. */
 const DRY_RUN_EVENTS = 5
 
@@ -79,7 +81,7 @@ async function fileBytes(file: string): Promise<number> {
 async function dryRun(source: Source, plan: Plan): Promise<Report> {
   const events: unknown[] = []
   for await (const one of prepareRows(plan, readRows(source))) {
-    events.push('json' in one ? JSON.parse(one.json) : { row: one.row.number, error: one.fault })
+    events.push('event' in one ? one.event : { row: one.row.number, error: one.fault })
     if (events.length === DRY_RUN_EVENTS) break
   }
   const text = events.map((event) => JSON.stringify(event, null, 2)).join('\n')
@@ -89,77 +91,29 @@ async function dryRun(source: Source, plan: Plan): Promise<Report> {
 async function send(config: Config, source: Source, plan: Plan, words: Words): Promise<Report> {
   const url = checkUrl(words.text('url') ?? `http://127.0.0.1:${config.port}`)
   const key = await findKey(config, plan.businessId, words.text('key'))
+  const options = {
+    chunkSize: checkWhole('--batch-size', words.text('batch-size') ?? String(MAX_ROWS), MAX_ROWS),
+    concurrency: checkWhole('--parallel', words.text('parallel') ?? '4', 64),
+    patienceMs: checkWhole('--patience', words.text('patience') ?? '300', 86_400) * 1000,
+  }
+  const allowFailures = words.flag('allow-failures')
   const id = importId(plan, url)
   const journal = await openJournal(join(config.dataDir, 'imports'), id, source.file, words.flag('restart'))
   const bar = createProgressBar(process.stderr, plan.survey.rows, journal.start.position)
   if (journal.start.position > 0) bar.say(`Going on after row ${journal.start.position} of ${plan.survey.rows}`)
-  const stop = new AbortController()
-  const sender: Sender = {
-    url,
-    key,
-    signal: stop.signal,
-    patienceMs: checkWhole('--patience', words.text('patience') ?? '300', 86_400) * 1000,
-    onWait: bar.waiting,
-    state: { pausedUntil: 0, lastSign: Date.now() },
-  }
-  const size = checkWhole('--batch-size', words.text('batch-size') ?? String(MAX_ROWS), MAX_ROWS)
-  const batches = gatherBatches(prepareRows(plan, readRows(source)), journal.start.position, size)
-  const settled = inOrder(batches, checkWhole('--parallel', words.text('parallel') ?? '4', 64), (batch) =>
-    settle(sender, batch),
-  )
+  const sluice = new Sluice({ apiKey: key, baseUrl: url })
   try {
-    return await record(journal, settled, bar, words.flag('allow-failures'))
+    const rows = prepareRows(plan, readRows(source))
+    const settled = await sendRows({ sluice, journal, bar, allowFailures, options }, rows)
+    await journal.finish()
+    return report(settled, journal.failuresFile, allowFailures)
   } catch (error) {
     // Its rows are not those that the position would stand for.
     if (error instanceof FileChangedError) await journal.finish()
     throw error
   } finally {
-    stop.abort()
     bar.end()
   }
-}
-
-/** So many rows, failed without one that did not, end an import. */
-const HOPELESS = 100
-/** How many failures and warnings a report shows. */
-const SHOWN = 10
-
-const NOTHING: BatchResult = { recorded: 0, deduped: 0, failures: [] }
-
-async function settle(sender: Sender, batch: Batch): Promise<Settled> {
-  const events = batch.ready.map(({ json }) => json)
-  return { batch, result: events.length ? await sendBatch(sender, events) : NOTHING }
-}
-
-/** Writes down each settled batch, in the order of the file, and reports on all. */
-async function record(
-  journal: Journal,
-  settled: AsyncIterable<Settled>,
-  bar: ReturnType<typeof createProgressBar>,
-  allowFailures: boolean,
-): Promise<Report> {
-  let progress: Progress = journal.start
-  const failures: Failure[] = []
-  const warnings: string[] = []
-  for await (const { batch, result } of settled) {
-    const failed = failuresOf(batch, result)
-    const lines = failed.map((failure) => `${JSON.stringify(failure)}\n`).join('')
-    progress = advance(progress, batch, result, failed.length, Buffer.byteLength(lines))
-    if (!allowFailures) refuseHopeless(progress, failed)
-    await journal.advance(progress, lines)
-    failures.push(...failed.slice(0, SHOWN - failures.length).map(({ row, error }) => ({ row, error })))
-    warnings.push(...warningsOf(batch, result).slice(0, SHOWN - warnings.length))
-    bar.update(progress)
-  }
-  await journal.finish()
-  return report(progress, failures, warnings, journal.failuresFile, allowFailures)
-}
-
-/** When nothing at all is taken the mapping or the key is wrong, and a report of every row helps nobody. */
-function refuseHopeless({ failed, received }: Progress, [first]: Failure[]): void {
-  if (!first || failed < received || failed < HOPELESS) return
-  const why = `Each of the first ${failed} rows failed. Row ${first.row}: ${first.error}`
-  throw new CommandError('all_failed', `${why}. With --allow-failures the import goes on all the same`)
 }
 
 /** One import is one file into one business with one mapping: a change of any begins anew. */

@@ -18,6 +18,7 @@ export interface Mapping {
 
 /** An event as it is sent, still to be checked by the service. */
 export type MappedEvent = Record<string, unknown>
+export type Mapped = { event: MappedEvent } | { fault: string }
 
 const FIELDS: Record<string, Conversion> = {
   event: 'text',
@@ -78,23 +79,19 @@ export function checkMapping({ assignments }: Mapping, columns: string[] | null)
 }
 
 /** Makes the event of one row, or says what cannot be read. Without any assignment the row is the event. */
-export function mapRow(mapping: Mapping, values: Record<string, unknown>): MappedEvent | { fault: string } {
+export function mapRow(mapping: Mapping, values: Record<string, unknown>): Mapped {
   if (mapping.assignments.every(({ from }) => 'fixed' in from)) return assign(mapping, structuredClone(values), values)
   return assign(mapping, {}, values)
 }
 
-function assign(
-  mapping: Mapping,
-  event: MappedEvent,
-  values: Record<string, unknown>,
-): MappedEvent | { fault: string } {
+function assign(mapping: Mapping, event: MappedEvent, values: Record<string, unknown>): Mapped {
   for (const { path, conversion, from } of mapping.assignments) {
     const cell = 'fixed' in from ? from.fixed : cellOf(values, from.column)
     const read = convertCell(conversion, cell, mapping.timezone)
     if ('fault' in read) return { fault: `${path.join('.')}: ${read.fault}` }
     if (read.value !== undefined) place(event, path, read.value)
   }
-  return event
+  return { event }
 }
 
 /** A column of a CSV row, or a key of a JSON line, also a nested one (`user.email`). */

@@ -1,63 +1,60 @@
 /** What became of the rows. */
+import type { BatchCounts, BatchFailure } from '../../sdk/node/sluice.ts'
 import type { Report } from '../command.ts'
-import type { Batch } from './gather-batches.ts'
 import type { Progress } from './position.ts'
 import type { Row } from './read-rows.ts'
-import type { BatchResult } from './send-batch.ts'
-
-export interface Settled {
-  batch: Batch
-  result: BatchResult
-}
 
 export interface Failure {
   row: number
   error: string
 }
 
-/** The rows of a batch that failed here or at the service, in the order of the file, with what they hold. */
-export function failuresOf(batch: Batch, result: BatchResult): (Failure & { source: unknown })[] {
-  const refused = result.failures.flatMap(({ index, error }) => {
-    const row = batch.ready[index]?.row
-    return row ? [{ row, error }] : []
+/** With what the rows hold. `first`: the number that the first of them has among the events. */
+export function failuresOf(rows: Row[], first: number, failures: BatchFailure[]): (Failure & { source: unknown })[] {
+  return failures.flatMap(({ index, error }) => {
+    const row = rows[index - first]
+    return row ? [{ row: row.number, error, source: contentOf(row) }] : []
   })
-  const faulty = batch.faulty.map(({ row, fault }) => ({ row, error: fault }))
-  return [...faulty, ...refused]
-    .toSorted((a, b) => a.row.number - b.row.number)
-    .map(({ row, error }) => ({ row: row.number, error, source: contentOf(row) }))
 }
 
-/** The service names the item of the request; an operator wants the row of the file. */
-export function warningsOf(batch: Batch, { warnings = [] }: BatchResult): string[] {
+const contentOf = (row: Row): unknown => ('values' in row ? row.values : row.text)
+
+/** The service names the event; an operator wants the row of the file. */
+export function warningsOf(rows: Row[], first: number, warnings: string[]): string[] {
   return warnings.map((warning) =>
     warning.replace(/^item (\d+)/, (item, index: string) => {
-      const row = batch.ready[Number(index)]?.row
+      const row = rows[Number(index) - first]
       return row ? `row ${row.number}` : item
     }),
   )
 }
 
-const contentOf = (row: Row): unknown => ('values' in row ? row.values : row.text)
-
-export function advance(before: Progress, batch: Batch, result: BatchResult, failed: number, bytes: number): Progress {
+/** What earlier runs have settled, and this one. */
+export function advance(start: Progress, run: BatchCounts, failureBytes: number): Progress {
   return {
-    file: before.file,
-    position: batch.last,
-    failureBytes: before.failureBytes + bytes,
-    received: before.received + batch.ready.length + batch.faulty.length,
-    recorded: before.recorded + result.recorded,
-    deduped: before.deduped + result.deduped,
-    failed: before.failed + failed,
+    file: start.file,
+    position: start.position + run.settled,
+    failureBytes,
+    received: start.received + run.settled,
+    recorded: start.recorded + run.recorded,
+    deduped: start.deduped + run.deduped,
+    failed: start.failed + run.failed,
   }
 }
 
+/** The first failures and warnings alone are kept: the file of failures has all. */
+export interface Settled {
+  progress: Progress
+  failures: Failure[]
+  warnings: string[]
+}
+
 export function report(
-  { received, recorded, deduped, failed }: Progress,
-  failures: Failure[],
-  warnings: string[],
+  { progress, failures, warnings }: Settled,
   failuresFile: string,
   allowFailures: boolean,
 ): Report {
+  const { received, recorded, deduped, failed } = progress
   const json = { received, recorded, deduped, failed, failures, warnings, failuresFile: failed ? failuresFile : null }
   const text = [
     `${received} rows: ${recorded} recorded, ${deduped} known already, ${failed} failed`,
