@@ -1,8 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
 const onBun = 'bun' in process.versions
+// Libraries have parts for each runtime: without this, tests on Bun would run those for Node.
+const conditions = onBun ? ['bun', 'module', 'node'] : undefined
 
 export default defineConfig({
+  ssr: { resolve: { ...(conditions && { conditions, externalConditions: conditions }) } },
   test: {
     include: ['test/**/*.test.ts'],
     // Bun runs tests in threads alone; the engines' native addons want processes elsewhere.

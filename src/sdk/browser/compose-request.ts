@@ -1,0 +1,23 @@
+/** The body of one request. */
+import type { Touches } from './decide-touches.ts'
+import type { Pending } from './open-outbox.ts'
+import type { Touch } from './read-touch.ts'
+
+/** `caller` says whose it is. The service is told ages, as of `now`, since the clocks of visitors are wrong. */
+export function composeRequest(
+  batch: Pending[],
+  caller: { businessId: string; visitorId: string | undefined },
+  touches: Touches | undefined,
+  now: number,
+): string {
+  const ageOf = (at: number) => Math.max(0, Math.round(now - at))
+  const tell = (touch: Touch | undefined) => touch && { ...touch, at: undefined, ageMs: ageOf(touch.at) }
+  const came = { first: tell(touches?.first), latest: tell(touches?.latest) }
+  const bodies = batch.map(({ at, body }) => ({ ...body, ageMs: ageOf(at) }))
+  const { road, body } = batch[0]!
+  if (road === 'identify') return JSON.stringify({ ...caller, ...body })
+  if (road === 'track') return JSON.stringify({ ...caller, ...bodies[0], ...came })
+  // Every page load begins with a page view.
+  const begins = batch.some(({ body }) => body['kind'] === 'page_view')
+  return JSON.stringify({ ...caller, hits: bodies, ...(begins && came) })
+}

@@ -1,0 +1,37 @@
+/** Splits the time that a page is looked at into active and idle: idle begins half a minute after the last sign of life. */
+
+export interface Watch {
+  /** A sign of life: to look at the page, or away from it, is one too. */
+  touch(now: number, isSeen: boolean): void
+  /** Since the last reset. */
+  read(now: number): { activeMs: number; idleMs: number }
+  reset(now: number): void
+}
+
+export const IDLE_AFTER_MS = 30_000
+
+export function startWatch(): Watch {
+  let [counted, touched, seen, activeMs, idleMs] = [0, 0, false, 0, 0]
+  const count = (now: number): void => {
+    const elapsed = seen ? Math.max(0, now - counted) : 0
+    const active = Math.min(Math.max(0, touched + IDLE_AFTER_MS - counted), elapsed)
+    activeMs += active
+    idleMs += elapsed - active
+    counted = now
+  }
+  return {
+    touch(now, isSeen) {
+      count(now)
+      touched = now
+      seen = isSeen
+    },
+    read(now) {
+      count(now)
+      return { activeMs: Math.round(activeMs), idleMs: Math.round(idleMs) }
+    },
+    reset(now) {
+      counted = now
+      activeMs = idleMs = 0
+    },
+  }
+}

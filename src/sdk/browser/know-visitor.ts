@@ -1,0 +1,71 @@
+/** Who the visitor is, what they allow, and how they came here: all that is kept of them. */
+import { decidePermission, type Permission } from './decide-permission.ts'
+import { decideTouches, type Touches } from './decide-touches.ts'
+import type { Cookies } from './open-cookies.ts'
+import type { Store } from './open-store.ts'
+import { randomId } from './random-id.ts'
+import { readJson } from './read-json.ts'
+import { type Landing, readTouch } from './read-touch.ts'
+
+/** To the consent question; or by opting out, and back in. */
+export type Choice = 'yes' | 'no' | 'out' | 'in'
+
+export interface Visitor {
+  permission(): Permission
+  /** Made when there is none; undefined unless permission is granted. */
+  id(): string | undefined
+  touches(): Touches | undefined
+  /** Keeps the id for another year, and what brought the visitor here. */
+  welcome(landing: Landing): void
+  forget(): void
+  /** An answer to the consent question does not undo an opt-out. */
+  choose(choice: Choice): void
+}
+
+const ID = 'sluice_visitor'
+const CHOICE = 'sluice_choice'
+const TOUCHES = 'sluice_touches'
+
+export function knowVisitor(cookies: Cookies, store: Store, consentRequired: boolean): Visitor {
+  /** From the cookie, else from the store beside it: each restores the other. */
+  const recall = (name: string, shape: RegExp) =>
+    [cookies.get(name), store.get(name)].find((kept) => shape.test(kept ?? ''))
+  const keep = (name: string, value: string) => {
+    cookies.set(name, value)
+    store.set(name, value)
+  }
+  // Both are asked anew each time, since another tab may have changed them.
+  const known = () => recall(ID, /^[0-9a-f]{32}$/) ?? undefined
+  const chosen = () => recall(CHOICE, /^(yes|no|out|in)$/)
+  const wantsPrivacy = () => (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl === true
+  const permission = (): Permission => {
+    const decided = decidePermission(wantsPrivacy(), chosen(), consentRequired)
+    // A page that is rendered ahead may never be seen.
+    const isAhead = (document as { prerendering?: boolean }).prerendering
+    return decided === 'granted' && isAhead ? 'pending' : decided
+  }
+  const id = (): string | undefined => {
+    if (permission() !== 'granted') return undefined
+    if (!known()) keep(ID, randomId())
+    return known()
+  }
+  const touches = () => readJson(store.get(TOUCHES)) as Touches | undefined
+  return {
+    permission,
+    id,
+    touches,
+    welcome(landing) {
+      keep(ID, id()!)
+      store.set(TOUCHES, JSON.stringify(decideTouches(touches(), readTouch(landing, cookies.site()))))
+    },
+    forget() {
+      if (known()) cookies.remove(ID)
+      store.remove(ID)
+      store.remove(TOUCHES)
+    },
+    choose(choice) {
+      const isOut = chosen() === 'out'
+      if (choice === 'out' || ((choice === 'in') === isOut && !wantsPrivacy())) keep(CHOICE, choice)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+/** What is to be sent, kept until it is taken: across pages, shared by the tabs of an origin, bounded. */
+import type { Store } from './open-store.ts'
+import { readJson } from './read-json.ts'
+import { warn } from './warn.ts'
+
+export type Road = 'track' | 'identify' | 'capture'
+
+export interface Item {
+  road: Road
+  /** When it happened, epoch ms. */
+  at: number
+  /** With an id of its own, so that sending it twice counts once. */
+  body: Record<string, unknown>
+  /** How often the service failed on it. */
+  failures?: number
+}
+
+export interface Pending extends Item {
+  key: string
+}
+
+export interface Outbox {
+  /** False when there are too many already. */
+  add(item: Item): boolean
+  /** Oldest first. */
+  list(): Pending[]
+  /** True for what this page added. */
+  isOwn(item: Pending): boolean
+  remove(item: Pending): void
+  /** Counts a failure; what fails too often is given up. */
+  fail(item: Pending): void
+  clear(): void
+}
+
+export const MAX_CALLS = 100
+export const MAX_HITS = 400
+export const MAX_FAILURES = 10
+export const MAX_AGE_MS = 7 * 86_400_000
+
+/** Every item has a key of its own, so that tabs never overwrite each other's; keys sort by time. `page` is unlike any other's. */
+export function openOutbox(store: Store, business: string, now: () => number, page: string): Outbox {
+  const prefix = `sluice_out_${business}_`
+  let count = 1e6
+  const listKeys = () =>
+    store
+      .keys()
+      .filter((key) => key.startsWith(prefix))
+      .sort()
+  const write = ({ key, ...item }: Pending) => store.set(key, JSON.stringify(item))
+  const read = (key: string): Pending[] => {
+    const item = readJson(store.get(key)) as Item | undefined
+    if (item && now() - item.at < MAX_AGE_MS) return [{ ...item, key }]
+    store.remove(key)
+    return []
+  }
+  return {
+    add(item) {
+      const alike = listKeys().filter((key) => key.endsWith(item.road))
+      const hasRoom = alike.length < (item.road === 'capture' ? MAX_HITS : MAX_CALLS)
+      if (hasRoom) write({ ...item, key: `${prefix}${item.at}_${count++}_${page}_${item.road}` })
+      if (!hasRoom) warn(`too much waits to be sent: a ${item.road} is lost`)
+      return hasRoom
+    },
+    list: () => listKeys().flatMap(read),
+    isOwn: ({ key }) => key.includes(page),
+    remove: ({ key }) => store.remove(key),
+    fail(item) {
+      const failures = (item.failures ?? 0) + 1
+      if (failures >= MAX_FAILURES) store.remove(item.key)
+      // Another tab may have had more luck.
+      else if (store.get(item.key) !== null) write({ ...item, failures })
+    },
+    clear: () => listKeys().forEach(store.remove),
+  }
+}

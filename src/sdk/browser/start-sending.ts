@@ -1,0 +1,126 @@
+/** Carries what is in the outbox to the service, one request at a time, by one tab at a time. */
+import { backOff, judgeAnswer, LONGEST_PAUSE_MS, type Verdict } from './judge-answer.ts'
+import type { Visitor } from './know-visitor.ts'
+import type { Outbox, Pending, Road } from './open-outbox.ts'
+import type { Store } from './open-store.ts'
+import { pickBatch } from './pick-batch.ts'
+import { warn } from './warn.ts'
+
+export interface Sender {
+  /** Sends what there is, after so many ms at the latest. */
+  wake(ms: number): void
+  /** The page may be gone in a moment: hands over what this page has left. */
+  leave(): void
+}
+
+const PATHS: Record<Road, string> = {
+  track: '/api/sdk/browser/track',
+  identify: '/api/sdk/identify',
+  capture: '/api/sdk/browser/capture',
+}
+/** When the service asks for a pause, every tab and the next page keep it. */
+const PAUSE = 'sluice_pause'
+const PATIENCE_MS = 20_000
+/** Browsers keep alive 64 KiB of requests beyond the life of a page, and refuse more. A character has at most three bytes. */
+const KEPT_ALIVE = 20_000
+
+/** `compose` makes the body of a request. */
+export function startSending(
+  outbox: Outbox,
+  store: Store,
+  visitor: Visitor,
+  endpoint: string,
+  compose: (batch: Pending[]) => string,
+): Sender {
+  const flying = new Set<string>()
+  let [failures, quietUntil, timer, due] = [0, 0, 0, Infinity]
+  let last = Promise.resolve()
+
+  const waiting = (): Pending[] => outbox.list().filter(({ key }) => !flying.has(key))
+  const may = () => visitor.permission() === 'granted'
+  const isBlocked = () => !may() || !navigator.onLine
+  const pauseLeft = (): number => {
+    const told = Number(store.get(PAUSE)) - Date.now()
+    // A clock that was set back must not silence the page for longer than any pause lasts.
+    return Math.max(told <= LONGEST_PAUSE_MS ? told : 0, quietUntil - Date.now())
+  }
+
+  const wake = (ms: number): void => {
+    const at = Date.now() + ms
+    if (at >= due) return
+    clearTimeout(timer)
+    due = at
+    timer = setTimeout(() => {
+      due = Infinity
+      last = last.then(() => alone(sendAll)).catch(warn)
+    }, ms)
+  }
+
+  const sendAll = async (): Promise<void> => {
+    for (;;) {
+      const batch = pickBatch(waiting())
+      if (batch.length === 0 || isBlocked()) return
+      if (pauseLeft() > 0) return wake(pauseLeft())
+      await send(batch)
+    }
+  }
+
+  const send = async (batch: Pending[]): Promise<void> => {
+    batch.forEach(({ key }) => flying.add(key))
+    const { keep, failed, pauseMs } = await post(endpoint, batch[0]!.road, compose(batch))
+    batch.forEach(({ key }) => flying.delete(key))
+    if (!may()) return
+    if (failed) batch.forEach(outbox.fail)
+    if (!keep) batch.forEach(outbox.remove)
+    if (pauseMs !== undefined) store.set(PAUSE, `${Date.now() + pauseMs}`)
+    else if (keep) quietUntil = Date.now() + backOff(failures++, Math.random())
+    else failures = 0
+  }
+
+  return {
+    wake,
+    leave() {
+      if (isBlocked() || pauseLeft() > 0) return
+      let left = waiting().filter(outbox.isOwn)
+      while (left.length > 0) {
+        const batch = pickBatch(left)
+        left = left.filter((item) => !batch.includes(item))
+        // A beacon tells no outcome. That is enough for what was captured, not for what was called.
+        if (batch[0]!.road === 'capture' && beacon(endpoint, compose(batch))) batch.forEach(outbox.remove)
+        else send(batch).catch(warn)
+      }
+    },
+  }
+}
+
+function beacon(endpoint: string, body: string): boolean {
+  return navigator.sendBeacon?.(endpoint + PATHS.capture, body) ?? false
+}
+
+/** text/plain needs no preflight; never with cookies. */
+async function post(endpoint: string, road: Road, body: string): Promise<Verdict> {
+  try {
+    const response = await fetch(endpoint + PATHS[road], {
+      method: 'POST',
+      headers: { 'Content-Type': road === 'identify' ? 'application/json' : 'text/plain' },
+      body,
+      credentials: 'omit',
+      keepalive: body.length < KEPT_ALIVE,
+      signal: AbortSignal.timeout?.(PATIENCE_MS),
+    })
+    const verdict = judgeAnswer(response.status, response.headers.get('Retry-After'))
+    if (!verdict.keep && !response.ok) warn(`${road} was refused: ${await response.text()}`)
+    return verdict
+  } catch {
+    return judgeAnswer(0, null)
+  }
+}
+
+/** Without locks, or when a tab holds one for too long, two tabs may send the same: it counts once. */
+async function alone(work: () => Promise<void>): Promise<void> {
+  try {
+    await navigator.locks.request('sluice', { signal: AbortSignal.timeout(PATIENCE_MS) }, work)
+  } catch {
+    await work()
+  }
+}

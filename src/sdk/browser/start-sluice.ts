@@ -1,0 +1,92 @@
+/** One Sluice for a page, by tag or by call. */
+import type { Options, Sluice, StartSluice } from './api.ts'
+import { composeRequest } from './compose-request.ts'
+import { followPermission } from './follow-permission.ts'
+import { guard } from './guard.ts'
+import { knowVisitor } from './know-visitor.ts'
+import { listenToPage } from './listen-to-page.ts'
+import { openCookies } from './open-cookies.ts'
+import { type Item, openOutbox } from './open-outbox.ts'
+import { openStore } from './open-store.ts'
+import { version } from './package.json'
+import { randomId } from './random-id.ts'
+import { outsideReferrer } from './read-touch.ts'
+import { startCapture } from './start-capture.ts'
+import { startSending } from './start-sending.ts'
+import { takeCalls } from './take-calls.ts'
+
+/** What the snippet beside the tag leaves: the calls made before the script was there. */
+interface Stub {
+  q?: [name: 'track', args: Parameters<Sluice['track']>][]
+}
+
+declare global {
+  interface Window {
+    sluice?: Sluice | Stub
+  }
+}
+
+const nothing = () => null
+/** Where nothing can work: on a server, in a very old browser, without a business. */
+const SILENT: Sluice = {
+  track: nothing,
+  identify: nothing,
+  visitorId: nothing,
+  consent: nothing,
+  optOut: nothing,
+  version,
+}
+
+export const startSluice: StartSluice = (options) => {
+  if (typeof window === 'undefined') return SILENT
+  const present = window.sluice
+  if (present && 'version' in present) return present
+  let sluice = SILENT
+  guard(() => (sluice = start(options)))()
+  window.sluice = sluice
+  for (const [name, args] of present?.q ?? []) guard(() => sluice[name](...args))()
+  return sluice
+}
+
+/** Calls that wait for consent. */
+const MAX_HELD = 100
+/** What is captured within it travels together. */
+const BATCH_MS = 5_000
+
+/** The parts, and how they hang together. */
+function start({ business, endpoint, consent, autocapture }: Options): Sluice {
+  if (!business) throw new Error('data-business is missing: the id of your business')
+  const landing = { at: Date.now(), url: location.href, referrer: document.referrer }
+  const store = openStore(() => localStorage)
+  const cookies = openCookies(document, location)
+  const visitor = knowVisitor(cookies, store, consent === 'required')
+  const outbox = openOutbox(store, business, Date.now, randomId())
+  const sender = startSending(outbox, store, visitor, endpoint.replace(/\/+$/, ''), (batch) =>
+    composeRequest(batch, { businessId: business, visitorId: visitor.id() }, visitor.touches(), Date.now()),
+  )
+  const held: Item[] = []
+  const submit = (item: Item): void => {
+    const permission = visitor.permission()
+    const isCall = item.road !== 'capture'
+    if (permission === 'granted' && outbox.add(item)) sender.wake(isCall ? 0 : BATCH_MS)
+    if (permission === 'pending' && isCall && held.length < MAX_HELD) held.push(item)
+  }
+  const capture = autocapture === 'off' ? undefined : startCapture(submit)
+  const settle = followPermission(visitor, {
+    granted() {
+      visitor.welcome(landing)
+      // What an earlier page left.
+      if (outbox.list().length > 0) sender.wake(0)
+      capture?.view(outsideReferrer(landing.referrer, cookies.site()))
+      held.splice(0).forEach(submit)
+    },
+    refused() {
+      held.length = 0
+      visitor.forget()
+      outbox.clear()
+    },
+  })
+  listenToPage(settle, sender, capture)
+  settle()
+  return takeCalls(submit, visitor, settle)
+}

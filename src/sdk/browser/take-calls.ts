@@ -1,0 +1,35 @@
+/** What a page can call. */
+import type { Sluice } from './api.ts'
+import { copyJson } from './copy-json.ts'
+import { guard } from './guard.ts'
+import type { Choice, Visitor } from './know-visitor.ts'
+import type { Item, Road } from './open-outbox.ts'
+import { version } from './package.json'
+import { readTitle, readUrl } from './read-page.ts'
+import { randomId } from './random-id.ts'
+import { warn } from './warn.ts'
+
+/** `settle` follows what the visitor has just said. */
+export function takeCalls(submit: (item: Item) => void, visitor: Visitor, settle: () => void): Sluice {
+  const call = (road: Road, body: Item['body']) => submit({ road, at: Date.now(), body })
+  const choose = (choice: Choice): void => {
+    visitor.choose(choice)
+    settle()
+  }
+  return {
+    track: guard((event, details) => {
+      if (typeof event !== 'string' || event === '') return warn('track needs the name of an event')
+      const page = { url: readUrl(), title: readTitle() }
+      call('track', { event, details: copyJson(details, 'details'), messageId: randomId(), page })
+    }),
+    identify: guard((identity, profile) => {
+      const who = copyJson(identity, 'identity')
+      if (!who) return warn('identify needs an identity, as in { email }')
+      call('identify', { identity: who, profile: copyJson(profile, 'profile') })
+    }),
+    consent: guard((given) => choose(given ? 'yes' : 'no')),
+    optOut: guard((out) => choose(out === false ? 'in' : 'out')),
+    visitorId: () => visitor.id() ?? null,
+    version,
+  }
+}

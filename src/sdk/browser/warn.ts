@@ -1,0 +1,3 @@
+export function warn(message: unknown): void {
+  console.warn('Sluice:', message)
+}

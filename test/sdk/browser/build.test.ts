@@ -1,0 +1,57 @@
+/** What is served is what the sources say, and small; the npm form beside it works and is typed. */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { StartSluice } from '../../../src/sdk/browser/api.ts'
+import { buildModule, buildScript, buildTypes, SCRIPT } from '../../../src/sdk/build-browser.ts'
+
+const MOST_GZIPPED = 5_000
+const run = promisify(execFile)
+const tsc = fileURLToPath(new URL('../../../node_modules/.bin/tsc', import.meta.url))
+
+describe('the script in the repository', () => {
+  const served = readFileSync(SCRIPT, 'utf8')
+
+  it('is what its sources build; else: npm run build:browser', async () => {
+    expect(served).toBe(await buildScript())
+  })
+
+  it('is under 5 kB gzipped', () => {
+    expect(gzipSync(served, { level: 9 }).length).toBeLessThan(MOST_GZIPPED)
+  })
+})
+
+describe('the npm form', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-browser-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+
+  it('does nothing on a server, and says so to nobody', async () => {
+    write('package.json', '{"type":"module"}')
+    write('index.js', await buildModule())
+    const { startSluice } = (await import(join(folder, 'index.js'))) as { startSluice: StartSluice }
+    const sluice = startSluice({ business: 'b', endpoint: 'https://sluice.example' })
+    sluice.track('e', { a: 1 })
+    sluice.identify({ email: 'a@x.io' })
+    expect([sluice.visitorId(), sluice.version]).toEqual([null, '0.1.0'])
+  })
+
+  it('has types that hold its callers to the contract', async () => {
+    write('index.d.ts', await buildTypes())
+    const use = (call: string) =>
+      `import { startSluice } from './index.js'\nconst sluice = startSluice({ business: 'b', endpoint: 'e' })\n${call}\n`
+    write('right.ts', use(`sluice.track('e', { a: 1 })\nconst id: string | null = sluice.visitorId()\nvoid id`))
+    write('wrong.ts', use(`sluice.identify({ mail: 'a@x.io' })`))
+    const check = (file: string) =>
+      run(tsc, ['--noEmit', '--strict', '--ignoreConfig', '--module', 'nodenext', '--types', '', file], { cwd: folder })
+    await check('right.ts')
+    await expect(check('wrong.ts')).rejects.toMatchObject({
+      stdout: expect.stringContaining("'mail' does not exist in type 'Identity'") as string,
+    })
+  })
+})

@@ -1,0 +1,217 @@
+/** What was called or captured arrives, once, whatever the network, the service and the tabs do. */
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { settled, stored, until } from './open-chromium.ts'
+import { openWeb, SHOP } from './open-web.ts'
+
+const web = openWeb()
+const events = () => web.service.of('track').map(({ event }) => event)
+/** A repeat with the same id counts once, as it does in the service: a request under way as a page dies may be made again. */
+const countedEvents = () => [
+  ...new Map(web.service.of('track').map(({ messageId, event }) => [messageId, event])).values(),
+]
+const countedViews = () => {
+  const byId = new Map(web.service.hits().map((hit) => [hit['id'], hit]))
+  const views = [...byId.values()].filter(({ kind }) => kind === 'page_view')
+  return views.map(({ url }) => new URL(String(url)).pathname)
+}
+const ids = () => [
+  ...web.service.of('track').map(({ messageId }) => messageId),
+  ...web.service.hits().map(({ id }) => id),
+]
+
+async function open(page: Page, host = SHOP, path = '/'): Promise<void> {
+  await page.goto(web.site.at(host, path))
+  await until(() => page.evaluate<boolean>(`'version' in sluice`))
+}
+
+describe('offline', () => {
+  it('calls and hits wait, and go out once the network is back', async () => {
+    const { context, page } = await web.visit()
+    await page.clock.install()
+    await open(page)
+    await context.setOffline(true)
+    await page.evaluate(`sluice.track('one'); sluice.track('two')`)
+    await page.clock.runFor(20_000)
+    expect(web.service.sent).toEqual([])
+    await context.setOffline(false)
+    await page.clock.runFor(100)
+    await until(() => settled(page))
+    expect(events()).toEqual(['one', 'two'])
+    expect(web.service.of('track')[0]?.['ageMs']).toBeGreaterThanOrEqual(20_000)
+    expect(countedViews()).toEqual(['/'])
+  })
+
+  it('what a page that died could not send, the next one does', async () => {
+    const { context, page } = await web.visit()
+    await open(page)
+    const visitorId = await page.evaluate('sluice.visitorId()')
+    await context.setOffline(true)
+    await page.evaluate(`sluice.track('unsent'); sluice.identify({ email: 'ann@x.io' })`)
+    await page.close()
+    expect(web.service.sent).toEqual([])
+    await context.setOffline(false)
+    const next = await context.newPage()
+    await open(next, SHOP, '/next')
+    await until(() => settled(next))
+    await web.leave(next)
+    expect([countedEvents(), web.service.of('identify').length]).toEqual([['unsent'], 1])
+    expect(web.service.of('track')[0]).toMatchObject({ visitorId, page: { url: web.site.at(SHOP, '/') } })
+    expect(countedViews()).toEqual(['/', '/next'])
+  })
+
+  it('a page that is left in an outage leaves everything to the next one', async () => {
+    const { page } = await web.visit()
+    await open(page)
+    web.service.answer = () => ({ status: 0, broken: true })
+    await page.evaluate(`sluice.track('unsent')`)
+    await until(() => web.service.sent.length > 0)
+    await page.goto(web.site.at(SHOP, '/meanwhile'))
+    await until(() => page.evaluate<boolean>(`'version' in sluice`))
+    web.service.answer = undefined
+    await open(page, SHOP, '/next')
+    await until(() => settled(page))
+    expect(events()[0]).toBe('unsent')
+    expect(new Set(web.service.of('track').map(({ messageId }) => messageId)).size).toBe(1)
+    expect(countedViews().toSorted()).toEqual(['/', '/meanwhile', '/next'])
+  })
+
+  it('at most 100 calls wait', async () => {
+    const { context, page, complaints } = await web.visit()
+    await open(page)
+    await context.setOffline(true)
+    await page.evaluate(`for (let n = 1; n <= 102; n++) sluice.track('n' + n)`)
+    expect(complaints.splice(0)).toEqual(Array(2).fill('Sluice: too much waits to be sent: a track is lost'))
+    await context.setOffline(false)
+    await until(() => settled(page))
+    expect([events()[0], events().at(-1), events().length]).toEqual(['n1', 'n100', 100])
+  })
+})
+
+describe('tabs of one site', () => {
+  // Locks are for secure contexts, and this machine is one.
+  it('send what waits once, whichever of them does it', async () => {
+    const { context, page } = await web.visit()
+    const tabs = [page, await context.newPage(), await context.newPage()]
+    for (const tab of tabs) await open(tab, '127.0.0.1')
+    await until(() => settled(page))
+    await context.setOffline(true)
+    for (const [index, tab] of tabs.entries()) {
+      await tab.evaluate(`for (let n = 0; n < 20; n++) sluice.track('tab ${index} call ' + n)`)
+    }
+    await context.setOffline(false)
+    await until(() => settled(page))
+    expect(events()).toHaveLength(60)
+    expect(new Set(ids()).size).toBe(ids().length)
+    expect(new Set(web.service.sent.map(({ body }) => body['visitorId'])).size).toBe(1)
+  })
+
+  it('lose nothing where there are no locks: what is sent twice has the same id', async () => {
+    const { context, page } = await web.visit()
+    const tabs = [page, await context.newPage()]
+    for (const tab of tabs) await open(tab)
+    expect(await page.evaluate('navigator.locks')).toBeUndefined()
+    await context.setOffline(true)
+    for (const tab of tabs) await tab.evaluate(`for (let n = 0; n < 20; n++) sluice.track('call')`)
+    await context.setOffline(false)
+    await until(() => settled(page))
+    expect(new Set(web.service.of('track').map(({ messageId }) => messageId)).size).toBe(40)
+  })
+})
+
+describe('a service', () => {
+  it('whose answer is lost gets the same again, with the same id', async () => {
+    const { page } = await web.visit()
+    await open(page)
+    let lost = 0
+    web.service.answer = ({ road }) => (road === 'track' && lost++ === 0 ? { status: 0, broken: true } : undefined)
+    await page.evaluate(`sluice.track('once')`)
+    await until(() => web.service.of('track').length === 1)
+    const messages = web.service.sent.filter(({ road }) => road === 'track').map(({ body }) => body['messageId'])
+    expect(messages.length).toBeGreaterThan(1)
+    expect(new Set(messages).size).toBe(1)
+  })
+
+  it.each([429, 503])('that answers %i is left alone for as long as it says, by every page', async (status) => {
+    const { context, page } = await web.visit()
+    await page.clock.install()
+    await open(page)
+    web.service.answer = () => ({ status, headers: { 'Retry-After': '600' } })
+    await page.evaluate(`sluice.track('later')`)
+    await page.clock.runFor(10)
+    await until(async () => 'sluice_pause' in (await stored(page)))
+    const other = await context.newPage()
+    await other.clock.install()
+    await open(other)
+    for (const each of [page, other]) {
+      await each.evaluate(`sluice.track('more')`)
+      await each.clock.runFor(200_000)
+    }
+    await page.goto(web.site.at(SHOP, '/next'))
+    expect(web.service.sent).toHaveLength(1)
+    web.service.answer = undefined
+    await until(() => page.evaluate<boolean>(`'version' in sluice`))
+    await until(async () => {
+      await page.clock.runFor(5_000)
+      return settled(page)
+    })
+    expect(countedEvents()).toEqual(['later', 'more', 'more'])
+  })
+
+  it('that fails is tried again, ten times, and then another gets its turn', async () => {
+    const { page } = await web.visit()
+    await page.clock.install()
+    await open(page)
+    web.service.answer = ({ body }) => (body['event'] === 'poison' ? { status: 500 } : undefined)
+    await page.evaluate(`sluice.track('poison'); sluice.track('after')`)
+    await until(async () => {
+      await page.clock.runFor(1_000)
+      return events().length === 1
+    })
+    const tries = web.service.sent.filter(({ body }) => body['event'] === 'poison')
+    expect(new Set(tries.map(({ body }) => body['messageId'])).size).toBe(1)
+    expect([events(), tries.length]).toEqual([['after'], 10])
+  })
+
+  it('that is away is tried until it is back', async () => {
+    const { page } = await web.visit()
+    await page.clock.install()
+    await open(page)
+    let away = 0
+    web.service.answer = () => (away++ < 15 ? { status: 502 } : undefined)
+    await page.evaluate(`sluice.track('patient')`)
+    await until(async () => {
+      await page.clock.runFor(10_000)
+      return events().length === 1
+    })
+    expect(away).toBeGreaterThan(15)
+  })
+
+  it.each([400, 403, 404, 413])('that refuses with %i is not asked again, and the page is told', async (status) => {
+    const { page, complaints } = await web.visit()
+    await open(page)
+    web.service.answer = ({ body }) => (body['event'] === 'wrong' ? { status } : undefined)
+    await page.evaluate(`sluice.track('wrong'); sluice.track('right')`)
+    await until(() => events().length === 1)
+    await until(() => settled(page))
+    expect(web.service.sent.filter(({ road }) => road === 'track')).toHaveLength(2)
+    expect(complaints.splice(0)).toEqual(['Sluice: track was refused: {"success":false,"message":"No."}'])
+  })
+
+  it('gets hits by the batch, of 50 at most', async () => {
+    web.site.pages['/app'] = web.tagged()
+    const { page } = await web.visit()
+    await page.clock.install()
+    await open(page, SHOP, '/app')
+    for (let n = 0; n < 60; n++) {
+      await page.evaluate(`history.pushState({}, '', '/app/${n}')`)
+      await page.clock.runFor(60)
+      await page.clock.runFor(60)
+    }
+    await web.leave(page)
+    const batches = web.service.of('capture').map(({ hits }) => (hits as unknown[]).length)
+    expect(web.service.hits().filter(({ kind }) => kind === 'page_view')).toHaveLength(61)
+    expect(batches.length).toBeLessThan(10)
+    expect(Math.max(...batches)).toBeLessThanOrEqual(50)
+  })
+})

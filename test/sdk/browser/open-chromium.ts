@@ -1,0 +1,56 @@
+/** One Chromium a test file; a fresh profile a test. */
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { ensureChromium } from './ensure-chromium.ts'
+
+/** All hosts of the tests are this machine. */
+export const CHROMIUM_RULES = '--host-resolver-rules=MAP *.example 127.0.0.1, MAP *.co.uk 127.0.0.1'
+
+export async function openChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: await ensureChromium(),
+    args: [CHROMIUM_RULES],
+    // Pages come back from the browser's cache as they do for people.
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  })
+}
+
+/** What a page complained of: an error that nobody caught, or a word of ours on the console. */
+export function hearComplaints(context: BrowserContext): string[] {
+  const heard: string[] = []
+  context.on('weberror', (error) => heard.push(error.error().message))
+  context.on('console', (message) => {
+    if (message.type() === 'warning' && message.text().startsWith('Sluice')) heard.push(message.text())
+  })
+  return heard
+}
+
+/** Resolves once it holds; rejects with what was there after 20 s. */
+export async function until<T>(read: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + 20_000
+  for (;;) {
+    const found = await read()
+    if (found !== undefined && found !== false) return found
+    if (Date.now() > deadline) throw new Error(`not within 20 s: ${read.toString()}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** As when its tab is left for another, or looked at again. */
+export async function setVisible(page: Page, visible: boolean): Promise<void> {
+  const state = visible ? 'visible' : 'hidden'
+  await page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+}
+
+export type Cookie = Awaited<ReturnType<BrowserContext['cookies']>>[number]
+
+export const cookiesOf = async (context: BrowserContext): Promise<Record<string, Cookie>> =>
+  Object.fromEntries((await context.cookies()).map((cookie) => [cookie.name, cookie]))
+
+export const stored = async (page: Page): Promise<Record<string, string>> =>
+  await page.evaluate<Record<string, string>>('Object.assign({}, localStorage)')
+
+/** Nothing waits to be sent: all of it was taken. */
+export const settled = async (page: Page): Promise<boolean> =>
+  !Object.keys(await stored(page)).some((key) => key.startsWith('sluice_out_'))

@@ -1,0 +1,60 @@
+/** A small web: a Chromium, a site on hosts of its own, and a service elsewhere. */
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { hearComplaints, openChromium } from './open-chromium.ts'
+import { openSite, page, type Site, tag } from './open-site.ts'
+import { openStubService, type StubService } from './stub-service.ts'
+
+export const SHOP = 'www.shop.example'
+
+export interface Web {
+  browser: Browser
+  site: Site
+  service: StubService
+  /** Where pages find the service: another site than theirs. */
+  serviceUrl: string
+  /** A fresh profile. Whatever its pages complain of fails the test, unless the test takes it out of the list. */
+  visit(options?: BrowserContextOptions): Promise<{ context: BrowserContext; page: Page; complaints: string[] }>
+  /** A page with the tag, and what else is in its head. */
+  tagged(attributes?: string, head?: string): string
+  /** Leaves for a page without the tag, and resolves when whatever was sent on the way out has arrived. */
+  leave(page: Page): Promise<void>
+}
+
+/** Call it at the top of a test file; use what it returns inside tests. Each has a service and profiles of its own. */
+export function openWeb(): Web {
+  const web = {} as Web
+  const heard: string[][] = []
+  beforeAll(async () => {
+    web.site = await openSite()
+    web.browser = await openChromium()
+  }, 600_000)
+  beforeEach(async () => {
+    web.service = await openStubService()
+    web.serviceUrl = `http://sluice.example:${web.service.port}`
+    web.site.pages = { '*': web.tagged(), '/nothing': page('') }
+  })
+  afterEach(async () => {
+    await Promise.all(web.browser.contexts().map((context) => context.close()))
+    await web.service.close()
+    expect([...heard.splice(0).flat(), ...web.service.faults]).toEqual([])
+  })
+  afterAll(async () => {
+    await web.browser?.close()
+    await web.site?.close()
+  })
+  web.tagged = (attributes = '', head = '') =>
+    page(`${head}${tag({ service: web.serviceUrl, attributes, stub: true })}`)
+  web.visit = async (options = {}) => {
+    const context = await web.browser.newContext(options)
+    const complaints = hearComplaints(context)
+    heard.push(complaints)
+    return { context, page: await context.newPage(), complaints }
+  }
+  web.leave = async (page) => {
+    await page.goto(web.site.at('elsewhere.example', '/nothing'))
+    const fence = `${web.serviceUrl}/fence`
+    await Promise.all([page.waitForResponse(fence), page.evaluate(`fetch('${fence}')`)])
+  }
+  return web
+}

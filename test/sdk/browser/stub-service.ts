@@ -1,0 +1,119 @@
+/** Stands in for the service: takes what the script sends, holds it to the wire format, answers as a test wants. */
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { findFaults } from './wire-format.ts'
+
+const script = readFileSync(new URL('../../../src/sdk/browser/sluice.js', import.meta.url))
+
+export type Road = 'track' | 'capture' | 'identify'
+export type Json = Record<string, unknown>
+
+export interface Sent {
+  road: Road
+  body: Json
+  headers: IncomingMessage['headers']
+  /** As it was answered. */
+  status: number
+}
+
+export interface Answer {
+  status: number
+  headers?: Record<string, string>
+  /** Takes the request and breaks the connection. */
+  broken?: true
+}
+
+export interface StubService {
+  port: number
+  /** In the order of arrival. */
+  sent: Sent[]
+  /** Which pages asked for the script, by their `Sec-Purpose`. */
+  loads: (string | undefined)[]
+  /** Whatever else was asked for. */
+  strays: string[]
+  /** Whatever broke the wire format. */
+  faults: string[]
+  /** How the next requests are answered; 200 without it. */
+  answer: ((sent: Omit<Sent, 'status'>) => Answer | undefined) | undefined
+  of(road: Road): Json[]
+  /** All that was taken (answered with 200), each with the visitor it came with. */
+  hits(): Json[]
+  close(): Promise<void>
+}
+
+const ROADS: Record<string, Road> = {
+  '/api/sdk/browser/track': 'track',
+  '/api/sdk/browser/capture': 'capture',
+  '/api/sdk/identify': 'identify',
+}
+const MAX_BYTES = 65_536
+
+export async function openStubService(): Promise<StubService> {
+  const stub: StubService = {
+    port: 0,
+    sent: [],
+    loads: [],
+    strays: [],
+    faults: [],
+    answer: undefined,
+    of: (road) => taken(road).map(({ body }) => body),
+    hits: () =>
+      taken('capture').flatMap(({ body }) =>
+        (body['hits'] as Json[]).map((hit) => ({ ...hit, visitorId: body['visitorId'] })),
+      ),
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+  const taken = (road: Road) => stub.sent.filter((sent) => sent.road === road && sent.status === 200)
+  const server = createServer((request, response) => {
+    serve(stub, request, response).catch((error: unknown) => stub.faults.push(String(error)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stub.port = (server.address() as AddressInfo).port
+  return stub
+}
+
+async function serve(stub: StubService, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.setHeader('Access-Control-Allow-Origin', '*')
+  response.setHeader('Access-Control-Expose-Headers', 'Retry-After')
+  const { method, url = '', headers } = request
+  if (url === '/sluice.js') {
+    stub.loads.push(headers['sec-purpose'] as string | undefined)
+    response.setHeader('Content-Type', 'text/javascript')
+    return void response.end(script)
+  }
+  const road = ROADS[url]
+  if (road === undefined) {
+    stub.strays.push(url)
+    return void response.writeHead(404).end()
+  }
+  if (method === 'OPTIONS') {
+    response.setHeader('Access-Control-Allow-Methods', 'POST')
+    response.setHeader('Access-Control-Allow-Headers', 'content-type')
+    return void response.writeHead(204).end()
+  }
+  const raw = await text(request)
+  const body = JSON.parse(raw) as Json
+  stub.faults.push(...judge(road, raw, body, headers))
+  const { status, headers: more = {}, broken } = stub.answer?.({ road, body, headers }) ?? { status: 200 }
+  stub.sent.push({ road, body, headers, status: broken ? 0 : status })
+  if (broken) return void request.socket.destroy()
+  const envelope = status === 200 ? { success: true, message: 'Taken.', data: {} } : { success: false, message: 'No.' }
+  response.writeHead(status, { 'Content-Type': 'application/json', ...more }).end(JSON.stringify(envelope))
+}
+
+function judge(road: Road, raw: string, body: Json, headers: IncomingMessage['headers']): string[] {
+  const bytes = Buffer.byteLength(raw)
+  const type = headers['content-type']?.split(';')[0]
+  return [
+    ...findFaults(road, body),
+    ...(bytes > MAX_BYTES ? [`${road}: ${bytes} bytes`] : []),
+    ...(type === (road === 'identify' ? 'application/json' : 'text/plain') ? [] : [`${road}: sent as ${type}`]),
+    ...(headers['authorization'] === undefined ? [] : [`${road}: with a key`]),
+  ]
+}
