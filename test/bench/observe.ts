@@ -1,0 +1,57 @@
+/** What is looked at while a load runs: memory and queues, at their highest. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readMemory } from './process-tree.ts'
+import { PARTS, type Part, type Stack } from './stack.ts'
+
+export interface Observed {
+  /** Bytes, at the highest. */
+  memory: Record<Part, number>
+  /** Bytes of front door and workers together, by sample. */
+  services: number[]
+  /** Entries in the streams, and saves in the outbox that ClickHouse does not have, at the highest. */
+  streamEntries: number
+  outboxRows: number
+}
+
+export interface Observer {
+  stop(): Promise<Observed>
+}
+
+const EVERY_MS = 500
+
+export function observe(stack: Stack): Observer {
+  const stopping = new AbortController()
+  const observed: Observed = {
+    memory: readMemory(stack.pids),
+    services: [],
+    streamEntries: 0,
+    outboxRows: 0,
+  }
+  const keepLooking = async (): Promise<Observed> => {
+    while (!stopping.signal.aborted) {
+      await look(stack, observed)
+      await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+    return observed
+  }
+  const looking = keepLooking()
+  return {
+    stop() {
+      stopping.abort()
+      return looking
+    },
+  }
+}
+
+async function look({ pids, streams, own: { sql, redis } }: Stack, observed: Observed): Promise<void> {
+  const memory = readMemory(pids)
+  for (const part of PARTS) observed.memory[part] = Math.max(observed.memory[part], memory[part])
+  observed.services.push(memory['front-door'] + memory.workers)
+  const lengths = await Promise.all(streams.map((stream) => redis.xlen(stream)))
+  const [outbox] = await sql<[{ rows: number }]>`select count(*)::int as rows from outbox where shipped_at is null`
+  observed.streamEntries = Math.max(
+    observed.streamEntries,
+    lengths.reduce((sum, length) => sum + length, 0),
+  )
+  observed.outboxRows = Math.max(observed.outboxRows, outbox.rows)
+}

@@ -1,0 +1,34 @@
+import { batch } from './batch.ts'
+import { businesses } from './businesses.ts'
+import { contactTable } from './contact-table.ts'
+import { identityMesh } from './identity-mesh.ts'
+import { idle } from './idle.ts'
+import { largeProperties } from './large-properties.ts'
+import { latencyByRate } from './latency-by-rate.ts'
+import { liveBesideBackfill } from './live-beside-backfill.ts'
+import { newContacts } from './new-contacts.ts'
+import { oneContact } from './one-contact.ts'
+import { track1000, track4000 } from './open-loop.ts'
+import { overload } from './overload.ts'
+import { saturation } from './saturation.ts'
+import type { Scenario } from './scenario.ts'
+import { visibility } from './visibility.ts'
+
+/** In the order in which they run; those that are cold run before the others. */
+export const SCENARIOS: readonly Scenario[] = [
+  idle,
+  contactTable,
+  track1000,
+  track4000,
+  saturation,
+  batch,
+  liveBesideBackfill,
+  oneContact,
+  newContacts,
+  identityMesh,
+  largeProperties,
+  businesses,
+  overload,
+  visibility,
+  latencyByRate,
+]

@@ -1,0 +1,28 @@
+import { type Check, type Scenario, atMost, noError } from './scenario.ts'
+import type { Latency } from '../generator/plan.ts'
+
+export const track1000 = openLoop('track-1000', 1000, (latency) => [
+  atMost('p50', latency.p50, 3, 'ms'),
+  atMost('p99', latency.p99, 15, 'ms'),
+])
+
+export const track4000 = openLoop('track-4000', 4000, (latency) => [atMost('p99', latency.p99, 50, 'ms')])
+
+/** As many callers as come, whatever the answers: connections for far more than should wait at a time. */
+export const openPace = (rate: number) =>
+  ({ pace: { kind: 'open', rate }, connections: Math.min(2000, Math.max(100, rate / 4)) }) as const
+
+function openLoop(name: string, rate: number, check: (latency: Latency) => Check[]): Scenario {
+  return {
+    name,
+    title: `single \`track\`, open loop ${rate.toLocaleString('en')}/s`,
+    async run(bench) {
+      const callers = await bench.openCallers({ kind: 'typical', prefix: `${name}-` })
+      const measured = await bench.send([callers, { ...openPace(rate), seconds: bench.length(3, 60) }])
+      return {
+        checks: [...check(measured.load.latency), noError(measured.load)],
+        measured: { [`${rate.toLocaleString('en')}/s`]: measured },
+      }
+    },
+  }
+}

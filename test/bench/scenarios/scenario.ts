@@ -1,0 +1,69 @@
+import type { Bench } from '../bench.ts'
+import type { Ceilings } from '../ceilings/measure-ceilings.ts'
+import type { Measured } from '../measure.ts'
+
+export interface Scenario {
+  name: string
+  title: string
+  /** Runs before anything else, while the product is as it was started; or brings a product of its own. */
+  cold?: boolean
+  run(bench: Bench): Promise<Outcome>
+}
+
+export interface Outcome {
+  checks: Check[]
+  /** By what was sent. */
+  measured?: Record<string, Measured>
+  /** Where the same events were measured against their ceilings. */
+  ratio?: Ratio
+  notes?: string[]
+  /** For the plot. */
+  points?: Point[]
+}
+
+/** A goal, what was measured, and whether that meets it; null when this run cannot tell. */
+export interface Check {
+  goal: string
+  figure: string
+  met: boolean | null
+}
+
+export interface Ratio {
+  /** The pipeline's CPU per event over the sum of the ceilings. */
+  value: number
+  pipeline: number
+  ceilings: Ceilings
+}
+
+/** Latencies in ms at an offered rate. */
+export interface Point {
+  rate: number
+  p50: number
+  p99: number
+  p999: number
+}
+
+export const atMost = (what: string, figure: number, limit: number, unit: string): Check => ({
+  goal: `${what} ≤ ${limit} ${unit}`,
+  figure: `${rounded(figure)} ${unit}`,
+  met: figure <= limit,
+})
+
+export const atLeast = (what: string, figure: number, limit: number, unit: string): Check => ({
+  goal: `${what} ≥ ${limit.toLocaleString('en')} ${unit}`,
+  figure: `${rounded(figure)} ${unit}`,
+  met: figure >= limit,
+})
+
+export const noError = ({ answers, sent }: Measured['load']): Check => ({
+  goal: 'no error',
+  figure: `${sent - (answers['200'] ?? 0)} of ${sent.toLocaleString('en')} not answered with 200`,
+  met: answers['200'] === sent,
+})
+
+/** As many digits as a reader can use. */
+export function rounded(figure: number): string {
+  if (!Number.isFinite(figure)) return '-'
+  const digits = Math.abs(figure) >= 100 ? 0 : Math.abs(figure) >= 10 ? 1 : 2
+  return figure.toLocaleString('en', { maximumFractionDigits: digits })
+}

@@ -1,0 +1,96 @@
+/** The product as operators run it: `start` on an empty directory, every part a process of its own. */
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type StoreUrls, enginesFile } from '../../src/config.ts'
+import { freePort, runEngine, runtimeCommand, untilReady } from '../../src/embedded/run-engine.ts'
+import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
+import { type Redis, connectRedis } from '../../src/stores/redis.ts'
+import { streamKey } from '../../src/stream/keys.ts'
+import { readPositions } from '../../src/stream/positions.ts'
+import { makeFolder } from './make-folder.ts'
+
+/** In the order of an event's way; `start` is the supervisor. */
+export const PARTS = ['front-door', 'workers', 'redis', 'postgres', 'clickhouse', 'start'] as const
+export type Part = (typeof PARTS)[number]
+
+export interface Stack {
+  url: string
+  /** Where the workers tell their metrics. */
+  workersUrl: string
+  stores: StoreUrls
+  pids: Record<Part, number>
+  /** The keys of all streams. */
+  streams: string[]
+  /** The bench's own connections, straight to the stores. */
+  own: { sql: Sql; redis: Redis; clickhouse: ClickHouseClient }
+  close(): Promise<void>
+}
+
+const READY_MS = 120_000
+
+/** `place`: where the empty directory is made; it is removed by `close`. */
+export async function openStack(place?: string): Promise<Stack> {
+  const folder = await makeFolder(place)
+  const dataDir = join(folder, 'data')
+  await mkdir(dataDir, { mode: 0o711 })
+  const [port, workersPort] = [await freePort(), await freePort()]
+  const url = `http://127.0.0.1:${port}`
+  const settings = { DATA_DIR: dataDir, PORT: port, HOST: '127.0.0.1', WORKERS_PORT: workersPort }
+  const engine = {
+    name: 'start',
+    dataDir: folder,
+    folder,
+    command: ['env', ...FORGOTTEN.flatMap((name) => ['-u', name]), ...assignments(settings), ...startCommand()],
+    signal: 'TERM' as const,
+  }
+  const running = await runEngine(engine)
+  await untilReady(engine, running, untilOk(`${url}/readyz`))
+  const stores = JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as StoreUrls
+  const own = {
+    sql: connectPostgres(stores.databaseUrl, { max: 2, name: 'bench', settings: { statement_timeout: '0' } }),
+    redis: connectRedis(stores.redisUrl, 'command'),
+    clickhouse: connectClickHouse(stores.clickhouseUrl),
+  }
+  return {
+    url,
+    workersUrl: `http://127.0.0.1:${workersPort}`,
+    stores,
+    pids: await readPids(folder, dataDir),
+    streams: [...(await readPositions(own.sql)).keys()].map(streamKey),
+    own,
+    async close() {
+      own.redis.disconnect()
+      await Promise.all([own.sql.end({ timeout: 1 }), own.clickhouse.close()])
+      await running.stop(60_000)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What the caller's shell may know of other databases; all else that it sets is passed on, to try settings. */
+const FORGOTTEN = ['DATABASE_URL', 'REDIS_URL', 'CLICKHOUSE_URL', 'NODE_ENV', 'VITEST']
+
+const assignments = (settings: Record<string, string | number>) =>
+  Object.entries(settings).map(([name, value]) => `${name}=${value}`)
+
+const startCommand = () => runtimeCommand(new URL('../../src/cli.ts', import.meta.url), ['start'])
+
+async function readPids(folder: string, dataDir: string): Promise<Record<Part, number>> {
+  const pids = PARTS.map(async (part) => {
+    const file = join(part === 'start' ? folder : dataDir, `${part}.pid`)
+    return [part, Number(await readFile(file, 'utf8'))] as const
+  })
+  return Object.fromEntries(await Promise.all(pids)) as Record<Part, number>
+}
+
+export async function untilOk(url: string): Promise<void> {
+  const deadline = Date.now() + READY_MS
+  while (Date.now() < deadline) {
+    const response = await fetch(url, { keepalive: false }).catch(() => undefined)
+    if (response?.ok) return
+    await sleep(50)
+  }
+  throw new Error(`${url} is not well after ${READY_MS} ms`)
+}

@@ -1,0 +1,9 @@
+import type { Bench } from './bench.ts'
+
+/** Compilers, caches and connections are as in a service that has run for a while. */
+export async function warmUp(bench: Bench): Promise<void> {
+  const single = await bench.openCallers({ kind: 'typical', prefix: 'warm-' })
+  await bench.send([single, { pace: { kind: 'closed' }, connections: 200, seconds: bench.length(5, 15) }])
+  const past = await bench.openCallers({ kind: 'batch', prefix: 'warm-batch-', size: 500 })
+  await bench.send([past, { pace: { kind: 'closed' }, connections: 4, seconds: bench.length(1, 5) }])
+}
