@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { repeatRounds } from '../../src/admin/verify/repeat-rounds.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
+import { eventFact, track } from '../support/facts.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
 
@@ -156,4 +157,20 @@ test('killed in the middle of a repair, again and again, and two at once: it end
   const both = await Promise.all([0, 1].map(async () => (await once(start('--repair'), 'exit'))[0] as number))
   expect(both).toEqual([0, 0])
   expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
+  lab.startShipping()
+})
+
+test('a contact that never comes to rest was not compared, and that is said', async () => {
+  await lab.stopShipping()
+  await lab.pipeline.apply(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' })))
+  const only = `--business ${people.businessId}`
+  const told = await admin(only)
+  expect(told.exitCode).toBe(3)
+  expect(told.out).toContain('agree as far as they could be compared')
+  expect(told.out).toContain('1 contact changed, or waited for the shipper, all the time and could not be compared')
+  const verdict = await lab.verify('--business', people.businessId)
+  expect(verdict).toMatchObject({ exitCode: 3, agree: null, notCompared: 1, differing: 0 })
+  lab.startShipping()
+  await lab.shipped()
+  expect(await lab.verify('--business', people.businessId)).toMatchObject({ exitCode: 0, agree: true, notCompared: 0 })
 })

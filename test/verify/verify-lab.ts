@@ -33,20 +33,26 @@ export interface VerifyLab extends Stack {
   damage(statement: string): Promise<void>
   /** Resolves when the shipper has nothing to do. */
   shipped(): Promise<void>
-  /** Ends the shipper: nobody ships from then on. */
+  /** Ends the shipper: nobody ships until it is started again. */
   stopShipping(): Promise<void>
+  startShipping(): void
 }
 
 export async function openVerifyLab(): Promise<VerifyLab> {
   const stack = await openStack()
   const { sql, clickhouse, config } = stack
   const log = createLogger({ level: 'silent', name: 'test' })
-  const stopping = new AbortController()
-  const shipping = runTimeline({ sql, clickhouse, log, config }, stopping.signal)
+  let stopping = new AbortController()
+  let shipping: Promise<void> | undefined
+  const startShipping = () => {
+    stopping = new AbortController()
+    shipping = runTimeline({ sql, clickhouse, log, config }, stopping.signal)
+  }
   const stopShipping = async () => {
     stopping.abort()
     await shipping
   }
+  startShipping()
   return {
     ...stack,
     pipeline: await openPipeline(sql),
@@ -57,6 +63,7 @@ export async function openVerifyLab(): Promise<VerifyLab> {
     },
     shipped: () => untilShipped(stack),
     stopShipping,
+    startShipping,
     async close() {
       await stopShipping()
       await stack.close()

@@ -21,7 +21,7 @@ export interface SliceReport {
   slice: Slice
   contacts: number
   different: Different[]
-  restless: number
+  restless: string[]
 }
 
 /**
@@ -49,7 +49,7 @@ async function compareSlice(deps: CompareDeps, slice: Slice, size: number): Prom
   const held = await sumClickHouse(deps.clickhouse, slice)
   const contacts = expected.filter(({ kind }) => kind === 'contact').reduce((sum, { count }) => sum + count, 0)
   const buckets = bucketsApart(expected.flatMap(twice), held)
-  if (buckets.length === 0) return { slice, contacts, different: [], restless: 0 }
+  if (buckets.length === 0) return { slice, contacts, different: [], restless: [] }
   const ids = contactsApart(
     await sumContactsInPostgres(deps.sql, slice, buckets),
     await sumContactsInClickHouse(deps.clickhouse, slice, buckets, size + MOST_STRANGERS),

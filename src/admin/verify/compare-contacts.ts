@@ -24,8 +24,8 @@ export interface Different {
 
 export interface Compared {
   different: Different[]
-  /** Contacts that changed each time they were looked at. */
-  restless: number
+  /** Contacts that changed, or waited for the shipper, each time they were looked at. */
+  restless: string[]
 }
 
 /** Contacts in one question. */
@@ -46,7 +46,7 @@ export async function compareContacts(deps: CompareDeps, businessId: string, ids
     left = [...restless, ...different.map(({ contactId }) => contactId).filter((id) => timesOf(seen, id) < SIGHTINGS)]
   }
   const sure = [...seen.values()].filter(({ times }) => times >= SIGHTINGS)
-  return { different: sure.map(({ last }) => last), restless: left.length }
+  return { different: sure.map(({ last }) => last), restless: left }
 }
 
 async function lookAt(deps: CompareDeps, businessId: string, ids: string[]): Promise<Look> {

@@ -5,7 +5,7 @@ import { checkRoad } from './check-road.ts'
 import { checkBusinesses } from './check-tables.ts'
 import { checkViews } from './check-views.ts'
 import { compareBusiness } from './compare-business.ts'
-import { compareContacts, type CompareDeps, type Different } from './compare-contacts.ts'
+import { type Compared, compareContacts, type CompareDeps, type Different } from './compare-contacts.ts'
 import type { Difference, DifferenceKind } from './difference.ts'
 
 export interface InspectDeps extends CompareDeps {
@@ -24,8 +24,9 @@ export interface InspectDeps extends CompareDeps {
 export interface Findings {
   businesses: number
   contacts: number
-  /** Contacts that changed each time they were looked at. */
-  restless: number
+  /** Contacts that changed, or waited for the shipper, each time they were looked at; and how many these are, kept or not. */
+  restless: { businessId: string; contactId: string }[]
+  moving: number
   different: Different[]
   /** Contacts that differ, kept or not; and how often they do, by kind. */
   differing: number
@@ -58,17 +59,17 @@ export async function inspectAll(deps: InspectDeps, { businesses, known }: Chose
   return findings
 }
 
-/** Only what an earlier inspection found apart, of those that it kept. */
+/** Only what an earlier inspection found apart or could not compare, of those that it kept. */
 export async function inspectAgain(deps: InspectDeps, before: Findings): Promise<Findings> {
   const findings = { ...nothingFound(), businesses: before.businesses, contacts: before.contacts }
   const ids = new Set(
     before.others.flatMap(({ kind, businessId }) => (isOfBusiness(kind) && businessId ? [businessId] : [])),
   )
-  for (const [businessId, different] of Map.groupBy(before.different, (one) => one.businessId)) {
+  for (const [businessId, some] of Map.groupBy([...before.different, ...before.restless], (one) => one.businessId)) {
     const compared = await compareContacts(
       deps,
       businessId,
-      different.map(({ contactId }) => contactId),
+      some.map(({ contactId }) => contactId),
     )
     await take(deps, findings, businessId, compared)
   }
@@ -88,7 +89,8 @@ async function checkWhole(deps: InspectDeps, businessId: string): Promise<Differ
 const nothingFound = (): Findings => ({
   businesses: 0,
   contacts: 0,
-  restless: 0,
+  restless: [],
+  moving: 0,
   different: [],
   differing: 0,
   kinds: new Map(),
@@ -99,9 +101,11 @@ async function take(
   deps: InspectDeps,
   findings: Findings,
   businessId: string,
-  { different, restless }: { different: Different[]; restless: number },
+  { different, restless }: Compared,
 ): Promise<void> {
-  findings.restless += restless
+  const moving = restless.map((contactId) => ({ businessId, contactId }))
+  findings.restless.push(...moving.slice(0, deps.mostKept - findings.restless.length))
+  findings.moving += restless.length
   findings.differing += different.length
   for (const { kind } of different.flatMap(({ facts }) => facts))
     findings.kinds.set(kind, (findings.kinds.get(kind) ?? 0) + 1)

@@ -24,7 +24,8 @@ const NOTES = `Compared, contact by contact: events, first, last and count of ea
 Repair asks the shipper to send what ClickHouse lacks and the outbox still holds (OUTBOX_KEEP), to make snapshots and
   statistics anew, and to finish erasures once more. Asking twice, or being stopped, does no harm. What is older than
   the outbox is told, and so is what ClickHouse has beyond Postgres: nothing is deleted but what was erased or doubled.
-Exit code: 0 they agree, 1 they differ, 2 typed wrongly, 3 they could not be compared.`
+Exit code: 0 they agree, 1 they differ, 2 typed wrongly, 3 they, or some contacts that never came to rest, could not be
+  compared.`
 
 const verifyStores: Command = {
   name: 'verify',
@@ -63,7 +64,8 @@ async function runRound(deps: Deps, repair: boolean): Promise<Report> {
     const verdict = await compare(deps, repair)
     deps.signal.throwIfAborted()
     const seconds = (performance.now() - started) / 1000
-    const exitCode = agrees(verdict) ? CODES.agree : CODES.differ
+    const agree = agrees(verdict)
+    const exitCode = agree === null ? CODES.notCompared : agree ? CODES.agree : CODES.differ
     return { json: toJson(verdict, seconds), text: toText(verdict, seconds), exitCode }
   } catch (error) {
     const code = error instanceof CommandError ? error.code : 'not_compared'

@@ -23,7 +23,11 @@ const NAMES: Record<DifferenceKind, string> = {
   groups: 'groups',
 }
 
-export const agrees = ({ differences, differing }: Verdict): boolean => differences.length === 0 && differing === 0
+/** Null when nothing is known to differ, and not everything could be compared. */
+export function agrees({ differences, differing, restless }: Verdict): boolean | null {
+  if (differences.length > 0 || differing > 0) return false
+  return restless > 0 ? null : true
+}
 
 export function toJson(verdict: Verdict, seconds: number) {
   const { businesses, contacts, restless, differing, found, differences, repaired } = verdict
@@ -45,10 +49,14 @@ export function toText(verdict: Verdict, seconds: number): string {
   const compared = `${plural(contacts, 'contact')} of ${plural(businesses, 'business', 'businesses')} in ${seconds.toFixed(1)} s`
   return [
     ...repairsOf(verdict),
-    agrees(verdict) ? `Postgres and ClickHouse agree: ${compared}.` : `${summaryOf(verdict)} (${compared}):`,
+    agrees(verdict) === false
+      ? `${summaryOf(verdict)} (${compared}):`
+      : `Postgres and ClickHouse agree${restless > 0 ? ' as far as they could be compared' : ''}: ${compared}.`,
     ...differences.slice(0, SHOWN).map((one) => `  ${describe(one)}`),
     ...(differences.length > SHOWN ? [`  … and more: --json shows up to ${SHOWN_AS_JSON}`] : []),
-    ...(restless > 0 ? [`${plural(restless, 'contact')} changed all the time and could not be compared.`] : []),
+    ...(restless > 0
+      ? [`${plural(restless, 'contact')} changed, or waited for the shipper, all the time and could not be compared.`]
+      : []),
     ...adviceOf(verdict),
   ].join('\n')
 }
@@ -108,7 +116,7 @@ function repairsOf({ repaired }: Verdict): string[] {
 
 /** What to do next. */
 function adviceOf(verdict: Verdict): string[] {
-  if (agrees(verdict)) return []
+  if (agrees(verdict) !== false) return []
   const { repaired, differences } = verdict
   const kinds = new Set(differences.map(({ kind }) => kind))
   const isOwn = kinds.has('postgres') || kinds.has('redis') || kinds.has('groups')

@@ -20,7 +20,7 @@ export type VerifyDeps = Omit<InspectDeps, 'onDifferent'> & RepairDeps
 export interface Verdict {
   businesses: number
   contacts: number
-  /** Contacts that changed each time they were looked at, and were not compared. */
+  /** Contacts that changed, or waited for the shipper, each time they were looked at, and were not compared. */
   restless: number
   /** Contacts that differ. */
   differing: number
@@ -59,6 +59,8 @@ export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<
   }
   return await withShipper(deps, async () => {
     await untilCaughtUp(deps)
+    // What an earlier repair asked for, and died: contacts that wait cannot be compared.
+    await untilAsked(deps, 0)
     const { findings, asked } = await repairAll(deps, chosen)
     return { ...(await conclude(deps, findings)), repaired: { ...asked, tables: missing.length } }
   })
@@ -85,6 +87,8 @@ async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: 
     await untilAsked(deps, 0)
     const [before, askedBefore] = [findings, totalOf(asked)]
     findings = await lookAgain(repairing, before, chosen)
+    // One that came to rest at last may be apart, and nothing was asked for it yet.
+    if (findings.moving < before.moving) continue
     if (totalOf(asked) === askedBefore) break
     // What was just asked for is not in the findings.
     await untilAsked(deps, 0)
@@ -100,16 +104,18 @@ function add(asked: Asked, more: Partial<Asked>): void {
 
 const totalOf = ({ saves, copies, contacts, erasures }: Asked): number => saves + copies + contacts + erasures
 
-const countOf = ({ differing, others }: Findings): number => differing + others.length
+/** What is not known to agree. */
+const countOf = ({ differing, moving, others }: Findings): number => differing + others.length + moving
 
 /** Only at what was apart, unless that was too much to be remembered. */
 async function lookAgain(deps: InspectDeps, before: Findings, chosen: Chosen): Promise<Findings> {
-  return before.differing > before.different.length ? await inspectAll(deps, chosen) : await inspectAgain(deps, before)
+  const isAllKept = before.differing === before.different.length && before.moving === before.restless.length
+  return isAllKept ? await inspectAgain(deps, before) : await inspectAll(deps, chosen)
 }
 
 async function conclude(deps: VerifyDeps, findings: Findings): Promise<Omit<Verdict, 'repaired'>> {
-  const { businesses, contacts, restless, different, differing, kinds, others } = findings
+  const { businesses, contacts, moving, different, differing, kinds, others } = findings
   const differences = [...(await explain(deps, different)), ...others]
   const found = { ...Object.fromEntries(kinds), ...countKinds(others) }
-  return { businesses, contacts, restless, differing, found, differences }
+  return { businesses, contacts, restless: moving, differing, found, differences }
 }
