@@ -76,6 +76,7 @@ const ROUNDS = 4
 test('no false alarm in a storm, and nobody is left out when it is over', async () => {
   const storm = await startStorm()
   try {
+    await expect.poll(() => storm.answered(), { timeout: 60_000 }).toBeGreaterThan(0)
     for (let round = 0; round < ROUNDS; round += 1) {
       const before = storm.answered()
       const verdict = await verifyStack(service, ...(round % 2 === 0 ? [] : ['--repair']))

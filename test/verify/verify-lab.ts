@@ -17,6 +17,7 @@ export interface Verdict {
   businesses: number
   contacts: number
   notCompared: number
+  stuck: number
   differing: number
   found: Record<string, number>
   differences: Difference[]

@@ -1,6 +1,6 @@
 import { pause } from '../../stream/pause.ts'
 import { sumClickHouse, sumContactsInClickHouse } from './clickhouse-facts.ts'
-import { compareContacts, type CompareDeps, type Different } from './compare-contacts.ts'
+import { compareContacts, type CompareDeps, type Different, type Restless } from './compare-contacts.ts'
 import { type Checksum, type ContactChecksum, GREATEST_ID, LEAST_ID, type Slice, twice } from './facts.ts'
 import { endOfSlice, sumContactsInPostgres, sumPostgres } from './postgres-facts.ts'
 
@@ -21,7 +21,7 @@ export interface SliceReport {
   slice: Slice
   contacts: number
   different: Different[]
-  restless: string[]
+  restless: Restless[]
 }
 
 /**

@@ -24,8 +24,14 @@ export interface Different {
 
 export interface Compared {
   different: Different[]
-  /** Contacts that changed, or waited for the shipper, each time they were looked at. */
-  restless: string[]
+  restless: Restless[]
+}
+
+/** A contact that could not be compared. */
+export interface Restless {
+  contactId: string
+  /** True: nothing happened to it, and the shipper left it waiting all the time. False: it changed all the time. */
+  isStuck: boolean
 }
 
 /** Contacts in one question. */
@@ -38,32 +44,44 @@ const PAUSE_MS = 150
 /** Compares these contacts one by one. Only what is at rest is compared, and a difference must be seen again and again. */
 export async function compareContacts(deps: CompareDeps, businessId: string, ids: string[]): Promise<Compared> {
   const seen = new Map<string, { times: number; last: Different }>()
+  const first = new Map<string, Lines>()
+  const last = new Map<string, Lines>()
   let left = ids
   for (let look = 0; look < LOOKS && left.length > 0 && !deps.signal.aborted; look += 1) {
     if (look > 0) await pause(PAUSE_MS * look, deps.signal)
     const { different, restless } = await lookAt(deps, businessId, left)
     for (const one of different) seen.set(one.contactId, { times: timesOf(seen, one.contactId) + 1, last: one })
-    left = [...restless, ...different.map(({ contactId }) => contactId).filter((id) => timesOf(seen, id) < SIGHTINGS)]
+    for (const [id, lines] of restless) {
+      if (!first.has(id)) first.set(id, lines)
+      last.set(id, lines)
+    }
+    left = [
+      ...restless.keys(),
+      ...different.map(({ contactId }) => contactId).filter((id) => timesOf(seen, id) < SIGHTINGS),
+    ]
   }
   const sure = [...seen.values()].filter(({ times }) => times >= SIGHTINGS)
-  return { different: sure.map(({ last }) => last), restless: left }
+  return {
+    different: sure.map(({ last }) => last),
+    restless: left.map((contactId) => ({ contactId, isStuck: isSame(first.get(contactId), last.get(contactId)) })),
+  }
 }
 
 async function lookAt(deps: CompareDeps, businessId: string, ids: string[]): Promise<Look> {
-  const all: Look = { different: [], restless: [] }
+  const all: Look = { different: [], restless: new Map() }
   for (let at = 0; at < ids.length && !deps.signal.aborted; at += BATCH) {
     if (ids.length > BATCH) deps.say(`looking at ${ids.length} contacts one by one`)
     const { different, restless } = await lookOnce(deps, businessId, ids.slice(at, at + BATCH))
     all.different.push(...different)
-    all.restless.push(...restless)
+    for (const [id, lines] of restless) all.restless.set(id, lines)
   }
   return all
 }
 
 interface Look {
   different: Different[]
-  /** Those that changed meanwhile, or wait for the shipper. */
-  restless: string[]
+  /** Those that changed meanwhile, or wait for the shipper, as they were. */
+  restless: Map<string, Lines>
 }
 
 const timesOf = (seen: Map<string, { times: number }>, id: string): number => seen.get(id)?.times ?? 0
@@ -82,7 +100,7 @@ async function lookOnce(deps: CompareDeps, businessId: string, ids: string[]): P
     const standing = before.standing.get(id)
     return standing !== 'erased' && !isSame(expected.get(id), held.get(id))
   })
-  if (apart.length === 0) return { different: [], restless: [] }
+  if (apart.length === 0) return { different: [], restless: new Map() }
   const after = await readPostgres(deps.sql, businessId, apart)
   const atRest = byContact(after.facts.flatMap(twice))
   const isAtRest = (id: string) =>
@@ -95,7 +113,10 @@ async function lookOnce(deps: CompareDeps, businessId: string, ids: string[]): P
     isKnown: isKnown(before, contactId),
     facts: difference(expected.get(contactId), held.get(contactId)),
   }))
-  return { different, restless: apart.filter((id) => !isAtRest(id)) }
+  return {
+    different,
+    restless: new Map(apart.filter((id) => !isAtRest(id)).map((id) => [id, expected.get(id) ?? NONE])),
+  }
 }
 
 const KNOWN: Standing[] = ['settled', 'waiting']

@@ -5,7 +5,7 @@ import { checkRoad } from './check-road.ts'
 import { checkBusinesses } from './check-tables.ts'
 import { checkViews } from './check-views.ts'
 import { compareBusiness } from './compare-business.ts'
-import { type Compared, compareContacts, type CompareDeps, type Different } from './compare-contacts.ts'
+import { type Compared, compareContacts, type CompareDeps, type Different, type Restless } from './compare-contacts.ts'
 import type { Difference, DifferenceKind } from './difference.ts'
 
 export interface InspectDeps extends CompareDeps {
@@ -24,9 +24,10 @@ export interface InspectDeps extends CompareDeps {
 export interface Findings {
   businesses: number
   contacts: number
-  /** Contacts that changed, or waited for the shipper, each time they were looked at; and how many these are, kept or not. */
-  restless: { businessId: string; contactId: string }[]
-  moving: number
+  /** Contacts that could not be compared; how many they are, kept or not; and how many of them are stuck. */
+  restless: (Restless & { businessId: string })[]
+  notCompared: number
+  stuck: number
   different: Different[]
   /** Contacts that differ, kept or not; and how often they do, by kind. */
   differing: number
@@ -90,7 +91,8 @@ const nothingFound = (): Findings => ({
   businesses: 0,
   contacts: 0,
   restless: [],
-  moving: 0,
+  notCompared: 0,
+  stuck: 0,
   different: [],
   differing: 0,
   kinds: new Map(),
@@ -103,9 +105,10 @@ async function take(
   businessId: string,
   { different, restless }: Compared,
 ): Promise<void> {
-  const moving = restless.map((contactId) => ({ businessId, contactId }))
-  findings.restless.push(...moving.slice(0, deps.mostKept - findings.restless.length))
-  findings.moving += restless.length
+  const kept = restless.slice(0, deps.mostKept - findings.restless.length)
+  findings.restless.push(...kept.map((one) => ({ businessId, ...one })))
+  findings.notCompared += restless.length
+  findings.stuck += restless.filter(({ isStuck }) => isStuck).length
   findings.differing += different.length
   for (const { kind } of different.flatMap(({ facts }) => facts))
     findings.kinds.set(kind, (findings.kinds.get(kind) ?? 0) + 1)

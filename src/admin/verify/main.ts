@@ -24,8 +24,8 @@ const NOTES = `Compared, contact by contact: events, first, last and count of ea
 Repair asks the shipper to send what ClickHouse lacks and the outbox still holds (OUTBOX_KEEP), to make snapshots and
   statistics anew, and to finish erasures once more. Asking twice, or being stopped, does no harm. What is older than
   the outbox is told, and so is what ClickHouse has beyond Postgres: nothing is deleted but what was erased or doubled.
-Exit code: 0 they agree, 1 they differ, 2 typed wrongly, 3 they, or some contacts that never came to rest, could not be
-  compared.`
+Exit code: 0 they agree, 1 they differ, 2 typed wrongly, 3 they could not be compared, or
+  nothing differs but the shipper leaves contacts waiting.`
 
 const verifyStores: Command = {
   name: 'verify',

@@ -23,20 +23,24 @@ const NAMES: Record<DifferenceKind, string> = {
   groups: 'groups',
 }
 
-/** Null when nothing is known to differ, and not everything could be compared. */
-export function agrees({ differences, differing, restless }: Verdict): boolean | null {
+/**
+ * Null when nothing is known to differ, and the shipper left some waiting. Contacts that change all the time are told and
+ * count as agreeing: on a busy system there always are some.
+ */
+export function agrees({ differences, differing, stuck }: Verdict): boolean | null {
   if (differences.length > 0 || differing > 0) return false
-  return restless > 0 ? null : true
+  return stuck > 0 ? null : true
 }
 
 export function toJson(verdict: Verdict, seconds: number) {
-  const { businesses, contacts, restless, differing, found, differences, repaired } = verdict
+  const { businesses, contacts, notCompared, stuck, differing, found, differences, repaired } = verdict
   return {
     agree: agrees(verdict),
     seconds: Math.round(seconds * 10) / 10,
     businesses,
     contacts,
-    notCompared: restless,
+    notCompared,
+    stuck,
     differing,
     found,
     differences: differences.slice(0, SHOWN_AS_JSON),
@@ -45,17 +49,20 @@ export function toJson(verdict: Verdict, seconds: number) {
 }
 
 export function toText(verdict: Verdict, seconds: number): string {
-  const { businesses, contacts, restless, differences } = verdict
+  const { businesses, contacts, notCompared, stuck, differences } = verdict
   const compared = `${plural(contacts, 'contact')} of ${plural(businesses, 'business', 'businesses')} in ${seconds.toFixed(1)} s`
   return [
     ...repairsOf(verdict),
     agrees(verdict) === false
       ? `${summaryOf(verdict)} (${compared}):`
-      : `Postgres and ClickHouse agree${restless > 0 ? ' as far as they could be compared' : ''}: ${compared}.`,
+      : `Postgres and ClickHouse agree${notCompared > 0 ? ' as far as they could be compared' : ''}: ${compared}.`,
     ...differences.slice(0, SHOWN).map((one) => `  ${describe(one)}`),
     ...(differences.length > SHOWN ? [`  … and more: --json shows up to ${SHOWN_AS_JSON}`] : []),
-    ...(restless > 0
-      ? [`${plural(restless, 'contact')} changed, or waited for the shipper, all the time and could not be compared.`]
+    ...(notCompared > stuck
+      ? [`${plural(notCompared - stuck, 'contact')} changed all the time and could not be compared.`]
+      : []),
+    ...(stuck > 0
+      ? [`${plural(stuck, 'contact')} waited for the shipper all the time: are the workers and ClickHouse well?`]
       : []),
     ...adviceOf(verdict),
   ].join('\n')

@@ -20,8 +20,9 @@ export type VerifyDeps = Omit<InspectDeps, 'onDifferent'> & RepairDeps
 export interface Verdict {
   businesses: number
   contacts: number
-  /** Contacts that changed, or waited for the shipper, each time they were looked at, and were not compared. */
-  restless: number
+  /** Contacts that changed, or waited for the shipper, each time they were looked at; and those that only waited. */
+  notCompared: number
+  stuck: number
   /** Contacts that differ. */
   differing: number
   /** How many differences there are of each kind. */
@@ -68,7 +69,7 @@ export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<
 
 const ignore = () => Promise.resolve()
 
-const NOTHING = { businesses: 0, contacts: 0, restless: 0, differing: 0, repaired: null }
+const NOTHING = { businesses: 0, contacts: 0, notCompared: 0, stuck: 0, differing: 0, repaired: null }
 
 const countKinds = (differences: Difference[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(differences, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]))
@@ -88,7 +89,7 @@ async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: 
     const [before, askedBefore] = [findings, totalOf(asked)]
     findings = await lookAgain(repairing, before, chosen)
     // One that came to rest at last may be apart, and nothing was asked for it yet.
-    if (findings.moving < before.moving) continue
+    if (findings.notCompared < before.notCompared) continue
     if (totalOf(asked) === askedBefore) break
     // What was just asked for is not in the findings.
     await untilAsked(deps, 0)
@@ -105,17 +106,17 @@ function add(asked: Asked, more: Partial<Asked>): void {
 const totalOf = ({ saves, copies, contacts, erasures }: Asked): number => saves + copies + contacts + erasures
 
 /** What is not known to agree. */
-const countOf = ({ differing, moving, others }: Findings): number => differing + others.length + moving
+const countOf = ({ differing, notCompared, others }: Findings): number => differing + others.length + notCompared
 
 /** Only at what was apart, unless that was too much to be remembered. */
 async function lookAgain(deps: InspectDeps, before: Findings, chosen: Chosen): Promise<Findings> {
-  const isAllKept = before.differing === before.different.length && before.moving === before.restless.length
+  const isAllKept = before.differing === before.different.length && before.notCompared === before.restless.length
   return isAllKept ? await inspectAgain(deps, before) : await inspectAll(deps, chosen)
 }
 
 async function conclude(deps: VerifyDeps, findings: Findings): Promise<Omit<Verdict, 'repaired'>> {
-  const { businesses, contacts, moving, different, differing, kinds, others } = findings
+  const { businesses, contacts, notCompared, stuck, different, differing, kinds, others } = findings
   const differences = [...(await explain(deps, different)), ...others]
   const found = { ...Object.fromEntries(kinds), ...countKinds(others) }
-  return { businesses, contacts, restless: moving, differing, found, differences }
+  return { businesses, contacts, notCompared, stuck, differing, found, differences }
 }
