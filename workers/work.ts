@@ -22,6 +22,8 @@ function itemsOf(request: Request): [index: number | null, item: Item][] {
   switch (request.kind) {
     case 'track':
       return [[null, { ...base, kind: 'event', keyed: request.keyed, source: request.source, fact: request.fact }]]
+    case 'browser':
+      return [[null, { ...base, kind: 'browser', fact: request.fact }]]
     case 'batch':
       return request.items.map(({ index, fact }) => [
         index,

@@ -29,7 +29,7 @@ export function recordsOf(state: State, changes: Changes) {
     statistics: deltas.flatMap(([id, delta]) => statisticRecords(state, id, delta)),
     revenue: deltas.flatMap(([id, delta]) => revenueRecords(state, id, delta)),
     keys: keyRecords(state, changes),
-    visitors: changes.newVisitors.map((row) => inSnakeCase(moved(row))),
+    ...visitorRecords(state, changes),
     listedVisitors: changes.listedVisitors.map((row) => inSnakeCase(moved(row))),
     identifications: changes.identifications.map((row) => inSnakeCase(moved(row))),
     newEnrolments: changes.newEnrolments.map(({ enrolment, businessId }) =>
@@ -65,7 +65,7 @@ function keyRecords(state: State, changes: Changes) {
   const records = changes.newKeys.map((key) => ({
     business_id: key.businessId,
     key_hash: hashKey(key.key),
-    contact_id: survivorOf(state, key.contactId),
+    contact_id: key.contactId && survivorOf(state, key.contactId),
     occurred_at: key.occurredAt,
   }))
   return records.sort((a, b) => byFirst([a.key_hash, a], [b.key_hash, b]))
@@ -176,6 +176,34 @@ function revenueRecords(state: State, contact_id: string, { revenue }: ContactDe
     currency,
     amount,
   }))
+}
+
+/** Sorted, as all that two saves may meet at. */
+function visitorRecords(state: State, changes: Changes) {
+  const survivor = (id: string | null) => id && survivorOf(state, id)
+  return {
+    visitors: [...changes.visitors].sort(byFirst).map(([, change]) =>
+      inSnakeCase(change, {
+        // A merge of this batch has moved the browser by then.
+        assumedContactId: survivor(change.assumedContactId),
+        contactId: survivor(change.contactId),
+        currentContactId: survivor(change.currentContactId),
+        joinedContactId: survivor(change.joinedContactId),
+      }),
+    ),
+    visitorLinks: changes.visitorLinks.map((link) => inSnakeCase(link, { contactId: survivor(link.contactId) })),
+    visitorEvents: [...changes.visitorEvents.values()].flat().map((event) => ({
+      business_id: event.businessId,
+      visitor_id: event.fact.visitorId,
+      event_id: event.eventId,
+      event: event.fact.event,
+      occurred_at: event.fact.occurredAt,
+      received_at: event.receivedAt,
+      // Whose it is, is written once it is somebody's.
+      line: timelineLine({ ...event, contactId: '' }),
+    })),
+    sightings: changes.sightings.map((sighting) => inSnakeCase(sighting)),
+  }
 }
 
 /** Once per contact and channel: of two contacts that became one, the opt-out stays, with the record of how it came. */

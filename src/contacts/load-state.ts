@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type FieldType, IDENTITY_KINDS, type IdentityKind, type Profile, type Subscriptions } from '../rules/facts.ts'
 import type { Item } from '../rules/item.ts'
+import { repeatKey } from '../rules/decide-browser-event.ts'
 import {
   type BusinessState,
   type Campaign,
@@ -79,7 +80,8 @@ function goalEvents(business: BusinessState): string[] {
 interface Asked {
   identities: { business_id: string; kind: IdentityKind; value: string }[]
   keys: { business_id: string; key_hash: string }[]
-  visitors: { business_id: string; visitor_id: string }[]
+  /** `speaks`: its events are somebody's. `joins`: somebody may identify it. */
+  visitors: { business_id: string; visitor_id: string; speaks: boolean; joins: boolean }[]
   contacts: { business_id: string; id: string }[]
   /** The key as sent, by business and hash. */
   keyByHash: Map<string, string>
@@ -88,6 +90,7 @@ interface Asked {
 /** Each question once: a hot contact or a repeated key is asked for a single time. */
 function whatToAsk(items: Item[], isKnown: (businessId: string, identityKey: string) => boolean): Asked {
   const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [], keyByHash: new Map() }
+  const visitors = new Map<string, Asked['visitors'][number]>()
   const seen = new Set<string>()
   const once = (key: string) => !seen.has(key) && Boolean(seen.add(key))
   for (const item of items) {
@@ -97,22 +100,39 @@ function whatToAsk(items: Item[], isKnown: (businessId: string, identityKey: str
       continue
     }
     for (const kind of IDENTITY_KINDS) {
-      const value = item.fact.identity[kind]
+      const value = item.kind === 'browser' ? undefined : item.fact.identity[kind]
       if (value === undefined) continue
       const key = identityKey(business_id, kind, value)
       if (once(`i ${key}`) && !isKnown(business_id, key)) asked.identities.push({ business_id, kind, value })
     }
     const { visitorId } = item.fact
-    if (visitorId !== null && once(`v ${scopedKey(business_id, visitorId)}`))
-      asked.visitors.push({ business_id, visitor_id: visitorId })
-    const key = item.kind === 'event' ? item.fact.idempotencyKey : null
+    if (visitorId !== null) askVisitor(visitors, business_id, visitorId, item.kind)
+    const key = keyOf(item)
     if (key !== null && once(`k ${scopedKey(business_id, key)}`)) {
       const key_hash = hashKey(key)
       asked.keys.push({ business_id, key_hash })
       asked.keyByHash.set(scopedKey(business_id, key_hash), key)
     }
   }
+  asked.visitors.push(...visitors.values())
   return asked
+}
+
+function askVisitor(
+  visitors: Map<string, Asked['visitors'][number]>,
+  business_id: string,
+  visitor_id: string,
+  kind: Item['kind'],
+): void {
+  const key = scopedKey(business_id, visitor_id)
+  const asked = visitors.get(key) ?? { business_id, visitor_id, speaks: false, joins: false }
+  asked[kind === 'browser' ? 'speaks' : 'joins'] = true
+  visitors.set(key, asked)
+}
+
+function keyOf(item: Item): string | null {
+  if (item.kind === 'browser') return repeatKey(item.fact)
+  return item.kind === 'event' ? item.fact.idempotencyKey : null
 }
 
 interface LoadedState {
@@ -140,7 +160,14 @@ interface LoadedState {
     merged_ids: string[] | null
   }[]
   keys: { business_id: string; key_hash: string; occurred_at: number; erased_as: string | null }[]
-  visitors: { business_id: string; visitor_id: string; owner: string | null; listed_by: string[] | null }[]
+  visitors: {
+    business_id: string
+    visitor_id: string
+    current: string | null
+    last_from: number | null
+    listed_by: string[] | null
+    history: [event: string, firstAt: number, lastAt: number, count: number][] | null
+  }[]
 }
 
 const isEmpty = ({ identities, keys, visitors, contacts }: Asked) =>
@@ -155,8 +182,12 @@ function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, str
   }
   for (const row of loaded.visitors)
     state.visitors.set(scopedKey(row.business_id, row.visitor_id), {
-      owner: row.owner,
+      current: row.current,
+      lastFrom: row.last_from,
       listedBy: new Set(row.listed_by),
+      history: new Map(
+        (row.history ?? []).map(([event, firstAt, lastAt, count]) => [event, { firstAt, lastAt, count }]),
+      ),
     })
 }
 

@@ -1,8 +1,18 @@
-import { CHANNELS, type IdentityKind, type Subscriptions } from '../rules/facts.ts'
+import { CHANNELS, type IdentityKind, type Subscriptions, type Touch } from '../rules/facts.ts'
 import { STAGES, type StageName } from '../rules/journey-stage.ts'
 import { amountToNumber } from '../rules/money.ts'
 import type { TraitEntry } from '../rules/traits.ts'
 import type { Sql } from '../stores/postgres.ts'
+
+/** A browser that identified the person; null until a page with the tag has reported it. */
+export interface Visitor {
+  visitorId: string
+  firstSeenAt: string | null
+  lastSeenAt: string | null
+  firstTouch: ShownTouch | null
+  latestTouch: ShownTouch | null
+}
+type ShownTouch = Omit<Touch, 'at'> & { at: string }
 
 /** A person as callers see them (decisions, "Reading back"). Instants are ISO 8601 UTC. */
 export interface Contact {
@@ -23,12 +33,20 @@ export interface Contact {
   events: { event: string; firstAt: string; lastAt: string; count: number }[]
   subscriptions: Subscriptions
   visitorIds: string[]
+  visitors: Visitor[]
   enrolments: { campaignId: string; state: string; enrolledAt: string; endedAt: string | null }[]
   createdAt: string
   mergedFrom: string[]
 }
 
 type ProfileRow = Pick<Contact, 'firstName' | 'lastName' | 'country' | 'city' | 'language' | 'timezone'>
+interface VisitorRow {
+  visitorId: string
+  firstSeenAt: number | null
+  lastSeenAt: number | null
+  firstTouch: Touch | null
+  latestTouch: Touch | null
+}
 interface ContactRow extends ProfileRow {
   contactId: string
   createdAt: number
@@ -40,7 +58,7 @@ interface ContactRow extends ProfileRow {
   revenue: Record<string, string>
   events: { event: string; firstAt: number; lastAt: number; count: number }[]
   subscriptions: Partial<Subscriptions>
-  visitorIds: string[]
+  visitors: VisitorRow[]
   enrolments: { campaignId: string; state: string; enrolledAt: number; endedAt: number | null }[]
   mergedFrom: string[]
 }
@@ -68,8 +86,11 @@ export async function readContact(
         from event_statistics s where s.business_id = c.business_id and s.contact_id = c.id) as events,
       (select coalesce(json_object_agg(s.channel, s.subscribed), '{}')
         from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id) as subscriptions,
-      to_json(array(select v.visitor_id from contact_visitors v where v.business_id = c.business_id and v.contact_id = c.id
-        order by v.linked_at, v.visitor_id)) as "visitorIds",
+      (select coalesce(json_agg(json_build_object('visitorId', l.visitor_id, 'firstSeenAt', v.first_seen_at,
+          'lastSeenAt', v.last_seen_at, 'firstTouch', v.first_touch, 'latestTouch', v.latest_touch)
+          order by l.linked_at, l.visitor_id), '[]')
+        from contact_visitors l left join visitors v on v.business_id = l.business_id and v.visitor_id = l.visitor_id
+        where l.business_id = c.business_id and l.contact_id = c.id) as visitors,
       (select coalesce(json_agg(json_build_object('campaignId', e.campaign_id, 'state', e.state,
           'enrolledAt', e.enrolled_at, 'endedAt', e.ended_at) order by e.enrolled_at, e.received_at), '[]')
         from enrolments e where e.business_id = c.business_id and e.contact_id = c.id) as enrolments,
@@ -80,7 +101,7 @@ export async function readContact(
 }
 
 function toContact(row: ContactRow, currency: string): Contact {
-  const { contactId, firstName, lastName, country, city, language, timezone, tags, visitorIds, mergedFrom } = row
+  const { contactId, firstName, lastName, country, city, language, timezone, tags, visitors, mergedFrom } = row
   const byCurrency = Object.fromEntries(Object.entries(row.revenue).map(([code, sum]) => [code, amountToNumber(sum)]))
   return {
     contactId,
@@ -98,7 +119,8 @@ function toContact(row: ContactRow, currency: string): Contact {
     identities: showIdentities(row.identities),
     events: row.events.map((one) => ({ ...one, firstAt: isoTime(one.firstAt), lastAt: isoTime(one.lastAt) })),
     subscriptions: showSubscriptions(row.subscriptions),
-    visitorIds,
+    visitorIds: visitors.map(({ visitorId }) => visitorId),
+    visitors: visitors.map(showVisitor),
     enrolments: row.enrolments.map((one) => ({
       ...one,
       enrolledAt: isoTime(one.enrolledAt),
@@ -125,5 +147,17 @@ function showIdentities(rows: ContactRow['identities']): Contact['identities'] {
 function showSubscriptions(recorded: Partial<Subscriptions>): Subscriptions {
   return Object.fromEntries(CHANNELS.map((channel) => [channel, recorded[channel] ?? false])) as Subscriptions
 }
+
+function showVisitor({ visitorId, firstSeenAt, lastSeenAt, firstTouch, latestTouch }: VisitorRow): Visitor {
+  return {
+    visitorId,
+    firstSeenAt: firstSeenAt === null ? null : isoTime(firstSeenAt),
+    lastSeenAt: lastSeenAt === null ? null : isoTime(lastSeenAt),
+    firstTouch: showTouch(firstTouch),
+    latestTouch: showTouch(latestTouch),
+  }
+}
+
+const showTouch = (touch: Touch | null): ShownTouch | null => touch && { ...touch, at: isoTime(touch.at) }
 
 const isoTime = (epochMs: number): string => new Date(epochMs).toISOString()

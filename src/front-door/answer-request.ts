@@ -54,13 +54,16 @@ function openCall(door: Door, framed: Framed, request: Request, params: Record<s
     headers: {
       'X-Request-Id': requestId,
       ...COMMON_HEADERS,
-      ...(framed.crossOrigin && { 'Access-Control-Allow-Origin': '*' }),
+      ...(framed.crossOrigin && CROSS_ORIGIN_HEADERS),
     },
     charges: [],
     bodyShare: STRANGERS,
     bodyBytes: 0,
   }
 }
+
+/** A page that is told to wait learns for how long. */
+const CROSS_ORIGIN_HEADERS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' }
 
 /** Nobody guesses what an answer is, and nobody keeps one: it may be about a person. */
 const COMMON_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' }

@@ -4,12 +4,14 @@ import { RequestError } from '../errors.ts'
 import { answerRequest, type Framed } from './answer-request.ts'
 import { invalidRequest } from './check-body.ts'
 import type { Door, Route } from './door.ts'
+import { preflightRoute } from './browser-caller.ts'
 import { browserScriptRoute } from './routes/browser-script.ts'
+import { browserTrackRoute } from './routes/browser-track.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
 import { contactRoutes } from './routes/contacts.ts'
 import { customFieldsRoute } from './routes/custom-fields.ts'
 import { describeRoutes } from './routes/describe.ts'
-import { identifyPreflightRoute, identifyRoute } from './routes/identify.ts'
+import { identifyRoute } from './routes/identify.ts'
 import { manageContactRoutes } from './routes/manage-contact.ts'
 import { operationRoutes } from './routes/operation.ts'
 import { trackBatchRoute } from './routes/track-batch.ts'
@@ -19,7 +21,9 @@ export const API_ROUTES: readonly Route[] = [
   trackRoute,
   trackBatchRoute,
   identifyRoute,
-  identifyPreflightRoute,
+  preflightRoute(identifyRoute.path),
+  browserTrackRoute,
+  preflightRoute(browserTrackRoute.path),
   ...contactRoutes,
   ...manageContactRoutes,
   customFieldsRoute,

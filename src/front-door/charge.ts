@@ -7,7 +7,9 @@ import { WINDOW_SECONDS } from './limit-rate.ts'
 
 /** Reading, management and callers without a secret key have buckets of this many times the business's limit. */
 const WIDE = 5
-const UNKEYED_PER_ADDRESS = 20
+/** A minute. Behind one address there may be a whole office; identities are dearer: each may make a contact. */
+const PER_ADDRESS = { identify: 20, 'browser-track': 300 } as const
+const PER_VISITOR = { 'browser-track': 60 } as const
 
 /** One unit of the business's own limit: track, a batch of any size, a keyed identify. */
 export function chargeWrite(door: Door, call: Call, business: Business): Promise<void> {
@@ -19,15 +21,28 @@ export function chargeRead(door: Door, call: Call, business: Business): Promise<
   return charge(door, call, { bucket: `read:${business.id}`, limit: business.rateLimit * WIDE, policy: 'read' })
 }
 
-/** At most 20 identities per address and minute. */
-export function chargeAddress(door: Door, call: Call): Promise<void> {
-  const bucket = `identify-address:${networkOf(call.address)}`
-  return charge(door, call, { bucket, limit: UNKEYED_PER_ADDRESS, policy: null })
+/** What callers without a secret key do: each has buckets of its own, so that no crowd of one keeps out another. */
+export type UnkeyedRoad = keyof typeof PER_ADDRESS
+
+export function chargeAddress(door: Door, call: Call, road: UnkeyedRoad): Promise<void> {
+  const bucket = `${road}-address:${networkOf(call.address)}`
+  return charge(door, call, { bucket, limit: PER_ADDRESS[road], policy: null })
 }
 
 /** Callers without a secret key share a bucket per business, which never touches that of its servers. */
-export function chargeUnkeyed(door: Door, call: Call, business: Business): Promise<void> {
-  return charge(door, call, { bucket: `unkeyed:${business.id}`, limit: business.rateLimit * WIDE, policy: null })
+export function chargeUnkeyed(door: Door, call: Call, business: Business, road: UnkeyedRoad): Promise<void> {
+  const bucket = `${road}-unkeyed:${business.id}`
+  return charge(door, call, { bucket, limit: business.rateLimit * WIDE, policy: null })
+}
+
+export function chargeVisitor(
+  door: Door,
+  call: Call,
+  { id }: Business,
+  visitorId: string,
+  road: keyof typeof PER_VISITOR,
+): Promise<void> {
+  return charge(door, call, { bucket: `${road}-visitor:${id}:${visitorId}`, limit: PER_VISITOR[road], policy: null })
 }
 
 /** Throws RequestError `rate_limited`. Sets the headers that go with every later answer of the call. */

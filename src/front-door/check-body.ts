@@ -95,6 +95,7 @@ function describe(schema: TSchema): string {
   const { minLength = 0, maxLength, minItems = 0, maxItems } = schema as Record<string, number>
   switch (schema['type']) {
     case 'string':
+      if (typeof schema['pattern'] === 'string') return `text of the form ${schema['pattern']}`
       if (maxLength === undefined) return 'a string'
       return minLength > 0
         ? `a string of ${minLength} to ${maxLength} characters`
@@ -102,7 +103,7 @@ function describe(schema: TSchema): string {
     case 'array':
       return minItems > 0 ? `an array of ${minItems} to ${maxItems} items` : `an array of at most ${maxItems} items`
     case 'number':
-      return 'a finite number'
+      return schema['minimum'] === 0 ? 'a number from 0 on' : 'a finite number'
     case 'boolean':
       return 'true or false'
     case 'null':

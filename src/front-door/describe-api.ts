@@ -10,7 +10,8 @@ export interface Operation {
   /** Which key the caller needs. */
   key: 'secret' | 'optional' | 'none'
   query?: Record<string, { schema: object; description: string }>
-  body?: { schema: TSchema; example: object }
+  /** `media`: what it may be sent as; JSON alone when left out. */
+  body?: { schema: TSchema; example: object; media?: readonly string[] }
   /** Successes by status. */
   replies: Record<number, { description: string; data: TSchema; example: object }>
   errors: readonly ErrorCode[]
@@ -55,10 +56,14 @@ function describeOperation(method: string, path: string, operation: Operation): 
     security: { secret: [{ key: [] }], optional: [{ key: [] }, {}], none: [] }[key],
     parameters: describeParameters(path, operation),
     ...(body !== undefined && {
-      requestBody: { required: true, content: { 'application/json': { schema: body.schema, example: body.example } } },
+      requestBody: { required: true, content: describeContent(body) },
     }),
     responses: { ...Object.fromEntries(successes), ...describeErrors(errors) },
   }
+}
+
+function describeContent({ schema, example, media = ['application/json'] }: NonNullable<Operation['body']>): Document {
+  return Object.fromEntries(media.map((type) => [type, { schema, example }]))
 }
 
 /** `postApiSdkTrackBatch` */

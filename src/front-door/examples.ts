@@ -23,7 +23,22 @@ export const CONTACT_EXAMPLE = {
     },
   ],
   subscriptions: { email: true, sms: false, whatsapp: false, push: false },
-  visitorIds: [],
+  visitorIds: ['5f0c6d1be2a94f37a3d8c4b9e17f2a60'],
+  visitors: [
+    {
+      visitorId: '5f0c6d1be2a94f37a3d8c4b9e17f2a60',
+      firstSeenAt: '2026-02-27T18:02:11.000Z',
+      lastSeenAt: '2026-03-01T09:29:58.000Z',
+      firstTouch: {
+        at: '2026-02-27T18:02:10.000Z',
+        url: 'https://shop.example/',
+        referrer: 'https://news.example/',
+        utm: { source: 'news', campaign: 'spring' },
+        clickIds: { gclid: 'Cj0KCQ' },
+      },
+      latestTouch: { at: '2026-03-01T09:21:00.000Z', url: 'https://shop.example/pricing' },
+    },
+  ],
   enrolments: [
     {
       campaignId: '0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90',

@@ -6,30 +6,36 @@ import { type BodyRoom, type Held, hold, type Holder } from './hold-body.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
+const JSON_TYPE = 'application/json'
 
 export interface BodyLimit extends BodyRoom {
   /** Of one body (decisions, "Body limits"). */
   bytes: number
   /** For a whole body to arrive: a slow one holds its place no longer. */
   seconds: number
+  media: readonly string[]
 }
 /** Batches, uploaded slowly or many at once, leave room for live events (design, promise 8), and one business for the others. */
 export const BODY_LIMITS = {
-  single: { bytes: 256 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20 },
-  batch: { bytes: 32 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 120 },
+  single: { bytes: 256 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE] },
+  batch: { bytes: 32 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 120, media: [JSON_TYPE] },
+  // What pages send without asking first (a beacon, a fetch without a preflight) is text.
+  browser: { bytes: 64 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE, 'text/plain'] },
 } as const satisfies Record<string, BodyLimit>
 
 type Sent = Pick<Call, 'request'> & Held
 
 /** The parsed body. Throws RequestError: unsupported_media_type, payload_too_large, unavailable, malformed_json. */
 export async function readJson(door: Holder, call: Sent, limit: BodyLimit): Promise<unknown> {
-  refuseOtherMedia(call.request)
+  refuseOtherMedia(call.request, limit.media)
   return parseJson(await readBytes(door, call, limit))
 }
 
-function refuseOtherMedia(request: Request): void {
+function refuseOtherMedia(request: Request, media: readonly string[]): void {
   const [type = ''] = (request.headers.get('content-type') ?? '').split(';')
-  if (type.trim().toLowerCase() !== 'application/json') throw new RequestError('unsupported_media_type')
+  if (!media.includes(type.trim().toLowerCase())) {
+    throw new RequestError('unsupported_media_type', { message: `Content-Type must be ${media.join(' or ')}.` })
+  }
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding.trim().toLowerCase() !== 'identity') {
     throw new RequestError('unsupported_media_type', { message: 'Content-Encoding: send the body uncompressed.' })

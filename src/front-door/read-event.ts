@@ -28,7 +28,7 @@ function readFields(body: EventBody, business: Business, now: number): { fact: E
   const identity = readIdentity(body.identity, business.country)
   const tags = readTags(body.tags ?? [])
   const traits = readTraits(body.traits ?? {})
-  const properties = readProperties(body.properties)
+  const properties = readProperties(body.properties, 'properties')
   const { event, currency, idempotencyKey, visitorId } = body
   const unclean = uncleanIssues({ event, currency, idempotencyKey, visitorId })
   const faults = [...unclean, ...identity.faults, ...tags.faults, ...traits.faults, ...properties.faults]
@@ -70,13 +70,13 @@ interface ReadProperties {
   faults: Fault[]
 }
 
-function readProperties(raw: Record<string, unknown> | undefined): ReadProperties {
+/** `name`: what the caller calls them. */
+export function readProperties(raw: Record<string, unknown> | undefined, name: string): ReadProperties {
   const read: ReadProperties = { text: null, tooLarge: false, warnings: [], faults: [] }
   if (raw === undefined) return read
   if (hasMoreValues(raw, MAX_PROPERTIES_BYTES / 2)) return { ...read, tooLarge: true }
   const { value, changed, tooDeep } = sanitiseJson(raw)
-  if (tooDeep)
-    return { ...read, faults: [{ path: 'properties', message: 'properties must not be nested that deeply' }] }
-  const warnings = changed ? ['properties held values that cannot be stored; they were replaced'] : []
+  if (tooDeep) return { ...read, faults: [{ path: name, message: `${name} must not be nested that deeply` }] }
+  const warnings = changed ? [`${name} held values that cannot be stored; they were replaced`] : []
   return { ...read, text: JSON.stringify(value), tooLarge: compactJsonBytes(value) > MAX_PROPERTIES_BYTES, warnings }
 }

@@ -1,6 +1,6 @@
 /** The `data` of each answer, for the OpenAPI description; the contract tests hold the answers to it. */
 import { type TSchema, Type } from '@sinclair/typebox'
-import { EVENT_TYPES, FIELD_TYPES } from '../rules/facts.ts'
+import { CLICK_IDS, EVENT_TYPES, FIELD_TYPES, UTM_FIELDS } from '../rules/facts.ts'
 import { STAGES } from '../rules/journey-stage.ts'
 
 const closed = { additionalProperties: false }
@@ -26,6 +26,17 @@ export const TrackData = Type.Object(
   { contactId: id, event: Type.String(), isNew: Type.Boolean(), deduped: Type.Boolean(), interpreted, warnings },
   closed,
 )
+export const BrowserTrackData = Type.Object(
+  {
+    contactId: orNull(id),
+    event: Type.String(),
+    isNew: Type.Boolean(),
+    deduped: Type.Boolean(),
+    interpreted,
+    warnings,
+  },
+  closed,
+)
 export const QueuedTrackData = Type.Object({ queued: Type.Literal(true), event: Type.String(), interpreted }, closed)
 export const BatchData = Type.Object(
   { received: count, recorded: count, deduped: count, failed: count, failures, warnings },
@@ -40,6 +51,19 @@ export const IdentifyData = Type.Object(
   closed,
 )
 export const QueuedData = Type.Object({ queued: Type.Literal(true) }, closed)
+
+const words = (names: readonly string[]) =>
+  Type.Optional(Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(Type.String())])), closed))
+const Touch = Type.Object(
+  {
+    at: instant,
+    url: Type.String(),
+    referrer: Type.Optional(Type.String()),
+    utm: words(UTM_FIELDS),
+    clickIds: words(CLICK_IDS),
+  },
+  closed,
+)
 
 const profileText = orNull(Type.String())
 const Contact = Type.Object(
@@ -70,6 +94,18 @@ const Contact = Type.Object(
     events: Type.Array(Type.Object({ event: Type.String(), firstAt: instant, lastAt: instant, count }, closed)),
     subscriptions,
     visitorIds: Type.Array(Type.String()),
+    visitors: Type.Array(
+      Type.Object(
+        {
+          visitorId: Type.String(),
+          firstSeenAt: orNull(instant),
+          lastSeenAt: orNull(instant),
+          firstTouch: orNull(Touch),
+          latestTouch: orNull(Touch),
+        },
+        { ...closed, description: 'Null until a page with the tag has reported the browser.' },
+      ),
+    ),
     enrolments: Type.Array(
       Type.Object(
         {

@@ -4,7 +4,7 @@
  * a placeholder, a trait key) is the business of the rules.
  */
 import { type Static, Type } from '@sinclair/typebox'
-import { EVENT_TYPES } from '../rules/facts.ts'
+import { CLICK_IDS, EVENT_TYPES, UTM_FIELDS } from '../rules/facts.ts'
 
 export const MAX_BATCH = 500
 const PROFILE_LENGTH = 256
@@ -114,6 +114,52 @@ export const IdentifySchema = Type.Object({
   businessId,
 })
 
+const word = optionalText(512, 'As the address said.')
+const words = (names: readonly string[], description: string) =>
+  Type.Optional(Type.Object(Object.fromEntries(names.map((name) => [name, word])), { description }))
+const ageMs = Type.Number({ minimum: 0, description: "Milliseconds ago, by the browser's own clock." })
+/** How a visitor came. */
+export const TouchSchema = Type.Object({
+  ageMs,
+  url: text(1, 2048, 'The page that the visitor came to.', 'https://shop.example/?utm_source=news'),
+  referrer: optionalText(2048, 'The page of another site that led there.'),
+  utm: words(UTM_FIELDS, 'The utm_… parameters.'),
+  clickIds: words(CLICK_IDS, 'The click ids of ad platforms.'),
+})
+/** Of the visitor, in a call from a page. */
+export const browserVisitorId = Type.String({
+  pattern: '^[0-9a-f]{32}$',
+  description: 'The id that the browser script made: 32 hexadecimal digits.',
+  examples: ['5f0c6d1be2a94f37a3d8c4b9e17f2a60'],
+})
+
+/** What `sluice.track` sends. */
+export const BrowserTrackSchema = Type.Object({
+  businessId: Type.Optional(Type.String({ description: 'Whose page it is; may be left out with a publishable key.' })),
+  visitorId: Type.Optional(browserVisitorId),
+  event: text(1, 64, 'Kept exactly as sent, trimmed.', 'demo_requested'),
+  details: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The properties of the event: any JSON, at most 32,768 bytes. Nothing in them counts as money.',
+      examples: [{ plan: 'pro' }],
+    }),
+  ),
+  messageId: Type.Optional(text(1, 64, 'Of this call: sent twice, it counts once.', '7c9e6679f2d14a0b')),
+  ageMs: Type.Optional(ageMs),
+  page: Type.Optional(
+    Type.Object(
+      {
+        url: optionalText(2048, 'Its address.'),
+        title: optionalText(256, 'Its title.'),
+        referrer: optionalText(2048, ''),
+      },
+      { description: 'Where it happened; not kept.' },
+    ),
+  ),
+  first: Type.Optional(TouchSchema),
+  latest: Type.Optional(TouchSchema),
+})
+
 /** An opt-in (true) or opt-out (false) per channel. */
 export const SubscriptionsSchema = Type.Object({
   email: Type.Optional(Type.Boolean()),
@@ -134,5 +180,7 @@ export const CampaignSchema = Type.Object({
 
 export type EventBody = Static<typeof EventSchema>
 export type IdentifyBody = Static<typeof IdentifySchema>
+export type BrowserTrackBody = Static<typeof BrowserTrackSchema>
+export type TouchBody = Static<typeof TouchSchema>
 export type SubscriptionsBody = Static<typeof SubscriptionsSchema>
 export type CampaignBody = Static<typeof CampaignSchema>

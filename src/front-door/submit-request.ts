@@ -1,11 +1,19 @@
 /** Puts a request on the road, and turns what became of it into an answer or a refusal. */
 import { RequestError } from '../errors.ts'
-import type { BatchAnswer, ContactAnswer, FailedAnswer, IdentifyAnswer, TrackAnswer } from '../stream/entry.ts'
+import type {
+  BatchAnswer,
+  BrowserAnswer,
+  ContactAnswer,
+  FailedAnswer,
+  IdentifyAnswer,
+  TrackAnswer,
+} from '../stream/entry.ts'
 import type { NewRequest, Submitted } from '../stream/submit.ts'
 import type { Call, Door } from './door.ts'
 
 interface AnswerOf {
   track: TrackAnswer
+  browser: BrowserAnswer
   batch: BatchAnswer
   identify: IdentifyAnswer
   erase: ContactAnswer

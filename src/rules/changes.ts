@@ -2,7 +2,7 @@
  * What a micro-batch does, folded per contact: the save writes each contact, statistic and sum once, however many
  * events of the batch touched it. Every sum, minimum, maximum and union here commutes.
  */
-import type { Channel, EventFact, FieldType, IdentityKind, Profile, Source } from './facts.ts'
+import type { Channel, EventFact, FieldType, IdentityKind, Profile, Source, Touch } from './facts.ts'
 import type { ContactState, EnrolmentState, State } from './state.ts'
 import type { TraitEntry } from './traits.ts'
 
@@ -27,13 +27,37 @@ export interface ContactDelta {
   revenue: Map<string, string>
 }
 
+/** What the timeline tells of an event. */
+export type TimelineFact = Pick<
+  EventFact,
+  'event' | 'occurredAt' | 'meaning' | 'value' | 'properties' | 'idempotencyKey' | 'visitorId'
+>
+
 export interface RecordedEvent {
   eventId: string
   businessId: string
   contactId: string
   receivedAt: number
   source: Source
-  fact: EventFact
+  fact: TimelineFact
+}
+
+/** An event of a visitor whom nobody has identified yet. */
+export type VisitorEvent = Omit<RecordedEvent, 'contactId'>
+
+/** Somebody identified a browser that was not theirs. */
+export interface VisitorChange {
+  businessId: string
+  visitorId: string
+  /** Whose it was in Postgres. */
+  assumedContactId: string | null
+  /** The first that identified it in this batch, and the last. */
+  contactId: string
+  currentContactId: string
+  linkedAt: number
+  /** Who got what Postgres has of its events, and how many these are. */
+  joinedContactId: string | null
+  joinedCount: number
 }
 
 /** A value that somebody got, lost or proved; the working copy tells who holds it now. */
@@ -66,8 +90,20 @@ export interface Changes {
   merges: { businessId: string; losingId: string; survivingId: string }[]
   mergeLog: MergeLogEntry[]
   newFields: { businessId: string; key: string; type: FieldType; createdAt: number }[]
-  newKeys: { businessId: string; key: string; contactId: string; occurredAt: number }[]
-  newVisitors: { businessId: string; visitorId: string; contactId: string; linkedAt: number }[]
+  /** `contactId` is null for an event of nobody's. */
+  newKeys: { businessId: string; key: string; contactId: string | null; occurredAt: number }[]
+  /** By `scopedKey`, as `visitorEvents`. */
+  visitors: Map<string, VisitorChange>
+  /** In order of time. */
+  visitorLinks: { businessId: string; visitorId: string; fromAt: number; contactId: string }[]
+  visitorEvents: Map<string, VisitorEvent[]>
+  sightings: {
+    businessId: string
+    visitorId: string
+    seenAt: number
+    firstTouch: Touch | null
+    latestTouch: Touch | null
+  }[]
   listedVisitors: { businessId: string; visitorId: string; contactId: string; linkedAt: number }[]
   identifications: {
     businessId: string
@@ -105,7 +141,10 @@ export function emptyChanges(): Changes {
     mergeLog: [],
     newFields: [],
     newKeys: [],
-    newVisitors: [],
+    visitors: new Map(),
+    visitorLinks: [],
+    visitorEvents: new Map(),
+    sightings: [],
     listedVisitors: [],
     identifications: [],
     newEnrolments: [],

@@ -4,7 +4,7 @@
  */
 import { applyTraits } from './apply-traits.ts'
 import { type Deciding, deltaOf } from './changes.ts'
-import { applyToCampaigns } from './enrolment.ts'
+import { decideBrowserEvent } from './decide-browser-event.ts'
 import { CHANNELS, type EventFact, PROFILE_FIELDS, type Profile, type Subscriptions } from './facts.ts'
 import { findOrCreateContact } from './find-or-create-contact.ts'
 import type {
@@ -19,8 +19,9 @@ import type {
   SubscribeDecision,
   SubscribeItem,
 } from './item.ts'
-import { stageOf } from './journey-stage.ts'
-import { addAmounts, amountToNumber } from './money.ts'
+import { linkIfNobodys, linkVisitor } from './link-visitor.ts'
+import { amountToNumber } from './money.ts'
+import { recordEvent, rememberKey } from './record-event.ts'
 import { type ContactState, type State, scopedKey, survivorOf } from './state.ts'
 
 export function decide(deciding: Deciding, item: Item): Decision {
@@ -31,6 +32,8 @@ export function decide(deciding: Deciding, item: Item): Decision {
   switch (item.kind) {
     case 'event':
       return decideEvent(deciding, item)
+    case 'browser':
+      return decideBrowserEvent(deciding, item)
     case 'identify':
       return decideIdentify(deciding, item)
     case 'subscribe':
@@ -53,7 +56,7 @@ function decideEvent(deciding: Deciding, item: EventItem): EventDecision {
   const traitsAt = recorded && !fact.occurredAtSent ? recorded.occurredAt : fact.occurredAt
   warnings.push(...applyTraits(deciding, contact, fact.traits, traitsAt, item.receivedAt))
 
-  if (!recorded) recordEvent(deciding, contact, item)
+  if (!recorded) recordNew(deciding, contact, item)
   return {
     contactId: contact.id,
     isNew,
@@ -66,6 +69,14 @@ function decideEvent(deciding: Deciding, item: EventItem): EventDecision {
   }
 }
 
+function recordNew(deciding: Deciding, contact: ContactState, item: EventItem): void {
+  const { fact, businessId, receivedAt } = item
+  const { idempotencyKey: key, occurredAt, visitorId } = fact
+  if (key !== null) rememberKey(deciding, { businessId, key, contactId: contact.id, occurredAt })
+  if (visitorId !== null) linkIfNobodys(deciding, contact, visitorId, receivedAt)
+  recordEvent(deciding, contact, item)
+}
+
 /** Nothing brings an erased person back: the answer names the id that was erased. */
 function answerErased(fact: EventFact, contactId: string): EventDecision {
   return {
@@ -75,41 +86,6 @@ function answerErased(fact: EventFact, contactId: string): EventDecision {
     interpreted: { type: fact.meaning.type, countedRevenue: 0 },
     warnings: [...fact.warnings, 'the recorded event belongs to an erased contact: nothing was applied'],
   }
-}
-
-function recordEvent(deciding: Deciding, contact: ContactState, item: EventItem): void {
-  const { state, changes, newId } = deciding
-  const { fact, businessId } = item
-  const { meaning, occurredAt } = fact
-  const delta = deltaOf(changes, contact.id)
-
-  const seen = delta.statistics.get(fact.event)
-  delta.statistics.set(fact.event, {
-    firstAt: Math.min(occurredAt, seen?.firstAt ?? Infinity),
-    lastAt: Math.max(occurredAt, seen?.lastAt ?? -Infinity),
-    count: 1 + (seen?.count ?? 0),
-  })
-  if (meaning.order) delta.orders += 1
-  if (meaning.currency !== null && meaning.counted !== '0')
-    delta.revenue.set(meaning.currency, addAmounts(delta.revenue.get(meaning.currency) ?? '0', meaning.counted))
-  delta.stage = Math.max(delta.stage, stageOf(fact.event) ?? 0)
-
-  if (fact.idempotencyKey !== null) {
-    state.keys.set(scopedKey(businessId, fact.idempotencyKey), { occurredAt, erasedAs: null })
-    changes.newKeys.push({ businessId, key: fact.idempotencyKey, contactId: contact.id, occurredAt })
-  }
-  // An event links a browser that nobody has, and never moves one.
-  if (fact.visitorId !== null && !visitorOf(state, businessId, fact.visitorId).owner)
-    linkVisitor(deciding, contact, fact.visitorId, item.receivedAt)
-  applyToCampaigns(state, changes, contact, item, newId)
-  changes.events.push({
-    eventId: newId(),
-    businessId,
-    contactId: contact.id,
-    receivedAt: item.receivedAt,
-    source: item.source,
-    fact,
-  })
 }
 
 function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecision {
@@ -144,28 +120,6 @@ function fillGaps(contact: ContactState, filled: Profile, sent: Profile): void {
     const value = sent[field]
     if (value !== undefined && contact.profile[field] === undefined) contact.profile[field] = filled[field] = value
   }
-}
-
-/** True when this contact lists the browser from now on, and did not before. It belongs to the first that identified it. */
-function linkVisitor({ state, changes }: Deciding, contact: ContactState, visitorId: string, at: number): boolean {
-  const { businessId } = contact
-  const visitor = visitorOf(state, businessId, visitorId)
-  const link = { businessId, visitorId, contactId: contact.id, linkedAt: at }
-  if (!visitor.owner) {
-    visitor.owner = contact.id
-    changes.newVisitors.push(link)
-  }
-  if ([...visitor.listedBy].some((id) => survivorOf(state, id) === contact.id)) return false
-  visitor.listedBy.add(contact.id)
-  changes.listedVisitors.push(link)
-  return true
-}
-
-function visitorOf(state: State, businessId: string, visitorId: string) {
-  const key = scopedKey(businessId, visitorId)
-  const visitor = state.visitors.get(key) ?? { owner: null, listedBy: new Set<string>() }
-  state.visitors.set(key, visitor)
-  return visitor
 }
 
 /** The contact that an id names, if it is this business's. */

@@ -1,22 +1,15 @@
 /** What starts and ends a campaign for a contact (decisions, "Campaigns"). */
-import { type Changes, deltaOf } from './changes.ts'
-import type { EventItem } from './item.ts'
+import { type Changes, type Deciding, deltaOf } from './changes.ts'
+import type { EventFact } from './facts.ts'
 import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, State } from './state.ts'
 
-/** A recorded event ends the enrolments whose goal it is, then starts the campaigns that it triggers. */
-export function applyToCampaigns(
-  state: State,
-  changes: Changes,
+/** Enrols the contact in the campaigns that a live event triggers. Its being a goal comes first: see `reachGoal`. */
+export function startCampaigns(
+  { state, changes, newId }: Deciding,
   contact: ContactState,
-  item: EventItem,
-  newId: () => string,
+  { event, occurredAt, receivedAt }: Pick<EventFact, 'event' | 'occurredAt'> & { receivedAt: number },
 ): void {
-  const campaigns = state.businesses.get(item.businessId)?.campaigns ?? []
-  const { event, occurredAt } = item.fact
-  const isGoal = campaigns.some((campaign) => campaign.goalEvent === event)
-  if (isGoal) reachGoal(changes, contact, campaigns, item)
-  // Only deliberate live events enrol: never a batch, whatever its name.
-  if (item.source === 'batch') return
+  const campaigns = campaignsOf(state, contact)
   for (const campaign of campaigns) {
     if (campaign.triggerEvent !== event || !mayEnter(campaign, contact)) continue
     const enrolment: EnrolmentState = {
@@ -25,35 +18,43 @@ export function applyToCampaigns(
       campaignId: campaign.id,
       state: 'active',
       enrolledAt: occurredAt,
-      receivedAt: item.receivedAt,
+      receivedAt,
       endedAt: null,
     }
     if (goalLiesAtOrAfter(campaign, contact, occurredAt)) {
       enrolment.state = 'converted'
-      enrolment.endedAt = item.receivedAt
+      enrolment.endedAt = receivedAt
     }
     contact.enrolments.push(enrolment)
-    changes.newEnrolments.push({ businessId: item.businessId, enrolment })
+    changes.newEnrolments.push({ businessId: contact.businessId, enrolment })
     deltaOf(changes, contact.id).raisesVersion = true
   }
 }
 
-/** Ended as `converted` when the goal's last time is at or after the enrolment; a goal dated before it ends it as `stopped`. */
-function reachGoal(changes: Changes, contact: ContactState, campaigns: Campaign[], item: EventItem): void {
-  const { event, occurredAt } = item.fact
-  contact.goalLastAt.set(event, Math.max(occurredAt, contact.goalLastAt.get(event) ?? -Infinity))
+/**
+ * Ends the enrolments whose goal an event is (or several of one name, of which the last was at `lastAt`): as `converted` when
+ * the goal's last time is at or after the enrolment; a goal dated before it ends it as `stopped`.
+ */
+export function reachGoal(
+  { state, changes }: Deciding,
+  contact: ContactState,
+  { event, lastAt, at }: { event: string; lastAt: number; at: number },
+): void {
+  const campaigns = campaignsOf(state, contact)
+  if (!campaigns.some((campaign) => campaign.goalEvent === event)) return
+  contact.goalLastAt.set(event, Math.max(lastAt, contact.goalLastAt.get(event) ?? -Infinity))
   deltaOf(changes, contact.id).raisesVersion = true
   for (const enrolment of contact.enrolments) {
     const campaign = campaigns.find((known) => known.id === enrolment.campaignId)
     if (enrolment.state !== 'active' || campaign?.goalEvent !== event) continue
     const end = goalLiesAtOrAfter(campaign, contact, enrolment.enrolledAt) ? 'converted' : 'stopped'
-    endEnrolment(changes, item.businessId, enrolment, end, item.receivedAt)
+    endEnrolment(changes, contact.businessId, enrolment, end, at)
   }
 }
 
 /** After a merge the goal condition is checked once on the united statistics. */
 export function settleGoals(state: State, changes: Changes, contact: ContactState, at: number): void {
-  const campaigns = state.businesses.get(contact.businessId)?.campaigns ?? []
+  const campaigns = campaignsOf(state, contact)
   for (const enrolment of contact.enrolments) {
     const campaign = campaigns.find((known) => known.id === enrolment.campaignId)
     if (enrolment.state === 'active' && campaign && goalLiesAtOrAfter(campaign, contact, enrolment.enrolledAt))
@@ -73,6 +74,9 @@ export function endEnrolment(
   const isNew = changes.newEnrolments.some((made) => made.enrolment === enrolment)
   if (!isNew) changes.endedEnrolments.set(enrolment.id, { businessId, enrolment })
 }
+
+const campaignsOf = (state: State, { businessId }: ContactState): Campaign[] =>
+  state.businesses.get(businessId)?.campaigns ?? []
 
 function mayEnter(campaign: Campaign, contact: ContactState): boolean {
   const entered = contact.enrolments.filter((enrolment) => enrolment.campaignId === campaign.id)

@@ -68,6 +68,36 @@ export interface EventFact {
   warnings: string[]
 }
 
+/** How a visitor came. Text is sanitised; what was not said is absent. */
+export interface Touch {
+  /** Epoch ms. */
+  at: number
+  url: string
+  referrer?: string
+  utm?: Partial<Record<(typeof UTM_FIELDS)[number], string>>
+  clickIds?: Partial<Record<(typeof CLICK_IDS)[number], string>>
+}
+export const UTM_FIELDS = ['source', 'medium', 'campaign', 'term', 'content', 'id'] as const
+export const CLICK_IDS = ['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid'] as const
+
+/** What somebody did in a page: known by the browser alone. */
+export interface BrowserFact {
+  event: string
+  visitorId: string
+  /** Epoch ms. */
+  occurredAt: number
+  /** As the name says: no amount is read. */
+  meaning: Meaning
+  /** Compact JSON text of the sanitised details; null when none were sent. */
+  properties: string | null
+  /** The page's own id of the call: a repeat counts once. */
+  messageId: string | null
+  /** How the visitor came, the first time and the latest. */
+  first: Touch | null
+  latest: Touch | null
+  warnings: string[]
+}
+
 /** The parts of a profile, checked; absent means not sent. */
 export interface Profile {
   firstName?: string

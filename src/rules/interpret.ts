@@ -36,6 +36,12 @@ export function interpret(reported: Reported, defaultCurrency: string): { meanin
   return { meaning: { type, counted, currency, order }, warnings: warning === undefined ? [] : [warning] }
 }
 
+/** Of an event that says nothing else, as one from a page. */
+export function meaningOfName(event: string): Meaning {
+  const type = typeOf({ event })
+  return { type, counted: '0', currency: null, order: type === 'purchase' }
+}
+
 /** The type sent wins; else moved money speaks; else the name does. */
 function typeOf({ event, type, value = 0 }: Reported): InterpretedType {
   if (type !== undefined) return type

@@ -1,5 +1,5 @@
 /** One thing to decide: what a request of the stream comes down to (a batch request is many of them). */
-import type { EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from './facts.ts'
+import type { BrowserFact, EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from './facts.ts'
 
 interface ItemBase {
   businessId: string
@@ -11,6 +11,10 @@ export interface EventItem extends ItemBase {
   keyed: boolean
   source: Source
   fact: EventFact
+}
+export interface BrowserItem extends ItemBase {
+  kind: 'browser'
+  fact: BrowserFact
 }
 export interface IdentifyItem extends ItemBase {
   kind: 'identify'
@@ -27,7 +31,7 @@ export interface EraseItem extends ItemBase {
   kind: 'erase'
   contactId: string
 }
-export type Item = EventItem | IdentifyItem | SubscribeItem | EraseItem
+export type Item = EventItem | BrowserItem | IdentifyItem | SubscribeItem | EraseItem
 
 export interface EventDecision {
   contactId: string
@@ -35,6 +39,10 @@ export interface EventDecision {
   deduped: boolean
   interpreted: { type: InterpretedType; countedRevenue: number }
   warnings: string[]
+}
+/** `contactId` is null while nobody has identified the visitor. */
+export interface BrowserDecision extends Omit<EventDecision, 'contactId'> {
+  contactId: string | null
 }
 export interface IdentifyDecision {
   contactId: string
@@ -53,4 +61,4 @@ export interface EraseDecision {
   /** Every id that the person had, the present one first. */
   erasedIds?: string[]
 }
-export type Decision = EventDecision | IdentifyDecision | SubscribeDecision | EraseDecision
+export type Decision = EventDecision | BrowserDecision | IdentifyDecision | SubscribeDecision | EraseDecision

@@ -2,6 +2,7 @@
  * What the rules know when they decide: the part of Postgres that one micro-batch touches, as `load-state.ts` read it.
  * Deciding changes this working copy as it goes, so that the second event of a batch sees what the first one did.
  */
+import type { Statistic } from './changes.ts'
 import type { FieldType, IdentityKind, Profile, Subscriptions } from './facts.ts'
 
 /** A published campaign. */
@@ -67,10 +68,14 @@ export interface RecordedKey {
 }
 
 export interface VisitorState {
-  /** The contact that first identified this browser; null while nobody has. */
-  owner: string | null
+  /** The contact that identified this browser last; null while nobody has. */
+  current: string | null
+  /** From when on it is theirs, in epoch ms; null when it never was anybody's. */
+  lastFrom: number | null
   /** Every contact that lists it. */
   listedBy: Set<string>
+  /** What it did while it was nobody's, by event name; filled only where somebody may identify it. */
+  history: Map<string, Statistic>
 }
 
 /** Keys of the maps: see `identityKey` and `scopedKey`. */

@@ -65,6 +65,8 @@ function readRequest(payload: string): Request | string {
 
 function withKey(request: Request, key: string): Request {
   if (request.kind === 'track') return { ...request, fact: keyed(request.fact, key) }
+  if (request.kind === 'browser')
+    return { ...request, fact: { ...request.fact, messageId: request.fact.messageId ?? key } }
   if (request.kind !== 'batch') return request
   return { ...request, items: request.items.map((item) => ({ ...item, fact: keyed(item.fact, key) })) }
 }

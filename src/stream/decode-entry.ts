@@ -1,7 +1,7 @@
 /** Entry ⇄ stream fields. What a worker reads is checked: nothing that a rule cannot rely on goes further. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { CHANNELS, EVENT_TYPES, PROFILE_FIELDS } from '../rules/facts.ts'
+import { CHANNELS, CLICK_IDS, EVENT_TYPES, PROFILE_FIELDS, UTM_FIELDS } from '../rules/facts.ts'
 import type { Request } from './entry.ts'
 import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
 
@@ -39,6 +39,24 @@ const EventFact = Type.Object({
   visitorId: nullable(text),
   warnings: Type.Array(text),
 })
+const Touch = Type.Object({
+  at: instant,
+  url: text,
+  referrer: Type.Optional(text),
+  utm: Type.Optional(optionals(UTM_FIELDS, text)),
+  clickIds: Type.Optional(optionals(CLICK_IDS, text)),
+})
+const BrowserFact = Type.Object({
+  event: text,
+  visitorId: text,
+  occurredAt: instant,
+  meaning: Meaning,
+  properties: nullable(text),
+  messageId: nullable(text),
+  first: nullable(Touch),
+  latest: nullable(Touch),
+  warnings: Type.Array(text),
+})
 const IdentifyFact = Type.Object({
   identity: Identity,
   profile: optionals(PROFILE_FIELDS, text),
@@ -58,6 +76,7 @@ const base = {
 const compile = (fields: Record<string, TSchema>) => TypeCompiler.Compile(Type.Object({ ...base, ...fields }))
 const REQUESTS: Record<Request['kind'], TypeCheck<TSchema>> = {
   track: compile({ keyed: Type.Boolean(), source: oneOf('live', 'browser'), fact: EventFact }),
+  browser: compile({ fact: BrowserFact }),
   batch: compile({ items: Type.Array(Type.Object({ index: Type.Integer(), fact: EventFact })) }),
   identify: compile({ keyed: Type.Boolean(), fact: IdentifyFact }),
   erase: compile({ contactId: text }),

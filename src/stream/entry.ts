@@ -2,7 +2,7 @@
  * What travels on the road between the front door and the workers. One stream entry carries one group of requests
  * (or one batch request by itself); one answer message carries the answers of one micro-batch for one front door.
  */
-import type { EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from '../rules/facts.ts'
+import type { BrowserFact, EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from '../rules/facts.ts'
 
 /** What every request carries. `n` is the front door's own number for it, echoed by the answer. */
 interface RequestBase {
@@ -21,6 +21,11 @@ export interface TrackRequest extends RequestBase {
   keyed: boolean
   source: Exclude<Source, 'batch'>
   fact: EventFact
+}
+/** What somebody did in a page, told without a key. */
+export interface BrowserRequest extends RequestBase {
+  kind: 'browser'
+  fact: BrowserFact
 }
 /** Past events; `index` is the position in the caller's array (the rows that the front door refused are left out). */
 export interface BatchRequest extends RequestBase {
@@ -42,7 +47,7 @@ export interface SubscribeRequest extends RequestBase {
   channels: Partial<Subscriptions>
   method: string
 }
-export type Request = TrackRequest | BatchRequest | IdentifyRequest | EraseRequest | SubscribeRequest
+export type Request = TrackRequest | BrowserRequest | BatchRequest | IdentifyRequest | EraseRequest | SubscribeRequest
 
 /** One group of requests of one front door; `frontDoor` names the channel that the answers go to. */
 export interface Entry {
@@ -57,6 +62,10 @@ export interface TrackAnswer {
   interpreted: { type: InterpretedType; countedRevenue: number }
   /** All of them, the front door's first; empty when there is nothing to say. */
   warnings: string[]
+}
+/** `contactId` is null while nobody has identified the visitor. */
+export interface BrowserAnswer extends Omit<TrackAnswer, 'contactId'> {
+  contactId: string | null
 }
 export type BatchItemAnswer =
   | { index: number; deduped: boolean; warnings: string[] }
@@ -83,7 +92,7 @@ export interface ContactAnswer {
 export interface FailedAnswer {
   failed: true
 }
-export type Answer = TrackAnswer | BatchAnswer | IdentifyAnswer | ContactAnswer | FailedAnswer
+export type Answer = TrackAnswer | BrowserAnswer | BatchAnswer | IdentifyAnswer | ContactAnswer | FailedAnswer
 
 /** The answers of one micro-batch for one front door; `position` is the partition's committed stream id (the new floor). */
 export interface AnswerMessage {

@@ -1,6 +1,7 @@
 import { scrubOutbox } from '../contacts/scrub-outbox.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { insertStates } from './insert-states.ts'
 import { insertSnapshots } from './send-snapshots.ts'
 
 /** Ids that one round erases; each table is rewritten once a round, not once an id. */
@@ -12,6 +13,9 @@ interface Erasure {
   business_id: string
   contact_id: string
   scrubbed: boolean
+  /** Browsers that were this person's alone, and up to which revision of them. */
+  visitor_ids: string[]
+  visitor_revision: number | null
 }
 
 /**
@@ -22,7 +26,8 @@ interface Erasure {
 export async function finishErasures(deps: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
   const { sql, clickhouse } = deps
   const erasures = await sql<Erasure[]>`
-    select business_id, contact_id, scrubbed_at is not null as scrubbed
+    select business_id, contact_id, scrubbed_at is not null as scrubbed, to_json(visitor_ids) as visitor_ids,
+      visitor_revision
     from erasures where deleted_at is null order by business_id, contact_id limit ${AT_ONCE}`
   const byBusiness = Map.groupBy(erasures, (erasure) => erasure.business_id)
   for (const [businessId, ofBusiness] of byBusiness) {
@@ -30,8 +35,9 @@ export async function finishErasures(deps: { sql: Sql; clickhouse: ClickHouseCli
     await scrub(sql, businessId, ofBusiness)
   }
   if (erasures.length > 0) await deleteFromClickHouse(clickhouse, erasures)
+  await forgetVisitors(clickhouse, erasures)
   for (const [businessId, ofBusiness] of byBusiness) {
-    await sql`update erasures set deleted_at = now()
+    await sql`update erasures set deleted_at = now(), visitor_ids = '{}'
       where business_id = ${businessId} and contact_id = any(${idList(ofBusiness)}::uuid[])`
   }
   return erasures.length
@@ -65,9 +71,31 @@ async function deleteFromClickHouse(clickhouse: ClickHouseClient, erasures: Eras
     `events delete where ${where}`,
     `event_statistics delete where ${where}`,
     `contact_snapshots delete where erased = 0 and ${where}`,
+    `visitor_links delete where ${where}`,
   ]) {
     await clickhouse.command({ query: `alter table ${condition} settings mutations_sync = 2` })
   }
 }
+
+/** Hidden first, as people are; a browser that comes back has a higher revision, and is a stranger. */
+async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[]): Promise<void> {
+  const withVisitors = erasures.filter(({ visitor_ids }) => visitor_ids.length > 0)
+  const marks = withVisitors.flatMap(({ business_id, visitor_ids, visitor_revision: revision }) =>
+    visitor_ids.map((visitor_id) => ({ business_id, visitor_id, revision, erased: 1 })),
+  )
+  if (marks.length === 0) return
+  const lines = marks.map((mark) => JSON.stringify(mark))
+  await insertStates(clickhouse, 'visitors', lines)
+  const theirs = withVisitors.map(
+    ({ business_id, visitor_ids, visitor_revision }) =>
+      `(business_id = '${business_id}' and revision < ${visitor_revision} and visitor_id in (${visitor_ids.map(textLiteral).join(', ')}))`,
+  )
+  await clickhouse.command({
+    query: `alter table visitors delete where erased = 0 and (${theirs.join(' or ')}) settings mutations_sync = 2`,
+  })
+}
+
+/** The ids of visitors are callers' own text. */
+const textLiteral = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`
 
 const idList = (erasures: Erasure[]) => `{${erasures.map(({ contact_id }) => contact_id).join(',')}}`

@@ -4,7 +4,7 @@ import type { FaultyLine } from './insert-events.ts'
 
 /** What one group holds at most: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
 export interface GroupLimits {
-  /** Also of contacts touched. */
+  /** Also of contacts touched, and of visitors. */
   events: number
   bytes: number
 }
@@ -47,10 +47,10 @@ async function stampGroup(sql: Sql, owner: string, limits: GroupLimits): Promise
     with waiting as (
       select id,
         row_number() over sofar as place,
-        sum(greatest(event_count, cardinality(contact_ids))) over sofar as events,
+        sum(greatest(event_count, cardinality(contact_ids), cardinality(visitor_ids))) over sofar as events,
         sum(octet_length(events)) over sofar as bytes
       from (
-        select id, event_count, events, contact_ids from outbox
+        select id, event_count, events, contact_ids, visitor_ids from outbox
         where shipped_at is null and group_id is null and resend is null
         order by id limit ${limits.events}
       ) oldest
@@ -66,7 +66,8 @@ async function stampGroup(sql: Sql, owner: string, limits: GroupLimits): Promise
 
 async function readGroup(sql: Sql, id: string, limits: GroupLimits): Promise<Group> {
   const rows = await sql<{ events: string; resend: string[] | null; weight: number }[]>`
-    select events, to_json(resend) as resend, greatest(event_count, cardinality(contact_ids)) as weight
+    select events, to_json(resend) as resend,
+      greatest(event_count, cardinality(contact_ids), cardinality(visitor_ids)) as weight
     from outbox where group_id = ${id} and shipped_at is null order by id`
   const lines = rows.flatMap(({ events, resend }) => linesOf(events).filter((line) => !resend || isOneOf(resend, line)))
   const weight = rows.reduce((sum, row) => sum + row.weight, 0)

@@ -1,6 +1,7 @@
 import { STAGES } from '../rules/journey-stage.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { insertStates } from './insert-states.ts'
 
 /** Contacts read at once, and characters inserted at once: some contacts hold megabytes, and a group may touch many. */
 const PAGE = 200
@@ -44,10 +45,10 @@ export async function sendSnapshots(
     const contacts = await readContacts(deps.sql, touched.slice(at, at + PAGE))
     lines.push(...contacts.map((contact) => JSON.stringify(toSnapshot(contact))))
     if (lines.reduce((sum, line) => sum + line.length, 0) < INSERT_LENGTH) continue
-    await insertLines(deps.clickhouse, lines, signal)
+    await insertStates(deps.clickhouse, 'contact_snapshots', lines, signal)
     lines = []
   }
-  await insertLines(deps.clickhouse, lines, signal)
+  await insertStates(deps.clickhouse, 'contact_snapshots', lines, signal)
 }
 
 type Touched = Pick<ContactRow, 'business_id' | 'contact_id'>
@@ -91,21 +92,7 @@ export interface Snapshot {
   [column: string]: unknown
 }
 
-/**
- * A token of its own for each insert: ClickHouse, which knows equal blocks again, would leave out one that it had before
- * and has lost since. (Settings that say so have changed between its versions.) A snapshot too many changes nothing.
- */
-const insertWith = (token: string) => `insert into contact_snapshots settings async_insert = 0, insert_deduplicate = 1,
-  deduplicate_blocks_in_dependent_materialized_views = 1, insert_deduplication_token = '${token}',
-  input_format_skip_unknown_fields = 1 format JSONEachRow`
-
 export async function insertSnapshots(clickhouse: ClickHouseClient, snapshots: Snapshot[]): Promise<void> {
   const lines = snapshots.map((snapshot) => JSON.stringify(snapshot))
-  await insertLines(clickhouse, lines)
-}
-
-async function insertLines(clickhouse: ClickHouseClient, lines: string[], signal?: AbortSignal): Promise<void> {
-  if (lines.length === 0) return
-  const query = `${insertWith(crypto.randomUUID())}\n${lines.join('\n')}`
-  await clickhouse.command({ query, ...(signal && { abort_signal: signal }) })
+  await insertStates(clickhouse, 'contact_snapshots', lines)
 }

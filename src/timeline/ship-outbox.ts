@@ -7,6 +7,7 @@ import type { Lease } from './lease.ts'
 import type { TimelineMetrics } from './observe.ts'
 import { rebuildStatistics } from './rebuild-statistics.ts'
 import { sendSnapshots } from './send-snapshots.ts'
+import { sendVisitors } from './send-visitors.ts'
 import { stampResent } from './stamp-resent.ts'
 
 export interface ShipDeps {
@@ -23,7 +24,7 @@ export interface Shipped extends Pick<Group, 'isLarge'> {
 
 /**
  * Takes one group from the outbox to ClickHouse (design, promise 5): its events under the group's id as token, then the
- * present state of the contacts it touched, then the mark in Postgres. A crash after any step repeats the group, which
+ * present state of the contacts and visitors it touched, then the mark in Postgres. A crash after any step repeats the group, which
  * changes nothing that is there. Returns undefined when nothing waits. Rejects on trouble; the group is then the first to
  * be sent again.
  */
@@ -40,6 +41,7 @@ export async function shipOutbox(
   const started = performance.now()
   const events = await sendEvents(deps, group, signal)
   await sendSnapshots(deps, group.id, signal)
+  await sendVisitors(deps, group.id, signal)
   if (group.isResent) await rebuildStatistics(deps, group.id, lease)
   await markShipped(deps.sql, group.id)
   deps.metrics?.timelineRows?.inc(events)

@@ -36,7 +36,8 @@ afterAll(() => service.close())
 
 /** Both have the same person, with the same email, phone, customer id, key and visitor. */
 const PERSON = { email: 'ann@x.io', phone: '+972541234567', platformCustomerId: 7 }
-const SAME = { identity: PERSON, idempotencyKey: 'same-key', visitorId: 'same-visitor' }
+const VISITOR = '5'.repeat(32)
+const SAME = { identity: PERSON, idempotencyKey: 'same-key', visitorId: VISITOR }
 
 async function openTenant(word: string): Promise<Tenant> {
   const business = await createBusiness(service.sql, { name: `The business of ${word}` })
@@ -59,6 +60,8 @@ async function openTenant(word: string): Promise<Tenant> {
   expect(first).toMatchObject({ isNew: true, deduped: false })
   await said('POST', '/api/sdk/track', { event: `again_${word}`, identity: PERSON, properties })
   for (const method of [word, `${word} again`]) await said('POST', '/api/sdk/identify', { identity: PERSON, method })
+  const inPage = { event: `again_${word}`, visitorId: VISITOR, messageId: `message of ${word}`, details: { word } }
+  await said('POST', '/api/sdk/browser/track', inPage)
   const drafted = { name: `Campaign of ${word}`, trigger: { event: `of_${word}` } }
   const { campaign } = await said('POST', '/api/campaigns', drafted)
   const person = `/api/contacts/${first['contactId']}`
@@ -229,6 +232,28 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
     },
   ],
   'OPTIONS /api/sdk/identify': null,
+  'POST /api/sdk/browser/track': [
+    {
+      what: 'a businessId, from a page with a publishable key',
+      ask: askPublishably(
+        'POST',
+        () => '/api/sdk/browser/track',
+        () => ({ event: 'e', visitorId: VISITOR, businessId: theirs.businessId }),
+      ),
+      ...MISMATCH,
+    },
+    {
+      what: 'a visitor and a message',
+      ask: askPublishably(
+        'POST',
+        () => '/api/sdk/browser/track',
+        () => ({ event: 'e', visitorId: VISITOR, messageId: 'same-message' }),
+      ),
+      status: 200,
+      data: () => ({ contactId: mine.contactId, deduped: false }),
+    },
+  ],
+  'OPTIONS /api/sdk/browser/track': null,
   'GET /api/contacts': ['email=ann@x.io', 'phone=%2B972541234567', 'platformCustomerId=7'].map((query) => ({
     what: query,
     ask: ask('GET', () => `/api/contacts?${query}&businessId=${theirs.businessId}`),

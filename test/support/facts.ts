@@ -1,10 +1,17 @@
 /** Facts as the front door would hand them over, and a pipeline that applies them without a stream in between. */
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
-import type { EventFact, IdentifyFact, Identity } from '../../src/rules/facts.ts'
-import { interpret } from '../../src/rules/interpret.ts'
+import type { BrowserFact, EventFact, IdentifyFact, Identity } from '../../src/rules/facts.ts'
+import { interpret, meaningOfName } from '../../src/rules/interpret.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
-import type { Answer, BatchAnswer, IdentifyAnswer, Request, TrackAnswer } from '../../src/stream/entry.ts'
+import type {
+  Answer,
+  BatchAnswer,
+  BrowserAnswer,
+  IdentifyAnswer,
+  Request,
+  TrackAnswer,
+} from '../../src/stream/entry.ts'
 import type { MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import type { PipelineDeps } from '../../workers/attempt.ts'
@@ -39,6 +46,21 @@ export function identifyFact(identity: Identity, input: Partial<IdentifyFact> = 
   return { identity, profile: {}, traits: {}, method: null, visitorId: null, warnings: [], ...input }
 }
 
+export function browserFact(event: string, visitorId: string, input: Partial<BrowserFact> = {}): BrowserFact {
+  return {
+    event,
+    visitorId,
+    occurredAt: NOW,
+    meaning: meaningOfName(event),
+    properties: null,
+    messageId: null,
+    first: null,
+    latest: null,
+    warnings: [],
+    ...input,
+  }
+}
+
 /** A request without what the road adds to it. */
 export type Call = Request extends infer R ? (R extends Request ? Omit<R, 'n' | 'requestId'> : never) : never
 
@@ -64,6 +86,13 @@ export const identify = (businessId: string, fact: IdentifyFact, keyed = true): 
   fact,
 })
 
+export const browser = (businessId: string, fact: BrowserFact, receivedAt = NOW): Call => ({
+  kind: 'browser',
+  businessId,
+  receivedAt,
+  fact,
+})
+
 export interface Pipeline {
   deps: PipelineDeps
   /** Applies the calls as one micro-batch; answers in their order. */
@@ -71,6 +100,7 @@ export interface Pipeline {
   track(call: Call): Promise<TrackAnswer>
   identify(call: Call): Promise<IdentifyAnswer>
   batch(call: Call): Promise<BatchAnswer>
+  browser(call: Call): Promise<BrowserAnswer>
   /** The micro-batch that `apply` would make, for faults. */
   microBatch(...calls: Call[]): MicroBatch
   run(made: MicroBatch): Promise<Outcome>
@@ -108,6 +138,7 @@ export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Pr
     },
     track: async (call) => (await pipeline.apply(call))[0] as TrackAnswer,
     identify: async (call) => (await pipeline.apply(call))[0] as IdentifyAnswer,
+    browser: async (call) => (await pipeline.apply(call))[0] as BrowserAnswer,
     batch: async (call) => (await pipeline.apply(call))[0] as BatchAnswer,
   }
   return pipeline

@@ -1,7 +1,8 @@
 -- What one micro-batch has to know, in one round trip.
 --   p_identities  [{ business_id, kind, value }]   fields sent
 --   p_keys        [{ business_id, key_hash }]      idempotency keys sent
---   p_visitors    [{ business_id, visitor_id }]    browsers named
+--   p_visitors    [{ business_id, visitor_id, speaks, joins }]  browsers named: with the contact that they are of, with
+--                                                  what they did while they were nobody's
 --   p_contacts    [{ business_id, id }]            contacts named
 --   p_goals       [{ business_id, event }]         goal events of the published campaigns
 -- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor.
@@ -34,6 +35,16 @@ begin
           where c.business_id = named.business_id and c.id = named.id
           limit 1
         ) known
+        union all
+        select spoke.business_id, current.id, false
+        from json_to_recordset(p_visitors) as spoke (business_id uuid, visitor_id text, speaks boolean)
+        cross join lateral (
+          select v.current_contact_id as id from visitors v
+          where v.business_id = spoke.business_id and v.visitor_id = spoke.visitor_id collate "C"
+            and v.current_contact_id is not null
+          limit 1
+        ) current
+        where spoke.speaks
       ) either
       group by business_id, contact_id
     ),
@@ -94,15 +105,29 @@ begin
       ),
       'visitors', (
         select coalesce(json_agg(json_build_object('business_id', sent.business_id, 'visitor_id', sent.visitor_id,
-          'owner', (
-            select v.contact_id from visitors v
+          'current', (
+            select v.current_contact_id from visitors v
             where v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"
           ),
+          'last_from', (
+            select l.from_at from visitor_links l
+            where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
+            order by l.from_at desc limit 1
+          ),
+          'history', case when sent.joins then (
+            select json_agg(json_build_array(event, first_at, last_at, count))
+            from (
+              select e.event, min(e.occurred_at) as first_at, max(e.occurred_at) as last_at, count(*) as count
+              from visitor_events e
+              where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
+              group by e.event
+            ) named
+          ) end,
           'listed_by', (
             select json_agg(l.contact_id) from contact_visitors l
             where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
           ))), '[]')
-        from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text)
+        from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, joins boolean)
       )
     )
   );

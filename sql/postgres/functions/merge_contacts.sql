@@ -61,6 +61,8 @@ begin
   on conflict (business_id, visitor_id, contact_id) do update set linked_at = least(kept.linked_at, excluded.linked_at);
   delete from contact_visitors where business_id = p_business and contact_id = p_loser;
   update visitors set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
+  update visitors set current_contact_id = p_survivor where business_id = p_business and current_contact_id = p_loser;
+  update visitor_links set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
 
   update identifications set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
   update enrolments set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;

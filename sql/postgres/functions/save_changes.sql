@@ -8,7 +8,7 @@ create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
   p_businesses json, p_new_fields json, p_assumed json, p_contacts json, p_released json,
   p_ended_enrolments json, p_merges json, p_kept_identities json, p_new_identities json, p_statistics json, p_revenue json, p_keys json, p_visitors json,
-  p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
+  p_visitor_links json, p_visitor_events json, p_sightings json, p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
   p_events text, p_event_count integer, p_touched_businesses uuid[], p_touched uuid[], p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json
 ) returns boolean
 language plpgsql
@@ -157,9 +157,13 @@ begin
       from json_to_recordset(p_keys) as x (business_id uuid, key_hash uuid, contact_id uuid, occurred_at bigint);
   end if;
   if p_visitors is not null then
-    insert into visitors (business_id, visitor_id, contact_id, linked_at)
-      select business_id, visitor_id, contact_id, linked_at
-      from json_to_recordset(p_visitors) as x (business_id uuid, visitor_id text, contact_id uuid, linked_at bigint);
+    perform link_visitors(p_visitors, p_visitor_links);
+  end if;
+  if p_visitor_events is not null then
+    perform keep_visitor_events(p_visitor_events);
+  end if;
+  if p_sightings is not null then
+    perform see_visitors(p_sightings);
   end if;
   if p_listed_visitors is not null then
     insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)

@@ -10,6 +10,7 @@ const BELONGINGS = [
   'subscriptions',
   'visitors',
   'contact_visitors',
+  'visitor_links',
   'identifications',
   'enrolments',
 ]

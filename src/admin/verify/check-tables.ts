@@ -11,6 +11,8 @@ const TABLES = [
   'contact_snapshots',
   'contact_redirects',
   'contact_redirects_feed',
+  'visitor_links',
+  'visitors',
   'timeline',
   'contact_event_statistics',
   'contacts',

@@ -1,0 +1,55 @@
+-- Browsers get to be somebody's, and bring along what they did while they were nobody's.
+--   p_visitors  [{ business_id, visitor_id, assumed_contact_id, contact_id, current_contact_id, linked_at,
+--                  joined_contact_id, joined_count }]
+--   p_links     [{ business_id, visitor_id, from_at, contact_id }]
+-- Raises SL001 when a browser is not whose it was assumed to be, or its events are not those that were counted.
+create or replace function link_visitors(p_visitors json, p_links json) returns void
+language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
+as $$
+declare
+  linked record;
+begin
+  insert into visitors (business_id, visitor_id)
+    select business_id, visitor_id from json_to_recordset(p_visitors) as x (business_id uuid, visitor_id text)
+    on conflict do nothing;
+  for linked in
+    select * from json_to_recordset(p_visitors) as x (business_id uuid, visitor_id text, assumed_contact_id uuid,
+      contact_id uuid, current_contact_id uuid, linked_at bigint, joined_contact_id uuid, joined_count integer)
+  loop
+    update visitors v set
+      contact_id = coalesce(v.contact_id, linked.contact_id),
+      linked_at = coalesce(v.linked_at, linked.linked_at),
+      current_contact_id = linked.current_contact_id,
+      revision = nextval('visitor_revisions')
+    where v.business_id = linked.business_id and v.visitor_id = linked.visitor_id collate "C"
+      and v.current_contact_id is not distinct from linked.assumed_contact_id;
+    if not found then
+      raise exception 'a browser was identified meanwhile' using errcode = 'SL001';
+    end if;
+
+    -- A row of the outbox for each browser: none grows beyond what one of them may keep.
+    if linked.joined_count > 0 then
+      with joined as (
+        delete from visitor_events e
+          where e.business_id = linked.business_id and e.visitor_id = linked.visitor_id collate "C"
+          returning e.event_id, (e.line::jsonb || jsonb_build_object('contact_id', linked.joined_contact_id))::text as line
+      )
+      insert into outbox (events, event_count, business_ids, contact_ids, changed)
+        select string_agg(line, E'\n' order by event_id), count(*), array[linked.business_id],
+          array[linked.joined_contact_id], '{false}'
+        from joined having count(*) = linked.joined_count;
+      if not found then
+        raise exception 'events of a browser went meanwhile' using errcode = 'SL001';
+      end if;
+    end if;
+  end loop;
+
+  insert into visitor_links (business_id, visitor_id, from_at, contact_id)
+    select business_id, visitor_id, from_at, contact_id
+    from json_to_recordset(p_links) as x (business_id uuid, visitor_id text, from_at bigint, contact_id uuid);
+  insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked)
+    select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(true)
+    from json_to_recordset(p_visitors) as x (business_id uuid, visitor_id text);
+end
+$$;

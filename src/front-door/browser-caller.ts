@@ -1,0 +1,71 @@
+/** Pages: callers without a secret key, of any origin that their business allows. */
+import { isbot } from 'isbot'
+import { RequestError } from '../errors.ts'
+import { type UnkeyedRoad, chargeAddress, chargeUnkeyed } from './charge.ts'
+import { invalidRequest, isRecord } from './check-body.ts'
+import type { Call, Door, Route } from './door.ts'
+import { requireUsable } from './authenticate.ts'
+import type { Business } from './find-business.ts'
+import { type BodyLimit, readJson } from './read-body.ts'
+import { readId } from './read-id.ts'
+
+export interface Page {
+  business: Business
+  body: unknown
+}
+
+/**
+ * The body of a page's call, and whose page it is: it names its business by a publishable key (`keyHolder`) or in the body.
+ * Throws RequestError: what `readJson` throws, business_not_found, business_inactive, origin_not_allowed, rate_limited.
+ */
+export async function admitPage(
+  door: Door,
+  call: Call,
+  keyHolder: Business | undefined,
+  { road, limit }: { road: UnkeyedRoad; limit: BodyLimit },
+): Promise<Page> {
+  if (keyHolder !== undefined) requireUsable(keyHolder)
+  await chargeAddress(door, call, road)
+  const body = await readJson(door, call, limit)
+  const business = keyHolder ?? requireUsable(await findNamedBusiness(door, call, body))
+  refuseForeignOrigin(call, business)
+  await chargeUnkeyed(door, call, business, road)
+  return { business, body }
+}
+
+/** Whether a program that says what it is has opened the page. It is answered like anybody, and nothing is recorded. */
+export function isBot({ request }: Call): boolean {
+  return isbot(request.headers.get('user-agent'))
+}
+
+async function findNamedBusiness(door: Door, call: Call, body: unknown): Promise<Business> {
+  const named = isRecord(body) ? body['businessId'] : undefined
+  if (typeof named !== 'string' || named.trim() === '') {
+    const message = 'businessId is required without an API key: a string that names the business'
+    throw invalidRequest([{ path: 'businessId', message }])
+  }
+  const id = readId(named.trim())
+  const business = id === null ? null : await door.businesses(id, call.address)
+  if (business === null) throw new RequestError('business_not_found')
+  return business
+}
+
+function refuseForeignOrigin(call: Call, { origins }: Business): void {
+  const origin = call.request.headers.get('origin')?.toLowerCase()
+  const allowed = origins.length === 0 || (origin !== undefined && origins.includes(origin))
+  if (!allowed) throw new RequestError('origin_not_allowed')
+}
+
+/** Pages may ask from anywhere, with a JSON body, never with a key in a header of their own and never with credentials. */
+export function preflightRoute(path: string): Route {
+  return { method: 'OPTIONS', path, answer: preflight, crossOrigin: true, operation: null }
+}
+
+function preflight(): Promise<Response> {
+  const headers = {
+    'Access-Control-Allow-Methods': 'POST',
+    'Access-Control-Allow-Headers': 'content-type',
+    'Access-Control-Max-Age': '86400',
+  }
+  return Promise.resolve(new Response(null, { status: 204, headers }))
+}

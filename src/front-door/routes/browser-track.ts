@@ -1,0 +1,103 @@
+import type { BrowserFact } from '../../rules/facts.ts'
+import { findCaller } from '../authenticate.ts'
+import { admitPage, isBot } from '../browser-caller.ts'
+import { chargeVisitor } from '../charge.ts'
+import { type Call, type Door, type Reply, type Route } from '../door.ts'
+import { BODY_LIMITS } from '../read-body.ts'
+import { readBrowserEvent, type ReadBrowserEvent } from '../read-browser-event.ts'
+import { toRequestError } from '../refusal.ts'
+import { BrowserTrackData, QueuedTrackData } from '../reply-schemas.ts'
+import { BrowserTrackSchema } from '../schemas.ts'
+import { submitRequest, withWarnings } from '../submit-request.ts'
+
+const ROAD = 'browser-track'
+
+async function browserTrack(door: Door, call: Call): Promise<Reply> {
+  const caller = await findCaller(door, call)
+  const { business, body } = await admitPage(door, call, caller?.business, { road: ROAD, limit: BODY_LIMITS.browser })
+  const read = readBrowserEvent(body, business, call.receivedAt)
+  if ('code' in read) throw toRequestError(read)
+  const { fact } = read
+  const { visitorId } = fact
+  if (visitorId === null || isBot(call)) return answer(fact, { contactId: null, deduped: false })
+  await chargeVisitor(door, call, business, visitorId, ROAD)
+  return await submit(door, call, business.id, { ...fact, visitorId })
+}
+
+async function submit(door: Door, call: Call, businessId: string, fact: BrowserFact): Promise<Reply> {
+  const { receivedAt, requestId } = call
+  const request = { kind: 'browser', businessId, receivedAt, requestId, fact } as const
+  const recorded = await submitRequest(door, call, request, { keyed: false })
+  return recorded === null ? queued(fact) : answer(fact, recorded)
+}
+
+function answer(fact: ReadBrowserEvent, { contactId, deduped }: { contactId: string | null; deduped: boolean }): Reply {
+  const data = { contactId, event: fact.event, isNew: false, deduped, interpreted: interpretedOf(fact) }
+  const message = deduped ? 'The event had been taken before.' : 'The event is taken.'
+  return { message, data: { ...data, ...withWarnings(fact.warnings) } }
+}
+
+function queued(fact: BrowserFact): Reply {
+  const data = { queued: true, event: fact.event, interpreted: interpretedOf(fact) }
+  return { status: 202, message: 'The event is kept and will be recorded once.', data }
+}
+
+const interpretedOf = ({ meaning }: ReadBrowserEvent) => ({ type: meaning.type, countedRevenue: 0 })
+
+const interpreted = { type: 'lead', countedRevenue: 0 }
+
+export const browserTrackRoute: Route = {
+  method: 'POST',
+  path: '/api/sdk/browser/track',
+  answer: browserTrack,
+  crossOrigin: true,
+  operation: {
+    summary: 'Record what somebody did in a page',
+    description:
+      'What `sluice.track` sends, without a key. Can start a campaign once the visitor is identified; until then the event ' +
+      'stays with the visitor, and joins the contact that identifies it. Nothing is kept without a `visitorId`, or of a bot.',
+    tag: 'Events',
+    key: 'none',
+    body: {
+      schema: BrowserTrackSchema,
+      media: BODY_LIMITS.browser.media,
+      example: {
+        businessId: '0198c5a0-7c01-7d4e-8a11-3c5b7d9e1f20',
+        visitorId: '5f0c6d1be2a94f37a3d8c4b9e17f2a60',
+        event: 'form_submitted',
+        details: { form: 'demo' },
+        messageId: '7c9e6679f2d14a0b',
+        ageMs: 120,
+      },
+    },
+    replies: {
+      200: {
+        description: 'Taken. `contactId` is null while nobody has identified the visitor.',
+        data: BrowserTrackData,
+        example: { contactId: null, event: 'form_submitted', isNew: false, deduped: false, interpreted },
+      },
+      202: {
+        description: 'Kept, and applied once: now or in a moment.',
+        data: QueuedTrackData,
+        example: { queued: true, event: 'form_submitted', interpreted },
+      },
+    },
+    errors: [
+      'invalid_api_key',
+      'malformed_json',
+      'invalid_request',
+      'properties_too_large',
+      'business_mismatch',
+      'business_inactive',
+      'business_not_found',
+      'origin_not_allowed',
+      'method_not_allowed',
+      'payload_too_large',
+      'unsupported_media_type',
+      'rate_limited',
+      'internal',
+      'unavailable',
+      'outcome_unknown',
+    ],
+  },
+}

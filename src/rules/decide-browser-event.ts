@@ -1,0 +1,47 @@
+/** A deliberate action in a page, told without a key (decisions, "Callers without a secret key"). */
+import type { Deciding, TimelineFact, VisitorEvent } from './changes.ts'
+import type { BrowserFact } from './facts.ts'
+import type { BrowserDecision, BrowserItem } from './item.ts'
+import { visitorOf } from './link-visitor.ts'
+import { recordEvent, rememberKey } from './record-event.ts'
+import { contactOf, scopedKey } from './state.ts'
+
+/** It belongs to the contact that identified the browser last; while nobody has, it stays with the browser. */
+export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt, fact }: BrowserItem): BrowserDecision {
+  const { state } = deciding
+  const { current } = visitorOf(state, businessId, fact.visitorId)
+  const contact = current === null ? null : contactOf(state, current)
+  const contactId = contact?.id ?? null
+  const key = repeatKey(fact)
+  const deduped = key !== null && state.keys.has(scopedKey(businessId, key))
+  if (!deduped) {
+    if (key !== null) rememberKey(deciding, { businessId, key, contactId, occurredAt: fact.occurredAt })
+    noteSighting(deciding, businessId, fact)
+    const event = { businessId, receivedAt, source: 'browser', fact: timelineFact(fact) } as const
+    if (contact) recordEvent(deciding, contact, event)
+    else keepForVisitor(deciding, fact.visitorId, { eventId: deciding.newId(), ...event })
+  }
+  const interpreted = { type: fact.meaning.type, countedRevenue: 0 }
+  return { contactId, isNew: false, deduped, interpreted, warnings: fact.warnings }
+}
+
+/** Under which a page's event is known again; no caller can send such a text as an idempotency key. Null: it has no id. */
+export function repeatKey({ visitorId, messageId }: Pick<BrowserFact, 'visitorId' | 'messageId'>): string | null {
+  return messageId === null ? null : `browser\0${visitorId}\0${messageId}`
+}
+
+function keepForVisitor({ changes }: Deciding, visitorId: string, event: VisitorEvent): void {
+  const key = scopedKey(event.businessId, visitorId)
+  const kept = changes.visitorEvents.get(key)
+  if (kept) kept.push(event)
+  else changes.visitorEvents.set(key, [event])
+}
+
+function noteSighting({ changes }: Deciding, businessId: string, fact: BrowserFact): void {
+  const { visitorId, occurredAt: seenAt, first: firstTouch, latest: latestTouch } = fact
+  changes.sightings.push({ businessId, visitorId, seenAt, firstTouch, latestTouch })
+}
+
+function timelineFact({ event, occurredAt, meaning, properties, visitorId }: BrowserFact): TimelineFact {
+  return { event, occurredAt, meaning, properties, visitorId, value: null, idempotencyKey: null }
+}

@@ -1,0 +1,95 @@
+/** Whose a browser is (decisions, "Callers without a secret key"), and what it brings along. */
+import { type Deciding, type VisitorChange, deltaOf } from './changes.ts'
+import { meaningOfName } from './interpret.ts'
+import { addStatistic, countEvents } from './record-event.ts'
+import { type ContactState, type State, type VisitorState, scopedKey, survivorOf } from './state.ts'
+
+/**
+ * The contact was identified in this browser: what follows is theirs, what came before stays with whom it was with. True
+ * when the contact lists the browser from now on, and did not before. `at`: epoch ms.
+ */
+export function linkVisitor(deciding: Deciding, contact: ContactState, visitorId: string, at: number): boolean {
+  const { state, changes } = deciding
+  const { businessId } = contact
+  const visitor = visitorOf(state, businessId, visitorId)
+  if (visitor.current === null || survivorOf(state, visitor.current) !== contact.id)
+    takeVisitor(deciding, contact, visitor, visitorId, at)
+  if ([...visitor.listedBy].some((id) => survivorOf(state, id) === contact.id)) return false
+  visitor.listedBy.add(contact.id)
+  changes.listedVisitors.push({ businessId, visitorId, contactId: contact.id, linkedAt: at })
+  return true
+}
+
+/** An event that names a browser links one that nobody has, and never moves one. */
+export function linkIfNobodys(deciding: Deciding, contact: ContactState, visitorId: string, at: number): void {
+  const isNobodys = visitorOf(deciding.state, contact.businessId, visitorId).current === null
+  if (isNobodys) linkVisitor(deciding, contact, visitorId, at)
+}
+
+export function visitorOf(state: State, businessId: string, visitorId: string): VisitorState {
+  const key = scopedKey(businessId, visitorId)
+  const visitor = state.visitors.get(key) ?? {
+    current: null,
+    lastFrom: null,
+    listedBy: new Set<string>(),
+    history: new Map(),
+  }
+  state.visitors.set(key, visitor)
+  return visitor
+}
+
+function takeVisitor(
+  deciding: Deciding,
+  contact: ContactState,
+  visitor: VisitorState,
+  visitorId: string,
+  at: number,
+): void {
+  const { businessId } = contact
+  const change = changeOf(deciding, visitor, { businessId, visitorId, contactId: contact.id, linkedAt: at })
+  if (visitor.current === null) joinHistory(deciding, contact, visitor, change)
+  change.currentContactId = visitor.current = contact.id
+  // What came before anybody was known is the first one's. A clock that was set back moves nothing.
+  visitor.lastFrom = visitor.lastFrom === null ? 0 : Math.max(at, visitor.lastFrom + 1)
+  deciding.changes.visitorLinks.push({ businessId, visitorId, fromAt: visitor.lastFrom, contactId: contact.id })
+}
+
+function changeOf(
+  { changes }: Deciding,
+  visitor: VisitorState,
+  taken: Pick<VisitorChange, 'businessId' | 'visitorId' | 'contactId' | 'linkedAt'>,
+): VisitorChange {
+  const key = scopedKey(taken.businessId, taken.visitorId)
+  const change = changes.visitors.get(key) ?? {
+    ...taken,
+    assumedContactId: visitor.current,
+    currentContactId: taken.contactId,
+    joinedContactId: null,
+    joinedCount: 0,
+  }
+  changes.visitors.set(key, change)
+  return change
+}
+
+/**
+ * What the browser did while it was nobody's is the contact's now, with its own times: it counts, moves the stage and
+ * reaches goals as facts of the past do, and starts no campaign. Postgres moves the events that it keeps.
+ */
+function joinHistory(deciding: Deciding, contact: ContactState, visitor: VisitorState, change: VisitorChange): void {
+  const { changes } = deciding
+  const kept = [...visitor.history.values()].reduce((sum, { count }) => sum + count, 0)
+  if (kept > 0) Object.assign(change, { joinedContactId: contact.id, joinedCount: kept })
+  const key = scopedKey(change.businessId, change.visitorId)
+  const fresh = changes.visitorEvents.get(key) ?? []
+  changes.visitorEvents.delete(key)
+  for (const { fact } of fresh) {
+    const at = fact.occurredAt
+    addStatistic(visitor.history, fact.event, { firstAt: at, lastAt: at, count: 1 })
+  }
+  for (const [event, counted] of visitor.history) {
+    countEvents(deciding, contact, event, counted, change.linkedAt)
+    if (meaningOfName(event).order) deltaOf(changes, contact.id).orders += counted.count
+  }
+  visitor.history.clear()
+  changes.events.push(...fresh.map((event) => ({ ...event, contactId: contact.id })))
+}

@@ -1,0 +1,52 @@
+/** What an event does to the contact that it is recorded for. */
+import { type Changes, type Deciding, type RecordedEvent, type Statistic, deltaOf } from './changes.ts'
+import { reachGoal, startCampaigns } from './enrolment.ts'
+import { stageOf } from './journey-stage.ts'
+import { addAmounts } from './money.ts'
+import { type ContactState, scopedKey } from './state.ts'
+
+/** An event that arrives now: a live one starts campaigns; a batch never does, whatever its names. */
+export function recordEvent(
+  deciding: Deciding,
+  contact: ContactState,
+  { businessId, receivedAt, source, fact }: Omit<RecordedEvent, 'eventId' | 'contactId'>,
+): void {
+  const { event, occurredAt, meaning } = fact
+  const delta = deltaOf(deciding.changes, contact.id)
+  if (meaning.order) delta.orders += 1
+  if (meaning.currency !== null && meaning.counted !== '0')
+    delta.revenue.set(meaning.currency, addAmounts(delta.revenue.get(meaning.currency) ?? '0', meaning.counted))
+  countEvents(deciding, contact, event, { firstAt: occurredAt, lastAt: occurredAt, count: 1 }, receivedAt)
+  if (source !== 'batch') startCampaigns(deciding, contact, { event, occurredAt, receivedAt })
+  const eventId = deciding.newId()
+  deciding.changes.events.push({ eventId, businessId, contactId: contact.id, receivedAt, source, fact })
+}
+
+/** Events of one name, as far as their order makes no difference: statistics, stage, goals. */
+export function countEvents(
+  deciding: Deciding,
+  contact: ContactState,
+  event: string,
+  counted: Statistic,
+  at: number,
+): void {
+  const delta = deltaOf(deciding.changes, contact.id)
+  addStatistic(delta.statistics, event, counted)
+  delta.stage = Math.max(delta.stage, stageOf(event) ?? 0)
+  reachGoal(deciding, contact, { event, lastAt: counted.lastAt, at })
+}
+
+export function addStatistic(statistics: Map<string, Statistic>, event: string, added: Statistic): void {
+  const seen = statistics.get(event)
+  statistics.set(event, {
+    firstAt: Math.min(added.firstAt, seen?.firstAt ?? Infinity),
+    lastAt: Math.max(added.lastAt, seen?.lastAt ?? -Infinity),
+    count: added.count + (seen?.count ?? 0),
+  })
+}
+
+/** A later event with this key is a repeat. */
+export function rememberKey({ state, changes }: Deciding, key: Changes['newKeys'][number]): void {
+  state.keys.set(scopedKey(key.businessId, key.key), { occurredAt: key.occurredAt, erasedAs: null })
+  changes.newKeys.push(key)
+}

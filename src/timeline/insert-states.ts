@@ -1,0 +1,25 @@
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+
+/**
+ * Inserts JSON lines into a table that keeps the highest revision of each state. A token of its own for each insert:
+ * ClickHouse, which knows equal blocks again, would leave out one that it had before and has lost since. (Settings that say
+ * so have changed between its versions.) A state too many changes nothing.
+ */
+export async function insertStates(
+  clickhouse: ClickHouseClient,
+  table: 'contact_snapshots' | 'visitors' | 'visitor_links',
+  lines: string[],
+  signal?: AbortSignal,
+): Promise<void> {
+  if (lines.length === 0) return
+  const settings = [
+    'async_insert = 0',
+    'insert_deduplicate = 1',
+    'deduplicate_blocks_in_dependent_materialized_views = 1',
+    `insert_deduplication_token = '${crypto.randomUUID()}'`,
+    'input_format_skip_unknown_fields = 1',
+    'input_format_null_as_default = 1',
+  ].join(', ')
+  const query = `insert into ${table} settings ${settings} format JSONEachRow\n${lines.join('\n')}`
+  await clickhouse.command({ query, ...(signal && { abort_signal: signal }) })
+}
