@@ -14,6 +14,13 @@ const whole = (minimum: number, maximum: number, fallback: number) =>
     default: fallback,
     expected: `a whole number from ${minimum} to ${maximum}`,
   })
+const duration = (fallback: string) =>
+  Type.String({
+    // A hundred years and more, and still a date that Postgres can hold.
+    pattern: '^(\\d{1,9}(ms|s)|\\d{1,6}(m|h)|\\d{1,5}d)$',
+    default: fallback,
+    expected: 'a duration such as 90m, 12h or 7d, up to 99999d',
+  })
 const url = (...schemes: string[]) =>
   Type.Optional(
     Type.String({
@@ -37,12 +44,8 @@ const Environment = Type.Object({
   BACKLOG_LIMIT_BYTES: whole(1, Number.MAX_SAFE_INTEGER, 268_435_456),
   MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
   LEASE_MS: whole(100, 600_000, 4000),
-  OUTBOX_KEEP: Type.String({
-    // A hundred years and more, and still a date that Postgres can hold.
-    pattern: '^(\\d{1,9}(ms|s)|\\d{1,6}(m|h)|\\d{1,5}d)$',
-    default: '7d',
-    expected: 'a duration such as 90m, 12h or 7d, up to 99999d',
-  }),
+  OUTBOX_KEEP: duration('7d'),
+  ANONYMOUS_KEEP: duration('90d'),
   TRUST_PROXY: Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 16 })], {
     default: false,
     expected: 'true, false or the number of proxies in a row, up to 16',
@@ -76,6 +79,8 @@ export interface Config {
   maxInFlight: number
   leaseMs: number
   outboxKeepMs: number
+  /** Of visitors whom nobody has identified, and of what they did. */
+  anonymousKeepMs: number
   /** How many proxies in a row are one's own: the caller's address is what the outermost says. */
   trustProxy: number
   /** True: several front doors of this machine share the port (Linux, on Bun and Node). */
@@ -109,6 +114,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     maxInFlight: read.MAX_IN_FLIGHT,
     leaseMs: read.LEASE_MS,
     outboxKeepMs: milliseconds(read.OUTBOX_KEEP),
+    anonymousKeepMs: milliseconds(read.ANONYMOUS_KEEP),
     trustProxy: Number(read.TRUST_PROXY),
     reusePort: read.REUSE_PORT,
     metricsToken: read.METRICS_TOKEN,

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { forgetVisitors } from '../contacts/forget-visitors.ts'
 import { pause } from '../stream/pause.ts'
 import { finishErasures } from './finish-erasures.ts'
 import { describeFault } from './insert-events.ts'
@@ -9,7 +10,7 @@ import { type ShipDeps, shipOutbox, shipResent } from './ship-outbox.ts'
 import { type TroubleDeps, type TroubleReport, reportTrouble } from './tell-trouble.ts'
 
 export interface TimelineDeps extends ShipDeps, TroubleDeps {
-  config: Pick<Config, 'leaseMs' | 'outboxKeepMs'>
+  config: Pick<Config, 'leaseMs' | 'outboxKeepMs' | 'anonymousKeepMs'>
 }
 
 /** Rows gather for this long, but after a large group the next is taken at once: an insert of few costs nearly what one of thousands does. */
@@ -18,7 +19,7 @@ const OBSERVE_MS = 5000
 const BACKOFF_MS = { first: 250, most: 3000 }
 
 /**
- * Ships the outbox to ClickHouse, finishes erasures and purges what was shipped, until `signal` aborts. ClickHouse or
+ * Ships the outbox to ClickHouse, finishes erasures, purges what was shipped and forgets visitors who stay away, until `signal` aborts. ClickHouse or
  * Postgres being away delays it and loses nothing. Any number of processes may run it: one ships, the others stand by.
  */
 export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Promise<void> {
@@ -50,6 +51,7 @@ async function runRound(
     // In turn with what is new, so that neither holds up the other for long.
     const resent = await shipResent(deps, lease, signal)
     await chores.purge()
+    await chores.forget()
     await trouble.succeeded()
     return resent || shipped?.isLarge ? 'busy' : 'idle'
   } catch (error) {
@@ -71,6 +73,7 @@ function createChores(deps: TimelineDeps) {
   return {
     erase: every(1000, () => finishErasures(deps)),
     purge: every(10_000, () => purgeOutbox(sql, config.outboxKeepMs)),
+    forget: every(10_000, () => forgetVisitors(sql, Date.now() - config.anonymousKeepMs)),
   }
 }
 

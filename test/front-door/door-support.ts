@@ -43,6 +43,11 @@ export function speakTo(url: string): Speak {
   }
 }
 
+/** The name of a browser: without it a caller of the endpoints for pages is taken for a bot. */
+export const BROWSER = {
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
+}
+
 /** What the door alone lets pass is a 202 at once: no worker is needed to see it. */
 export const ASYNC = { prefer: 'respond-async' }
 

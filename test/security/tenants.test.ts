@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listRoutes } from '../../src/front-door/app.ts'
-import { type Answer, type Said, type Speak, speakTo } from '../front-door/door-support.ts'
+import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-door/door-support.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 
@@ -42,7 +42,7 @@ const SAME = { identity: PERSON, idempotencyKey: 'same-key', visitorId: VISITOR 
 async function openTenant(word: string): Promise<Tenant> {
   const business = await createBusiness(service.sql, { name: `The business of ${word}` })
   const said = async (method: string, path: string, json?: object) => {
-    const answer = await speak(method, path, { key: business.secretKey, ...(json && { json }) })
+    const answer = await speak(method, path, { key: business.secretKey, ...(json && { json }), headers: BROWSER })
     expect([path, answer.status]).toEqual([path, 200])
     return answer.body.data as Record<string, string & { campaignId: string }>
   }
@@ -247,7 +247,8 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       ask: askPublishably(
         'POST',
         () => '/api/sdk/browser/track',
-        () => ({ event: 'e', visitorId: VISITOR, messageId: 'same-message' }),
+        () => ({ event: 'e', visitorId: VISITOR, messageId: 'message of theirs' }),
+        { headers: BROWSER },
       ),
       status: 200,
       data: () => ({ contactId: mine.contactId, deduped: false }),

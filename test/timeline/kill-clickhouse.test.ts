@@ -31,7 +31,7 @@ test('a ClickHouse that is killed in its inserts, again and again, ends up exact
   const killed = new AbortController()
   try {
     await migrate(lab.sql, clickhouse, lab.log)
-    const config = { leaseMs: 5000, outboxKeepMs: 86_400_000 }
+    const config = { leaseMs: 5000, outboxKeepMs: 86_400_000, anonymousKeepMs: 86_400_000 }
     const running = runTimeline({ sql: lab.sql, clickhouse, log: lab.log, config }, stopping.signal)
     const business = newBusiness()
     const contacts = [await addContact(lab, business), await addContact(lab, business)]

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 function start(metrics = {}, leaseMs = 1000, outboxKeepMs = 86_400_000): { stop(): Promise<void> } {
   const stopping = new AbortController()
-  const config = { leaseMs, outboxKeepMs }
+  const config = { leaseMs, outboxKeepMs, anonymousKeepMs: 86_400_000 }
   const done = runTimeline({ sql: lab.sql, clickhouse: gated, log: lab.log, metrics, config }, stopping.signal)
   return {
     stop: async () => {

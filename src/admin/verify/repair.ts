@@ -46,7 +46,10 @@ export async function withShipper<Result>(deps: RepairDeps, work: () => Promise<
   const stopping = new AbortController()
   const { writer: sql, clickhouse, log, config } = deps
   // How long the outbox keeps is the workers' to know: this one purges nothing.
-  const shipping = runTimeline({ sql, clickhouse, log, config: { ...config, outboxKeepMs: FOR_EVER } }, stopping.signal)
+  const shipping = runTimeline(
+    { sql, clickhouse, log, config: { ...config, outboxKeepMs: FOR_EVER, anonymousKeepMs: FOR_EVER } },
+    stopping.signal,
+  )
   try {
     return await work()
   } finally {

@@ -1,0 +1,131 @@
+/** Visitors in ClickHouse: as Postgres has them, whatever the order of arrival, and gone with the person. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { forgetVisitors } from '../../src/contacts/forget-visitors.ts'
+import { finishErasures } from '../../src/timeline/finish-erasures.ts'
+import { insertStates } from '../../src/timeline/insert-states.ts'
+import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
+import { NOW, type Pipeline, browser, browserFact, identify, identifyFact, openPipeline } from '../support/facts.ts'
+import { createBusiness } from '../support/stack.ts'
+import { type Lab, openLab } from './lab.ts'
+
+/** A server may name its visitors as it likes. */
+const ODD = `it's "odd" \\ {id:UUID} ?`
+const V = 'c'.repeat(32)
+const TOUCH = {
+  at: NOW - 9,
+  url: 'https://shop.example/?gclid=g',
+  referrer: 'https://news.example/',
+  utm: { source: 'news', id: 'spring-1' },
+  clickIds: { gclid: 'g' },
+}
+let lab: Lab
+let pipeline: Pipeline
+let businessId: string
+beforeAll(async () => {
+  lab = await openLab()
+  pipeline = await openPipeline(lab.sql)
+})
+afterAll(() => lab.close())
+beforeEach(async () => {
+  ;({ businessId } = await createBusiness(lab.sql))
+})
+
+async function ship(): Promise<void> {
+  while (await shipOutbox(lab, lab.lease));
+}
+async function read(table: 'visitors' | 'visitor_links', final = true): Promise<Record<string, unknown>[]> {
+  const query = `select * from ${table} ${final ? 'final' : ''} where business_id = '${businessId}' order by all
+    settings output_format_json_quote_64bit_integers = 0`
+  return await (await lab.clickhouse.query({ query, format: 'JSONEachRow' })).json()
+}
+const isAnn = (visitorId: string, receivedAt = NOW) => ({
+  ...identify(businessId, identifyFact({ email: 'ann@x.io' }, { visitorId })),
+  receivedAt,
+})
+const isBob = (visitorId: string, receivedAt = NOW) => ({
+  ...identify(businessId, identifyFact({ email: 'bob@x.io' }, { visitorId })),
+  receivedAt,
+})
+
+it('are shipped with their touches, and whose they are from when on', async () => {
+  await pipeline.browser(browser(businessId, browserFact('e', V, { occurredAt: NOW - 5, first: TOUCH })))
+  await ship()
+  expect(await read('visitors')).toMatchObject([
+    {
+      visitor_id: V,
+      erased: 0,
+      first_seen_ms: NOW - 5,
+      last_seen_ms: NOW - 5,
+      first_at_ms: NOW - 9,
+      first_url: TOUCH.url,
+      first_referrer: TOUCH.referrer,
+      first_source: 'news',
+      first_medium: '',
+      first_utm_id: 'spring-1',
+      first_gclid: 'g',
+      latest_at_ms: null,
+      latest_url: '',
+    },
+  ])
+  expect(await read('visitor_links')).toEqual([])
+  const ann = await pipeline.identify(isAnn(V))
+  const bob = await pipeline.identify(isBob(V, NOW + 7))
+  await pipeline.identify(isAnn(ODD))
+  await ship()
+  expect(await read('visitor_links')).toMatchObject([
+    { visitor_id: V, from_ms: 0, contact_id: ann.contactId },
+    { visitor_id: V, from_ms: NOW + 7, contact_id: bob.contactId },
+    { visitor_id: ODD, from_ms: 0, contact_id: ann.contactId },
+  ])
+  expect((await read('visitors')).map(({ visitor_id, last_seen_ms }) => [visitor_id, last_seen_ms])).toEqual([
+    [V, NOW - 5],
+    [ODD, null],
+  ])
+})
+
+it('go with the person, and what arrives late brings nothing back; who comes anew is a stranger', async () => {
+  await pipeline.browser(browser(businessId, browserFact('e', V, { first: TOUCH, latest: TOUCH })))
+  const { contactId } = await pipeline.identify(isAnn(V))
+  await pipeline.identify(isAnn(ODD))
+  await ship()
+  const late = (await read('visitors')).map((row) => JSON.stringify(row))
+  await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })
+  await ship()
+  await finishErasures(lab)
+  expect(await read('visitor_links', false)).toEqual([])
+  const alive = async (final = true) => (await read('visitors', final)).filter(({ erased }) => erased === 0)
+  expect(await alive(false)).toEqual([])
+  await insertStates(lab.clickhouse, 'visitors', late)
+  expect(await alive()).toEqual([])
+  await pipeline.browser(browser(businessId, browserFact('e', V)))
+  await ship()
+  expect(await alive()).toMatchObject([{ visitor_id: V, first_url: '', last_seen_ms: NOW }])
+  expect(await lab.sql`select 1 from erasures where business_id = ${businessId} and visitor_ids <> '{}'`).toEqual([])
+})
+
+it('of somebody else too stay, without what the person told', async () => {
+  await pipeline.browser(browser(businessId, browserFact('e', V, { first: TOUCH, latest: TOUCH })))
+  const ann = await pipeline.identify(isAnn(V))
+  const bob = await pipeline.identify(isBob(V, NOW + 7))
+  await ship()
+  await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: ann.contactId })
+  await ship()
+  await finishErasures(lab)
+  expect(await read('visitors')).toMatchObject([{ visitor_id: V, erased: 0, first_url: '', latest_url: TOUCH.url }])
+  expect(await read('visitor_links')).toMatchObject([{ from_ms: NOW + 7, contact_id: bob.contactId }])
+})
+
+it('whom nobody has identified are forgotten once they stay away; others are not', async () => {
+  const other = 'd'.repeat(32)
+  await pipeline.browser(browser(businessId, browserFact('e', V, { occurredAt: NOW - 10 }), NOW - 10))
+  await pipeline.browser(browser(businessId, browserFact('e', other, { occurredAt: NOW - 10 }), NOW - 10))
+  await pipeline.identify(isAnn(other))
+  const left = async () => [
+    (await lab.sql`select 1 from visitors where business_id = ${businessId}`).length,
+    (await lab.sql`select 1 from visitor_events where business_id = ${businessId}`).length,
+  ]
+  await forgetVisitors(lab.sql, NOW - 10)
+  expect(await left()).toEqual([2, 1])
+  await forgetVisitors(lab.sql, NOW - 9)
+  expect(await left()).toEqual([1, 0])
+})
