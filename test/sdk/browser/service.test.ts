@@ -1,6 +1,6 @@
 /** The script and the service together: a page on a site of its own, the front door elsewhere, nothing in between. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { speakTo } from '../../front-door/door-support.ts'
+import { BROWSER, speakTo } from '../../front-door/door-support.ts'
 import { openService, type Service } from '../../support/service.ts'
 import { createBusiness, type TestBusiness } from '../../support/stack.ts'
 import { until } from './open-chromium.ts'
@@ -17,8 +17,21 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 interface Contact {
+  contactId: string
   firstName: string
   visitorIds: string[]
+}
+
+/** A page of the shop with the tag, open in a browser that does not say that a program drives it. */
+async function openShop(path: string) {
+  const attributes = `data-business="${business.businessId}" data-autocapture="off"`
+  web.site.pages[path] = pageOf(`<script async src="${service.url}/sluice.js" ${attributes}></script>`)
+  const { page, complaints } = await web.visit({ userAgent: BROWSER['user-agent'] })
+  const open = async (query = '') => {
+    await page.goto(web.site.at(SHOP, path + query))
+    return await until(() => page.evaluate<string | false>(`'sluice' in window && sluice.visitorId()`))
+  }
+  return { page, complaints, open }
 }
 
 async function findContact(email: string): Promise<Contact | undefined> {
@@ -28,12 +41,49 @@ async function findContact(email: string): Promise<Contact | undefined> {
 
 describe('a page with the tag', () => {
   it('ties its visitor to a person', async () => {
-    const attributes = `data-business="${business.businessId}" data-autocapture="off"`
-    web.site.pages['/account'] = pageOf(`<script async src="${service.url}/sluice.js" ${attributes}></script>`)
-    const { page } = await web.visit()
-    await page.goto(web.site.at(SHOP, '/account'))
-    const visitorId = await until(() => page.evaluate<string | false>(`'sluice' in window && sluice.visitorId()`))
+    const { page, open } = await openShop('/account')
+    const visitorId = await open()
     await page.evaluate(`sluice.identify({ email: 'ann@x.io' }, { name: 'Ann Lee' })`)
     expect(await until(() => findContact('ann@x.io'))).toMatchObject({ firstName: 'Ann', visitorIds: [visitorId] })
+  })
+
+  it('tells what its visitor did, before and after they were known, and how they came', async () => {
+    const { page, open } = await openShop('/pricing')
+    const visitorId = await open('?utm_source=news&gclid=g1')
+    await page.evaluate(`sluice.track('pricing_page_viewed', { plan: 'pro', value: 9 })`)
+    await until(async () => (await service.sql`select 1 from visitor_events`).length === 1)
+    await page.evaluate(`sluice.identify({ email: 'bea@x.io' }, { name: 'Bea Lee' })`)
+    const contact = await until(() => findContact('bea@x.io'))
+    await page.evaluate(`sluice.track('demo_requested')`)
+    const read = async () => {
+      const answer = await speakTo(service.url)('GET', `/api/contacts/${contact.contactId}/timeline`, {
+        key: business.secretKey,
+      })
+      const events = answer.body.data['events'] as object[]
+      return events.length === 2 && events
+    }
+    expect(await until(read)).toMatchObject([
+      { event: 'demo_requested', source: 'browser', visitorId },
+      { event: 'pricing_page_viewed', properties: { plan: 'pro', value: 9 }, countedRevenue: 0, visitorId },
+    ])
+    const touch = { utm: { source: 'news' }, clickIds: { gclid: 'g1' } }
+    expect(await findContact('bea@x.io')).toMatchObject({
+      stage: 'Consideration',
+      visitors: [{ visitorId, firstTouch: touch, latestTouch: touch }],
+    })
+  })
+
+  it('waits as long as it is told to when it has said too much', async () => {
+    const { page, open } = await openShop('/loud')
+    await open()
+    const answers: (number | undefined)[] = []
+    page.on('response', (response) => answers.push(response.status()))
+    await page.evaluate(`for (let n = 0; n < 61; n += 1) sluice.track('clicked', { n })`)
+    await until(() => Promise.resolve(answers.includes(429)))
+    const paused = await until(() =>
+      page.evaluate<number | false>(`Number(localStorage.getItem('sluice_pause')) - Date.now()`),
+    )
+    expect(paused).toBeGreaterThan(30_000)
+    expect(paused).toBeLessThanOrEqual(60_000)
   })
 })
