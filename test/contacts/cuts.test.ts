@@ -5,7 +5,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
 import type { Identity, Profile } from '../../src/rules/facts.ts'
 import type { Answer, ContactAnswer } from '../../src/stream/entry.ts'
-import { type Call, NOW, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import {
+  type Call,
+  NOW,
+  batch,
+  browser,
+  browserFact,
+  eventFact,
+  identify,
+  identifyFact,
+  openPipeline,
+  track,
+} from '../support/facts.ts'
+import type { TimelineRow } from '../../src/timeline/outbox-row.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -73,6 +85,18 @@ const call: fc.Arbitrary<Make> = fc.oneof(
       (business) =>
         identify(business, identifyFact(who, { profile: sent, visitorId: visitor }), keyed),
   ),
+  fc
+    .record({
+      event: fc.constantFrom('start', 'goal', 'purchase'),
+      visitor: fc.constantFrom('v', 'w'),
+      at,
+      messageId: fc.option(fc.constantFrom('m', 'n')),
+    })
+    .map(
+      ({ event, visitor, at, messageId }): Make =>
+        (business) =>
+          browser(business, browserFact(event, visitor, { occurredAt: at, messageId, first: { at, url: 'x' } })),
+    ),
   fc.tuple(fc.nat(5), fc.boolean()).map(([which, sms]): Make => (businessId, known) => ({
     kind: 'subscribe',
     businessId,
@@ -131,10 +155,29 @@ async function describeAll(businessId: string, answers: Answer[], campaigns: str
   const keys =
     await stack.sql`select key_hash, occurred_at from idempotency_keys where business_id = ${businessId} order by 1`
   const dead = await stack.sql`select reason from dead_letters where business_id = ${businessId}`
+  const visitors = await stack.sql`
+    select v.visitor_id, v.contact_id, v.current_contact_id, v.first_seen_at, v.last_seen_at, v.first_touch,
+      (select json_agg(json_build_array(l.from_at, l.contact_id) order by l.from_at) from visitor_links l
+        where l.business_id = v.business_id and l.visitor_id = v.visitor_id) as links,
+      (select json_agg(json_build_array(e.event, e.occurred_at) order by e.event_id) from visitor_events e
+        where e.business_id = v.business_id and e.visitor_id = v.visitor_id) as waiting
+    from visitors v where v.business_id = ${businessId} order by v.visitor_id`
+  const timeline = await readLines(businessId)
   const flat = answers.flatMap<unknown>((answer) => ('items' in answer ? answer.items : [answer]))
-  let text = JSON.stringify({ answers: flat, rows, people: people.map(sorted), keys, dead })
+  let text = JSON.stringify({ answers: flat, rows, people: people.map(sorted), keys, dead, visitors, timeline })
   for (const [n, id] of [...rows.map((row) => row.id), ...campaigns].entries()) text = text.replaceAll(id, `#${n}`)
   return JSON.parse(text) as { dead: unknown[]; answers: ContactAnswer[] }
+}
+
+/** How often each event was told of; an event lies with whom it was recorded for, who may have been merged since. */
+async function readLines(businessId: string): Promise<string[]> {
+  const rows = await stack.sql<{ events: string }[]>`
+    select events from outbox where ${businessId} = any (business_ids)`
+  return rows
+    .flatMap(({ events }) => events.split('\n').filter(Boolean))
+    .map((line) => JSON.parse(line) as TimelineRow)
+    .map(({ event, occurred_ms, source, visitor_id }) => `${event} ${occurred_ms} ${source} ${visitor_id}`)
+    .toSorted()
 }
 
 /** What has no order of its own. */

@@ -52,6 +52,10 @@ const ANSWERS: Record<string, unknown[]> = {
     { signed_up: '2024-01-01', months_later: 2, active: 1 },
     { signed_up: '2024-02-01', months_later: 0, active: 2 },
   ],
+  'Buyers by the campaign that first brought them': [
+    { campaign: 'spring', buyers: 2 },
+    { campaign: 'autumn', buyers: 1 },
+  ],
   'Revenue by currency': [
     { currency: 'ILS', total: 30, number_of_orders: 1 },
     { currency: 'USD', total: 139, number_of_orders: 3 },
@@ -161,6 +165,11 @@ async function seed(): Promise<void> {
     on(cyd, '2024-02-02', 'order', { type: 'purchase', is_order: 1 }),
     on(fay, '2024-02-02', 'order', paid('1000')),
   ])
+  await seeVisitor('1', [cyd], 'autumn')
+  await seeVisitor('2', [eve, bob], 'spring')
+  await seeVisitor('3', [ann], 'spring')
+  await seeVisitor('4', [dan, fay], 'autumn')
+  await seeVisitor('5', [], 'spring')
   await merge(lab, business, [eve], ann)
   const elsewhere = newBusiness()
   const zoe = await addContact(lab, elsewhere, {
@@ -178,6 +187,17 @@ async function seed(): Promise<void> {
   await shipAll(lab)
   await erase(lab, business, [fay])
   await finishErasures(lab)
+}
+
+/** A browser that a campaign brought, and whose it was in turn. */
+async function seeVisitor(visitor_id: string, contacts: string[], campaign: string): Promise<void> {
+  const first_touch = { at: 1, url: 'https://shop.example/', utm: { campaign } }
+  const links = contacts.map((contact_id, n) => ({ business_id: business, visitor_id, from_at: n, contact_id }))
+  const of = { business_id: business, visitor_id, contact_id: contacts[0], linked_at: 0, joined_count: 0 }
+  const linked = contacts.slice(-1).map((current_contact_id) => ({ ...of, current_contact_id }))
+  await lab.sql`select see_visitors(${JSON.stringify([{ business_id: business, visitor_id, seen_at: 1, first_touch }])}::text::json)`
+  if (links.length > 0)
+    await lab.sql`select link_visitors(${JSON.stringify(linked)}::text::json, ${JSON.stringify(links)}::text::json)`
 }
 
 test('every example has an answer here', () => {

@@ -1,0 +1,177 @@
+/** What visitors do while nobody has identified them, and what becomes of it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createCampaign } from '../../src/campaigns/create-campaign.ts'
+import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import type { TimelineRow } from '../../src/timeline/outbox-row.ts'
+import {
+  NOW,
+  type Pipeline,
+  browser,
+  browserFact,
+  eventFact,
+  identify,
+  identifyFact,
+  openPipeline,
+  track,
+} from '../support/facts.ts'
+import { readPeople } from '../support/read-people.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+const ANN = { email: 'ann@x.io' }
+const V = 'a'.repeat(32)
+const W = 'b'.repeat(32)
+let stack: Stack
+let pipeline: Pipeline
+let businessId: string
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  ;({ businessId } = await createBusiness(stack.sql))
+})
+
+const did = (event: string, at = NOW, input = {}) =>
+  browser(businessId, browserFact(event, V, { occurredAt: at, ...input }), at)
+const isAnn = (visitorId = V) => identify(businessId, identifyFact(ANN, { visitorId }), false)
+
+/** What the timeline was told: the event and the contact. */
+async function timeline(): Promise<[event: string, contactId: string, at: number][]> {
+  const rows = await stack.sql<{ events: string }[]>`
+    select events from outbox where ${businessId} = any (business_ids) order by id`
+  return rows
+    .flatMap(({ events }) => events.split('\n').filter(Boolean))
+    .map((line) => JSON.parse(line) as TimelineRow)
+    .map(({ event, contact_id, occurred_ms }) => [event, contact_id, occurred_ms])
+}
+const waiting = async (): Promise<number> =>
+  (await stack.sql`select 1 from visitor_events where business_id = ${businessId}`).length
+
+describe('an event of a visitor whom nobody has identified', () => {
+  it('is nobody’s, and joins the contact once there is one: with its own time, once', async () => {
+    const answer = await pipeline.browser(did('pricing_page_viewed', NOW - 5000, { properties: '{"plan":"pro"}' }))
+    expect(answer).toEqual({
+      contactId: null,
+      isNew: false,
+      deduped: false,
+      interpreted: { type: 'none', countedRevenue: 0 },
+      warnings: [],
+    })
+    await pipeline.browser(did('demo', NOW - 4000))
+    await pipeline.browser(did('demo', NOW - 6000))
+    expect([await readPeople(stack.sql, businessId), await timeline(), await waiting()]).toEqual([[], [], 3])
+
+    const { contactId, linkedVisitor } = await pipeline.identify(isAnn())
+    expect(linkedVisitor).toBe(true)
+    await pipeline.identify(isAnn())
+    const [ann] = await readPeople(stack.sql, businessId)
+    expect(ann).toMatchObject({
+      stage: 1,
+      events: { demo: [NOW - 6000, NOW - 4000, 2], pricing_page_viewed: [NOW - 5000, NOW - 5000, 1] },
+    })
+    expect(await timeline()).toEqual([
+      ['pricing_page_viewed', contactId, NOW - 5000],
+      ['demo', contactId, NOW - 4000],
+      ['demo', contactId, NOW - 6000],
+    ])
+    expect(await waiting()).toBe(0)
+  })
+
+  it('joins also within one micro-batch, and through a keyed track', async () => {
+    await pipeline.browser(did('a', NOW - 3))
+    const [first] = await pipeline.apply(
+      did('b', NOW - 2),
+      track(businessId, eventFact('c', ANN, { visitorId: V })),
+      did('d'),
+    )
+    expect(first).toMatchObject({ contactId: null })
+    const [ann] = await readPeople(stack.sql, businessId)
+    expect(Object.keys(ann?.events ?? {})).toEqual(['a', 'b', 'c', 'd'])
+    expect((await timeline()).map(([event]) => event).sort()).toEqual(['a', 'b', 'c', 'd'])
+    expect(new Set((await timeline()).map(([, contactId]) => contactId)).size).toBe(1)
+  })
+
+  it('is an order when its name says so, and never money', async () => {
+    await pipeline.browser(did('purchase'))
+    await pipeline.apply(did('purchase'), isAnn())
+    await pipeline.browser(did('purchase'))
+    expect((await readPeople(stack.sql, businessId))[0]).toMatchObject({ orders: 3, revenue: {}, stage: 2 })
+  })
+
+  it('sent twice counts once, also when the visitor was identified in between', async () => {
+    const sent = did('demo', NOW, { messageId: 'm' })
+    expect(await pipeline.apply(sent, sent)).toMatchObject([{ deduped: false }, { deduped: true, contactId: null }])
+    const { contactId } = await pipeline.identify(isAnn())
+    expect(await pipeline.browser(sent)).toMatchObject({ deduped: true, contactId })
+    const other = browser(businessId, browserFact('demo', W, { messageId: 'm' }))
+    expect(await pipeline.browser(other)).toMatchObject({ deduped: false })
+    // A caller's key is another thing.
+    const keyed = track(businessId, eventFact('demo', ANN, { idempotencyKey: 'm' }))
+    expect(await pipeline.track(keyed)).toMatchObject({ deduped: false })
+    expect((await readPeople(stack.sql, businessId))[0]?.events['demo']?.[2]).toBe(2)
+  })
+
+  it('starts no campaign when it joins, and reaches goals by its own time', async () => {
+    const campaign = async (trigger: string, goal: string) => {
+      const { campaignId } = await createCampaign(stack.sql, businessId, {
+        name: trigger,
+        triggerEvent: trigger,
+        canEnterAgain: false,
+        goalEvent: goal,
+      })
+      await publishCampaign(stack.sql, businessId, campaignId)
+    }
+    await campaign('demo', 'never')
+    await campaign('signup', 'done')
+    await campaign('tried', 'early')
+    pipeline.deps.configs.clear()
+    await pipeline.track(track(businessId, eventFact('signup', ANN, { occurredAt: NOW - 100 })))
+    await pipeline.track(track(businessId, eventFact('tried', ANN, { occurredAt: NOW - 100 })))
+    for (const [event, at] of [
+      ['demo', NOW - 9],
+      ['early', NOW - 101],
+      ['done', NOW - 102],
+      ['done', NOW - 99],
+    ] as const)
+      await pipeline.browser(did(event, at))
+    await pipeline.identify(isAnn())
+    const states = await stack.sql<
+      { name: string; state: string }[]
+    >`select c.name, e.state from enrolments e join campaigns c on c.id = e.campaign_id
+      where e.business_id = ${businessId} order by c.name`
+    expect(states.map(({ name, state }) => [name, state])).toEqual([
+      ['signup', 'converted'],
+      ['tried', 'stopped'],
+    ])
+    // From now on it is live.
+    await pipeline.browser(did('demo'))
+    expect(await stack.sql`select 1 from enrolments where business_id = ${businessId}`).toHaveLength(3)
+  })
+
+  it('is kept up to 1,000 times: the oldest goes first', async () => {
+    const many = Array.from({ length: 1000 }, (_, n) => did(`e${n}`, NOW + n))
+    await pipeline.apply(...many)
+    expect(await waiting()).toBe(1000)
+    await pipeline.browser(did('last', NOW + 1000))
+    expect(await waiting()).toBe(1000)
+    await pipeline.identify(isAnn())
+    const [ann] = await readPeople(stack.sql, businessId)
+    expect([Object.keys(ann?.events ?? {}).length, ann?.events['e0'], ann?.events['last']?.[2]]).toEqual([
+      1000,
+      undefined,
+      1,
+    ])
+  })
+
+  it('is kept up to 512 KiB of timeline', async () => {
+    const properties = JSON.stringify({ text: 'x'.repeat(32_000) })
+    for (let n = 0; n < 16; n += 1) await pipeline.browser(did(`e${n}`, NOW, { properties }))
+    expect(await waiting()).toBe(16)
+    await pipeline.browser(did('one more', NOW, { properties }))
+    expect(await waiting()).toBe(16)
+    expect(
+      await stack.sql`select 1 from visitor_events where business_id = ${businessId} and event = 'e0'`,
+    ).toHaveLength(0)
+  })
+})
