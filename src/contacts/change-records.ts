@@ -3,7 +3,7 @@
  * function. What can be folded to one row per key is folded, and rows are sorted: two saves that touch the same ones
  * queue up behind each other instead of deadlocking.
  */
-import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
+import { type Changes, type ContactDelta, type VisitorChange, emptyDelta } from '../rules/changes.ts'
 import { type State, identityKey, survivorOf } from '../rules/state.ts'
 import { encodeTimelineRow } from '../timeline/outbox-row.ts'
 import { hashKey } from './load-state.ts'
@@ -178,6 +178,8 @@ function revenueRecords(state: State, contact_id: string, { revenue }: ContactDe
   }))
 }
 
+const toBeThere = ({ businessId, visitorId }: VisitorChange) => ({ businessId, visitorId })
+
 /** Sorted, as all that two saves may meet at. */
 function visitorRecords(state: State, changes: Changes) {
   const survivor = (id: string | null) => id && survivorOf(state, id)
@@ -202,7 +204,8 @@ function visitorRecords(state: State, changes: Changes) {
       // Whose it is, is written once it is somebody's.
       line: timelineLine({ ...event, contactId: '' }),
     })),
-    sightings: changes.sightings.map((sighting) => inSnakeCase(sighting)),
+    // Those that somebody identified too: one statement locks them all, in order.
+    sightings: [...changes.sightings, ...[...changes.visitors.values()].map(toBeThere)].map((row) => inSnakeCase(row)),
   }
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FrontDoor, runFrontDoor } from '../../src/main.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
-import { type Answer, ASYNC, type Said, type Speak, speakTo } from './door-support.ts'
+import { type Answer, ASYNC, BROWSER, type Said, type Speak, speakTo } from './door-support.ts'
 
 let stack: Stack
 let door: FrontDoor
@@ -325,6 +325,13 @@ describe('identify', () => {
     const other = await createBusiness(stack.sql)
     const both = { key: tenant.publishableKey, json: { ...IDENTIFY, ...id(other) }, headers }
     expect(code(await page('POST', '/api/sdk/identify', both))).toEqual([403, 'business_mismatch'])
+  })
+
+  it('and the browser’s track answer a page that has waited too long: it is kept', async () => {
+    const json = { event: 'lead_submitted', visitorId: '5'.repeat(32), ...id(tenant) }
+    const late = await page('POST', '/api/sdk/browser/track', { json, headers: { ...BROWSER, ...fromElsewhere() } })
+    const interpreted = { type: 'lead', countedRevenue: 0 }
+    expect([late.status, late.body.data]).toEqual([202, { queued: true, event: 'lead_submitted', interpreted }])
   })
 
   it('asks a page for an allowed origin, when its business lists any', async () => {

@@ -1,6 +1,7 @@
 /** Reads texts on which a pattern that backtracks would take for ever, in every field; says how many it has read. */
 import { randomUUID } from 'node:crypto'
 import type { Business } from '../../src/front-door/find-business.ts'
+import { readBrowserEvent } from '../../src/front-door/read-browser-event.ts'
 import { readEvent } from '../../src/front-door/read-event.ts'
 import { readIdentify } from '../../src/front-door/read-identify.ts'
 
@@ -52,6 +53,7 @@ let count = 0
 function read(body: object): void {
   readEvent({ ...EVENT, ...body }, BUSINESS, 0)
   readIdentify({ ...EVENT, ...body }, BUSINESS, true)
+  readBrowserEvent({ ...EVENT, ...body }, BUSINESS, 0)
   count += 1
 }
 
@@ -66,6 +68,7 @@ for (const text of TEXTS.flatMap(cut)) {
   for (const kind of ['email', 'phone', 'platformCustomerId']) read({ identity: { [kind]: text } })
   read({ tags: [text], traits: { [text]: text, a: text } })
   read({ profile: { name: text }, method: text })
+  read({ messageId: text, page: { url: text }, latest: { ageMs: 0, url: text, utm: { source: text } } })
   read({ profile: { language: text, timezone: text } })
 }
 process.stdout.write(String(count))

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
-import { type Speak, speakTo } from '../front-door/door-support.ts'
+import { BROWSER, type Speak, speakTo } from '../front-door/door-support.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { type Proxy, startProxy } from '../workers/own-redis.ts'
 
@@ -104,6 +104,8 @@ async function askEverything(speak: Speak): Promise<string[]> {
     speak('POST', '/api/sdk/identify', { key: publishableKey, json }),
     speak('POST', '/api/sdk/identify', { json: { ...json, businessId } }),
     speak('POST', '/api/sdk/identify', { json: { ...json, businessId: GUESSED } }),
+    speak('POST', '/api/sdk/browser/track', { key, json: { event: 'e', visitorId: '5'.repeat(32) }, headers: BROWSER }),
+    speak('POST', '/api/sdk/browser/track', { json: { event: 'e', businessId, visitorId: GUESSED } }),
     speak('GET', `/api/contacts?email=${GUESSED}@x.io&key=${key}`, { key }),
     speak('GET', `/api/contacts/${GUESSED}`, { key }),
     speak('GET', `/api/campaigns?key=${key}`, { key }),

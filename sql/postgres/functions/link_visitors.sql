@@ -2,6 +2,7 @@
 --   p_visitors  [{ business_id, visitor_id, assumed_contact_id, contact_id, current_contact_id, linked_at,
 --                  joined_contact_id, joined_count }]
 --   p_links     [{ business_id, visitor_id, from_at, contact_id }]
+-- `see_visitors` has been told of all of them, so they are there, and locked in order.
 -- Raises SL001 when a browser is not whose it was assumed to be, or its events are not those that were counted.
 create or replace function link_visitors(p_visitors json, p_links json) returns void
 language plpgsql
@@ -10,9 +11,6 @@ as $$
 declare
   linked record;
 begin
-  insert into visitors (business_id, visitor_id)
-    select business_id, visitor_id from json_to_recordset(p_visitors) as x (business_id uuid, visitor_id text)
-    on conflict do nothing;
   for linked in
     select * from json_to_recordset(p_visitors) as x (business_id uuid, visitor_id text, assumed_contact_id uuid,
       contact_id uuid, current_contact_id uuid, linked_at bigint, joined_contact_id uuid, joined_count integer)

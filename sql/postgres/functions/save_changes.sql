@@ -156,14 +156,15 @@ begin
       select business_id, key_hash, contact_id, occurred_at
       from json_to_recordset(p_keys) as x (business_id uuid, key_hash uuid, contact_id uuid, occurred_at bigint);
   end if;
+  -- First of all it locks every browser named here, in order: other partitions see them too.
+  if p_sightings is not null then
+    perform see_visitors(p_sightings);
+  end if;
   if p_visitors is not null then
     perform link_visitors(p_visitors, p_visitor_links);
   end if;
   if p_visitor_events is not null then
     perform keep_visitor_events(p_visitor_events);
-  end if;
-  if p_sightings is not null then
-    perform see_visitors(p_sightings);
   end if;
   if p_listed_visitors is not null then
     insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)

@@ -1,6 +1,6 @@
 -- Notes that browsers were seen, and how they came.
 --   p_sightings  [{ business_id, visitor_id, seen_at, first_touch, latest_touch }]
--- `seen_at` is in epoch ms; a touch is { at (epoch ms), url, referrer, utm, clickIds } or null. What is told twice, late or in
+-- `seen_at` is in epoch ms, or null when it is only to be there; a touch is { at (epoch ms), url, referrer, utm, clickIds } or null. What is told twice, late or in
 -- another order makes no difference.
 create or replace function see_visitors(p_sightings json) returns void
 language plpgsql
