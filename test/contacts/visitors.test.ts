@@ -151,7 +151,48 @@ describe('races', () => {
     expect((await timeline()).map(([event]) => event).sort()).toEqual([...names].sort())
     expect(await linksOf(V)).toHaveLength(4)
   })
+
+  it('with what other partitions see of the same browsers never deadlock', async () => {
+    const ids = Array.from({ length: 40 }, (_, n) => n.toString(16).padStart(32, '0'))
+    const see = async (round: number) => {
+      const seen = ids.map((visitor_id) => ({ business_id: businessId, visitor_id, seen_at: NOW + round }))
+      const shuffled = JSON.stringify(round % 2 === 0 ? seen : seen.toReversed())
+      await stack.sql`select see_visitors(${shuffled}::text::json)`
+    }
+    const live = async (round: number) => {
+      const calls = ids.map((visitorId, n) =>
+        (n + round) % 2 === 0
+          ? identify(businessId, identifyFact({ email: `p${round}@x.io` }, { visitorId }), false)
+          : browser(businessId, browserFact('e', visitorId)),
+      )
+      await pipeline.apply(...(round % 3 === 0 ? calls : calls.toReversed()))
+    }
+    const rounds = Array.from({ length: 10 }, (_, n) => n)
+    const inTurn = (work: (round: number) => Promise<void>) =>
+      rounds.reduce((last, round) => last.then(() => work(round)), Promise.resolve())
+    const before = await deadlocks()
+    await Promise.all([inTurn(see), inTurn(live), inTurn(see)])
+    expect((await deadlocks()) - before).toBe(0)
+    expect(
+      await stack.sql`select 1 from visitors where business_id = ${businessId} and last_seen_at = ${NOW + 9}`,
+    ).toHaveLength(40)
+    const counted = (await readPeople(stack.sql, businessId)).reduce(
+      (sum, { events }) => sum + (events['e']?.[2] ?? 0),
+      0,
+    )
+    const [waiting] = await stack.sql<{ count: number }[]>`
+      select count(*)::int as count from visitor_events where business_id = ${businessId}`
+    expect(counted + (waiting?.count ?? 0)).toBe(200)
+  })
 })
+
+/** Of this file's database. */
+async function deadlocks(): Promise<number> {
+  await stack.sql`select pg_stat_clear_snapshot()`
+  const [row] = await stack.sql<{ deadlocks: number }[]>`
+    select deadlocks::int from pg_stat_database where datname = current_database()`
+  return row?.deadlocks ?? 0
+}
 
 describe('an erasure', () => {
   const erase = (contactId: string) => pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })
