@@ -1,4 +1,5 @@
 /** What visitors do while nobody has identified them, and what becomes of it. */
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
@@ -173,5 +174,35 @@ describe('an event of a visitor whom nobody has identified', () => {
     expect(
       await stack.sql`select 1 from visitor_events where business_id = ${businessId} and event = 'e0'`,
     ).toHaveLength(0)
+  })
+
+  it('is the same person’s in the end, wherever the identification falls and however the calls are cut', async () => {
+    const event = fc.record({ name: fc.constantFrom('demo', 'purchase', 'add_to_cart'), ago: fc.nat(5) })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(event, { maxLength: 8 }),
+        fc.nat(8),
+        fc.integer({ min: 1, max: 4 }),
+        async (events, place, cut) => {
+          ;({ businessId } = await createBusiness(stack.sql))
+          const calls = events.map(({ name, ago }) => did(name, NOW - ago))
+          calls.splice(place, 0, isAnn())
+          for (let at = 0; at < calls.length; at += cut) await pipeline.apply(...calls.slice(at, at + cut))
+          const counted = Map.groupBy(events, ({ name }) => name)
+          const expected = [...counted].map(([name, those]) => {
+            const times = those.map(({ ago }) => NOW - ago)
+            return [name, [Math.min(...times), Math.max(...times), those.length]]
+          })
+          const [ann, ...others] = await readPeople(stack.sql, businessId)
+          expect([ann?.events, others]).toEqual([Object.fromEntries(expected), []])
+          expect(ann?.orders).toBe(counted.get('purchase')?.length ?? 0)
+          expect(ann?.stage).toBe(counted.has('purchase') ? 2 : counted.has('add_to_cart') ? 1 : 0)
+          expect((await timeline()).map(([name, , at]) => `${name} ${at}`).sort()).toEqual(
+            events.map(({ name, ago }) => `${name} ${NOW - ago}`).sort(),
+          )
+        },
+      ),
+      { numRuns: 40 },
+    )
   })
 })
