@@ -19,8 +19,8 @@ const OBSERVE_MS = 5000
 const BACKOFF_MS = { first: 250, most: 3000 }
 
 /**
- * Ships the outbox to ClickHouse, finishes erasures, purges what was shipped and forgets visitors who stay away, until `signal` aborts. ClickHouse or
- * Postgres being away delays it and loses nothing. Any number of processes may run it: one ships, the others stand by.
+ * Ships the outbox to ClickHouse, finishes erasures, purges what was shipped and forgets visitors who stay away, until
+ * `signal` aborts. ClickHouse or Postgres being away delays it and loses nothing. Any number of processes may run it: one ships, the others stand by.
  */
 export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Promise<void> {
   const lease = await takeLease(deps, deps.config.leaseMs)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Speak, speakTo } from '../front-door/door-support.ts'
+import { BROWSER, type Speak, speakTo } from '../front-door/door-support.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
@@ -124,6 +124,19 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
       speak('GET', '/nowhere'),
     ])
     expect(statuses.map((answer) => answer.status)).toEqual([401, 400, 400, 415, 413, 405, 404])
+  })
+
+  it('keeps what a visitor does until somebody knows them; a bot is told nothing else', async () => {
+    const visitorId = '5'.repeat(32)
+    const act = async (headers: Record<string, string>) =>
+      (await speak('POST', '/api/sdk/browser/track', { key, json: { event: 'demo', visitorId }, headers })).body.data
+    const unknown = { contactId: null, deduped: false }
+    expect([await act({ 'user-agent': 'Googlebot/2.1' }), await act(BROWSER)]).toMatchObject([unknown, unknown])
+    const cat = await ask('POST', '/api/sdk/identify', { identity: { email: 'cat@x.io' }, visitorId })
+    const { contactId } = cat as unknown as { contactId: string }
+    expect(await act(BROWSER)).toMatchObject({ contactId })
+    const { contact } = (await ask('GET', `/api/contacts/${contactId}`)) as unknown as { contact: object }
+    expect(contact).toMatchObject({ events: [{ event: 'demo', count: 2 }], visitors: [{ visitorId }] })
   })
 
   it('serves the browser script, packed, once', async () => {
