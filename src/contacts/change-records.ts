@@ -3,10 +3,12 @@
  * function. What can be folded to one row per key is folded, and rows are sorted: two saves that touch the same ones
  * queue up behind each other instead of deadlocking.
  */
-import { type Changes, type ContactDelta, type VisitorChange, emptyDelta } from '../rules/changes.ts'
+import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
 import { type State, identityKey, survivorOf } from '../rules/state.ts'
-import { encodeTimelineRow } from '../timeline/outbox-row.ts'
-import { hashKey } from './load-state.ts'
+import { hashKey } from './collect-questions.ts'
+import { inSnakeCase } from './in-snake-case.ts'
+import { timelineLine } from './timeline-line.ts'
+import { visitorRecords } from './visitor-records.ts'
 
 export function recordsOf(state: State, changes: Changes) {
   /** Rows of contacts that were merged away in this batch belong to the survivor. */
@@ -45,14 +47,6 @@ export function recordsOf(state: State, changes: Changes) {
 
 const byFirst = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : a > b ? 1 : 0)
 const byId = (a: { id: string }, b: { id: string }) => byFirst([a.id, 0], [b.id, 0])
-
-/** `businessId` → `business_id`, of several objects together. */
-function inSnakeCase(...objects: object[]): Record<string, unknown> {
-  const entries = objects.flatMap((object) => Object.entries(object))
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
-  )
-}
 
 function businessRecords(state: State, changes: Changes) {
   const newFields = (id: string) => changes.newFields.filter((field) => field.businessId === id).length
@@ -178,37 +172,6 @@ function revenueRecords(state: State, contact_id: string, { revenue }: ContactDe
   }))
 }
 
-const toBeThere = ({ businessId, visitorId }: VisitorChange) => ({ businessId, visitorId })
-
-/** Sorted, as all that two saves may meet at. */
-function visitorRecords(state: State, changes: Changes) {
-  const survivor = (id: string | null) => id && survivorOf(state, id)
-  return {
-    visitors: [...changes.visitors].sort(byFirst).map(([, change]) =>
-      inSnakeCase(change, {
-        // A merge of this batch has moved the browser by then.
-        assumedContactId: survivor(change.assumedContactId),
-        contactId: survivor(change.contactId),
-        currentContactId: survivor(change.currentContactId),
-        joinedContactId: survivor(change.joinedContactId),
-      }),
-    ),
-    visitorLinks: changes.visitorLinks.map((link) => inSnakeCase(link, { contactId: survivor(link.contactId) })),
-    visitorEvents: [...changes.visitorEvents.values()].flat().map((event) => ({
-      business_id: event.businessId,
-      visitor_id: event.fact.visitorId,
-      event_id: event.eventId,
-      event: event.fact.event,
-      occurred_at: event.fact.occurredAt,
-      received_at: event.receivedAt,
-      // Whose it is, is written once it is somebody's.
-      line: timelineLine({ ...event, contactId: '' }),
-    })),
-    // Those that somebody identified too: one statement locks them all, in order.
-    sightings: [...changes.sightings, ...[...changes.visitors.values()].map(toBeThere)].map((row) => inSnakeCase(row)),
-  }
-}
-
 /** Once per contact and channel: of two contacts that became one, the opt-out stays, with the record of how it came. */
 function subscriptionRecords(state: State, changes: Changes) {
   const chosen = [...changes.subscriptions.values()]
@@ -216,24 +179,4 @@ function subscriptionRecords(state: State, changes: Changes) {
     .filter((choice) => state.contacts.get(choice.contactId)?.subscriptions[choice.channel] === choice.subscribed)
   const once = new Map(chosen.map((choice) => [`${choice.contactId} ${choice.channel}`, choice]))
   return [...once.values()].map((choice) => inSnakeCase(choice))
-}
-
-function timelineLine({ eventId, businessId, contactId, receivedAt, source, fact }: Changes['events'][number]): string {
-  return encodeTimelineRow({
-    business_id: businessId,
-    contact_id: contactId,
-    event_id: eventId,
-    event: fact.event,
-    occurred_ms: fact.occurredAt,
-    received_ms: receivedAt,
-    type: fact.meaning.type,
-    value: fact.value,
-    currency: fact.meaning.currency,
-    counted: fact.meaning.counted,
-    is_order: fact.meaning.order ? 1 : 0,
-    properties: fact.properties ?? '',
-    source,
-    idempotency_key: fact.idempotencyKey,
-    visitor_id: fact.visitorId,
-  })
 }

@@ -1,0 +1,70 @@
+/** What Postgres is asked about one micro-batch. */
+import { createHash } from 'node:crypto'
+import { repeatKey } from '../rules/decide-browser-event.ts'
+import { IDENTITY_KINDS, type IdentityKind } from '../rules/facts.ts'
+import type { Item } from '../rules/item.ts'
+import { identityKey, scopedKey } from '../rules/state.ts'
+
+export interface Asked {
+  identities: { business_id: string; kind: IdentityKind; value: string }[]
+  keys: { business_id: string; key_hash: string }[]
+  /** `speaks`: its events are somebody's. `joins`: somebody may identify it. */
+  visitors: { business_id: string; visitor_id: string; speaks: boolean; joins: boolean }[]
+  contacts: { business_id: string; id: string }[]
+  /** The key as sent, by business and hash. */
+  keyByHash: Map<string, string>
+}
+
+/** Each question once: a hot contact or a repeated key is asked for a single time. */
+export function collectQuestions(items: Item[], isKnown: (businessId: string, identityKey: string) => boolean): Asked {
+  const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [], keyByHash: new Map() }
+  const visitors = new Map<string, Asked['visitors'][number]>()
+  const seen = new Set<string>()
+  const once = (key: string) => !seen.has(key) && Boolean(seen.add(key))
+  for (const item of items) {
+    const business_id = item.businessId
+    if (item.kind === 'subscribe' || item.kind === 'erase') {
+      if (once(`c ${scopedKey(business_id, item.contactId)}`)) asked.contacts.push({ business_id, id: item.contactId })
+      continue
+    }
+    for (const kind of IDENTITY_KINDS) {
+      const value = item.kind === 'browser' ? undefined : item.fact.identity[kind]
+      if (value === undefined) continue
+      const key = identityKey(business_id, kind, value)
+      if (once(`i ${key}`) && !isKnown(business_id, key)) asked.identities.push({ business_id, kind, value })
+    }
+    const { visitorId } = item.fact
+    if (visitorId !== null) askVisitor(visitors, business_id, visitorId, item.kind)
+    const key = keyOf(item)
+    if (key !== null && once(`k ${scopedKey(business_id, key)}`)) {
+      const key_hash = hashKey(key)
+      asked.keys.push({ business_id, key_hash })
+      asked.keyByHash.set(scopedKey(business_id, key_hash), key)
+    }
+  }
+  asked.visitors.push(...visitors.values())
+  return asked
+}
+
+function askVisitor(
+  visitors: Map<string, Asked['visitors'][number]>,
+  business_id: string,
+  visitor_id: string,
+  kind: Item['kind'],
+): void {
+  const key = scopedKey(business_id, visitor_id)
+  const asked = visitors.get(key) ?? { business_id, visitor_id, speaks: false, joins: false }
+  asked[kind === 'browser' ? 'speaks' : 'joins'] = true
+  visitors.set(key, asked)
+}
+
+function keyOf(item: Item): string | null {
+  if (item.kind === 'browser') return repeatKey(item.fact)
+  return item.kind === 'event' ? item.fact.idempotencyKey : null
+}
+
+/** The first 16 bytes of the key's sha256, in the form of a uuid: narrow, and nothing of the caller's is kept. */
+export function hashKey(key: string): string {
+  const hex = createHash('sha256').update(key).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
+}

@@ -1,0 +1,7 @@
+/** `businessId` → `business_id`, of several objects together. */
+export function inSnakeCase(...objects: object[]): Record<string, unknown> {
+  const entries = objects.flatMap((object) => Object.entries(object))
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
+  )
+}
