@@ -46,6 +46,11 @@ const Environment = Type.Object({
   LEASE_MS: whole(100, 600_000, 4000),
   OUTBOX_KEEP: duration('7d'),
   ANONYMOUS_KEEP: duration('90d'),
+  WEB_EVENTS_KEEP: Type.String({
+    pattern: '^[1-9]\\d{0,3}d$',
+    default: '400d',
+    expected: 'a number of days such as 400d, from 1d to 9999d',
+  }),
   TRUST_PROXY: Type.Union([Type.Boolean(), Type.Integer({ minimum: 0, maximum: 16 })], {
     default: false,
     expected: 'true, false or the number of proxies in a row, up to 16',
@@ -81,6 +86,7 @@ export interface Config {
   outboxKeepMs: number
   /** Of visitors whom nobody has identified, and of what they did. */
   anonymousKeepMs: number
+  webEventsKeepDays: number
   /** How many proxies in a row are one's own: the caller's address is what the outermost says. */
   trustProxy: number
   /** True: several front doors of this machine share the port (Linux, on Bun and Node). */
@@ -115,6 +121,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     leaseMs: read.LEASE_MS,
     outboxKeepMs: milliseconds(read.OUTBOX_KEEP),
     anonymousKeepMs: milliseconds(read.ANONYMOUS_KEEP),
+    webEventsKeepDays: Number.parseInt(read.WEB_EVENTS_KEEP, 10),
     trustProxy: Number(read.TRUST_PROXY),
     reusePort: read.REUSE_PORT,
     metricsToken: read.METRICS_TOKEN,

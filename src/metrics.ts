@@ -69,6 +69,12 @@ function frontDoorMetrics(registers: Registry[]) {
       labelNames: ['part'],
       registers,
     }),
+    bots: new Counter({
+      name: 'browser_bots_total',
+      help: 'Requests to the browser endpoints that were dropped because a bot sent them.',
+      labelNames: ['route'],
+      registers,
+    }),
     rateLimiterErrors: new Counter({
       name: 'rate_limiter_errors_total',
       help: 'Requests let through because the rate limiter could not be reached.',
@@ -129,6 +135,12 @@ function roadMetrics(registers: Registry[]) {
       name: 'timeline_insert_duration_seconds',
       help: 'From taking a group out of the outbox to its mark as shipped.',
       buckets: LATENCY_SECONDS,
+      registers,
+    }),
+    webHits: new Counter({ name: 'web_hits_total', help: 'Captured hits inserted into ClickHouse.', registers }),
+    webFailures: new Counter({
+      name: 'web_failures_total',
+      help: 'Attempts to put captured hits into ClickHouse that failed; they wait in their partition.',
       registers,
     }),
     deadLetters: new Gauge({

@@ -8,6 +8,7 @@ import type { TransactionSql } from 'postgres'
 import type { Logger } from './log.ts'
 import type { ClickHouseClient } from './stores/clickhouse.ts'
 import type { Sql } from './stores/postgres.ts'
+import { allPartitions } from './stream/partition-of.ts'
 
 /** What stands in the way: an edited file, a database newer than this version, other partitions than asked for. */
 class MigrationError extends Error {
@@ -153,6 +154,6 @@ async function ensurePartitions(tx: TransactionSql, wanted: number | undefined):
   await tx`insert into partitioning (partitions) values (${wanted ?? DEFAULT_PARTITIONS}) on conflict do nothing`
   const count = await readPartitions(tx, wanted)
   await tx`insert into positions (partition)
-    select kind || '-' || n from unnest('{live,backfill}'::text[]) kind, generate_series(0, ${count - 1}::int) n
+    select unnest(${`{${allPartitions(count).join(',')}}`}::text[])
     on conflict do nothing`
 }

@@ -37,6 +37,8 @@ function itemsOf(request: Request): [index: number | null, item: Item][] {
     }
     case 'erase':
       return [[null, { ...base, kind: 'erase', contactId: request.contactId }]]
+    case 'capture':
+      throw new Error('what was captured is no event: it has lanes of its own')
   }
 }
 

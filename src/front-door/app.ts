@@ -5,6 +5,7 @@ import { answerRequest, type Framed } from './answer-request.ts'
 import { invalidRequest } from './check-body.ts'
 import type { Door, Route } from './door.ts'
 import { preflightRoute } from './browser-caller.ts'
+import { browserCaptureRoute } from './routes/browser-capture.ts'
 import { browserScriptRoute } from './routes/browser-script.ts'
 import { browserTrackRoute } from './routes/browser-track.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
@@ -24,6 +25,8 @@ export const API_ROUTES: readonly Route[] = [
   preflightRoute(identifyRoute.path),
   browserTrackRoute,
   preflightRoute(browserTrackRoute.path),
+  browserCaptureRoute,
+  preflightRoute(browserCaptureRoute.path),
   ...contactRoutes,
   ...manageContactRoutes,
   customFieldsRoute,

@@ -8,8 +8,10 @@ import { WINDOW_SECONDS } from './limit-rate.ts'
 /** Reading, management and callers without a secret key have buckets of this many times the business's limit. */
 const WIDE = 5
 /** A minute. Behind one address there may be a whole office; identities are dearer: each may make a contact. */
-const PER_ADDRESS = { identify: 20, 'browser-track': 300 } as const
-const PER_VISITOR = { 'browser-track': 60 } as const
+export const PER_ADDRESS = { identify: 20, 'browser-track': 300, 'browser-capture': 1200 } as const
+export const PER_VISITOR = { 'browser-track': 60, 'browser-capture': 60 } as const
+/** Of all callers without a secret key, as a multiple of the business's limit: every page that is looked at captures. */
+const PER_BUSINESS = { identify: WIDE, 'browser-track': WIDE, 'browser-capture': 100 } as const
 
 /** One unit of the business's own limit: track, a batch of any size, a keyed identify. */
 export function chargeWrite(door: Door, call: Call, business: Business): Promise<void> {
@@ -32,7 +34,7 @@ export function chargeAddress(door: Door, call: Call, road: UnkeyedRoad): Promis
 /** Callers without a secret key share a bucket per business, which never touches that of its servers. */
 export function chargeUnkeyed(door: Door, call: Call, business: Business, road: UnkeyedRoad): Promise<void> {
   const bucket = `${road}-unkeyed:${business.id}`
-  return charge(door, call, { bucket, limit: business.rateLimit * WIDE, policy: null })
+  return charge(door, call, { bucket, limit: business.rateLimit * PER_BUSINESS[road], policy: null })
 }
 
 export function chargeVisitor(

@@ -102,6 +102,8 @@ function describe(schema: TSchema): string {
         : `a string of at most ${maxLength} characters`
     case 'array':
       return minItems > 0 ? `an array of ${minItems} to ${maxItems} items` : `an array of at most ${maxItems} items`
+    case 'integer':
+      return 'a whole number, 0 or more'
     case 'number':
       return schema['minimum'] === 0 ? 'a number from 0 on' : 'a finite number'
     case 'boolean':

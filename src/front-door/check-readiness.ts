@@ -1,7 +1,7 @@
 /** Whether this front door can do its work now. */
 import { pendingMigrations } from '../migrate.ts'
 import { readRoad } from '../stream/partitioning.ts'
-import { unattendedPartitions } from '../stream/positions.ts'
+import { stuckPartitions, unattendedPartitions } from '../stream/positions.ts'
 import { readPersistence } from '../stream/read-persistence.ts'
 import { readTrouble } from '../timeline/tell-trouble.ts'
 import { askStore } from './ask-store.ts'
@@ -30,13 +30,19 @@ export async function checkReadiness(door: Door): Promise<Readiness> {
 async function checkPostgres({ sql }: Door): Promise<Readiness> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0) return { blocking: pending.map((name) => `migrations: ${name} is not applied`), degraded: [] }
-  const [unattended, trouble, road] = await Promise.all([unattendedPartitions(sql), readTrouble(sql), readRoad(sql)])
+  const [unattended, trouble, road, stuck] = await Promise.all([
+    unattendedPartitions(sql),
+    readTrouble(sql),
+    readRoad(sql),
+    stuckPartitions(sql),
+  ])
   const { change, closed } = road
   return {
     blocking: unattended.map((partition) => `workers: nobody works on ${partition}`),
     degraded: [
       ...(change ? [`partitions: on the way to ${change.to} of each kind; closed: ${[...closed].join(', ')}`] : []),
       ...(trouble === undefined ? [] : [trouble]),
+      ...stuck.map(({ partition, seconds }) => `web events: ${partition} has waited for ClickHouse for ${seconds} s`),
     ],
   }
 }

@@ -18,6 +18,7 @@ interface AnswerOf {
   identify: IdentifyAnswer
   erase: ContactAnswer
   subscribe: ContactAnswer
+  capture: never
 }
 
 /**
@@ -41,7 +42,8 @@ export async function submitRequest<R extends NewRequest>(
   return answer as AnswerOf[R['kind']] | null
 }
 
-function readOutcome(submitted: Submitted): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
+/** Throws RequestError: unavailable, outcome_unknown. Null: kept, and nobody waits for its answer. */
+export function readOutcome(submitted: Submitted): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
   switch (submitted.kind) {
     case 'answered':
       return submitted.answer

@@ -2,7 +2,8 @@
  * Changes the number of partitions of a running system. A business then travels in another partition, so everything in the
  * old ones has to be applied first: its kind is closed (in Postgres, which doors read when they connect, then by fences in
  * Redis, which refuse those that have not read it), drained by the workers, and opened with the new number. Backfill goes
- * first, since it can take a while; live is closed only for the moment in which the last requests are applied.
+ * first, since it can take a while; live and web are closed only for the moment in which the last requests are applied.
+ * Web waits for ClickHouse: while that is away nothing is near enough to its end for live to be closed.
  *
  * Nothing depends on this process staying alive or awake: each step is taken from the version that it follows, a change
  * that is not renewed ends by itself, and whatever is left in Redis is right to be there.
@@ -11,7 +12,7 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { type Lane, fenceOff } from './fence.ts'
 import { readHolders } from './lease.ts'
-import { type PartitionKind, allPartitions } from './partition-of.ts'
+import { PARTITION_KINDS, type PartitionKind, allPartitions, kindOf } from './partition-of.ts'
 import {
   type Road,
   beginChange,
@@ -137,7 +138,7 @@ async function carryOut(change: Change): Promise<boolean> {
   let isDone = false
   try {
     deps.tell('Batches are refused until the requests that wait are applied')
-    await drain(change, partitionsOf(change, 'backfill'), signal)
+    await drain(change, partitionsOf(change, ['backfill']), signal)
     for (let tries = 0; !signal.aborted && !isDone; tries += 1) {
       await untilNear(change)
       if (!signal.aborted) isDone = await switchOver(change)
@@ -155,10 +156,10 @@ async function undo({ deps, version }: Change): Promise<void> {
   })
 }
 
-/** Closes live, and everything opens again with the new number; or with the old one, false, when that takes too long. */
+/** Closes all, and everything opens again with the new number; or with the old one, false, when that takes too long. */
 async function switchOver(change: Change): Promise<boolean> {
   const { deps, from, signal, livePauseMs } = change
-  await close(change, ['live', 'backfill'])
+  await close(change, [...PARTITION_KINDS])
   const patience = AbortSignal.any([signal, AbortSignal.timeout(livePauseMs)])
   const lanes = await drain(change, allPartitions(from), patience)
   if (!lanes) {
@@ -192,7 +193,7 @@ async function drain(change: Change, partitions: string[], signal: AbortSignal):
 
 async function untilNear(change: Change): Promise<void> {
   while (!change.signal.aborted) {
-    const lanes = await look(change, partitionsOf(change, 'live'), 0)
+    const lanes = await look(change, partitionsOf(change, ['live', 'web']), 0)
     if (lanes?.every(({ ageMs }) => ageMs < change.livePauseMs * NEAR)) return
     await pause(2 * POLL_MS, change.signal)
   }
@@ -245,8 +246,8 @@ async function readAttended(sql: Sql): Promise<Set<string>> {
   return new Set(holders.filter(({ owner }) => owner !== null).map(({ partition }) => partition))
 }
 
-const partitionsOf = ({ from }: Change, kind: PartitionKind): string[] =>
-  allPartitions(from).filter((partition) => partition.startsWith(kind))
+const partitionsOf = ({ from }: Change, kinds: string[]): string[] =>
+  allPartitions(from).filter((partition) => kinds.includes(kindOf(partition)))
 
 /** Entries by partition; '' when none waits. */
 const describeWaiting = (lanes: Lane[]): string =>

@@ -7,6 +7,7 @@ import type { Lease } from './lease.ts'
 import type { AddressedAnswer, ApplyMicroBatch, MicroBatch } from './micro-batch.ts'
 import { pause } from './pause.ts'
 import { groupAnswers, sendAnswers } from './reply.ts'
+import { compareIds } from './stream-id.ts'
 import type { StreamReader } from './stream-reader.ts'
 import { raiseLastId, trim } from './trim.ts'
 
@@ -43,6 +44,7 @@ export async function consumePartition(
   let checked = -1
   let count = FIRST_READ
   let entries: ReadEntry[] = []
+  let pending = lease.pending ?? undefined
   let tidied = Promise.resolve()
 
   while (!signal.aborted) {
@@ -54,7 +56,7 @@ export async function consumePartition(
         checked = connections
       }
       if (entries.length === 0) {
-        entries = await reader.read(position, count)
+        entries = await reader.read(position, pending === undefined ? count : LARGEST_READ)
         count = nextCount(entries) ?? count
       }
     } catch (error) {
@@ -64,10 +66,11 @@ export async function consumePartition(
       continue
     }
     if (entries.length === 0) continue
-    const taken = entries.splice(0, wholeEntries(entries))
+    const taken = entries.splice(0, entriesUpTo(entries, pending) || wholeEntries(entries))
+    pending = undefined
     const batch = batchOf(taken, partition, epoch, position)
     const started = performance.now()
-    const outcome = await deps.apply(batch, signal)
+    const outcome = await deps.apply(batch, signal, deps.beat)
     if (outcome.kind !== 'applied') return finish(outcome.kind, tidied)
     position = batch.to
     deps.metrics?.batchEvents.observe(
@@ -106,6 +109,11 @@ async function tidy(deps: ConsumeDeps, partition: string, position: string, answ
   for (const result of await Promise.allSettled([...told, trim(redis, partition, position)])) {
     if (result.status === 'rejected') log.warn({ err: result.reason, partition }, 'answers or trimming failed')
   }
+}
+
+/** An owner before has cut its batch here: exactly that is repeated. None when Redis has lost it since. */
+function entriesUpTo(entries: ReadEntry[], pending: string | undefined): number {
+  return pending === undefined ? 0 : entries.filter(({ streamId }) => compareIds(streamId, pending) <= 0).length
 }
 
 /**

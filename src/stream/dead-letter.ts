@@ -50,7 +50,8 @@ export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: s
   const request = readRequest(letter.payload)
   if (typeof request === 'string') return { kind: 'not_replayable', reason: request }
   const { n: _, ...unnumbered } = withKey(request, id)
-  return deps.submit({ ...unnumbered, replayOf: id })
+  // What was captured is answered by nobody.
+  return deps.submit({ ...unnumbered, replayOf: id }, { wait: request.kind !== 'capture' })
 }
 
 /** The request, or why it is none. */

@@ -2,8 +2,10 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { CHANNELS, CLICK_IDS, EVENT_TYPES, PROFILE_FIELDS, UTM_FIELDS } from '../rules/facts.ts'
+import { HIT_KINDS } from '../rules/web-facts.ts'
 import type { Request } from './entry.ts'
 import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
+import { partitionKind } from './partition-of.ts'
 
 const text = Type.String()
 const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()])
@@ -66,6 +68,19 @@ const IdentifyFact = Type.Object({
   warnings: Type.Array(text),
 })
 
+const whole = Type.Integer({ minimum: 0 })
+const Hit = Type.Object({
+  id: text,
+  kind: oneOf(...HIT_KINDS),
+  pageId: text,
+  occurredAt: whole,
+  url: text,
+  title: text,
+  referrer: text,
+  depth: whole,
+  activeMs: whole,
+  idleMs: whole,
+})
 const base = {
   n: Type.Integer(),
   businessId: text,
@@ -81,6 +96,12 @@ const REQUESTS: Record<Request['kind'], TypeCheck<TSchema>> = {
   identify: compile({ keyed: Type.Boolean(), fact: IdentifyFact }),
   erase: compile({ contactId: text }),
   subscribe: compile({ contactId: text, channels: optionals(CHANNELS, Type.Boolean()), method: text }),
+  capture: compile({
+    businessId: Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' }),
+    visitorId: Type.String({ pattern: '^[\\da-f]{32}$' }),
+    hits: Type.Array(Hit),
+    touches: Type.Object({ first: nullable(Touch), latest: nullable(Touch) }),
+  }),
 }
 const Envelope = TypeCompiler.Compile(Type.Object({ frontDoor: text, requests: Type.Array(Type.Unknown()) }))
 
@@ -105,9 +126,9 @@ export interface PoisonedRequest extends PoisonedEntry {
 
 /**
  * Reads one entry's fields (`d`, then `w`). Never throws: what cannot be read is in `poisoned`, a whole entry or the
- * one request that is not as it should be.
+ * one request that is not as it should be. `lane`: the kind of partition that it lies in.
  */
-export function decodeEntry(streamId: string, fields: string[]): ReadEntry {
+export function decodeEntry(streamId: string, fields: string[], lane = 'live'): ReadEntry {
   // Fields come as names and values in turn; ours has `d` first. Of another's entry all is kept.
   const payload = (fields[0] === 'd' ? fields[1] : undefined) ?? JSON.stringify(fields)
   const read: ReadEntry = { streamId, requests: [], poisoned: [], events: 0, bytes: payload.length }
@@ -117,7 +138,7 @@ export function decodeEntry(streamId: string, fields: string[]): ReadEntry {
     return read
   }
   for (const candidate of entry.requests) {
-    const reason = fault(candidate)
+    const reason = fault(candidate) ?? strayed(candidate as Request, lane)
     if (reason === undefined) addRequest(read, entry.frontDoor, candidate as Request)
     else read.poisoned.push(poison(streamId, reason, candidate, entry.frontDoor))
   }
@@ -134,8 +155,16 @@ export function fault(candidate: unknown): string | undefined {
   return `The ${kind} request is malformed${first ? ` at ${first.path || '/'}: ${first.message}` : ''}.`
 }
 
+/** What was captured is no event, and no event is web traffic, wherever somebody put it. */
+function strayed({ kind }: Request, lane: string): string | undefined {
+  return (partitionKind(kind) === 'web') === (lane === 'web') ? undefined : `A ${kind} request has no place here.`
+}
+
 /** How much work a request is: micro-batches are capped by it. */
-export const eventsOf = (request: Pick<Request, 'kind'> & { items?: unknown[] }): number => request.items?.length ?? 1
+export function eventsOf(request: Request): number {
+  if (request.kind === 'capture') return request.hits.length
+  return request.kind === 'batch' ? request.items.length : 1
+}
 
 function addRequest(read: ReadEntry, frontDoor: string, request: Request): void {
   read.requests.push({ streamId: read.streamId, frontDoor, request })

@@ -3,6 +3,7 @@
  * (or one batch request by itself); one answer message carries the answers of one micro-batch for one front door.
  */
 import type { BrowserFact, EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from '../rules/facts.ts'
+import type { Touches, WebHit } from '../rules/web-facts.ts'
 
 /** What every request carries. `n` is the front door's own number for it, echoed by the answer. */
 interface RequestBase {
@@ -47,7 +48,21 @@ export interface SubscribeRequest extends RequestBase {
   channels: Partial<Subscriptions>
   method: string
 }
-export type Request = TrackRequest | BrowserRequest | BatchRequest | IdentifyRequest | EraseRequest | SubscribeRequest
+/** What one browser captured by itself. No worker answers it: it is received once it is on the road. */
+export interface CaptureRequest extends RequestBase {
+  kind: 'capture'
+  visitorId: string
+  hits: WebHit[]
+  touches: Touches
+}
+export type Request =
+  | TrackRequest
+  | BrowserRequest
+  | BatchRequest
+  | IdentifyRequest
+  | EraseRequest
+  | SubscribeRequest
+  | CaptureRequest
 
 /** One group of requests of one front door; `frontDoor` names the channel that the answers go to. */
 export interface Entry {

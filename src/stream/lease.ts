@@ -15,6 +15,8 @@ export interface Lease {
   epoch: number
   /** The committed position at the start. */
   position: string
+  /** Of a web partition: where the batch ends that an owner before may have inserted (src/web/apply-web-batch.ts). */
+  pending?: string | null
 }
 
 /** No lease is longer: LEASE_MS allows 10 minutes. One that seems to be was given before Postgres' clock was set back. */
@@ -30,7 +32,7 @@ export async function acquireLease(
   const [lease] = await sql<Lease[]>`
     update positions set epoch = epoch + 1, owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where partition = ${partition} and (owner = ${owner} or not (${leaseIsHeld(sql)}))
-    returning partition, epoch, position`
+    returning partition, epoch, position, pending`
   return lease
 }
 

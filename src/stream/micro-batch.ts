@@ -40,5 +40,8 @@ export type Outcome =
   /** The signal came while waiting for trouble to pass: nothing was written. */
   | { kind: 'stopped' }
 
-/** Applies one micro-batch, in one transaction with the move of the position from `from` to `to`. */
-export type ApplyMicroBatch = (batch: MicroBatch, signal: AbortSignal) => Promise<Outcome>
+/**
+ * Applies one micro-batch, in one transaction with the move of the position from `from` to `to`. `beat` tells that it is
+ * alive, of one that waits for another store than Postgres.
+ */
+export type ApplyMicroBatch = (batch: MicroBatch, signal: AbortSignal, beat: () => void) => Promise<Outcome>

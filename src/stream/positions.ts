@@ -16,3 +16,10 @@ export async function unattendedPartitions(sql: Sql): Promise<string[]> {
     order by partition`
   return rows.map((row) => row.partition)
 }
+
+/** The web partitions whose batch has been on its way to ClickHouse for so long that something keeps it; with its seconds. */
+export async function stuckPartitions(sql: Sql): Promise<{ partition: string; seconds: number }[]> {
+  return sql<{ partition: string; seconds: number }[]>`
+    select partition, floor(extract(epoch from now() - pending_at))::int as seconds from positions
+    where pending_at < now() - interval '10 seconds' order by partition`
+}

@@ -17,7 +17,7 @@ import { createHold } from './hold-requests.ts'
 import { backlogKey, fenceKey, streamKey } from './keys.ts'
 import { type Backlog, createBacklog } from './limit-backlog.ts'
 import { APPEND } from './lua.ts'
-import { partitionKind, partitionOf } from './partition-of.ts'
+import { partitionKey, partitionKind, partitionOf } from './partition-of.ts'
 import { isRefusal, isUnknownScript } from './run-script.ts'
 import { BEGINNING, compareIds } from './stream-id.ts'
 
@@ -50,7 +50,7 @@ export type Published =
 export interface Publisher {
   /**
    * Never rejects. A refusal is immediate: it costs no I/O. While the number of partitions changes, batches are refused;
-   * live requests wait for it up to a second, in order.
+   * other requests wait for it up to a second, in order.
    */
   publish(request: Request): Promise<Published>
   /** A committed position that was heard of: later entries get ids above it. */
@@ -119,11 +119,11 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     const kind = partitionKind(request.kind)
     const isClosed = known.closed.has(kind)
     if (isClosed || road.isInDoubt()) {
-      const opensSoon = kind === 'live' || !isClosed
+      const opensSoon = kind !== 'backfill' || !isClosed
       if (!opensSoon || !hold.add(waiting)) settle(UNAVAILABLE)
       return
     }
-    const lane = laneOf(partitionOf(kind, request.businessId, known.partitions))
+    const lane = laneOf(partitionOf(kind, partitionKey(request), known.partitions))
     if (lane.backlog.refuses(request.businessId, bytes)) return settle(UNAVAILABLE)
     lane.backlog.startSending(request.businessId, bytes)
     flush ??= setImmediate(flushGroups)

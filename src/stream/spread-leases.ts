@@ -1,4 +1,5 @@
 /** How partitions are shared out: each worker judges by itself, from the same facts, and they converge. Pure. */
+import { kindOf } from './partition-of.ts'
 
 export interface LeaseHolder {
   partition: string
@@ -59,9 +60,7 @@ function isRichest(me: string, mine: number, held: ReadonlyMap<string, number>):
   return [...held].every(([worker, count]) => count < mine || (count === mine && worker >= me))
 }
 
-const kindOf = (partition: string): string => partition.split('-')[0] ?? ''
-
-/** Live and backfill in turn, beginning with the kind that this worker has fewer of. */
+/** The kinds in turn, beginning with the one that this worker has fewest of. */
 function alternateKinds(free: string[], running: ReadonlySet<string>): string[] {
   const counts = new Map<string, number>()
   const count = (partition: string) => counts.get(kindOf(partition)) ?? 0

@@ -5,6 +5,7 @@
 import type { Redis } from '../stores/redis.ts'
 import { type ReadEntry, decodeEntry } from './decode-entry.ts'
 import { streamKey } from './keys.ts'
+import { kindOf } from './partition-of.ts'
 
 export interface ReaderOptions {
   /** How long Redis holds a read that finds nothing, and how much longer the answer may take. */
@@ -48,7 +49,7 @@ export function createReader(connect: () => Redis, partition: string, options: R
       try {
         const reading = client.xread('COUNT', count, 'BLOCK', blockMs, 'STREAMS', streamKey(partition), position)
         const reply = await Promise.race([reading, ended.promise])
-        return (reply?.[0]?.[1] ?? []).map(([id, fields]) => decodeEntry(id, fields))
+        return (reply?.[0]?.[1] ?? []).map(([id, fields]) => decodeEntry(id, fields, kindOf(partition)))
       } finally {
         clearTimeout(watchdog)
       }

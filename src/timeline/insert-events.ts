@@ -7,7 +7,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
  * `async_insert` on), and a setting that stayed behind from another query cannot reach it. One insert is one block, and
  * one block with one token changes the table and its view once.
  */
-const SETTINGS = [
+export const INSERT_SETTINGS = [
   'async_insert = 0',
   'insert_deduplicate = 1',
   'deduplicate_blocks_in_dependent_materialized_views = 1',
@@ -22,7 +22,7 @@ const SETTINGS = [
 
 /** Inserts JSON lines of `TimelineRow`: all of them or none. A token that was used before changes nothing. */
 export async function insertEvents(clickhouse: ClickHouseClient, lines: string[], token: string, signal?: AbortSignal) {
-  const settings = `${SETTINGS}, insert_deduplication_token = '${token}'`
+  const settings = `${INSERT_SETTINGS}, insert_deduplication_token = '${token}'`
   await insertLines(clickhouse, `insert into events settings ${settings}`, lines, signal)
 }
 
@@ -35,19 +35,20 @@ export async function findFaultyLines(
   clickhouse: ClickHouseClient,
   lines: string[],
   signal?: AbortSignal,
+  table: 'events_check' | 'web_events_check' = 'events_check',
 ): Promise<FaultyLine[]> {
   const [line] = lines
   if (line === undefined) return []
   try {
-    await insertLines(clickhouse, `insert into events_check settings ${SETTINGS}`, lines, signal)
+    await insertLines(clickhouse, `insert into ${table} settings ${INSERT_SETTINGS}`, lines, signal)
     return []
   } catch (error) {
     if (!isDataFault(error)) throw error
     if (lines.length === 1) return [{ line, reason: describeFault(error) }]
   }
   const middle = Math.ceil(lines.length / 2)
-  const first = await findFaultyLines(clickhouse, lines.slice(0, middle), signal)
-  return [...first, ...(await findFaultyLines(clickhouse, lines.slice(middle), signal))]
+  const first = await findFaultyLines(clickhouse, lines.slice(0, middle), signal, table)
+  return [...first, ...(await findFaultyLines(clickhouse, lines.slice(middle), signal, table))]
 }
 
 export interface FaultyLine {
@@ -72,7 +73,7 @@ export function describeFault(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-async function insertLines(
+export async function insertLines(
   clickhouse: ClickHouseClient,
   insert: string,
   lines: string[],

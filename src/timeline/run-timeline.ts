@@ -1,6 +1,8 @@
 import type { Config } from '../config.ts'
 import { forgetVisitors } from '../contacts/forget-visitors.ts'
 import { pause } from '../stream/pause.ts'
+import { finishWebErasures } from '../web/finish-web-erasures.ts'
+import { keepWebEvents } from '../web/keep-web-events.ts'
 import { finishErasures } from './finish-erasures.ts'
 import { describeFault } from './insert-events.ts'
 import { type Lease, takeLease } from './lease.ts'
@@ -10,7 +12,8 @@ import { type ShipDeps, shipOutbox, shipResent } from './ship-outbox.ts'
 import { type TroubleDeps, type TroubleReport, reportTrouble } from './tell-trouble.ts'
 
 export interface TimelineDeps extends ShipDeps, TroubleDeps {
-  config: Pick<Config, 'leaseMs' | 'outboxKeepMs' | 'anonymousKeepMs'>
+  /** Without `webEventsKeepDays` ClickHouse keeps web events as it was told before. */
+  config: Pick<Config, 'leaseMs' | 'outboxKeepMs' | 'anonymousKeepMs'> & Partial<Pick<Config, 'webEventsKeepDays'>>
 }
 
 /** Rows gather for this long, but after a large group the next is taken at once: an insert of few costs nearly what one of thousands does. */
@@ -48,10 +51,12 @@ async function runRound(
     const shipped = await shipOutbox(deps, lease, signal)
     // Only ever after a group has gone through: nothing of an earlier one can arrive behind an erasure.
     await chores.erase()
+    await chores.eraseWeb()
     // In turn with what is new, so that neither holds up the other for long.
     const resent = await shipResent(deps, lease, signal)
     await chores.purge()
     await chores.forget()
+    await chores.keepWeb()
     await trouble.succeeded()
     return resent || shipped?.isLarge ? 'busy' : 'idle'
   } catch (error) {
@@ -69,11 +74,15 @@ type Chores = ReturnType<typeof createChores>
 
 /** What is due now and then, each at its own pace. */
 function createChores(deps: TimelineDeps) {
-  const { sql, config } = deps
+  const { sql, clickhouse, config } = deps
   return {
     erase: every(1000, () => finishErasures(deps)),
+    eraseWeb: every(1000, () => finishWebErasures(deps)),
     purge: every(10_000, () => purgeOutbox(sql, config.outboxKeepMs)),
     forget: every(10_000, () => forgetVisitors(sql, Date.now() - config.anonymousKeepMs)),
+    keepWeb: every(60_000, async () => {
+      if (config.webEventsKeepDays !== undefined) await keepWebEvents(clickhouse, config.webEventsKeepDays)
+    }),
   }
 }
 

@@ -121,7 +121,7 @@ describe('without workers', () => {
   test.each([256, 1])('%i is one', async (number) => {
     expect((await admin(`partitions set ${number}`)).exitCode).toBe(0)
     const [row] = await stack.sql`select count(*)::int as count from positions`
-    expect(row?.['count']).toBe(2 * number)
+    expect(row?.['count']).toBe(3 * number)
   })
 
   test('what waits keeps it from beginning', { timeout: 20_000 }, async () => {

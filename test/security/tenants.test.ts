@@ -37,6 +37,10 @@ afterAll(() => service.close())
 /** Both have the same person, with the same email, phone, customer id, key and visitor. */
 const PERSON = { email: 'ann@x.io', phone: '+972541234567', platformCustomerId: 7 }
 const VISITOR = '5'.repeat(32)
+const CAPTURE = {
+  visitorId: VISITOR,
+  hits: [{ id: 'h1', kind: 'page_view', ageMs: 0, pageId: 'p1', url: 'https://a.example/' }],
+}
 const SAME = { identity: PERSON, idempotencyKey: 'same-key', visitorId: VISITOR }
 
 async function openTenant(word: string): Promise<Tenant> {
@@ -255,6 +259,29 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
     },
   ],
   'OPTIONS /api/sdk/browser/track': null,
+  'POST /api/sdk/browser/capture': [
+    {
+      what: 'a businessId, from a page with a publishable key',
+      ask: askPublishably(
+        'POST',
+        () => '/api/sdk/browser/capture',
+        () => ({ ...CAPTURE, businessId: theirs.businessId }),
+      ),
+      ...MISMATCH,
+    },
+    {
+      what: 'a visitor and hits',
+      ask: askPublishably(
+        'POST',
+        () => '/api/sdk/browser/capture',
+        () => CAPTURE,
+        { headers: BROWSER },
+      ),
+      status: 200,
+      data: () => ({ received: 1 }),
+    },
+  ],
+  'OPTIONS /api/sdk/browser/capture': null,
   'GET /api/contacts': ['email=ann@x.io', 'phone=%2B972541234567', 'platformCustomerId=7'].map((query) => ({
     what: query,
     ask: ask('GET', () => `/api/contacts?${query}&businessId=${theirs.businessId}`),

@@ -6,7 +6,7 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
-import { applyMicroBatch } from '../../workers/pipeline.ts'
+import { applyBatch } from '../../workers/apply-batch.ts'
 import { type Stack, openStack } from './stack.ts'
 
 export interface Service extends Stack {
@@ -21,12 +21,13 @@ export async function openService(environment: Record<string, string> = {}): Pro
   const sql = connectPostgres(stack.databaseUrl, { max: 8, name: 'test-workers' })
   const redis = connectRedis(stack.redisUrl, 'command', log)
   const pipeline = { sql, log, configs: new Map() }
+  const web = { sql, clickhouse: stack.clickhouse, log }
   const loops = startIngestLoops(
     {
       sql,
       redis,
       connectReader: () => connectRedis(stack.redisUrl, 'read', log),
-      apply: (batch, signal) => applyMicroBatch(pipeline, batch, signal),
+      apply: (...batch) => applyBatch({ pipeline, web }, ...batch),
       log,
     },
     { owner: `test-${uuidv7()}`, leaseMs: stack.config.leaseMs },

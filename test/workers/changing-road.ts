@@ -6,7 +6,7 @@ import type { Sql } from '../../src/stores/postgres.ts'
 import { type ChangeOptions, type Changed, changePartitions } from '../../src/stream/change-partitions.ts'
 import { fenceOff } from '../../src/stream/fence.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
-import { allPartitions } from '../../src/stream/partition-of.ts'
+import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
 import { beginChange, closeKinds, readRoad } from '../../src/stream/partitioning.ts'
 import { readPositions } from '../../src/stream/positions.ts'
 import type { Submitter } from '../../src/stream/submit.ts'
@@ -34,9 +34,9 @@ export const lapse = ({ sql }: Road) =>
   sql`update partitioning set change_until = now() - interval '1 second' where change_to is not null`
 
 /** As a command does it that then takes its time; resolves with the version. */
-export async function closeBoth({ sql, redis }: Road): Promise<number> {
+export async function closeAll({ sql, redis }: Road): Promise<number> {
   const begun = await beginChange(sql, (await readRoad(sql)).version, 3)
-  const version = (await closeKinds(sql, begun ?? 0, ['live', 'backfill'])) ?? 0
+  const version = (await closeKinds(sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
   await sql`update partitioning set change_until = now() + interval '50 seconds'`
   await fenceOff(redis, allPartitions(2), version)
   return version

@@ -5,7 +5,7 @@ import { fenceOff } from '../../src/stream/fence.ts'
 import { fenceKey, streamKey } from '../../src/stream/keys.ts'
 import { beginChange, cancelChange, readRoad } from '../../src/stream/partitioning.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { change, closeBoth, queueOnly, soon, untilEmpty } from './changing-road.ts'
+import { change, closeAll, queueOnly, soon, untilEmpty } from './changing-road.ts'
 import { type OwnRedis, startLag, startOwnRedis } from './own-redis.ts'
 import { type Road, batchOf, businessOf, event, numbered, openRoad } from './road.ts'
 
@@ -23,7 +23,7 @@ afterEach(() => road.close())
 describe('a door', () => {
   it('holds live requests for a moment, then refuses them; batches it refuses at once', async () => {
     const door = await road.door()
-    await closeBoth(road)
+    await closeAll(road)
     const began = performance.now()
     const [held, refused] = await Promise.all([
       door.submit(event('r', businessOf('live-0'))).then(({ kind }) => [kind, performance.now()] as const),
@@ -41,7 +41,7 @@ describe('a door', () => {
     const ids = numbered('r', 20)
     // On a slow machine the moment may be over before it is open.
     await vi.waitUntil(async () => {
-      const version = await closeBoth(road)
+      const version = await closeAll(road)
       const held = ids.map((id) => door.submit(event(id, business)))
       await cancelChange(stack.sql, version)
       return (await Promise.all(held)).every(({ kind }) => kind === 'answered')
@@ -54,7 +54,7 @@ describe('a door', () => {
     try {
       const door = await road.door({ publishUrl: lag.url })
       const business = businessOf('live-0')
-      const version = await closeBoth(road)
+      const version = await closeAll(road)
       lag.hold()
       const first = door.submit(event('first', business), queueOnly)
       await vi.waitUntil(() => lag.held().split('-FENCED').length === 2, soon)
@@ -78,7 +78,7 @@ describe('a door', () => {
 
   it('holds no more than fits', async () => {
     const door = await road.door({ backlogLimitBytes: 100_000 })
-    await closeBoth(road)
+    await closeAll(road)
     const fits = door.submit(event('a', businessOf('live-0'), 60_000))
     const over = door.submit(event('b', businessOf('live-1'), 60_000))
     expect(await Promise.race([fits.then(() => 'a'), over.then(() => 'b')])).toBe('b')
@@ -87,7 +87,7 @@ describe('a door', () => {
   it('goes on by itself after a command that is heard of no more', async () => {
     const door = await road.door()
     road.worker('a')
-    await closeBoth(road)
+    await closeAll(road)
     await stack.sql`update partitioning set change_until = now() + interval '1 second'`
     expect((await door.submit(batchOf('past', businessOf('live-0'), 1))).kind).toBe('unavailable')
     await vi.waitUntil(async () => (await door.submit(event('r', businessOf('live-0')))).kind === 'answered', soon)
@@ -112,7 +112,7 @@ describe('a door', () => {
 
   it('that closes while it holds requests refuses them', async () => {
     const door = await road.door()
-    await closeBoth(road)
+    await closeAll(road)
     const held = door.submit(event('r', businessOf('live-0')))
     await door.close()
     expect(await held).toEqual({ kind: 'unavailable', retryAfter: 1 })

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WORKERS_KEY } from '../../src/stream/keys.ts'
 import { acquireLease, releaseLease, renewLease } from '../../src/stream/lease.ts'
-import { allPartitions } from '../../src/stream/partition-of.ts'
+import { PARTITION_KINDS, allPartitions, kindOf } from '../../src/stream/partition-of.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { type LeaseHolder, spreadLeases } from '../../src/stream/spread-leases.ts'
 import { type Stack, openStack } from '../support/stack.ts'
@@ -24,7 +24,7 @@ const soon = { timeout: 6000, interval: 5 }
 describe('a lease', () => {
   it('is one owner’s until it passes, and each owner has a higher epoch', async () => {
     const first = await acquireLease(stack.sql, 'live-0', 'a', 60)
-    expect(first).toEqual({ partition: 'live-0', epoch: 1, position: '0-0' })
+    expect(first).toEqual({ partition: 'live-0', epoch: 1, position: '0-0', pending: null })
     expect(await acquireLease(stack.sql, 'live-0', 'b', 60)).toBeUndefined()
     expect((await acquireLease(stack.sql, 'live-0', 'a', 60))?.epoch).toBe(2)
     await new Promise((resolve) => setTimeout(resolve, 80))
@@ -78,7 +78,7 @@ describe('the shares', () => {
     for (const partitions of [1, 2, 3, 4, 7, 16]) {
       for (let count = 1; count <= names.length; count += 1) {
         const sizes = [...settle(free(partitions), names.slice(0, count)).values()].map((held) => held.length)
-        expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(2 * partitions)
+        expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(PARTITION_KINDS.length * partitions)
         expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
       }
     }
@@ -94,24 +94,25 @@ describe('the shares', () => {
   })
   it('leave out a partition whose loop has yet to end here', () => {
     const { take } = spreadLeases({ me: 'a', workers: ['a'], holders: free(1), running: new Set(['live-0']) })
-    expect(take).toEqual(['backfill-0'])
+    expect(take).toEqual(['backfill-0', 'web-0'])
   })
-  it('have both kinds in them', () => {
+  it('have every kind in them', () => {
     const shares = settle(free(4), ['a', 'b'])
-    for (const held of shares.values()) expect(held.filter((partition) => partition.startsWith('live'))).toHaveLength(2)
+    for (const held of shares.values())
+      for (const kind of PARTITION_KINDS) expect(held.filter((partition) => kindOf(partition) === kind)).toHaveLength(2)
   })
 })
 
 describe('workers', () => {
   it('share with a newcomer, and take over what one leaves at once', async () => {
     const first = road.worker('a', { leaseMs: 400 })
-    await vi.waitUntil(() => first.running().length === 4, soon)
+    await vi.waitUntil(() => first.running().length === 6, soon)
     expect(await unattendedPartitions(stack.sql)).toEqual([])
     const second = road.worker('b', { leaseMs: 400 })
-    await vi.waitUntil(() => first.running().length === 2 && second.running().length === 2, soon)
+    await vi.waitUntil(() => first.running().length === 3 && second.running().length === 3, soon)
     expect([...first.running(), ...second.running()].toSorted()).toEqual(allPartitions(2).toSorted())
     await second.stop()
-    await vi.waitUntil(() => first.running().length === 4, soon)
+    await vi.waitUntil(() => first.running().length === 6, soon)
   })
 
   it('take over from one that died within its lease and a second', async () => {
@@ -122,20 +123,20 @@ describe('workers', () => {
     const door = await road.door()
     const heir = road.worker('heir', { leaseMs })
     expect((await door.submit(event('r', businessOf('live-0')))).kind).toBe('answered')
-    await vi.waitUntil(() => heir.running().length === 4, soon)
+    await vi.waitUntil(() => heir.running().length === 6, soon)
     expect(performance.now() - began).toBeLessThan(leaseMs + 1000)
   })
 
   it('share nothing with one that was announced before the clock was set back', async () => {
     await road.redis.zadd(WORKERS_KEY, Date.now() + 3_600_000, 'gone')
     const alone = road.worker('a')
-    await vi.waitUntil(() => alone.running().length === 4, soon)
+    await vi.waitUntil(() => alone.running().length === 6, soon)
   })
 
   it('have their partitions back at once when they restart under the same name', async () => {
     for (const partition of allPartitions(2)) await acquireLease(stack.sql, partition, 'me', 60_000)
     const restarted = road.worker('me', { leaseMs: 60_000 })
-    await vi.waitUntil(() => restarted.running().length === 4, { timeout: 1000, interval: 5 })
+    await vi.waitUntil(() => restarted.running().length === 6, { timeout: 1000, interval: 5 })
   })
 
   it('stop all their loops and say so when one dies', async () => {

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { acquireLease, readHolders, renewLease } from '../../src/stream/lease.ts'
-import { allPartitions } from '../../src/stream/partition-of.ts'
+import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
 import { beginChange, closeKinds, readRoad, switchPartitions } from '../../src/stream/partitioning.ts'
 import { readPositions } from '../../src/stream/positions.ts'
 import { type Stack, openStack } from '../support/stack.ts'
@@ -23,7 +23,7 @@ afterEach(() => road.close())
 describe('the switch', () => {
   const closed = async (to: number): Promise<number> => {
     const begun = await beginChange(stack.sql, (await readRoad(stack.sql)).version, to)
-    return (await closeKinds(stack.sql, begun ?? 0, ['live', 'backfill'])) ?? 0
+    return (await closeKinds(stack.sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
   }
   const empty = (partitions: number) => new Map(allPartitions(partitions).map((partition) => [partition, '0-0']))
 

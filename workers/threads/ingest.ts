@@ -1,10 +1,11 @@
 /** The ingest thread: connections of its own, and the loops of its share of the partitions. */
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { readPartitions } from '../../src/migrate.ts'
+import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
-import { applyMicroBatch } from '../pipeline.ts'
+import { applyBatch } from '../apply-batch.ts'
 import type { ThreadBody, ThreadTools } from './task.ts'
 
 /** One for each loop that could run here, opened as they are needed: a live save never queues behind a backfill's. */
@@ -30,9 +31,10 @@ export const runIngest: ThreadBody = async (config, tools, signal) => {
 
 async function ingest(
   { leases, saves }: { leases: Sql; saves: Sql },
-  ...[{ redisUrl, leaseMs }, { name, log, metrics }, signal]: Parameters<ThreadBody>
+  ...[{ redisUrl, clickhouseUrl, leaseMs }, { name, log, metrics }, signal]: Parameters<ThreadBody>
 ): Promise<void> {
   const redis = connectRedis(redisUrl, 'command', log)
+  const clickhouse = connectClickHouse(clickhouseUrl)
   const connectReader = () => connectRedis(redisUrl, 'read', log)
   const pipeline = {
     sql: saves,
@@ -41,18 +43,22 @@ async function ingest(
     contactsOf: createContactCaches(),
     metrics: metricsOfSaves(metrics),
   }
+  const web = { sql: saves, clickhouse, log, metrics }
   const loops = startIngestLoops(
     {
       sql: leases,
       redis,
       connectReader,
-      apply: (batch, stop) => applyMicroBatch(pipeline, batch, stop),
+      apply: (...batch) => applyBatch({ pipeline, web }, ...batch),
       log,
       metrics,
     },
     { owner: name, leaseMs, signal },
   )
-  await loops.done.finally(() => redis.disconnect())
+  await loops.done.finally(async () => {
+    redis.disconnect()
+    await clickhouse.close()
+  })
 }
 
 function metricsOfSaves({ saves }: ThreadTools['metrics']) {

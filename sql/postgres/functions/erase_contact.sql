@@ -25,6 +25,7 @@ begin
   insert into erasures (business_id, contact_id, erased_as, visitor_ids, visitor_revision)
     select p_business, id, p_contact, case when id = p_contact then own else '{}' end, nextval('visitor_revisions')
     from unnest(ids) as id;
+  perform erase_web_events(p_business, ids);
 
   delete from dead_letters d
     where d.business_id = p_business and exists (select from unnest(traces) trace where position(trace in d.payload) > 0);

@@ -10,7 +10,7 @@ declare
   passed integer;
 begin
   select change_to into wanted from partitioning
-    where version = p_version and closed @> '{live,backfill}' for update;
+    where version = p_version and closed @> '{live,backfill,web}' for update;
   if not found or exists (select from positions where p_last_ids -> partition is null) then
     return null;
   end if;
@@ -25,7 +25,7 @@ begin
 
   -- What owners know of contacts was kept up to date by a business's being theirs alone: they begin anew, each with its
   -- share of what there is now. And a save of what Redis has lost since is written by now, or never will be.
-  update positions set epoch = epoch + 1, owner = null, lease_until = '-infinity', made_at = now();
+  update positions set epoch = epoch + 1, pending = null, pending_at = null, owner = null, lease_until = '-infinity', made_at = now();
 
   update partitioning set
     partitions = wanted, version = version + 1, closed = '{}', change_to = null, change_until = null,
@@ -37,7 +37,7 @@ begin
   delete from positions where split_part(partition, '-', 2)::integer >= wanted;
   insert into positions (partition, epoch, position, made_at)
     select kind || '-' || n, epoch_floor, position_floor, now()
-    from partitioning, unnest('{live,backfill}'::text[]) as kind, generate_series(0, wanted - 1) as n
+    from partitioning, unnest('{live,backfill,web}'::text[]) as kind, generate_series(0, wanted - 1) as n
     on conflict do nothing;
   return passed;
 end

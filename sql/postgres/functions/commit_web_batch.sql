@@ -1,0 +1,28 @@
+-- Moves the position of a web partition past a batch that ClickHouse has, with what Postgres is to know of it. False, and
+-- nothing is written, when the position is not p_from at this epoch any more.
+create or replace function commit_web_batch(
+  p_partition text, p_epoch bigint, p_from text, p_to text,
+  -- [{ id, business_id, stream_id, kind, reason, payload, received_at }]
+  p_dead_letters json,
+  -- Ids of the dead letters that this batch applies.
+  p_replayed json,
+  -- See see_visitors.
+  p_sightings json
+) returns boolean
+language plpgsql
+as $$
+begin
+  update positions set position = p_to, pending = null, pending_at = null
+    where partition = p_partition and epoch = p_epoch and position = p_from;
+  if not found then
+    return false;
+  end if;
+  delete from dead_letters where id in (select value::uuid from json_array_elements_text(p_replayed));
+  insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload, received_at)
+    select id, business_id, p_partition, stream_id, kind, reason, payload, received_at
+    from json_to_recordset(p_dead_letters) as x (
+      id uuid, business_id uuid, stream_id text, kind text, reason text, payload text, received_at bigint);
+  perform see_visitors(p_sightings);
+  return true;
+end
+$$;

@@ -1,0 +1,85 @@
+import { Type } from '@sinclair/typebox'
+import { findCaller } from '../authenticate.ts'
+import { admitPage, isBot } from '../browser-caller.ts'
+import { CaptureSchema } from '../capture-schema.ts'
+import { chargeVisitor } from '../charge.ts'
+import type { Call, Door, Reply, Route } from '../door.ts'
+import type { Business } from '../find-business.ts'
+import { BODY_LIMITS } from '../read-body.ts'
+import { type Capture, readCapture } from '../read-capture.ts'
+import { toRequestError } from '../refusal.ts'
+import { readOutcome } from '../submit-request.ts'
+
+const ROAD = 'browser-capture'
+
+async function capture(door: Door, call: Call): Promise<Reply> {
+  const caller = await findCaller(door, call)
+  const { business, body } = await admitPage(door, call, caller?.business, { road: ROAD, limit: BODY_LIMITS.browser })
+  const read = readCapture(body, business, call.receivedAt)
+  if ('code' in read) throw toRequestError(read)
+  await chargeVisitor(door, call, business, read.visitorId, ROAD)
+  if (isBot(call)) door.metrics.bots.inc({ route: ROAD })
+  else await submit(door, call, business, read)
+  return { message: 'What was captured is received.', data: { received: read.hits.length } }
+}
+
+/** Nobody waits for a worker: what is on the road is kept, and none of it changes a contact. */
+async function submit(door: Door, call: Call, business: Business, capture: Capture): Promise<void> {
+  const { receivedAt, requestId } = call
+  const request = { kind: 'capture', businessId: business.id, receivedAt, requestId, ...capture } as const
+  const submitted = await door.submitter.submit(request, { wait: false })
+  door.metrics.answers.inc({ kind: 'capture', outcome: submitted.kind })
+  readOutcome(submitted)
+}
+
+const CaptureData = Type.Object({ received: Type.Integer({ minimum: 1 }) }, { additionalProperties: false })
+
+export const browserCaptureRoute: Route = {
+  method: 'POST',
+  path: '/api/sdk/browser/capture',
+  answer: capture,
+  crossOrigin: true,
+  operation: {
+    summary: 'Record what a browser captured by itself',
+    description:
+      'Page views, scrolling and time, as the browser script sends them; JSON, also as text/plain, up to 64 KiB. It feeds ' +
+      'analytics and never starts a campaign. A hit that is sent again counts once. Bots are answered alike, and not recorded.',
+    tag: 'Events',
+    key: 'none',
+    body: {
+      schema: CaptureSchema,
+      media: BODY_LIMITS.browser.media,
+      example: {
+        businessId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',
+        visitorId: '5f2b6c1e9a7d4038b1c2d3e4f5a60718',
+        hits: [
+          {
+            id: 'e1f0a9b8c7d6',
+            kind: 'page_view',
+            ageMs: 420,
+            pageId: 'a1b2c3d4e5f6',
+            url: 'https://www.example.com/pricing?utm_source=news',
+            title: 'Pricing',
+          },
+        ],
+      },
+    },
+    replies: { 200: { description: 'It is kept.', data: CaptureData, example: { received: 1 } } },
+    errors: [
+      'invalid_api_key',
+      'malformed_json',
+      'invalid_request',
+      'business_mismatch',
+      'business_inactive',
+      'business_not_found',
+      'origin_not_allowed',
+      'method_not_allowed',
+      'payload_too_large',
+      'unsupported_media_type',
+      'rate_limited',
+      'internal',
+      'unavailable',
+      'outcome_unknown',
+    ],
+  },
+}

@@ -1,0 +1,95 @@
+/**
+ * What happens to one micro-batch of web events: stamp · insert · commit. The stamp in Postgres says which entries go to
+ * ClickHouse as one insert, under a token that is theirs; the commit moves the position past them. Whoever takes over in
+ * between repeats exactly that insert, which then changes nothing (design, promise 5).
+ */
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { type Sql, faultKind } from '../stores/postgres.ts'
+import type { MicroBatch, Outcome } from '../stream/micro-batch.ts'
+import { pause } from '../stream/pause.ts'
+import { eventsOf } from '../stream/decode-entry.ts'
+import { describeFault } from '../timeline/insert-events.ts'
+import { commitBatch } from './commit-batch.ts'
+import { insertHits } from './insert-hits.ts'
+import { type ErasedVisit, linesOf, sightingsOf, tokenOf } from './read-captures.ts'
+import { stampBatch } from './stamp-batch.ts'
+
+export interface WebDeps {
+  sql: Sql
+  clickhouse: ClickHouseClient
+  log: Logger
+  metrics?: Pick<Metrics, 'webHits' | 'webFailures'>
+}
+
+/** An insert of few hits costs nearly what one of thousands does: they gather in the stream for so long. */
+const GATHER_MS = 500
+const LARGE = 500
+/** An insert that takes longer is tried again: it counts once. */
+const INSERT_MS = 30_000
+const BACKOFF_MS = { first: 100, most: 3000 }
+
+/** Retries until it is written, until the partition is another's, or until `signal` aborts. ClickHouse may be away for long. */
+export async function applyWebBatch(
+  deps: WebDeps,
+  batch: MicroBatch,
+  signal: AbortSignal,
+  beat: () => void,
+): Promise<Outcome> {
+  const token = tokenOf(batch)
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    beat()
+    try {
+      const stamped = await stampBatch(deps.sql, batch)
+      if (stamped.kind === 'fenced') return stamped
+      const isOurs = stamped.kind === 'committed' || (await write(deps, batch, token, stamped.erased, signal))
+      if (!isOurs) return { kind: 'fenced' }
+      if (countHits(batch) < LARGE) await pause(GATHER_MS, signal)
+      return { kind: 'applied', answers: [] }
+    } catch (error) {
+      if (signal.aborted) break
+      deps.metrics?.webFailures.inc()
+      deps.log.warn({ reason: describeFault(error), partition: batch.partition }, 'web events wait, trying again')
+      await pause(Math.min(BACKOFF_MS.first * 2 ** failures, BACKOFF_MS.most), signal)
+    }
+  }
+  return { kind: 'stopped' }
+}
+
+const countHits = ({ requests }: MicroBatch): number =>
+  requests.reduce((sum, { request }) => sum + eventsOf(request), 0)
+
+async function write(
+  deps: WebDeps,
+  batch: MicroBatch,
+  token: string,
+  erased: ErasedVisit[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const lines = linesOf(batch, erased)
+  const unreadable = await insertHits(
+    deps.clickhouse,
+    lines,
+    token,
+    AbortSignal.any([signal, AbortSignal.timeout(INSERT_MS)]),
+  )
+  const isMoved = await commit()
+  if (isMoved) deps.metrics?.webHits.inc(lines.length - unreadable.length)
+  for (const { reason } of [...batch.poisoned, ...unreadable]) {
+    if (isMoved) deps.log.error({ partition: batch.partition, reason }, 'web events set aside as a dead letter')
+  }
+  return isMoved
+
+  async function commit(): Promise<boolean> {
+    const sightings = sightingsOf(batch, erased)
+    try {
+      return await commitBatch(deps.sql, batch, unreadable, sightings)
+    } catch (error) {
+      if (faultKind(error) !== 'data') throw error
+      // An entry that no front door wrote: how its visitors came is not worth holding up everybody's hits.
+      deps.log.error({ err: error, partition: batch.partition }, 'visitors of a batch could not be kept')
+      return await commitBatch(deps.sql, batch, unreadable, [])
+    }
+  }
+}

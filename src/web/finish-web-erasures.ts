@@ -1,0 +1,68 @@
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { Sql } from '../stores/postgres.ts'
+
+/** Visits that one round deletes; the table is rewritten once a round, not once a visit. */
+const AT_ONCE = 200
+
+interface ErasedVisit {
+  business_id: string
+  /** 32 hexadecimal digits: no other visitor can have web events. */
+  visitor_id: string
+  from_at: number
+  to_at: number
+}
+
+/**
+ * Deletes what erased people's browsers captured from ClickHouse. Batches that are stamped from now on leave it out by
+ * themselves; those that were on their way are waited for first, so that none arrives after the deletion, and one that an
+ * earlier owner still sends is a repeat. Every step can be repeated. Returns the number of visits.
+ */
+export async function finishWebErasures(deps: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
+  const { sql, clickhouse } = deps
+  const open = await sql`select from erased_visits where deleted_at is null limit 1`
+  if (open.count === 0) return 0
+  await noteBatchesUnderWay(sql)
+  const visits = await sql<ErasedVisit[]>`
+    select business_id, visitor_id, from_at, to_at from erased_visits
+    where deleted_at is null and behind is not null
+      and not exists (select from positions where partition || ' ' || pending = any (behind))
+    order by business_id, visitor_id, from_at limit ${AT_ONCE}`
+  if (visits.length === 0) return 0
+  await deleteHits(clickhouse, visits)
+  await closeVisits(sql, visits)
+  return visits.length
+}
+
+/** The rows are locked for an instant: a stamp that is being written is either seen here, or sees the erasure. */
+async function noteBatchesUnderWay(sql: Sql): Promise<void> {
+  await sql`
+    with web as materialized (select partition, pending from positions where partition like 'web-%' order by partition for update)
+    update erased_visits set
+      behind = array(select partition || ' ' || pending from web where pending is not null)
+    where deleted_at is null and behind is null`
+}
+
+async function deleteHits(clickhouse: ClickHouseClient, visits: ErasedVisit[]): Promise<void> {
+  const those = visits.map(
+    ({ business_id, visitor_id, from_at, to_at }) =>
+      `business_id = '${business_id}' and visitor_id = '${visitor_id}' and occurred_ms >= ${from_at} and occurred_ms < ${to_at}`,
+  )
+  const query = `alter table web_events delete where (${those.join(') or (')}) settings mutations_sync = 2`
+  await clickhouse.command({ query })
+}
+
+/** With what of theirs had been set aside. A visit that was prolonged meanwhile, by another erasure, stays open. */
+async function closeVisits(sql: Sql, visits: ErasedVisit[]): Promise<void> {
+  await sql`
+    with closed as (
+      update erased_visits v set deleted_at = now()
+      from json_to_recordset(${JSON.stringify(visits)}::text::json)
+        as done (business_id uuid, visitor_id text, from_at bigint, to_at bigint)
+      where v.business_id = done.business_id and v.visitor_id = done.visitor_id and v.from_at = done.from_at
+        and v.to_at = done.to_at
+      returning v.business_id, v.visitor_id
+    )
+    delete from dead_letters d using closed
+    where d.business_id = closed.business_id and d.kind in ('capture', 'unreadable')
+      and d.partition like 'web-%' and position(closed.visitor_id in d.payload) > 0`
+}

@@ -1,0 +1,23 @@
+import type { Sql } from '../stores/postgres.ts'
+import type { MicroBatch } from '../stream/micro-batch.ts'
+import { type ErasedVisit, visitorsOf } from './read-captures.ts'
+
+export type Stamped =
+  /** `erased`: what of it must not be inserted. */
+  | { kind: 'stamped'; erased: ErasedVisit[] }
+  /** An attempt before has moved the position; only its reply was lost. */
+  | { kind: 'committed' }
+  /** Another owner has the partition. */
+  | { kind: 'fenced' }
+
+/** Says in Postgres that exactly this batch is on its way to ClickHouse, before it is. */
+export async function stampBatch(sql: Sql, batch: MicroBatch): Promise<Stamped> {
+  const { partition, epoch, from, to } = batch
+  const visitors = JSON.stringify(visitorsOf(batch))
+  const [row] = await sql<[{ erased: ErasedVisit[] | null }]>`
+    select stamp_web_batch(${partition}, ${epoch}, ${from}, ${to}, ${visitors}::text::json) as erased`
+  if (row.erased) return { kind: 'stamped', erased: row.erased }
+  const committed = await sql`
+    select from positions where partition = ${partition} and epoch = ${epoch} and position = ${to}`
+  return { kind: committed.count === 1 ? 'committed' : 'fenced' }
+}

@@ -1,0 +1,17 @@
+import { type WebDeps, applyWebBatch } from '../src/web/apply-web-batch.ts'
+import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
+import { kindOf } from '../src/stream/partition-of.ts'
+import type { PipelineDeps } from './attempt.ts'
+import { applyMicroBatch } from './pipeline.ts'
+
+/** Each kind of lane has its way: events into Postgres, web events into ClickHouse. */
+export function applyBatch(
+  { pipeline, web }: { pipeline: PipelineDeps; web: WebDeps },
+  batch: MicroBatch,
+  signal: AbortSignal,
+  beat: () => void,
+): Promise<Outcome> {
+  return kindOf(batch.partition) === 'web'
+    ? applyWebBatch(web, batch, signal, beat)
+    : applyMicroBatch(pipeline, batch, signal)
+}
