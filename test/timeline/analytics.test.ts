@@ -14,6 +14,7 @@ import {
   save,
   shipAll,
 } from './lab.ts'
+import { captureOf, hitOf, link, newVisitor, openLane } from '../web/web-lab.ts'
 
 const page = await readFile(new URL('../../docs/analytics.md', import.meta.url), 'utf8')
 const sections = page.split(/^#{2,3} /m).map((text) => ({ title: text.slice(0, text.indexOf('\n')), text }))
@@ -77,6 +78,15 @@ const ANSWERS: Record<string, unknown[]> = {
   'Best customers': [
     { first_name: 'Ann', spent: 130, order_count: 3 },
     { first_name: 'Bob', spent: 9, order_count: 1 },
+  ],
+  'Pages that are read': [
+    { path: '/pricing', views: 2, visitors: 2, seconds: 40 },
+    { path: '/', views: 1, visitors: 1, seconds: 0 },
+  ],
+  'Sessions by campaign': [{ utm_source: 'news', utm_campaign: 'spring', sessions: 1, pages: 2 }],
+  'What buyers had looked at in the week before': [
+    { path: '/', buyers: 1 },
+    { path: '/pricing', buyers: 1 },
   ],
 }
 
@@ -185,8 +195,27 @@ async function seed(): Promise<void> {
     on(zoe, '2024-02-06', 'order', paid('5')),
   ])
   await shipAll(lab)
+  await browse(ann)
   await erase(lab, business, [fay])
   await finishErasures(lab)
+}
+
+/** One browser comes by a campaign and is the contact's; another is nobody's. */
+async function browse(contact_id: string): Promise<void> {
+  const [known, unknown] = [newVisitor(), newVisitor()]
+  const from = Date.parse('2024-02-08T10:00Z')
+  const shop = 'https://shop.example'
+  const hits = [
+    hitOf({ url: `${shop}/?utm_source=news&utm_campaign=spring`, pageId: 'p1', occurredAt: from }),
+    hitOf({ url: `${shop}/pricing`, pageId: 'p2', occurredAt: from + 60_000 }),
+    hitOf({ url: `${shop}/pricing`, pageId: 'p2', kind: 'time', activeMs: 40_000, occurredAt: from + 100_000 }),
+  ]
+  const lane = await openLane(lab)
+  await lane.apply(
+    captureOf(business, known, hits),
+    captureOf(business, unknown, [hitOf({ url: `${shop}/pricing`, occurredAt: from })]),
+  )
+  await link(lab.clickhouse, [{ business_id: business, visitor_id: known, from_ms: 0, contact_id }])
 }
 
 /** A browser that a campaign brought, and whose it was in turn. */
@@ -214,19 +243,24 @@ test.each(examples)('%s', async (title, sql) => {
   expect(await result.json()).toEqual(ANSWERS[title])
 })
 
-test.each(['contacts', 'contact_event_statistics', 'timeline', 'revenue_by_day'])(
-  'the columns of %s are those described',
-  async (view) => {
-    const section = sections.find(({ title }) => title === view)
-    const described = [...(section?.text ?? '').matchAll(/^\| `(\w+)` \| `(.+?)` \|/gm)].map(([, name, type]) => ({
-      name,
-      type,
-    }))
-    const columns = await query(
-      lab,
-      'select name, type from system.columns where database = currentDatabase() and table = {view: String} order by position',
-      { view },
-    )
-    expect(columns).toEqual(described)
-  },
-)
+test.each([
+  'contacts',
+  'contact_event_statistics',
+  'timeline',
+  'revenue_by_day',
+  'web_page_views',
+  'web_sessions',
+  'web_hits',
+])('the columns of %s are those described', async (view) => {
+  const section = sections.find(({ title }) => title === view)
+  const described = [...(section?.text ?? '').matchAll(/^\| `(\w+)` \| `(.+?)` \|/gm)].map(([, name, type]) => ({
+    name,
+    type,
+  }))
+  const columns = await query(
+    lab,
+    'select name, type from system.columns where database = currentDatabase() and table = {view: String} order by position',
+    { view },
+  )
+  expect(columns).toEqual(described)
+})

@@ -55,10 +55,12 @@ async function ingest(
     },
     { owner: name, leaseMs, signal },
   )
-  await loops.done.finally(async () => {
+  try {
+    await loops.done
+  } finally {
     redis.disconnect()
     await clickhouse.close()
-  })
+  }
 }
 
 function metricsOfSaves({ saves }: ThreadTools['metrics']) {
