@@ -56,7 +56,7 @@ export async function consumePartition(
         checked = connections
       }
       if (entries.length === 0) {
-        entries = await reader.read(position, pending === undefined ? count : LARGEST_READ)
+        entries = await (pending === undefined ? reader.read(position, count) : readUpTo(reader, position, pending))
         count = nextCount(entries) ?? count
       }
     } catch (error) {
@@ -109,6 +109,17 @@ async function tidy(deps: ConsumeDeps, partition: string, position: string, answ
   for (const result of await Promise.allSettled([...told, trim(redis, partition, position)])) {
     if (result.status === 'rejected') log.warn({ err: result.reason, partition }, 'answers or trimming failed')
   }
+}
+
+/** Step by step: what follows it may be large. */
+async function readUpTo(reader: StreamReader, position: string, pending: string): Promise<ReadEntry[]> {
+  const entries: ReadEntry[] = []
+  for (let last = position; compareIds(last, pending) < 0; last = entries.at(-1)?.streamId ?? last) {
+    const more = await reader.read(last, FIRST_READ)
+    if (more.length === 0) break
+    entries.push(...more)
+  }
+  return entries
 }
 
 /** An owner before has cut its batch here: exactly that is repeated. None when Redis has lost it since. */

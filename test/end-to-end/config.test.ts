@@ -16,6 +16,17 @@ test.each(['for ever', '7', '-1d', '1.5h', '9999999d', '99999999h'])('not OUTBOX
 })
 
 test.each([
+  ['1d', 1],
+  ['9999d', 9999],
+])('WEB_EVENTS_KEEP of %s', (text, days) => {
+  expect(readConfig({ WEB_EVENTS_KEEP: text }).webEventsKeepDays).toBe(days)
+})
+
+test.each(['0d', '10000d', '7', '12h'])('not WEB_EVENTS_KEEP=%s', (text) => {
+  expect(() => readConfig({ WEB_EVENTS_KEEP: text })).toThrow('WEB_EVENTS_KEEP must be a number of days')
+})
+
+test.each([
   ['true', 1],
   ['false', 0],
   ['0', 0],

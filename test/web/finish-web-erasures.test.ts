@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import type { WebDeps } from '../../src/web/apply-web-batch.ts'
+import { commitBatch } from '../../src/web/commit-batch.ts'
 import { finishWebErasures } from '../../src/web/finish-web-erasures.ts'
 import { insertHits } from '../../src/web/insert-hits.ts'
-import { linesOf, tokenOf } from '../../src/web/read-captures.ts'
+import { linesOf, sightingsOf, tokenOf } from '../../src/web/read-captures.ts'
 import { stampBatch } from '../../src/web/stamp-batch.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { T0, captureOf, hitOf, newBusiness, newVisitor, openLane, query, type WebLane } from './web-lab.ts'
@@ -95,6 +96,20 @@ it('waits for what was on its way, also when its owner dies and another repeats 
   expect(await finishWebErasures(deps)).toBe(1)
   await insert()
   expect(await hitsOf(business)).toEqual([])
+})
+
+it('keeps no trace of a visitor that was erased between the stamp and the commit', async () => {
+  const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
+  await linkTo(business, visitor, [[0, ann]])
+  const batch = lane.batchOf(captureOf(business, visitor, at(1)))
+  await stampBatch(deps.sql, batch)
+  await erase(business, ann)
+  await expect(commitBatch(deps.sql, batch, [], sightingsOf(batch, []))).rejects.toMatchObject({ code: '40001' })
+  expect((await lane.run(batch)).kind).toBe('applied')
+  expect(
+    await stack.sql`select from visitors where business_id = ${business} and visitor_id = ${visitor}`,
+  ).toHaveLength(0)
+  expect(await finishWebErasures(deps)).toBe(1)
 })
 
 it('forgets what of theirs was set aside', async () => {

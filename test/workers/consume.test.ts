@@ -58,7 +58,7 @@ describe('a partition', () => {
   it('loses nothing, and no time, to a cut connection of its blocked reader', async () => {
     const door = await road.door()
     const worker = road.worker('a')
-    await vi.waitUntil(() => worker.running().length === 4, soon)
+    await vi.waitUntil(() => worker.running().length === 6, soon)
     const business = businessOf('live-0')
     await door.submit(event('before', business))
     await cutReaders(road)

@@ -23,6 +23,17 @@ begin
     from json_to_recordset(p_dead_letters) as x (
       id uuid, business_id uuid, stream_id text, kind text, reason text, payload text, received_at bigint);
   perform see_visitors(p_sightings);
+  -- Somebody was erased since the batch was stamped: what would bring a trace back is undone, and decided again.
+  if exists (
+    select from json_to_recordset(p_sightings) as s (
+      business_id uuid, visitor_id text, seen_at bigint, first_touch json, latest_touch json)
+    join erased_visits v on v.business_id = s.business_id and v.visitor_id = s.visitor_id
+    cross join lateral unnest(
+      array[s.seen_at, (s.first_touch ->> 'at')::bigint, (s.latest_touch ->> 'at')::bigint]) as told (at)
+    where told.at >= v.from_at and told.at < v.to_at
+  ) then
+    raise exception 'a visitor of the batch was erased meanwhile' using errcode = '40001';
+  end if;
   return true;
 end
 $$;
