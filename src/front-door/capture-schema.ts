@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { HIT_KINDS } from '../rules/web-facts.ts'
 import { browserVisitorId, TouchSchema } from './schemas.ts'
 
-export const MAX_HITS = 50
+const MAX_HITS = 50
 const URL_LENGTH = 2048
 
 const id = (description: string) => Type.String({ minLength: 1, maxLength: 64, description })

@@ -57,6 +57,8 @@ const TELL_EVERY_MS = 2000
 const ATTENDED_WITHIN_MS = 6000
 /** Live is not closed before workers are this near to what comes in, as a share of the pause. */
 const NEAR = 1 / 4
+/** Web events gather before each insert: a lane that keeps up has some of this age. */
+const GATHERED_MS = 1000
 const LONGEST_REST_MS = 30_000
 
 /** Somebody else ended the change, or it was not renewed in time. */
@@ -194,10 +196,13 @@ async function drain(change: Change, partitions: string[], signal: AbortSignal):
 async function untilNear(change: Change): Promise<void> {
   while (!change.signal.aborted) {
     const lanes = await look(change, partitionsOf(change, ['live', 'web']), 0)
-    if (lanes?.every(({ ageMs }) => ageMs < change.livePauseMs * NEAR)) return
+    if (lanes?.every((lane) => isNear(lane, change.livePauseMs))) return
     await pause(2 * POLL_MS, change.signal)
   }
 }
+
+const isNear = ({ partition, ageMs }: Lane, livePauseMs: number): boolean =>
+  ageMs < Math.max(livePauseMs * NEAR, kindOf(partition) === 'web' ? GATHERED_MS : 0)
 
 async function rest(change: Change, ms: number): Promise<void> {
   const over = performance.now() + ms

@@ -124,7 +124,7 @@ describe('web events', () => {
       sent.push(door.submit(captureOf(business, newVisitor(), [hit]), queueOnly))
     }, 5)
     for (const to of [5, 1]) {
-      const options = { to, livePauseMs: 5000, signal: AbortSignal.timeout(20_000) }
+      const options = { to, livePauseMs: 2000, signal: AbortSignal.timeout(20_000) }
       const changed = await changePartitions({ sql: stack.sql, redis: road.redis, tell: () => undefined }, options)
       expect(changed.kind).toBe('changed')
     }
@@ -144,7 +144,7 @@ describe('web events', () => {
     const door = await road.door()
     road.worker('a', { apply: applier(away), leaseMs: 60_000 })
     await door.submit(captureOf(newBusiness(), visitorOf('web-0'), [hitOf()]), queueOnly)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await new Promise((resolve) => setTimeout(resolve, 1200))
     const changing = changePartitions(
       { sql: stack.sql, redis: road.redis, tell: () => undefined },
       { to: 3, livePauseMs: 400, signal: AbortSignal.timeout(1500) },
