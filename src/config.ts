@@ -6,6 +6,9 @@ import { join, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+/** More would be idle connections alone. */
+export const MOST_PARTITIONS = 256
+
 const whole = (minimum: number, maximum: number, fallback: number) =>
   Type.Number({
     minimum,
@@ -38,7 +41,12 @@ const Environment = Type.Object({
   CLICKHOUSE_URL: url('http', 'https'),
   WORKER_THREADS: whole(1, 256, 1),
   STREAM_PARTITIONS: Type.Optional(
-    Type.Number({ minimum: 1, maximum: 1024, multipleOf: 1, expected: 'a whole number from 1 to 1024' }),
+    Type.Number({
+      minimum: 1,
+      maximum: MOST_PARTITIONS,
+      multipleOf: 1,
+      expected: `a whole number from 1 to ${MOST_PARTITIONS}`,
+    }),
   ),
   ANSWER_TIMEOUT_MS: whole(1, 600_000, 10_000),
   BACKLOG_LIMIT_BYTES: whole(1, Number.MAX_SAFE_INTEGER, 268_435_456),
@@ -202,5 +210,6 @@ async function readEngines(dataDir: string): Promise<Partial<StoreUrls>> {
 function howToGetStores(dataDir: string, urls: Partial<StoreUrls>): string {
   const names = { databaseUrl: 'DATABASE_URL', redisUrl: 'REDIS_URL', clickhouseUrl: 'CLICKHOUSE_URL' }
   const missing = Object.entries(names).filter(([key]) => !urls[key as keyof StoreUrls])
-  return `No address for ${missing.map(([, name]) => name).join(', ')}: set it, or run \`start\` with DATA_DIR=${dataDir}, which brings its own engines.`
+  const listed = missing.map(([, name]) => name).join(', ')
+  return `No address for ${listed}, and nothing is started in DATA_DIR=${dataDir}. Set DATA_DIR as it was for \`start\`, or run \`start\`, which brings its own engines, or set ${missing.length === 1 ? 'the address' : 'the addresses'}.`
 }

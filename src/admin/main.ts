@@ -67,6 +67,8 @@ function showCommands(argv: string[]): Report {
   const list = helpOfAll(commands.length ? commands : COMMANDS, commands.length ? group : '')
   if (argv.includes('--help')) return help(list)
   const typed = argv.filter((word) => !word.startsWith('-')).join(' ')
+  const named = COMMANDS.find(({ name }) => typed === name || typed.startsWith(`${name} `))
+  if (named) throw new UsageError(`Options come after the command: admin ${named.name} …`)
   throw new UsageError(`${typed ? `There is no command "admin ${typed}"` : 'A command is missing'}\n\n${list}`)
 }
 

@@ -1,5 +1,5 @@
 /** The number of partitions: shown, and changed while everything runs. */
-import { type Config, resolveStores } from '../config.ts'
+import { type Config, MOST_PARTITIONS, resolveStores } from '../config.ts'
 import { createLogger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { connectRedis, whenReady } from '../stores/redis.ts'
@@ -10,9 +10,6 @@ import { checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Report } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { table } from './show-help.ts'
-
-/** More would be idle connections alone. */
-const MOST_PARTITIONS = 256
 
 const NOTES = `While it runs, batches are answered with 503 (nothing was recorded; Retry-After tells when to try again) until
 the requests that wait are applied. Then live requests are held for a moment; after a second they are answered so, too.

@@ -33,6 +33,8 @@ export interface EngineOptions {
   /** Those to start; all by default. */
   only?: (keyof StoreUrls)[]
   small?: boolean
+  /** Asked once DATA_DIR is this process's, before anything is started; what it throws ends the start. */
+  ready?: () => Promise<void>
 }
 
 /** Throws when DATA_DIR is already started, or an engine cannot start. */
@@ -41,6 +43,12 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
   // Open to pass through, since Postgres may run as a user of its own; what is inside is closed.
   await mkdir(folder, { recursive: true, mode: 0o711 })
   const release = await holdDataDir(folder)
+  try {
+    await options.ready?.()
+  } catch (error) {
+    await release()
+    throw error
+  }
   const password = await ensurePassword(folder)
   const wanted = options.only ?? (Object.keys(STARTERS) as (keyof StoreUrls)[])
   const starts = wanted.map(async (key) => {

@@ -30,9 +30,9 @@ interface Service {
 export async function supervise(config: Config, stopped: Promise<unknown>): Promise<void> {
   const log = createLogger({ level: 'warn', name: 'start', to: 2 })
   const down: (() => Promise<void>)[] = []
-  await refuseTakenPort(config.host, config.port)
   try {
-    const engines = await startEngines(config.dataDir, { log, only: missingUrls(config) })
+    const ready = () => refuseTakenPort(config.host, config.port)
+    const engines = await startEngines(config.dataDir, { log, only: missingUrls(config), ready })
     down.unshift(() => engines.stop())
     const demo = await prepareStores(config, log)
     const url = await startServices(config, log, down)

@@ -13,6 +13,7 @@ import { openJournal } from './position.ts'
 import { FileChangedError, type Plan, prepareRows } from './prepare-rows.ts'
 import { describeSource, readHeader, readRows, type Source } from './read-rows.ts'
 import { report } from './report.ts'
+import { requireService } from './require-service.ts'
 import { sendRows } from './send-rows.ts'
 import { createProgressBar } from './show-progress.ts'
 
@@ -98,13 +99,14 @@ async function send(config: Config, source: Source, plan: Plan, words: Words): P
   }
   const allowFailures = words.flag('allow-failures')
   const id = importId(plan, url)
+  await requireService(url)
   const journal = await openJournal(join(config.dataDir, 'imports'), id, source.file, words.flag('restart'))
   const bar = createProgressBar(process.stderr, plan.survey.rows, journal.start.position)
   if (journal.start.position > 0) bar.say(`Going on after row ${journal.start.position} of ${plan.survey.rows}`)
   const sluice = new Sluice({ apiKey: key, baseUrl: url })
   try {
     const rows = prepareRows(plan, readRows(source))
-    const settled = await sendRows({ sluice, journal, bar, allowFailures, options }, rows)
+    const settled = await sendRows({ sluice, url, journal, bar, allowFailures, options }, rows)
     await journal.finish()
     return report(settled, journal.failuresFile, allowFailures)
   } catch (error) {

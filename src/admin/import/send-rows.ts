@@ -9,6 +9,8 @@ import type { ProgressBar } from './show-progress.ts'
 
 export interface Sending {
   sluice: Sluice
+  /** Where the service is. */
+  url: string
   journal: Journal
   bar: ProgressBar
   /** Goes on also when not one row is taken. */
@@ -26,7 +28,7 @@ const HOPELESS = 100
  * longer than the patience, or takes not one row; and what `prepared` throws, once what was under way is written down.
  */
 export async function sendRows(sending: Sending, prepared: AsyncIterable<PreparedRow>): Promise<Settled> {
-  const { sluice, journal, bar, allowFailures, options } = sending
+  const { sluice, url, journal, bar, allowFailures, options } = sending
   const settled: Settled = { progress: journal.start, failures: [], warnings: [] }
   const underWay: Row[] = []
   const onProgress = async (told: BatchProgress): Promise<void> => {
@@ -45,10 +47,10 @@ export async function sendRows(sending: Sending, prepared: AsyncIterable<Prepare
     ...options,
     // 202 is kept but says nothing of each row.
     awaitOutcome: true,
-    onWait: ({ message, waitMs }) => bar.waiting(message, waitMs),
+    onWait: ({ message, waitMs }) => bar.waiting(`${url}: ${message}`, waitMs),
     onProgress,
   })
-  if (error) throw describeEnd(error, options.patienceMs)
+  if (error) throw describeEnd(error, sending)
   return settled
 }
 
@@ -76,10 +78,14 @@ function refuseHopeless({ failed, received }: Progress, [first]: Failure[]): voi
   throw new CommandError('all_failed', `${why}. With --allow-failures the import goes on all the same`)
 }
 
-function describeEnd({ retryable, status, message }: NonNullable<BatchResult['error']>, patienceMs: number): Error {
-  if (!retryable) return new CommandError('refused', `The service refuses the import with ${status}: ${message}`)
+function describeEnd(
+  { retryable, status, message }: NonNullable<BatchResult['error']>,
+  { url, options }: Sending,
+): Error {
+  if (!retryable)
+    return new CommandError('refused', `The service at ${url} refuses the import with ${status}: ${message}`)
   return new CommandError(
     'gave_up',
-    `No batch was taken for ${patienceMs / 1000} s (${message}). Run the same command again to go on`,
+    `${url} took no batch for ${options.patienceMs / 1000} s (${message}). Run the same command again to go on`,
   )
 }

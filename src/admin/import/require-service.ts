@@ -1,0 +1,19 @@
+import { connect } from 'node:net'
+import { CommandError } from '../command.ts'
+
+/** Patience is for a service that was there. Throws CommandError `unavailable` when nobody listens at the address. */
+export async function requireService(url: string): Promise<void> {
+  const { hostname, port, protocol } = new URL(url)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) })
+  const code = await new Promise<string | undefined>((resolve) => {
+    socket.once('connect', () => resolve(undefined))
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+  })
+  socket.destroy()
+  if (code !== undefined)
+    throw new CommandError(
+      'unavailable',
+      `Nobody answers at ${url} (${code}): say where the service is with --url, or set PORT as it is for \`start\``,
+    )
+}
