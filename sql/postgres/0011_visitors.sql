@@ -78,4 +78,13 @@ alter table erasures
   add column visitor_revision bigint;
 
 -- It takes more arguments now.
-drop function if exists save_changes;
+do $$
+declare
+  former regprocedure;
+begin
+  -- Every form that there ever was.
+  for former in select oid::regprocedure from pg_proc where proname = 'save_changes' loop
+    execute 'drop function ' || former;
+  end loop;
+end
+$$;
