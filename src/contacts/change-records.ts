@@ -40,6 +40,7 @@ export function recordsOf(state: State, changes: Changes) {
     subscriptions: subscriptionRecords(state, changes),
     mergeLog: changes.mergeLog.map((row) => inSnakeCase(row)),
     erasures: changes.erasures.map((row) => inSnakeCase(row)),
+    deliveries: changes.deliveries.map((row) => inSnakeCase(moved(row))),
     /** The timeline's rows, as JSON lines. */
     events: changes.events.map((event) => timelineLine(moved(event))).join('\n'),
   }

@@ -5,6 +5,7 @@ import {
   type BusinessState,
   type Campaign,
   type ContactState,
+  type Destination,
   type EnrolmentState,
   type State,
   emptyState,
@@ -46,13 +47,21 @@ async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Prom
   if (known.length === ids.length) return known
   const missing = ids.filter((id) => !cache.has(id))
   const rows = await sql<
-    { id: string; config_version: number; fields: Record<string, FieldType> | null; campaigns: Campaign[] | null }[]
+    {
+      id: string
+      config_version: number
+      fields: Record<string, FieldType> | null
+      campaigns: Campaign[] | null
+      destinations: Destination[] | null
+    }[]
   >`
     select b.id, b.config_version,
       (select json_object_agg(f.key, f.type) from custom_fields f where f.business_id = b.id) as fields,
       (select json_agg(json_build_object('id', c.id, 'triggerEvent', c.trigger_event, 'goalEvent', c.goal_event,
           'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
-        from campaigns c where c.business_id = b.id and c.status = 'published') as campaigns
+        from campaigns c where c.business_id = b.id and c.status = 'published') as campaigns,
+      (select json_agg(json_build_object('id', d.id, 'types', d.types) order by d.id)
+        from destinations d where d.business_id = b.id and d.active) as destinations
     from businesses b
     where b.id in (select value::uuid from json_array_elements_text(${JSON.stringify(missing)}::text::json))`
   const read = rows.map((row) => ({
@@ -60,6 +69,7 @@ async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Prom
     configVersion: row.config_version,
     fields: new Map(Object.entries(row.fields ?? {})),
     campaigns: row.campaigns ?? [],
+    destinations: row.destinations ?? [],
   }))
   for (const business of read) cache.set(business.id, business)
   return [...known, ...read]

@@ -57,7 +57,7 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
       ${literal(records.touched.map(({ id }) => id))}::text::uuid[],
       ${literal(records.touched.map(({ changed }) => changed))}::text::boolean[],
       ${list(save.deadLetters.map(deadLetterRecord))}::text::json, ${list(save.replayed)}::text::json,
-      ${list(records.erasures)}::text::json
+      ${list(records.erasures)}::text::json, ${list(records.deliveries)}::text::json
     ) as saved`
   return row.saved
 }

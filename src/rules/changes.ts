@@ -2,7 +2,7 @@
  * What a micro-batch does, folded per contact: the save writes each contact, statistic and sum once, however many
  * events of the batch touched it. Every sum, minimum, maximum and union here commutes.
  */
-import type { Channel, EventFact, FieldType, IdentityKind, Profile, Source, Touch } from './facts.ts'
+import type { Channel, ConversionType, EventFact, FieldType, IdentityKind, Profile, Source, Touch } from './facts.ts'
 import type { ContactState, EnrolmentState, State } from './state.ts'
 import type { TraitEntry } from './traits.ts'
 
@@ -58,6 +58,22 @@ export interface VisitorChange {
   /** Who got what Postgres has of its events, and how many these are. */
   joinedContactId: string | null
   joinedCount: number
+}
+
+/** A conversion for one destination; whether the contact has the click id that this one asks for is seen by the save. */
+export interface Delivery {
+  id: string
+  businessId: string
+  destinationId: string
+  eventId: string
+  contactId: string
+  event: string
+  type: ConversionType
+  occurredAt: number
+  /** Decimal string; null when no value was sent, or none that counts. */
+  amount: string | null
+  currency: string | null
+  idempotencyKey: string | null
 }
 
 /** A value that somebody got, lost or proved; the working copy tells who holds it now. */
@@ -123,6 +139,7 @@ export interface Changes {
   >
   erasures: { businessId: string; contactId: string }[]
   events: RecordedEvent[]
+  deliveries: Delivery[]
 }
 
 /** What every step of a decision works with; `newId` gives time-ordered uuids. */
@@ -152,6 +169,7 @@ export function emptyChanges(): Changes {
     subscriptions: new Map(),
     erasures: [],
     events: [],
+    deliveries: [],
   }
 }
 

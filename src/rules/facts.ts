@@ -35,6 +35,10 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number]
 export type InterpretedType = EventType | 'none'
 
+/** The types that ad platforms and webhooks can be told of. */
+export const CONVERSION_TYPES = ['purchase', 'lead', 'booking'] as const satisfies EventType[]
+export type ConversionType = (typeof CONVERSION_TYPES)[number]
+
 /** What an event means for revenue and orders (decisions, "Meaning of an event"). */
 export interface Meaning {
   type: InterpretedType

@@ -3,6 +3,7 @@ import { type Changes, type Deciding, type RecordedEvent, type Statistic, deltaO
 import { reachGoal, startCampaigns } from './enrolment.ts'
 import { stageOf } from './journey-stage.ts'
 import { addAmounts } from './money.ts'
+import { queueDeliveries } from './queue-deliveries.ts'
 import { type ContactState, scopedKey } from './state.ts'
 
 /** An event that arrives now: a live one starts campaigns; a batch never does, whatever its names. */
@@ -18,8 +19,9 @@ export function recordEvent(
     delta.revenue.set(meaning.currency, addAmounts(delta.revenue.get(meaning.currency) ?? '0', meaning.counted))
   countEvents(deciding, contact, event, { firstAt: occurredAt, lastAt: occurredAt, count: 1 }, receivedAt)
   if (source !== 'batch') startCampaigns(deciding, contact, { event, occurredAt, receivedAt })
-  const eventId = deciding.newId()
-  deciding.changes.events.push({ eventId, businessId, contactId: contact.id, receivedAt, source, fact })
+  const recorded = { eventId: deciding.newId(), businessId, contactId: contact.id, receivedAt, source, fact }
+  deciding.changes.events.push(recorded)
+  queueDeliveries(deciding, recorded)
 }
 
 /** Events of one name, as far as their order makes no difference: statistics, stage, goals. */

@@ -3,7 +3,7 @@
  * Deciding changes this working copy as it goes, so that the second event of a batch sees what the first one did.
  */
 import type { Statistic } from './changes.ts'
-import type { FieldType, IdentityKind, Profile, Subscriptions } from './facts.ts'
+import type { ConversionType, FieldType, IdentityKind, Profile, Subscriptions } from './facts.ts'
 
 /** A published campaign. */
 export interface Campaign {
@@ -13,12 +13,21 @@ export interface Campaign {
   canEnterAgain: boolean
 }
 
+/** An ad platform or webhook that is told of conversions. */
+export interface Destination {
+  id: string
+  /** Those that it wants. */
+  types: ConversionType[]
+}
+
 /** What a business has configured, at one version. */
 export interface BusinessState {
   id: string
   configVersion: number
   fields: Map<string, FieldType>
   campaigns: Campaign[]
+  /** The active ones. */
+  destinations: Destination[]
 }
 
 /** The first of a kind is the primary one. */

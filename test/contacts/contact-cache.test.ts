@@ -24,7 +24,7 @@ import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 describe('what it holds', () => {
   const state = (configVersion = 1): State => {
     const made = emptyState()
-    made.businesses.set('b', { id: 'b', configVersion, fields: new Map(), campaigns: [] })
+    made.businesses.set('b', { id: 'b', configVersion, fields: new Map(), campaigns: [], destinations: [] })
     return made
   }
   const contact = (id: string): ContactState => ({

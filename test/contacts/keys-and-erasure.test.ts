@@ -94,6 +94,7 @@ describe('an erasure', () => {
     'contact_visitors',
     'identifications',
     'enrolments',
+    'deliveries',
     'merge_log',
     'dead_letters',
   ]

@@ -53,6 +53,7 @@ begin
   delete from contact_visitors where business_id = p_business and contact_id = any (ids);
   delete from identifications where business_id = p_business and contact_id = any (ids);
   delete from enrolments where business_id = p_business and contact_id = any (ids);
+  delete from deliveries where business_id = p_business and contact_id = any (ids);
   delete from merge_log where business_id = p_business and (contact_id = any (ids) or losing_id = any (ids));
   delete from contacts where business_id = p_business and id = any (ids);
 end

@@ -66,6 +66,7 @@ begin
 
   update identifications set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
   update enrolments set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
+  update deliveries set contact_id = p_survivor where business_id = p_business and contact_id = p_loser;
   -- New positions, in the same order: the survivor's primary identities stay primary.
   update identities i set contact_id = p_survivor, position = moved.position
   from (

@@ -9,7 +9,7 @@ create or replace function save_changes(
   p_businesses json, p_new_fields json, p_assumed json, p_contacts json, p_released json,
   p_ended_enrolments json, p_merges json, p_kept_identities json, p_new_identities json, p_statistics json, p_revenue json, p_keys json, p_visitors json,
   p_visitor_links json, p_visitor_events json, p_sightings json, p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
-  p_events text, p_event_count integer, p_touched_businesses uuid[], p_touched uuid[], p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json
+  p_events text, p_event_count integer, p_touched_businesses uuid[], p_touched uuid[], p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json, p_deliveries json
 ) returns boolean
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -191,6 +191,21 @@ begin
         method text, recorded_at bigint)
     on conflict (business_id, contact_id, channel) do update set
       subscribed = excluded.subscribed, method = excluded.method, recorded_at = excluded.recorded_at;
+  end if;
+  -- After the merges, and all that tells of browsers: a click may have become known with the conversion itself.
+  if p_deliveries is not null then
+    insert into deliveries (business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, amount, currency,
+        idempotency_key)
+      select x.business_id, x.id, x.destination_id, x.event_id, x.contact_id, x.event, x.type, x.occurred_at, x.amount,
+        x.currency, x.idempotency_key
+      from json_to_recordset(p_deliveries) as x (business_id uuid, id uuid, destination_id uuid, event_id uuid,
+        contact_id uuid, event text, type text, occurred_at bigint, amount numeric, currency text, idempotency_key text)
+      cross join lateral (
+        select d.click_ids from destinations d where d.business_id = x.business_id and d.id = x.destination_id limit 1
+      ) d
+      where d.click_ids is null or exists (
+        select from find_clicks(x.business_id, x.contact_id, x.occurred_at) c where c.kind = any (d.click_ids)
+      );
   end if;
   if p_merge_log is not null then
     insert into merge_log (business_id, id, action, contact_id, losing_id, evidence, recorded_at)

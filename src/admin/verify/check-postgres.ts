@@ -13,6 +13,7 @@ const BELONGINGS = [
   'visitor_links',
   'identifications',
   'enrolments',
+  'deliveries',
 ]
 
 const RULES: Record<string, string> = {

@@ -1,0 +1,79 @@
+-- Takes deliveries that are due for one sender: p_most at most, and so many of a destination that no more than
+-- p_per_destination are being sent to it at a time, by whomever. A claim that is not settled runs out after p_lease_ms.
+-- Answers a JSON array of what has to be known to send them.
+create or replace function claim_deliveries(p_claim uuid, p_most integer, p_per_destination integer, p_lease_ms integer)
+returns json
+language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_custom_plan set jit = off
+as $$
+declare
+  place record;
+  businesses uuid[] := '{}';
+  ids uuid[] := '{}';
+begin
+  -- Of each destination one claim is made at a time: whoever comes second counts what the first one took.
+  for place in
+    select d.business_id, d.id from destinations d
+    join businesses b on b.id = d.business_id and b.active and b.removed_at is null
+    where d.active and d.held_until <= now() and exists (
+      select from deliveries q
+      where q.business_id = d.business_id and q.destination_id = d.id and q.state = 'queued' and q.next_attempt_at <= now()
+    )
+    -- None waits behind the same others for ever.
+    order by random() limit p_most
+    for no key update of d skip locked
+  loop
+    with due as materialized (
+      select q.business_id, q.id from deliveries q
+      where q.business_id = place.business_id and q.destination_id = place.id
+        and q.state = 'queued' and q.next_attempt_at <= now()
+      order by q.next_attempt_at
+      limit greatest(0, least(p_most - cardinality(ids), p_per_destination - (
+        select count(*) from deliveries f
+        where f.business_id = place.business_id and f.destination_id = place.id
+          and f.state = 'queued' and f.next_attempt_at > now() and f.claim is not null
+      )))
+      for update skip locked
+    ),
+    taken as (
+      update deliveries q set
+        claim = p_claim, attempts = q.attempts + 1, next_attempt_at = now() + p_lease_ms * interval '1 millisecond'
+      from due where q.business_id = due.business_id and q.id = due.id
+      returning q.business_id, q.id
+    )
+    select businesses || coalesce(array_agg(business_id), '{}'), ids || coalesce(array_agg(id), '{}')
+      into businesses, ids from taken;
+    exit when cardinality(ids) >= p_most;
+  end loop;
+
+  return (
+    select coalesce(json_agg(json_build_object(
+      'businessId', q.business_id, 'id', q.id, 'attempts', q.attempts,
+      'destination', json_build_object('id', d.id, 'kind', d.kind, 'settings', d.settings, 'secret', d.secret),
+      'conversion', json_build_object(
+        'eventId', q.event_id, 'contactId', q.contact_id, 'event', q.event, 'type', q.type,
+        'occurredAt', q.occurred_at, 'amount', q.amount::float8, 'currency', q.currency,
+        'idempotencyKey', q.idempotency_key,
+        'emails', (
+          select coalesce(json_agg(i.value order by i.position), '[]') from identities i
+          where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'email'
+        ),
+        'phones', (
+          select coalesce(json_agg(i.value order by i.position), '[]') from identities i
+          where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'phone' and i.phone_read
+        ),
+        'customerId', (
+          select i.value from identities i
+          where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'platformCustomerId'
+        ),
+        'clicks', (
+          select coalesce(json_object_agg(c.kind, json_build_object('id', c.click_id, 'at', c.clicked_at)), '{}')
+          from find_clicks(q.business_id, q.contact_id, q.occurred_at) c
+        )
+      ))), '[]')
+    from unnest(businesses, ids) as claimed (business_id, id)
+    join deliveries q on q.business_id = claimed.business_id and q.id = claimed.id
+    join destinations d on d.business_id = q.business_id and d.id = q.destination_id
+  );
+end
+$$;

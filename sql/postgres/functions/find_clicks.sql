@@ -1,0 +1,35 @@
+-- The ad clicks that a contact came by until an instant: of each kind the newest, if it was at most 90 days old then. A
+-- visit counts as the contact's when the browser was theirs at the time.
+create or replace function find_clicks(p_business uuid, p_contact uuid, p_until bigint)
+returns table (kind text, click_id text, clicked_at bigint)
+language plpgsql stable
+set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
+as $$
+begin
+  return query
+    select distinct on (click.key) click.key, click.value, visit.at
+    from (
+      select distinct l.visitor_id from visitor_links l where l.business_id = p_business and l.contact_id = p_contact
+    ) theirs
+    cross join lateral (
+      select v.first_touch, v.latest_touch from visitors v
+      where v.business_id = p_business and v.visitor_id = theirs.visitor_id
+      limit 1
+    ) seen
+    cross join lateral (
+      select (touch ->> 'at')::numeric::bigint as at, touch -> 'clickIds' as click_ids
+      from (values (seen.first_touch), (seen.latest_touch)) as touches (touch)
+      where jsonb_typeof(touch -> 'clickIds') = 'object'
+      offset 0
+    ) visit
+    cross join lateral jsonb_each_text(visit.click_ids) click
+    where visit.at between p_until - 90 * 86400000::bigint and p_until
+      and click.value <> ''
+      and p_contact = (
+        select l.contact_id from visitor_links l
+        where l.business_id = p_business and l.visitor_id = theirs.visitor_id and l.from_at <= visit.at
+        order by l.from_at desc limit 1
+      )
+    order by click.key, visit.at desc;
+end
+$$;
