@@ -53,6 +53,11 @@ const Environment = Type.Object({
   MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
   LEASE_MS: whole(100, 600_000, 4000),
   OUTBOX_KEEP: duration('7d'),
+  SECRETS_KEY: Type.Optional(
+    Type.String({ pattern: '^[\\da-fA-F]{64}$', expected: '64 hexadecimal digits, as `openssl rand -hex 32` gives' }),
+  ),
+  DELIVERY_TRIES: whole(1, 1000, 10),
+  DELIVERIES_KEEP: duration('30d'),
   ANONYMOUS_KEEP: duration('90d'),
   WEB_EVENTS_KEEP: Type.String({
     pattern: '^[1-9]\\d{0,3}d$',
@@ -92,6 +97,12 @@ export interface Config {
   maxInFlight: number
   leaseMs: number
   outboxKeepMs: number
+  /** 32 bytes in hex: seals the secrets of destinations. */
+  secretsKey: string | undefined
+  /** Attempts after which a delivery is given up. */
+  deliveryTries: number
+  /** How long deliveries that were sent, or given up, are remembered. */
+  deliveriesKeepMs: number
   /** Of visitors whom nobody has identified, and of what they did. */
   anonymousKeepMs: number
   webEventsKeepDays: number
@@ -128,6 +139,9 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     maxInFlight: read.MAX_IN_FLIGHT,
     leaseMs: read.LEASE_MS,
     outboxKeepMs: milliseconds(read.OUTBOX_KEEP),
+    secretsKey: read.SECRETS_KEY,
+    deliveryTries: read.DELIVERY_TRIES,
+    deliveriesKeepMs: milliseconds(read.DELIVERIES_KEEP),
     anonymousKeepMs: milliseconds(read.ANONYMOUS_KEEP),
     webEventsKeepDays: Number.parseInt(read.WEB_EVENTS_KEEP, 10),
     trustProxy: Number(read.TRUST_PROXY),

@@ -15,6 +15,7 @@ export function createMetrics() {
     memory: residentMemory(registers),
     ...frontDoorMetrics(registers),
     ...roadMetrics(registers),
+    ...deliveryMetrics(registers),
   }
 }
 
@@ -146,6 +147,25 @@ function roadMetrics(registers: Registry[]) {
     deadLetters: new Gauge({
       name: 'dead_letters',
       help: 'Requests kept because they could not be applied.',
+      registers,
+    }),
+  }
+}
+
+/** Conversions on their way to ad platforms and webhooks. */
+function deliveryMetrics(registers: Registry[]) {
+  return {
+    deliveries: new Counter({
+      name: 'deliveries_total',
+      help: 'Attempts to send a conversion, by kind of destination and outcome: sent, retry, dead.',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
+    deliveriesQueued: new Gauge({ name: 'deliveries_queued', help: 'Conversions that wait to be sent.', registers }),
+    deliveriesDead: new Gauge({ name: 'deliveries_dead', help: 'Conversions that were given up.', registers }),
+    deliveriesLagSeconds: new Gauge({
+      name: 'deliveries_lag_seconds',
+      help: 'For how long the oldest conversion has been due; 0 when none is.',
       registers,
     }),
   }

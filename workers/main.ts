@@ -1,4 +1,4 @@
-/** The workers' supervisor: one thread per ingest worker, one for the timeline, and what they tell of themselves. */
+/** The workers' supervisor: one thread per ingest worker, one for the timeline, one for deliveries, and what they tell of themselves. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { AggregatorRegistry } from 'prom-client'
@@ -33,7 +33,8 @@ export async function runWorkers(config: Config): Promise<Workers> {
   const threads: SupervisedThread[] = []
   // First what can fail: nothing runs yet that would have to be ended.
   const health = await serveHealthOf(threads, config)
-  const kinds: ThreadKind[] = ['timeline', ...Array.from({ length: config.workerThreads }, () => 'ingest' as const)]
+  const ingest = Array.from({ length: config.workerThreads }, () => 'ingest' as const)
+  const kinds: ThreadKind[] = ['timeline', 'deliveries', ...ingest]
   const pool = createPool(kinds.length)
   const self = `${hostname()}-${randomUUID().slice(0, 8)}`
   for (const [at, kind] of kinds.entries()) {

@@ -10,7 +10,7 @@ const LONGEST_RESTART_MS = 10_000
 /** A thread that ran for so long is well: its next restart is quick again. */
 const STEADY_MS = 60_000
 
-export type ThreadKind = 'ingest' | 'timeline'
+export type ThreadKind = 'ingest' | 'timeline' | 'deliveries'
 
 export interface SupervisedThread {
   name: string

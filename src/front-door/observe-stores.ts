@@ -1,4 +1,5 @@
 /** The gauges that lie in the stores, read when somebody asks for metrics. What a store does not tell is left as it was last seen. */
+import { observeDeliveries } from '../deliveries/observe-deliveries.ts'
 import { backlogKey, streamKey } from '../stream/keys.ts'
 import { readPositions } from '../stream/positions.ts'
 import { readPersistence } from '../stream/read-persistence.ts'
@@ -30,6 +31,7 @@ async function observe(door: Door, store: string, look: () => Promise<void>): Pr
 
 async function observePostgres({ sql, metrics }: Door): Promise<void> {
   await observeOutbox(sql, metrics)
+  await observeDeliveries(sql, metrics)
   const [letters] = await sql<{ count: number }[]>`select count(*) as count from dead_letters`
   metrics.deadLetters.set(letters?.count ?? 0)
 }

@@ -65,3 +65,21 @@ test('tells all faults at once, and no address', () => {
   expect(() => readConfig(faulty)).toThrow(/PORT[^]*DATABASE_URL[^]*LOG_LEVEL/)
   expect(() => readConfig(faulty)).not.toThrow('secret')
 })
+
+test.each(['ab'.repeat(32), '0123456789'.repeat(6) + 'ABCD'])('SECRETS_KEY of 64 hexadecimal digits', (key) => {
+  expect(readConfig({ SECRETS_KEY: key }).secretsKey).toBe(key)
+})
+
+test.each(['ab'.repeat(31), `${'ab'.repeat(32)}a`, 'xy'.repeat(32)])(
+  'not SECRETS_KEY=%s, which is not repeated',
+  (key) => {
+    expect(() => readConfig({ SECRETS_KEY: key })).toThrow('SECRETS_KEY must be 64 hexadecimal digits')
+    expect(() => readConfig({ SECRETS_KEY: key })).not.toThrow(key)
+  },
+)
+
+test('DELIVERY_TRIES from 1 to 1000', () => {
+  expect(['1', '1000'].map((tries) => readConfig({ DELIVERY_TRIES: tries }).deliveryTries)).toEqual([1, 1000])
+  for (const tries of ['0', '1001', '1.5'])
+    expect(() => readConfig({ DELIVERY_TRIES: tries })).toThrow('DELIVERY_TRIES')
+})

@@ -8,6 +8,8 @@ import { streamKey } from '../../src/stream/keys.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { type Workers, runWorkers } from '../../workers/main.ts'
+import { SECRETS_KEY, addTo } from '../deliveries/delivery-lab.ts'
+import { openPlatform } from '../deliveries/platform.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { type Road, event, openRoad } from './road.ts'
 
@@ -15,7 +17,7 @@ let stack: Stack
 let road: Road
 let workers: Workers | undefined
 beforeAll(async () => {
-  stack = await openStack({ LEASE_MS: '1000', WORKERS_PORT: '0' })
+  stack = await openStack({ LEASE_MS: '1000', WORKERS_PORT: '0', SECRETS_KEY })
   road = await openRoad(stack.sql, stack.redisUrl)
 })
 afterEach(() => workers?.close())
@@ -51,6 +53,21 @@ describe('the workers', () => {
 
     await workers.close()
     expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+  }, 30_000)
+
+  it('send conversions on, and say how many', async () => {
+    workers = await runWorkers(stack.config)
+    const { businessId } = await createBusiness(stack.sql)
+    const platform = await openPlatform()
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, settings: { all: true } })
+    const door = await road.door({ answerTimeoutMs: 10_000 })
+    const call = event('l', businessId)
+    const meaning = { type: 'lead', counted: '0', currency: null, order: false } as const
+    await door.submit(call.kind === 'track' ? { ...call, fact: { ...call.fact, meaning } } : call)
+    await vi.waitUntil(() => platform.heard.length === 1, soon)
+    const sent = 'deliveries_total{kind="webhook",outcome="sent"} 1'
+    await vi.waitUntil(async () => (await get('/metrics')).text.includes(sent), soon)
+    await platform.close()
   }, 30_000)
 
   it('keep what cannot be read as a dead letter, and go on', async () => {

@@ -6,6 +6,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Config, StoreUrls } from '../../src/config.ts'
 import { type Logger, createLogger } from '../../src/log.ts'
 import { type Metrics, createMetrics } from '../../src/metrics.ts'
+import { runDeliveries } from './deliveries.ts'
 import { runIngest } from './ingest.ts'
 import { runTimeline } from './timeline.ts'
 
@@ -40,6 +41,7 @@ const REPORT_MS = 1000
 
 export const ingest = (task: ThreadTask): Promise<void> => runTask(task, 'ingest', runIngest)
 export const timeline = (task: ThreadTask): Promise<void> => runTask(task, 'timeline', runTimeline)
+export const deliveries = (task: ThreadTask): Promise<void> => runTask(task, 'deliveries', runDeliveries)
 
 async function runTask({ name, config, port }: ThreadTask, kind: string, body: ThreadBody): Promise<void> {
   const log = createLogger({ level: config.logLevel, name: kind })

@@ -1,0 +1,50 @@
+import type { ConversionType } from '../rules/facts.ts'
+
+/** The kinds of click id that the browser script keeps; `ttclid` and `msclkid` are for webhooks alone. */
+export type ClickKind = 'gclid' | 'gbraid' | 'wbraid' | 'fbclid' | 'msclkid' | 'ttclid'
+
+/** What an adapter knows of a conversion and of whose it is, as of now. */
+export interface Conversion {
+  eventId: string
+  contactId: string
+  /** As the caller named it. */
+  event: string
+  type: ConversionType
+  /** Epoch ms. */
+  occurredAt: number
+  amount: number | null
+  /** Upper-cased; null when there is no amount. */
+  currency: string | null
+  idempotencyKey: string | null
+  /** Lower-cased, the primary one first. */
+  emails: string[]
+  /** E.164 digits without the plus sign, the primary one first. */
+  phones: string[]
+  customerId: string | null
+  /** Of each kind the newest before the conversion; `at` is epoch ms. */
+  clicks: Partial<Record<ClickKind, { id: string; at: number }>>
+}
+
+/** One request to a platform. */
+export interface Outgoing {
+  url: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** What came of an attempt. Reasons hold no personal data and no secret. */
+export type Verdict =
+  | { kind: 'sent' }
+  /** `afterMs`: not before; `holds`: nothing else is sent to the destination until then either. */
+  | { kind: 'retry'; reason: string; afterMs?: number; holds?: boolean }
+  | { kind: 'dead'; reason: string }
+
+const LONGEST_KEY = 64
+
+/**
+ * By this a platform knows a conversion that it has already: the caller's idempotency key, which a pixel in the page can
+ * send too, unless it is longer than platforms take.
+ */
+export function deduplicationId({ idempotencyKey, eventId }: Conversion): string {
+  return idempotencyKey !== null && idempotencyKey.length <= LONGEST_KEY ? idempotencyKey : eventId
+}

@@ -1,0 +1,81 @@
+/** Destinations in Postgres. Every change raises the version of the business's configuration: what is recorded later sees it. */
+import { uuidv7 } from 'uuidv7'
+import type { ConversionType } from '../rules/facts.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { type DestinationKind, clickIdsOf } from './settings.ts'
+
+/** Its secret stays in Postgres. */
+export interface Destination {
+  id: string
+  businessId: string
+  kind: DestinationKind
+  name: string
+  types: ConversionType[]
+  settings: Record<string, unknown>
+  active: boolean
+  createdAt: Date
+}
+
+/** `secret` is sealed. */
+export type DestinationChange = Partial<Pick<Destination, 'name' | 'types' | 'settings' | 'active'>> & {
+  secret?: string
+}
+
+export const newDestinationId = (): string => uuidv7()
+
+export async function addDestination(
+  sql: Sql,
+  destination: Omit<Destination, 'active' | 'createdAt'> & { secret: string },
+): Promise<void> {
+  const { id, businessId, kind, name, types, settings, secret } = destination
+  await sql`
+    with business as (
+      update businesses set config_version = config_version + 1 where id = ${businessId} returning id
+    )
+    insert into destinations (business_id, id, kind, name, types, click_ids, settings, secret)
+    select id, ${id}, ${kind}, ${name}, ${listOf(types)}::text[], ${listOf(clickIdsOf(kind, settings))}::text[],
+      ${JSON.stringify(settings)}::text::jsonb, ${secret} from business`
+}
+
+/** What is not named stays as it is. */
+export async function updateDestination(sql: Sql, before: Destination, change: DestinationChange): Promise<void> {
+  const { name, types, settings, active } = { ...before, ...change }
+  await sql`
+    with business as (
+      update businesses set config_version = config_version + 1 where id = ${before.businessId} returning id
+    )
+    update destinations d set
+      name = ${name}, types = ${listOf(types)}::text[], settings = ${JSON.stringify(settings)}::text::jsonb,
+      click_ids = ${listOf(clickIdsOf(before.kind, settings))}::text[], active = ${active},
+      secret = coalesce(${change.secret ?? null}, d.secret), held_until = '-infinity'
+    from business where d.business_id = business.id and d.id = ${before.id}`
+}
+
+/** With all that waits for it, and what is remembered of it. The business comes first: a save that holds it is waited for. */
+export async function removeDestination(sql: Sql, { businessId, id }: Destination): Promise<void> {
+  await sql`
+    with business as (
+      update businesses set config_version = config_version + 1 where id = ${businessId} returning id
+    )
+    delete from destinations d using business where d.business_id = business.id and d.id = ${id}`
+}
+
+/** Oldest first; of one business, or of all. */
+export async function listDestinations(sql: Sql, businessId?: string): Promise<Destination[]> {
+  return sql<Destination[]>`
+    select ${columns(sql)} from destinations
+    ${businessId === undefined ? sql`` : sql`where business_id = ${businessId}`} order by id`
+}
+
+/** With its sealed secret. Undefined when there is none of this id. */
+export async function findDestination(sql: Sql, id: string): Promise<(Destination & { secret: string }) | undefined> {
+  const [found] = await sql<(Destination & { secret: string })[]>`
+    select ${columns(sql)}, secret from destinations where id = ${id}`
+  return found
+}
+
+const columns = (sql: Sql) => sql`
+  id, business_id as "businessId", kind, name, to_json(types) as types, settings, active, created_at as "createdAt"`
+
+/** The driver is told no types: a list is written as Postgres reads it (words alone). */
+const listOf = (words: readonly string[] | null) => words && `{${words.join(',')}}`

@@ -1,0 +1,34 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Verdict } from './conversion.ts'
+
+export interface Answer {
+  status: number
+  /** What it asked for with Retry-After. */
+  retryAfterMs: number | null
+  /** The first 64 KiB of the body. */
+  text: string
+}
+
+/** Time-outs and early calls; and credentials that are refused: the conversion is good, and an operator can mend the rest. */
+const PASSING = new Set([401, 403, 408, 425])
+const HOLD_MS = 60_000
+
+/** What a status by itself means, of an answer that is no success. */
+export function judgeStatus({ status, retryAfterMs }: Answer): Exclude<Verdict, { kind: 'sent' }> {
+  const reason = `HTTP ${status}`
+  if (status === 429) return { kind: 'retry', reason, afterMs: retryAfterMs ?? HOLD_MS, holds: true }
+  const passes = PASSING.has(status) || status >= 500 || status < 300
+  if (passes) return { kind: 'retry', reason, ...(retryAfterMs !== null && { afterMs: retryAfterMs }) }
+  return { kind: 'dead', reason: status < 400 ? `${reason}: redirects are not followed` : reason }
+}
+
+/** What a body holds; undefined when it is not of this shape. */
+export function readAnswer<Schema extends TSchema>(schema: Schema, text: string): Static<Schema> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Value.Check(schema, value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,151 @@
+/** What a destination of each kind is set up with, as it lies in Postgres; what was not given gets its default when it is read. */
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { ClickKind } from './conversion.ts'
+
+const closed = { additionalProperties: false }
+const digits = (expected: string) => Type.String({ pattern: '^\\d{1,20}$', expected })
+const version = (fallback: string) =>
+  Type.String({ pattern: '^v\\d{1,3}(\\.\\d{1,2})?$', default: fallback, expected: `a version such as ${fallback}` })
+/** Without a name and a password: the address is listed. */
+const address = (options: { default?: string } = {}) =>
+  Type.String({
+    pattern: '^https?://[^\\s/@?#]+(/[^\\s?#@]*)?(\\?[^\\s#]*)?$',
+    maxLength: 2048,
+    expected: 'an http or https address without a password',
+    ...options,
+  })
+const word = (expected: string) => Type.String({ pattern: '^[\\x21-\\x7e]{1,4096}$', expected })
+const number = digits('a number of the platform, digits alone')
+
+const Meta = {
+  kind: 'meta',
+  clickIds: ['fbclid'],
+  settings: Type.Object(
+    {
+      pixelId: number,
+      // `website` is left out: it asks for the browser's user agent, which Sluice does not keep.
+      actionSource: Type.Union(
+        ['system_generated', 'email', 'phone_call', 'chat', 'physical_store', 'other'].map((source) =>
+          Type.Literal(source),
+        ),
+        {
+          default: 'system_generated',
+          expected: 'system_generated, email, phone_call, chat, physical_store or other',
+        },
+      ),
+      testEventCode: Type.Optional(Type.String({ pattern: '^\\w{1,64}$', expected: 'a code such as TEST12345' })),
+      baseUrl: address({ default: 'https://graph.facebook.com' }),
+      apiVersion: version('v26.0'),
+    },
+    closed,
+  ),
+  secret: Type.Object({ accessToken: word('the access token') }, closed),
+} as const
+const Google = {
+  kind: 'google',
+  clickIds: ['gclid', 'gbraid', 'wbraid'],
+  settings: Type.Object(
+    {
+      customerId: number,
+      loginCustomerId: Type.Optional(number),
+      conversionActions: Type.Object(
+        { purchase: Type.Optional(number), lead: Type.Optional(number), booking: Type.Optional(number) },
+        { ...closed, minProperties: 1, expected: 'the number of a conversion action for purchase, lead or booking' },
+      ),
+      consent: Type.Optional(
+        Type.Union([Type.Literal('granted'), Type.Literal('denied')], { expected: 'granted or denied' }),
+      ),
+      baseUrl: address({ default: 'https://googleads.googleapis.com' }),
+      tokenUrl: address({ default: 'https://oauth2.googleapis.com/token' }),
+      apiVersion: version('v26'),
+    },
+    closed,
+  ),
+  secret: Type.Object(
+    {
+      developerToken: word('the developer token'),
+      clientId: word('the OAuth client id'),
+      clientSecret: word('the OAuth client secret'),
+      refreshToken: word('the OAuth refresh token'),
+    },
+    closed,
+  ),
+} as const
+const Webhook = {
+  kind: 'webhook',
+  clickIds: ['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid'],
+  settings: Type.Object(
+    {
+      url: address(),
+      // Conversions of contacts without a click id too.
+      all: Type.Boolean({ default: false, expected: 'true or false' }),
+    },
+    closed,
+  ),
+  secret: Type.Object(
+    { signingKey: Type.String({ pattern: '^[\\x21-\\x7e]{16,256}$', expected: 'a key of 16 to 256 characters' }) },
+    closed,
+  ),
+} as const
+
+export type MetaSettings = Static<typeof Meta.settings>
+export type MetaSecret = Static<typeof Meta.secret>
+export type GoogleSettings = Static<typeof Google.settings>
+export type GoogleSecret = Static<typeof Google.secret>
+export type WebhookSettings = Static<typeof Webhook.settings>
+export type WebhookSecret = Static<typeof Webhook.secret>
+
+export const DESTINATION_KINDS = ['meta', 'google', 'webhook'] as const
+export type DestinationKind = (typeof DESTINATION_KINDS)[number]
+const KINDS = { meta: Meta, google: Google, webhook: Webhook }
+
+/** Settings and secret of one kind, complete. */
+export type Setup =
+  | { kind: 'meta'; settings: MetaSettings; secret: MetaSecret }
+  | { kind: 'google'; settings: GoogleSettings; secret: GoogleSecret }
+  | { kind: 'webhook'; settings: WebhookSettings; secret: WebhookSecret }
+
+/** What is wrong, in words that hold nothing of a secret. */
+export class SettingsError extends Error {
+  override name = 'SettingsError'
+}
+
+/** With defaults. Throws SettingsError. */
+export function readSetup(kind: DestinationKind, settings: object, secret: object): Setup {
+  return { kind, settings: checkSettings(kind, settings), secret: checkSecret(kind, secret) } as Setup
+}
+
+/** With defaults. Throws SettingsError. */
+export const checkSettings = (kind: DestinationKind, settings: object): object => check(KINDS[kind].settings, settings)
+
+/** Throws SettingsError. */
+export const checkSecret = (kind: DestinationKind, secret: object): object => check(KINDS[kind].secret, secret)
+
+/** Of texts as an operator types them; not yet complete, and without defaults: those follow the version. */
+export function convertSettings(kind: DestinationKind, texts: object): object {
+  return Value.Convert(KINDS[kind].settings, structuredClone(texts)) as object
+}
+
+/** The names of a kind's settings, those of the parts of one written with a full stop. */
+export function settingNames(kind: DestinationKind): string[] {
+  return Object.entries<TObject>(KINDS[kind].settings.properties as unknown as Record<string, TObject>).flatMap(
+    ([name, { properties }]) => (properties ? Object.keys(properties).map((part) => `${name}.${part}`) : [name]),
+  )
+}
+
+/** A contact must have come by a click of one of these; null: any contact will do. */
+export function clickIdsOf(kind: DestinationKind, settings: { all?: boolean }): readonly ClickKind[] | null {
+  return settings.all === true ? null : KINDS[kind].clickIds
+}
+
+function check(schema: TObject, given: object): object {
+  const candidate: unknown = Value.Default(schema, structuredClone(given))
+  const fault = Value.Errors(schema, candidate).First()
+  if (!fault) return candidate as object
+  const name = fault.path.slice(1).replaceAll('/', '.')
+  const expected: unknown = fault.schema['expected']
+  throw new SettingsError(
+    `${name} must be ${typeof expected === 'string' ? expected : 'left out: there is no such setting'}`,
+  )
+}

@@ -1,0 +1,46 @@
+import type { Sql } from '../stores/postgres.ts'
+import type { Claimed } from './claim-deliveries.ts'
+import type { Verdict } from './conversion.ts'
+
+/** 1, 3, 9, 27 … minutes, twelve hours at most: ten tries last for a day or two. */
+const FIRST_MS = 60_000
+const LONGEST_MS = 12 * 3_600_000
+
+/** What became of it: `retry` waits for its next attempt. */
+export type Settled = Verdict['kind']
+
+/**
+ * Writes down what came of an attempt; of the last one of `tries` it is dead. When the claim ran out meanwhile, or the
+ * person was erased, nothing is written.
+ */
+export async function settleDelivery(
+  sql: Sql,
+  { businessId, id, claim, attempts, destination }: Claimed,
+  verdict: Verdict,
+  { tries }: { tries: number },
+): Promise<Settled> {
+  const kind = verdict.kind === 'retry' && attempts >= tries ? 'dead' : verdict.kind
+  const delayMs = verdict.kind === 'retry' ? Math.max(verdict.afterMs ?? 0, backOffMs(attempts)) : 0
+  const reason = verdict.kind === 'sent' ? null : verdict.reason
+  await sql`
+    update deliveries set
+      state = ${kind === 'retry' ? 'queued' : kind}, claim = null, last_error = ${reason},
+      next_attempt_at = now() + ${Math.round(delayMs)} * interval '1 millisecond',
+      settled_at = case when ${kind !== 'retry'} then now() end
+    where business_id = ${businessId} and id = ${id} and claim = ${claim}`
+  if (verdict.kind === 'retry' && verdict.holds)
+    await holdDestination(sql, businessId, destination.id, verdict.afterMs ?? 0)
+  return kind
+}
+
+/** Half of it is chance, so that what failed together does not come back together. */
+function backOffMs(attempts: number): number {
+  const longest = Math.min(LONGEST_MS, FIRST_MS * 3 ** (attempts - 1))
+  return longest / 2 + (Math.random() * longest) / 2
+}
+
+async function holdDestination(sql: Sql, businessId: string, id: string, holdMs: number): Promise<void> {
+  await sql`
+    update destinations set held_until = greatest(held_until, now() + ${Math.round(holdMs)} * interval '1 millisecond')
+    where business_id = ${businessId} and id = ${id}`
+}

@@ -1,0 +1,16 @@
+/** A sender of its own process, to be killed. */
+import { runDeliveries } from '../../src/deliveries/run-deliveries.ts'
+import { createLogger } from '../../src/log.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+import { SECRETS_KEY } from './delivery-lab.ts'
+
+const sql = connectPostgres(process.argv[2] ?? '')
+const log = createLogger({ level: 'error', name: 'sender', to: 2 })
+const config = { secretsKey: SECRETS_KEY, deliveryTries: 10, deliveriesKeepMs: 86_400_000 }
+const stopping = new AbortController()
+// Not to outlive the test, however that ends.
+process.stdin.resume().once('close', () => process.exit(1))
+process.once('SIGTERM', () => stopping.abort())
+await runDeliveries({ sql, log, config, attemptMs: 500, leaseMs: 1500 }, stopping.signal)
+await sql.end({ timeout: 1 })
+process.exit(0)

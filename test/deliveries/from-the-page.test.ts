@@ -1,0 +1,62 @@
+/** A person who came by an ad, from the page that saw the click to the conversion that is queued. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import {
+  NOW,
+  type Pipeline,
+  browser,
+  browserFact,
+  eventFact,
+  identify,
+  identifyFact,
+  openPipeline,
+  track,
+} from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { addTo, readDeliveries } from './delivery-lab.ts'
+
+const ANN = { email: 'ann@x.io' }
+const VISITOR = 'ab'.repeat(16)
+const LEAD = { meaning: { type: 'lead', counted: '0', currency: null, order: false } } as const
+let stack: Stack
+let pipeline: Pipeline
+let businessId: string
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  ;({ businessId } = await createBusiness(stack.sql))
+  await addTo(stack.sql, businessId, 'google')
+  await addTo(stack.sql, businessId, 'meta')
+})
+
+const latest = { at: NOW - 1000, url: 'https://shop.example/?gclid=G', clickIds: { gclid: 'G' } }
+const lead = () => browser(businessId, browserFact('form_submitted', VISITOR, { ...LEAD, occurredAt: NOW, latest }))
+const known = () => identify(businessId, identifyFact(ANN, { visitorId: VISITOR }))
+const types = async () => (await readDeliveries(stack.sql, businessId)).map(({ type }) => type)
+
+it('a lead of a page, and a purchase of a server, of a person whom the page has told of; also all at once', async () => {
+  await pipeline.apply(known(), lead(), track(businessId, eventFact('purchase', ANN, { value: 5 })))
+  expect(await types()).toEqual(['lead', 'purchase'])
+  await pipeline.apply(track(businessId, eventFact('purchase', ANN, { value: 6 })))
+  expect(await types()).toEqual(['lead', 'purchase', 'purchase'])
+})
+
+it.each([
+  ['one after the other', async () => [await pipeline.apply(lead()), await pipeline.apply(known())]],
+  ['in one micro-batch', () => pipeline.apply(lead(), known())],
+])('not what a visitor did before anybody knew them, but the click joins them, %s', async (_, come) => {
+  await come()
+  expect(await types()).toEqual([])
+  await pipeline.apply(track(businessId, eventFact('purchase', ANN, { value: 5 })))
+  expect(await types()).toEqual(['purchase'])
+})
+
+it('the click stays with the first person when another one uses the browser', async () => {
+  await pipeline.apply(lead())
+  await pipeline.apply(known())
+  await pipeline.apply(identify(businessId, identifyFact({ email: 'bob@x.io' }, { visitorId: VISITOR })))
+  await pipeline.apply(track(businessId, eventFact('purchase', { email: 'bob@x.io' }, { value: 5 })))
+  expect(await types()).toEqual([])
+})

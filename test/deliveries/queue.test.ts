@@ -1,0 +1,187 @@
+/** What is queued, for whom, with the save that records the event. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findDestination, removeDestination, updateDestination } from '../../src/deliveries/destinations.ts'
+import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { addTo, addVisitor, readDeliveries } from './delivery-lab.ts'
+
+const DAY = 86_400_000
+const ANN = { email: 'ann@x.io' }
+let stack: Stack
+let pipeline: Pipeline
+let businessId: string
+let annId: string
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  ;({ businessId } = await createBusiness(stack.sql))
+  annId = (await pipeline.identify(identify(businessId, identifyFact(ANN)))).contactId
+})
+
+const click = (kind: string, at = NOW - 1000) => ({ at, clickIds: { [kind]: `${kind}-value` } })
+const annCameBy = (kind: string, at?: number) => addVisitor(stack.sql, businessId, annId, { latest: click(kind, at) })
+const buy = (value = 5) => pipeline.track(track(businessId, eventFact('purchase', ANN, { value })))
+const queued = () => readDeliveries(stack.sql, businessId)
+
+describe('nothing is queued', () => {
+  it('until a destination is set up; then from the next event on', async () => {
+    await annCameBy('fbclid')
+    await buy()
+    const destination = await addTo(stack.sql, businessId, 'meta')
+    expect(await queued()).toEqual([])
+    await buy(7)
+    expect(await queued()).toMatchObject([
+      { destination_id: destination, amount: '7', currency: 'USD', state: 'queued' },
+    ])
+  })
+
+  it('for one that is switched off or removed, as of the next event; what waited for the removed one is gone', async () => {
+    await annCameBy('fbclid')
+    const off = await addTo(stack.sql, businessId, 'meta')
+    const removed = await addTo(stack.sql, businessId, 'webhook')
+    await buy()
+    await updateDestination(stack.sql, (await findDestination(stack.sql, off))!, { active: false })
+    await removeDestination(stack.sql, (await findDestination(stack.sql, removed))!)
+    await buy()
+    expect(await queued()).toMatchObject([{ destination_id: off }])
+  })
+
+  it('for a batch, whatever its types', async () => {
+    await annCameBy('fbclid')
+    await addTo(stack.sql, businessId, 'meta')
+    await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
+    await pipeline.batch(
+      batch(
+        businessId,
+        ['purchase', 'lead_submitted', 'booking_confirmed'].map((name) => eventFact(name, ANN, { value: 5 })),
+      ),
+    )
+    expect(await queued()).toEqual([])
+  })
+
+  it('for a repeat of a key', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
+    const once = track(businessId, eventFact('purchase', ANN, { value: 5, idempotencyKey: 'order-1' }))
+    await pipeline.apply(once, once)
+    await pipeline.track(once)
+    expect(await queued()).toHaveLength(1)
+  })
+
+  it('for money on the word of a page, a purchase of less than nothing, and what is no conversion', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
+    const fromPage = (name: string) => track(businessId, eventFact(name, ANN), false)
+    await pipeline.apply(fromPage('purchase'), fromPage('lead_submitted'))
+    const negative = eventFact('purchase', ANN, {
+      value: -5,
+      meaning: { type: 'purchase', counted: '0', currency: 'USD', order: false },
+    })
+    await pipeline.apply(
+      track(businessId, negative),
+      track(businessId, eventFact('add_to_cart', ANN)),
+      track(businessId, eventFact('hello', ANN)),
+    )
+    expect(await queued()).toMatchObject([{ type: 'lead', event: 'lead_submitted', amount: null, currency: null }])
+  })
+})
+
+describe('a destination', () => {
+  it('gets the types that it wants', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { types: ['lead', 'booking'], settings: { all: true } })
+    await pipeline.apply(
+      ...['purchase', 'lead_submitted', 'booking_confirmed'].map((name) => track(businessId, eventFact(name, ANN))),
+    )
+    expect((await queued()).map(({ type }) => type)).toEqual(['lead', 'booking'])
+  })
+
+  it.each([
+    ['fbclid', ['meta', 'webhook']],
+    ['gclid', ['google', 'webhook']],
+    ['gbraid', ['google', 'webhook']],
+    ['wbraid', ['google', 'webhook']],
+    ['ttclid', ['webhook']],
+  ])('is told of contacts that came by its own clicks: %s', async (kind, expected) => {
+    const ids = {
+      meta: await addTo(stack.sql, businessId, 'meta'),
+      google: await addTo(stack.sql, businessId, 'google'),
+      webhook: await addTo(stack.sql, businessId, 'webhook'),
+    }
+    await buy()
+    expect(await queued()).toEqual([])
+    await annCameBy(kind)
+    await buy()
+    const names = new Map(Object.entries(ids).map(([name, id]) => [id, name]))
+    expect((await queued()).map((row) => String(names.get(row.destination_id))).toSorted()).toEqual(expected)
+  })
+
+  it.each([
+    ['ninety days', NOW - 90 * DAY, 1],
+    ['a moment more', NOW - 90 * DAY - 1, 0],
+    ['no time', NOW, 1],
+    ['less than no time', NOW + 1, 0],
+  ])('is told of clicks that are old by %s', async (_, at, many) => {
+    await addTo(stack.sql, businessId, 'meta')
+    await annCameBy('fbclid', at)
+    await buy()
+    expect(await queued()).toHaveLength(many)
+  })
+
+  it('is told nothing of a click that was somebody else’s in the same browser', async () => {
+    await addTo(stack.sql, businessId, 'meta')
+    const bob = await pipeline.identify(identify(businessId, identifyFact({ email: 'bob@x.io' })))
+    const visitorId = await addVisitor(stack.sql, businessId, bob.contactId, {
+      first: click('fbclid', NOW - 2000),
+      latest: click('gclid', NOW - 100),
+    })
+    await addVisitor(stack.sql, businessId, annId, { visitorId, from: NOW - 1000 })
+    await buy()
+    expect(await queued()).toEqual([])
+    await pipeline.track(track(businessId, eventFact('purchase', { email: 'bob@x.io' }, { value: 5 })))
+    expect(await queued()).toMatchObject([{ contact_id: bob.contactId }])
+  })
+
+  it('of another business is told nothing', async () => {
+    const other = await createBusiness(stack.sql)
+    await addTo(stack.sql, other.businessId, 'webhook', { settings: { all: true } })
+    await annCameBy('fbclid')
+    await buy()
+    expect([...(await queued()), ...(await readDeliveries(stack.sql, other.businessId))]).toEqual([])
+  })
+
+  it('has an amount in steps of 0.000001, and none that is beyond what counts', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
+    const lead = (value: number) =>
+      track(
+        businessId,
+        eventFact('l', ANN, { value, meaning: { type: 'lead', counted: '0', currency: 'EUR', order: false } }),
+      )
+    await pipeline.apply(lead(1e-320), lead(1e15), lead(1.1e15), lead(-1), lead(2.5))
+    expect((await queued()).map(({ amount }) => amount)).toEqual(['0', '1000000000000000', null, null, '2.5'])
+  })
+})
+
+describe('what waits for a person', () => {
+  it('goes to the survivor of a merge, also of one in the same micro-batch', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
+    const phone = { phone: '972500000001' }
+    await pipeline.track(track(businessId, eventFact('purchase', phone, { value: 1 })))
+    await pipeline.apply(
+      track(businessId, eventFact('purchase', phone, { value: 2 })),
+      identify(businessId, identifyFact({ ...ANN, ...phone })),
+    )
+    expect((await queued()).map((row) => [row.contact_id, row.amount])).toEqual([
+      [annId, '1'],
+      [annId, '2'],
+    ])
+  })
+
+  it('goes with an erasure, and nobody else’s does', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
+    await buy()
+    const bob = await pipeline.track(track(businessId, eventFact('purchase', { email: 'bob@x.io' }, { value: 9 })))
+    await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: annId })
+    expect(await queued()).toMatchObject([{ contact_id: bob.contactId }])
+  })
+})

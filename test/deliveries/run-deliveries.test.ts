@@ -1,0 +1,379 @@
+/** Senders against a platform that takes, refuses, hangs and breaks off. */
+import { createHmac } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { findDestination, updateDestination } from '../../src/deliveries/destinations.ts'
+import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
+import { observeDeliveries } from '../../src/deliveries/observe-deliveries.ts'
+import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
+import { type DeliveryDeps, runDeliveries } from '../../src/deliveries/run-deliveries.ts'
+import { settleDelivery } from '../../src/deliveries/settle-delivery.ts'
+import { createLogger } from '../../src/log.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { SECRETS, SECRETS_KEY, addTo, addVisitor, makeDue, readDeliveries } from './delivery-lab.ts'
+import { OK, type Platform, json, openPlatform } from './platform.ts'
+
+const ANN = { email: 'ann@x.io', phone: '972500000001', phoneRead: true, platformCustomerId: 'C-1' }
+const ALL = { settings: { all: true } }
+let stack: Stack
+let pipeline: Pipeline
+let platform: Platform
+let businessId: string
+let stop = new AbortController()
+let running: Promise<unknown>[] = []
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  await stack.sql`delete from deliveries`
+  ;({ businessId } = await createBusiness(stack.sql))
+  platform = await openPlatform()
+  stop = new AbortController()
+  running = []
+})
+afterEach(async () => {
+  stop.abort()
+  await Promise.all(running)
+  await platform.close()
+})
+
+const log = createLogger({ level: 'silent', name: 'test' })
+const config = { secretsKey: SECRETS_KEY, deliveryTries: 3, deliveriesKeepMs: 86_400_000 }
+function start(more: Partial<DeliveryDeps> = {}): void {
+  running.push(runDeliveries({ sql: stack.sql, log, config, ...more }, stop.signal))
+}
+
+const buy = async (idempotencyKey: string | null = null) => {
+  const fact = eventFact('purchase', ANN, { value: 5, idempotencyKey, occurredAt: Date.now() })
+  return (await pipeline.track(track(businessId, fact))).contactId
+}
+const rows = () => readDeliveries(stack.sql, businessId)
+const states = async () => (await rows()).map(({ state }) => state)
+const soon = { timeout: 10_000, interval: 20 }
+const until = (check: () => Promise<boolean>) => vi.waitUntil(check, soon)
+const untilStates = (...expected: string[]) =>
+  until(async () => String((await states()).toSorted()) === String(expected))
+const untilTried = (attempts: number) =>
+  until(async () => (await rows()).every((row) => row.attempts === attempts && row.last_error !== null))
+
+describe('a conversion', () => {
+  it('reaches Meta, Google and a webhook, each in its own words and once', async () => {
+    const url = platform.url
+    platform.reply = (response, heard) =>
+      heard.path === '/token'
+        ? json(200, { access_token: 'ya29', expires_in: 3600 })(response, heard)
+        : OK(response, heard)
+    for (const kind of ['meta', 'google', 'webhook'] as const) await addTo(stack.sql, businessId, kind, { url })
+    const contactId = await buy('first')
+    expect(await rows()).toEqual([])
+    const at = Date.now() - 5000
+    await addVisitor(stack.sql, businessId, contactId, { latest: { at, clickIds: { fbclid: 'Fb', gclid: 'G' } } })
+    await buy('order-7')
+    const metrics = createMetrics()
+    start({ metrics })
+    await untilStates('sent', 'sent', 'sent')
+
+    const [meta] = platform.heard.filter(({ path }) => path === '/v26.0/77/events')
+    expect(meta?.headers).toMatchObject({ authorization: 'Bearer EAAB-token', 'user-agent': 'Sluice' })
+    expect(JSON.parse(meta?.body ?? '')).toMatchObject({
+      data: [{ event_id: 'order-7', user_data: { fbc: `fb.1.${at}.Fb` }, custom_data: { value: 5, currency: 'USD' } }],
+    })
+    const [token] = platform.heard.filter(({ path }) => path === '/token')
+    expect(Object.fromEntries(new URLSearchParams(token?.body))).toEqual({
+      grant_type: 'refresh_token',
+      client_id: 'client',
+      client_secret: 'shh',
+      refresh_token: 'refresh',
+    })
+    const [google] = platform.heard.filter(({ path }) => path === '/v26/customers/12:uploadClickConversions')
+    expect(google?.headers).toMatchObject({ authorization: 'Bearer ya29', 'developer-token': 'dev' })
+    expect(JSON.parse(google?.body ?? '')).toMatchObject({ conversions: [{ gclid: 'G', orderId: 'order-7' }] })
+    const [hook] = platform.heard.filter(({ path }) => path === '/hook')
+    const [, seconds, mac] = /^t=(\d+),v1=(\w+)$/.exec(String(hook?.headers['sluice-signature'])) ?? []
+    const expected = createHmac('sha256', SECRETS.webhook.signingKey).update(`${seconds}.${hook?.body}`).digest('hex')
+    expect(mac).toBe(expected)
+    expect(JSON.parse(hook?.body ?? '')).toMatchObject({ data: { contactId, clickIds: { fbclid: 'Fb', gclid: 'G' } } })
+    expect(platform.heard).toHaveLength(4)
+    expect(await metrics.registry.metrics()).toContain('deliveries_total{kind="google",outcome="sent"} 1')
+  })
+
+  it('is given up at once when it is refused, and tried again later when the platform is in trouble', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    platform.reply = json(422, { why: 'ann@x.io' })
+    await buy()
+    start()
+    await untilStates('dead')
+    expect(await rows()).toMatchObject([{ attempts: 1, last_error: 'HTTP 422' }])
+
+    platform.reply = json(500, {})
+    await buy()
+    await until(async () => (await rows())[1]?.last_error === 'HTTP 500')
+    const [, second] = await rows()
+    expect(second).toMatchObject({ state: 'queued', attempts: 1 })
+    expect(second?.wait_seconds).toBeGreaterThan(25)
+    expect(second?.wait_seconds).toBeLessThanOrEqual(60)
+    platform.reply = OK
+    await makeDue(stack.sql, businessId)
+    await untilStates('dead', 'sent')
+  })
+
+  it('is given up after the set number of tries, later each time', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    platform.reply = json(503, {})
+    await buy()
+    start()
+    await untilTried(1)
+    await makeDue(stack.sql, businessId)
+    await until(async () => (await rows())[0]?.attempts === 2 && Number((await rows())[0]?.wait_seconds) > 60)
+    expect(Number((await rows())[0]?.wait_seconds)).toBeLessThanOrEqual(180)
+    await makeDue(stack.sql, businessId)
+    await untilStates('dead')
+    expect(await rows()).toMatchObject([{ attempts: 3, last_error: 'HTTP 503' }])
+    expect(platform.heard).toHaveLength(3)
+  })
+
+  it('waits as long as it is asked to, and the others for that destination too', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    platform.reply = json(429, {}, { 'retry-after': '600' })
+    await buy()
+    start()
+    await untilTried(1)
+    expect(Number((await rows())[0]?.wait_seconds)).toBeGreaterThan(590)
+    await buy()
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    expect(platform.heard).toHaveLength(1)
+    platform.reply = OK
+    await makeDue(stack.sql, businessId)
+    await untilStates('sent', 'sent')
+  })
+
+  it.each([
+    ['hangs', () => undefined, 'no answer in time'],
+    [
+      'hangs in the middle of a body',
+      (response) => void response.writeHead(200, { 'content-length': '100' }).write('{'),
+      'no answer in time',
+    ],
+    ['hangs up', (response) => void response.destroy(), 'not reached'],
+    [
+      'breaks off in the middle',
+      (response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('{"events_rec')
+        setTimeout(() => response.destroy(), 50)
+      },
+      'not reached',
+    ],
+    [
+      'talks without end',
+      (response) => {
+        response.writeHead(200)
+        const talk = setInterval(() => response.write(' '.repeat(32_768)), 5)
+        response.on('close', () => clearInterval(talk))
+      },
+      'an answer that cannot be read',
+    ],
+  ] satisfies [string, Platform['reply'], string][])(
+    'is tried again when the platform %s',
+    async (_, reply, reason) => {
+      await addTo(stack.sql, businessId, 'meta', { url: platform.url })
+      const contactId = await buy()
+      await addVisitor(stack.sql, businessId, contactId, {
+        latest: { at: Date.now() - 5000, clickIds: { fbclid: 'F' } },
+      })
+      await buy()
+      platform.reply = reply
+      start({ attemptMs: 700 })
+      await untilTried(1)
+      const [row] = await rows()
+      expect(row).toMatchObject({ state: 'queued', attempts: 1 })
+      expect(row?.last_error).toMatch(reason)
+      platform.reply = OK
+      await makeDue(stack.sql, businessId)
+      await untilStates('sent')
+    },
+  )
+
+  it('waits while nobody listens, follows no redirect, and keeps its reason free of addresses', async () => {
+    const id = await addTo(stack.sql, businessId, 'webhook', ALL)
+    await buy()
+    start()
+    await untilTried(1)
+    expect((await rows())[0]?.last_error).toMatch(/^not reached/)
+    expect((await rows())[0]?.last_error).not.toMatch(/127\.0|:9\b|hook/)
+    const away = await openPlatform()
+    platform.reply = (response) => void response.writeHead(307, { location: `${away.url}/hook` }).end()
+    const settings = { url: `${platform.url}/hook`, all: true }
+    await updateDestination(stack.sql, (await findDestination(stack.sql, id))!, { settings })
+    await makeDue(stack.sql, businessId)
+    await untilStates('dead')
+    expect([platform.heard.length, away.heard.length]).toEqual([1, 0])
+    await away.close()
+  })
+
+  it('waits for SECRETS_KEY, and for the right one', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    await buy()
+    start({ config: { ...config, secretsKey: 'cd'.repeat(32) } })
+    await untilTried(1)
+    expect((await rows())[0]?.last_error).toBe('SECRETS_KEY is another one than the secret was sealed with')
+    stop.abort()
+    await Promise.all(running)
+    stop = new AbortController()
+    await makeDue(stack.sql, businessId)
+    start({ config: { ...config, secretsKey: undefined } })
+    await untilTried(2)
+    expect((await rows())[0]?.last_error).toBe('SECRETS_KEY is not set')
+    expect(platform.heard).toEqual([])
+  })
+
+  it('without a click any more is given up: it is attributed to nobody', async () => {
+    await addTo(stack.sql, businessId, 'meta', { url: platform.url })
+    const contactId = await buy()
+    await addVisitor(stack.sql, businessId, contactId, { latest: { at: Date.now() - 5000, clickIds: { fbclid: 'F' } } })
+    await buy()
+    await stack.sql`delete from visitor_links where business_id = ${businessId}`
+    start()
+    await untilStates('dead')
+    expect(await rows()).toMatchObject([{ last_error: 'the click is not known any more' }])
+    expect(platform.heard).toEqual([])
+  })
+
+  it('of a person who is erased while it is under way is not remembered, nor sent again', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    const contactId = await buy()
+    const let500 = Promise.withResolvers<void>()
+    platform.reply = (...reply) => void let500.promise.then(() => json(500, {})(...reply))
+    start()
+    await until(async () => platform.heard.length === 1)
+    await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })
+    let500.resolve()
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    expect(await rows()).toEqual([])
+    expect(platform.heard).toHaveLength(1)
+  })
+})
+
+describe('Google’s access token', () => {
+  it('is got once, again when it is refused, and its own refusal is waited out', async () => {
+    await addTo(stack.sql, businessId, 'google', { url: platform.url })
+    const contactId = await buy()
+    await addVisitor(stack.sql, businessId, contactId, { latest: { at: Date.now() - 5000, clickIds: { gclid: 'G' } } })
+    const tokens = () => platform.heard.filter(({ path }) => path === '/token').length
+    let uploads = json(200, { results: [{}] })
+    let token = json(200, { access_token: 'ya29', expires_in: 3600 })
+    platform.reply = (response, heard) => (heard.path === '/token' ? token : uploads)(response, heard)
+    start()
+    await buy()
+    await untilStates('sent')
+    await buy()
+    await untilStates('sent', 'sent')
+    expect(tokens()).toBe(1)
+    uploads = json(401, { error: { status: 'UNAUTHENTICATED' } })
+    token = json(400, { error: 'invalid_grant', error_description: 'refresh' })
+    await buy()
+    await until(async () => (await rows())[2]?.last_error === 'HTTP 401')
+    await makeDue(stack.sql, businessId)
+    await until(async () => (await rows())[2]?.last_error === 'no access token: HTTP 400 invalid_grant')
+    expect(await states()).toEqual(['sent', 'sent', 'queued'])
+  })
+})
+
+describe('several senders', () => {
+  it('send each delivery once, and no more than four at a time to one destination', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    platform.reply = (...reply) => void setTimeout(() => OK(...reply), 20)
+    await pipeline.apply(
+      ...Array.from({ length: 60 }, (_, n) => track(businessId, eventFact('purchase', ANN, { value: n }))),
+    )
+    for (let sender = 0; sender < 3; sender += 1) start()
+    await until(async () => (await states()).every((state) => state === 'sent'))
+    const ids = platform.heard.map(({ body }) => (JSON.parse(body) as { id: string }).id)
+    expect([ids.length, new Set(ids).size]).toEqual([60, 60])
+    expect(platform.crowd()).toBeLessThanOrEqual(4)
+    expect(platform.crowd()).toBeGreaterThan(1)
+  })
+
+  it('a slow destination keeps no other waiting', async () => {
+    const other = await createBusiness(stack.sql)
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    platform.reply = () => undefined
+    const quick = await openPlatform()
+    await addTo(stack.sql, other.businessId, 'webhook', { url: quick.url, ...ALL })
+    const of = (id: string, n: number) => track(id, eventFact('purchase', { email: `p${n}@x.io` }, { value: n }))
+    await pipeline.apply(...Array.from({ length: 40 }, (_, n) => of(businessId, n)))
+    start({ attemptMs: 4000 })
+    await vi.waitUntil(() => platform.heard.length === 4, soon)
+    await pipeline.apply(of(other.businessId, 1))
+    await vi.waitUntil(() => quick.heard.length === 1, { timeout: 2500, interval: 20 })
+    await quick.close()
+  })
+
+  it('claim what another did not settle in time, and what that one finds out later counts no more', async () => {
+    await addTo(stack.sql, businessId, 'webhook', ALL)
+    await buy()
+    const limits = { most: 10, perDestination: 4, leaseMs: 200 }
+    const [late] = await claimDeliveries(stack.sql, limits)
+    expect(await claimDeliveries(stack.sql, limits)).toEqual([])
+    await new Promise((resolve) => setTimeout(resolve, 250))
+    const [taken] = await claimDeliveries(stack.sql, { ...limits, leaseMs: 30_000 })
+    expect([late?.attempts, taken?.attempts, taken?.id]).toEqual([1, 2, late?.id])
+    await settleDelivery(stack.sql, late!, { kind: 'dead', reason: 'late' }, { tries: 3 })
+    expect(await rows()).toMatchObject([{ state: 'queued', last_error: null }])
+    await settleDelivery(stack.sql, taken!, { kind: 'sent' }, { tries: 3 })
+    expect(await states()).toEqual(['sent'])
+  })
+
+  it('at the same moment take no more than a destination may have', async () => {
+    await addTo(stack.sql, businessId, 'webhook', ALL)
+    await pipeline.apply(
+      ...Array.from({ length: 20 }, () => track(businessId, eventFact('purchase', ANN, { value: 1 }))),
+    )
+    const limits = { most: 3, perDestination: 4, leaseMs: 30_000 }
+    const claims = await Promise.all(Array.from({ length: 4 }, () => claimDeliveries(stack.sql, limits)))
+    const more = await claimDeliveries(stack.sql, limits)
+    const taken = [...claims.flat(), ...more].map(({ id }) => id)
+    expect(new Set(taken).size).toBe(taken.length)
+    expect(taken.length).toBe(4)
+  })
+
+  it('send nothing for a business or a destination that is switched off', async () => {
+    const id = await addTo(stack.sql, businessId, 'webhook', ALL)
+    await buy()
+    const claim = () => claimDeliveries(stack.sql, { most: 10, perDestination: 4, leaseMs: 1 })
+    await stack.sql`update businesses set active = false where id = ${businessId}`
+    expect(await claim()).toEqual([])
+    await stack.sql`update businesses set active = true where id = ${businessId}`
+    await updateDestination(stack.sql, (await findDestination(stack.sql, id))!, { active: false })
+    expect(await claim()).toEqual([])
+    await updateDestination(stack.sql, (await findDestination(stack.sql, id))!, { active: true })
+    expect(await claim()).toHaveLength(1)
+  })
+})
+
+describe('what is known of deliveries', () => {
+  it('is measured: those that wait, those given up, and how late the oldest is', async () => {
+    await addTo(stack.sql, businessId, 'webhook', ALL)
+    await pipeline.apply(...[1, 2, 3].map((value) => track(businessId, eventFact('purchase', ANN, { value }))))
+    await stack.sql`update deliveries set next_attempt_at = now() - interval '50 seconds' where amount = 1`
+    await stack.sql`update deliveries set next_attempt_at = now() + interval '50 seconds' where amount = 2`
+    await stack.sql`update deliveries set state = 'dead' where amount = 3`
+    const metrics = createMetrics()
+    await observeDeliveries(stack.sql, metrics)
+    const told = await metrics.registry.metrics()
+    expect(told).toMatch(/^deliveries_queued 2$/m)
+    expect(told).toMatch(/^deliveries_dead 1$/m)
+    expect(told).toMatch(/^deliveries_lag_seconds 50\./m)
+  })
+
+  it('is forgotten in time, but for what still waits', async () => {
+    await addTo(stack.sql, businessId, 'webhook', ALL)
+    await pipeline.apply(...[1, 2, 3].map((value) => track(businessId, eventFact('purchase', ANN, { value }))))
+    await stack.sql`update deliveries set state = 'sent', settled_at = now() - interval '61 seconds' where amount = 1`
+    await stack.sql`update deliveries set state = 'dead', settled_at = now() - interval '59 seconds' where amount = 2`
+    expect(await purgeDeliveries(stack.sql, 60_000)).toBe(1)
+    expect((await rows()).map(({ amount }) => amount)).toEqual(['2', '3'])
+  })
+})

@@ -1,0 +1,18 @@
+/** The deliveries thread: conversions go out to ad platforms and webhooks. */
+import { runDeliveries as deliver } from '../../src/deliveries/run-deliveries.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+import type { ThreadBody } from './task.ts'
+
+export const runDeliveries: ThreadBody = async (config, { log, metrics }, signal) => {
+  const sql = connectPostgres(config.databaseUrl, {
+    max: 3,
+    name: 'sluice-deliveries',
+    // The table is empty at first and large later: a plan kept from the start would scan all of it for ever after.
+    settings: { plan_cache_mode: 'force_custom_plan' },
+  })
+  try {
+    await deliver({ sql, log, metrics, config }, signal)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
