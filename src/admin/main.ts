@@ -3,6 +3,8 @@ import { ConfigError, type Config } from '../config.ts'
 import { BUSINESS_COMMANDS } from './business.ts'
 import { type Command, CommandError, readWords, type Report, UsageError } from './command.ts'
 import { DEAD_LETTER_COMMANDS } from './dead-letters.ts'
+import { DELIVERY_COMMANDS } from './deliveries.ts'
+import { DESTINATION_COMMANDS } from './destination.ts'
 import { IMPORT_COMMANDS } from './import/main.ts'
 import { KEY_COMMANDS } from './key.ts'
 import { PARTITION_COMMANDS } from './partitions.ts'
@@ -13,6 +15,8 @@ const COMMANDS: Command[] = [
   ...BUSINESS_COMMANDS,
   ...KEY_COMMANDS,
   ...DEAD_LETTER_COMMANDS,
+  ...DESTINATION_COMMANDS,
+  ...DELIVERY_COMMANDS,
   ...PARTITION_COMMANDS,
   ...IMPORT_COMMANDS,
   ...VERIFY_COMMANDS,

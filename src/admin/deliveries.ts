@@ -1,0 +1,108 @@
+/** Conversions on their way: to be looked at, sent once more, or dropped. */
+import type { Sql } from '../stores/postgres.ts'
+import {
+  type Chosen,
+  DELIVERY_STATES,
+  type DeliveryState,
+  dropDeliveries,
+  listDeliveries,
+  retryDeliveries,
+} from '../deliveries/handle-deliveries.ts'
+import { checkId, checkWhole } from './check-settings.ts'
+import { type Command, CommandError, type Option, type Report, UsageError, type Words } from './command.ts'
+import { withPostgres } from './open-postgres.ts'
+import type { Config } from '../config.ts'
+import { table } from './show-help.ts'
+
+const MOST = 10_000
+
+const OF: Record<string, Option> = {
+  business: { value: 'ID', help: 'Of this business alone' },
+  destination: { value: 'ID', help: 'Of this destination alone' },
+}
+
+const list: Command = {
+  name: 'deliveries list',
+  summary: 'Show conversions that wait, were sent or were given up, oldest first',
+  options: {
+    ...OF,
+    state: { value: DELIVERY_STATES.join('|'), help: 'Of this state alone' },
+    limit: { value: 'N', help: 'At most so many (100)' },
+  },
+  async run(config, words) {
+    const limit = checkWhole('--limit', words.text('limit') ?? '100', MOST)
+    const chosen = { ...readChosen(words), state: readState(words) }
+    const found = await withPostgres(config, (sql) => listDeliveries(sql, chosen, limit))
+    const deliveries = found.map(({ id, nextAttemptAt, createdAt, settledAt, ...one }) => ({
+      deliveryId: id,
+      ...one,
+      nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
+      createdAt: createdAt.toISOString(),
+      settledAt: settledAt?.toISOString() ?? null,
+    }))
+    const lines = deliveries.map((one) => [
+      one.deliveryId,
+      one.createdAt,
+      one.state,
+      one.type,
+      `${one.attempts} attempts`,
+      one.nextAttemptAt ?? '',
+      one.lastError ?? '',
+    ])
+    return { json: { deliveries }, text: lines.length ? table(lines) : 'There is no delivery' }
+  },
+}
+
+const retry: Command = {
+  name: 'deliveries retry',
+  summary: 'Send one now, or all that were given up; one that was sent is not sent again',
+  positionals: ['ID|all'],
+  options: OF,
+  run: (config, words) => handle(config, words, retryDeliveries, 'Due now'),
+}
+
+const drop: Command = {
+  name: 'deliveries drop',
+  summary: 'Forget one that was not sent, or all that were given up, for good',
+  positionals: ['ID|all'],
+  options: OF,
+  run: (config, words) => handle(config, words, dropDeliveries, 'Dropped'),
+}
+
+export const DELIVERY_COMMANDS: Command[] = [list, retry, drop]
+
+/** All: those that were given up. */
+async function handle(
+  config: Config,
+  words: Words,
+  change: (sql: Sql, chosen: Chosen) => Promise<number>,
+  done: string,
+): Promise<Report> {
+  const word = words.positional(0)
+  const id = word === 'all' ? null : checkId('ID', word)
+  const chosen: Chosen = { ...readChosen(words), id, state: id === null ? 'dead' : null }
+  const deliveries = await withPostgres(config, (sql) => change(sql, chosen))
+  if (id !== null && deliveries === 0)
+    throw new CommandError(
+      'delivery_not_found',
+      `There is no delivery ${id}, or it was sent, or is being sent just now`,
+    )
+  return { json: { deliveries }, text: `${done}: ${deliveries}` }
+}
+
+function readChosen(words: Words): Chosen {
+  const [business, destination] = [words.text('business'), words.text('destination')]
+  return {
+    id: null,
+    businessId: business === undefined ? null : checkId('--business', business),
+    destinationId: destination === undefined ? null : checkId('--destination', destination),
+    state: null,
+  }
+}
+
+function readState(words: Words): DeliveryState | null {
+  const typed = words.text('state')
+  const state = DELIVERY_STATES.find((known) => known === typed)
+  if (typed !== undefined && !state) throw new UsageError(`--state must be one of ${DELIVERY_STATES.join(', ')}`)
+  return state ?? null
+}

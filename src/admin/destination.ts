@@ -1,0 +1,199 @@
+/** Where conversions are sent: ad platforms and webhooks. */
+import { randomBytes } from 'node:crypto'
+import type { Config } from '../config.ts'
+import type { Conversion } from '../deliveries/conversion.ts'
+import {
+  type Destination,
+  addDestination,
+  findDestination,
+  listDestinations,
+  newDestinationId,
+  removeDestination,
+  updateDestination,
+} from '../deliveries/destinations.ts'
+import { keepGoogleTokens } from '../deliveries/google-token.ts'
+import { openSecret, sealSecret } from '../deliveries/seal-secret.ts'
+import { sendConversion } from '../deliveries/send-conversion.ts'
+import { DESTINATION_KINDS, type Setup, readSetup, settingNames } from '../deliveries/settings.ts'
+import { CONVERSION_TYPES } from '../rules/facts.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { requireBusiness } from './business.ts'
+import { checkActive, checkId, checkName } from './check-settings.ts'
+import { type Command, CommandError, type Option, UsageError, type Words } from './command.ts'
+import { withPostgres } from './open-postgres.ts'
+import { explained, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
+import { table } from './show-help.ts'
+
+const TEST_MS = 20_000
+
+const SETTINGS: Record<string, Option> = {
+  name: { value: 'NAME', help: 'What people call it' },
+  types: { value: 'LIST', help: 'Conversions that it wants: of purchase, lead and booking (all; not for google)' },
+  set: { value: 'NAME=VALUE', help: 'A setting of its kind; repeat it for more', repeated: true },
+  'secret-file': { value: 'FILE', help: 'Its secret, or - for standard input (a webhook: made if left out)' },
+}
+const NOTES = DESTINATION_KINDS.map((kind) => `Settings of ${kind}: ${settingNames(kind).join(', ')}`).join('\n')
+
+const add: Command = {
+  name: 'destination add',
+  summary: 'Send the conversions of a business to an ad platform or a webhook from now on',
+  options: {
+    business: { value: 'ID', help: 'Whose conversions' },
+    kind: { value: DESTINATION_KINDS.join('|'), help: 'What it is' },
+    ...SETTINGS,
+  },
+  required: ['business', 'kind'],
+  notes: NOTES,
+  async run(config, words) {
+    const businessId = checkId('--business', words.text('business') ?? '')
+    const kind = readKind(words)
+    const given = await readSecret(kind, words)
+    if (!given && kind !== 'webhook') throw new UsageError('--secret-file is missing')
+    const made = given ? undefined : makeSigningKey()
+    const secret = given ?? { signingKey: made }
+    const settings = readSettings(kind, {}, words)
+    const id = newDestinationId()
+    const sealed = explained(() => sealSecret(secret, id, config.secretsKey))
+    const name = checkName(words.text('name') ?? kind)
+    const types = readTypes(kind, settings, words) ?? [...CONVERSION_TYPES]
+    await withPostgres(config, async (sql) => {
+      await requireBusiness(sql, businessId)
+      await addDestination(sql, { id, businessId, kind, name, types, settings, secret: sealed })
+    })
+    const shown = made === undefined ? '' : `. Its signing key, shown this once:\n${made}`
+    return {
+      json: { destinationId: id, ...(made !== undefined && { signingKey: made }) },
+      text: `Destination ${name}: ${id}${shown}`,
+    }
+  },
+}
+
+const update: Command = {
+  name: 'destination update',
+  summary: 'Change a destination; what is not named stays',
+  positionals: ['ID'],
+  options: { ...SETTINGS, active: { value: 'true|false', help: 'Whether anything is queued for it, and sent' } },
+  notes: `${NOTES}\nNAME= takes a setting back to its default.`,
+  async run(config, words) {
+    const [active, name] = [words.text('active'), words.text('name')]
+    await withDestination(config, words, async (sql, found) => {
+      const settings = readSettings(found.kind, found.settings, words)
+      const secret = await readSecret(found.kind, words)
+      const types = readTypes(found.kind, settings, words)
+      await updateDestination(sql, found, {
+        settings,
+        ...(types && { types }),
+        ...(name !== undefined && { name: checkName(name) }),
+        ...(active !== undefined && { active: checkActive(active) }),
+        ...(secret && { secret: explained(() => sealSecret(secret, found.id, config.secretsKey)) }),
+      })
+    })
+    const destinationId = checkId('ID', words.positional(0))
+    return { json: { destinationId }, text: `Destination ${destinationId} is changed` }
+  },
+}
+
+const remove: Command = {
+  name: 'destination remove',
+  summary: 'End a destination for good, with what waits for it',
+  positionals: ['ID'],
+  options: { yes: { help: 'Yes, it cannot be undone' } },
+  async run(config, words) {
+    if (!words.flag('yes')) throw new UsageError('What waits for it is dropped: add --yes')
+    const destinationId = await withDestination(config, words, async (sql, found) => {
+      await removeDestination(sql, found)
+      return found.id
+    })
+    return { json: { destinationId, removed: true }, text: `Destination ${destinationId} is removed` }
+  },
+}
+
+const list: Command = {
+  name: 'destination list',
+  summary: 'Show destinations, without their secrets',
+  options: { business: { value: 'ID', help: 'Of this business alone' } },
+  async run(config, words) {
+    const business = words.text('business')
+    const businessId = business === undefined ? undefined : checkId('--business', business)
+    const found = await withPostgres(config, (sql) => listDestinations(sql, businessId))
+    const destinations = found.map(({ id, createdAt, ...one }) => ({
+      destinationId: id,
+      ...one,
+      createdAt: createdAt.toISOString(),
+    }))
+    const lines = destinations.map((one) => [
+      one.destinationId,
+      one.kind,
+      one.active ? 'active' : 'inactive',
+      one.types.join(','),
+      JSON.stringify(one.settings),
+      one.name,
+    ])
+    return { json: { destinations }, text: lines.length ? table(lines) : 'There is no destination yet' }
+  },
+}
+
+const test: Command = {
+  name: 'destination test',
+  summary: 'Send a made-up conversion now, which counts nowhere, and tell what came of it',
+  positionals: ['ID'],
+  notes:
+    'Meta shows it under the test code (setting testEventCode, required); Google only checks it; a webhook gets the type "test".',
+  async run(config, words) {
+    const { kind, ...verdict } = await withDestination(config, words, async (_, found) => {
+      const setup = explained(() => readSetup(found.kind, found.settings, open(found, config)))
+      requireTestCode(setup)
+      const deps = { tokens: keepGoogleTokens(), now: Date.now }
+      const sending = { setup, conversion: madeUpConversion(found), isTest: true }
+      return sendConversion(deps, sending, AbortSignal.timeout(TEST_MS))
+    })
+    const reason = 'reason' in verdict ? verdict.reason : null
+    const text = reason === null ? 'It was taken' : `It was not taken: ${reason}`
+    return { json: { taken: kind === 'sent', reason }, text, exitCode: kind === 'sent' ? 0 : 1 }
+  },
+}
+
+export const DESTINATION_COMMANDS: Command[] = [add, list, update, remove, test]
+
+async function withDestination<Result>(
+  config: Config,
+  words: Words,
+  use: (sql: Sql, found: Destination & { secret: string }) => Promise<Result>,
+): Promise<Result> {
+  const id = checkId('ID', words.positional(0))
+  return withPostgres(config, async (sql) => {
+    const found = await findDestination(sql, id)
+    if (!found) throw new CommandError('destination_not_found', `There is no destination ${id}`)
+    return use(sql, found)
+  })
+}
+
+/** 256 random bits. */
+const makeSigningKey = (): string => `whsec_${randomBytes(32).toString('hex')}`
+
+function open({ id, secret }: { id: string; secret: string }, { secretsKey }: Config): object {
+  return explained(() => openSecret(secret, id, secretsKey))
+}
+
+/** Without it Meta would count it. */
+function requireTestCode(setup: Setup): void {
+  if (setup.kind === 'meta' && setup.settings.testEventCode === undefined)
+    throw new UsageError('Meta shows a test under a code: --set testEventCode=TEST… first, and take it back afterwards')
+}
+
+function madeUpConversion({ id, types: [type = 'lead'] }: Destination): Conversion {
+  return {
+    eventId: newDestinationId(),
+    contactId: id,
+    event: 'test',
+    type,
+    occurredAt: Date.now(),
+    amount: 1,
+    currency: 'USD',
+    idempotencyKey: null,
+    emails: ['test@example.com'],
+    phones: [],
+    customerId: null,
+    clicks: {},
+  }
+}

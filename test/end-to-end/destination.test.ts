@@ -1,0 +1,306 @@
+/** What operators do with destinations and deliveries. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Config } from '../../src/config.ts'
+import { findDestination } from '../../src/deliveries/destinations.ts'
+import { openSecret } from '../../src/deliveries/seal-secret.ts'
+import { SECRETS, SECRETS_KEY, readDeliveries } from '../deliveries/delivery-lab.ts'
+import { OK, type Platform, json, openPlatform } from '../deliveries/platform.ts'
+import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { runAdminQuietly } from './run-admin.ts'
+
+let stack: Stack
+let pipeline: Pipeline
+let config: Config
+let folder: string
+let businessId: string
+let platform: Platform
+/** All that any command has said. */
+let said = ''
+beforeAll(async () => {
+  stack = await openStack({ SECRETS_KEY })
+  config = stack.config
+  pipeline = await openPipeline(stack.sql)
+  folder = await mkdtemp(join(tmpdir(), 'sluice-destinations-'))
+  await writeFile(join(folder, 'meta'), `${SECRETS.meta.accessToken}\n`)
+  await writeFile(join(folder, 'google'), JSON.stringify(SECRETS.google))
+  await writeFile(join(folder, 'short'), 'short')
+  await writeFile(join(folder, 'broken'), `{"developerToken": "${SECRETS.google.clientSecret}"`)
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await stack.close()
+})
+beforeEach(async () => {
+  ;({ businessId } = await createBusiness(stack.sql))
+  platform = await openPlatform()
+  said = ''
+})
+afterEach(() => platform.close())
+
+async function admin(...words: string[]): Promise<Record<string, unknown>> {
+  const { exitCode, out, err } = await runAdminQuietly([...words, '--json'], config)
+  said += out + err
+  return { exitCode, err, ...(JSON.parse(out) as Record<string, unknown>) }
+}
+async function add(kind: string, ...words: string[]): Promise<string> {
+  const { destinationId, err } = await admin('destination', 'add', '--business', businessId, '--kind', kind, ...words)
+  expect(err).toBe('')
+  return String(destinationId)
+}
+const secretFile = (name: string) => ['--secret-file', join(folder, name)]
+const list = async () => (await admin('destination', 'list', '--business', businessId))['destinations']
+const buy = () => pipeline.track(track(businessId, eventFact('purchase', { email: 'a@x.io' }, { value: 5 })))
+
+describe('a destination', () => {
+  it('of each kind is added, listed without its secret, and kept sealed', async () => {
+    const meta = await add('meta', '--set', 'pixelId=77', ...secretFile('meta'), '--types', 'lead,purchase')
+    const google = await add(
+      'google',
+      '--set',
+      'customerId=12',
+      '--set',
+      'conversionActions.lead=5',
+      ...secretFile('google'),
+    )
+    const webhook = await admin(
+      'destination',
+      'add',
+      '--business',
+      businessId,
+      '--kind',
+      'webhook',
+      '--name',
+      'CRM',
+      '--set',
+      'url=https://crm.example/in',
+      '--set',
+      'all=true',
+    )
+    expect(webhook['signingKey']).toMatch(/^whsec_[0-9a-f]{64}$/)
+    said = said.replace(String(webhook['signingKey']), '')
+    const shared = { businessId, active: true, createdAt: expect.any(String) as string }
+    expect(await list()).toEqual([
+      {
+        ...shared,
+        destinationId: meta,
+        kind: 'meta',
+        name: 'meta',
+        types: ['purchase', 'lead'],
+        settings: { pixelId: '77' },
+      },
+      {
+        ...shared,
+        destinationId: google,
+        kind: 'google',
+        name: 'google',
+        types: ['lead'],
+        settings: { customerId: '12', conversionActions: { lead: '5' } },
+      },
+      {
+        ...shared,
+        destinationId: webhook['destinationId'],
+        kind: 'webhook',
+        name: 'CRM',
+        types: ['purchase', 'lead', 'booking'],
+        settings: { url: 'https://crm.example/in', all: true },
+      },
+    ])
+    const stored = JSON.stringify(await stack.sql`select * from destinations`)
+    for (const secret of [
+      ...Object.values(SECRETS.meta),
+      ...Object.values(SECRETS.google),
+      String(webhook['signingKey']),
+    ].filter((word) => word.length > 3)) {
+      expect(said).not.toContain(secret)
+      expect(stored).not.toContain(secret)
+    }
+    const found = await findDestination(stack.sql, google)
+    expect(openSecret(found!.secret, google, SECRETS_KEY)).toEqual(SECRETS.google)
+    expect(() => openSecret(found!.secret, meta, SECRETS_KEY)).toThrow('SECRETS_KEY')
+  })
+
+  it('is changed in what is named alone, and takes settings back', async () => {
+    const id = await add('webhook', '--set', 'url=https://crm.example/in', '--set', 'all=true')
+    const before = await findDestination(stack.sql, id)
+    await admin('destination', 'update', id, '--set', 'all=', '--name', 'New', '--active', 'false')
+    expect(await list()).toMatchObject([{ name: 'New', active: false, settings: { url: 'https://crm.example/in' } }])
+    expect((await findDestination(stack.sql, id))?.secret).toBe(before?.secret)
+    const [row] = await stack.sql<
+      { click_ids: string[] }[]
+    >`select to_json(click_ids) as click_ids from destinations where id = ${id}`
+    expect(row?.click_ids).toContain('ttclid')
+  })
+
+  it('of Google wants what has a conversion action', async () => {
+    const id = await add(
+      'google',
+      '--set',
+      'customerId=12',
+      '--set',
+      'conversionActions.booking=5',
+      ...secretFile('google'),
+    )
+    await admin('destination', 'update', id, '--set', 'conversionActions.purchase=6')
+    expect(await list()).toMatchObject([{ types: ['purchase', 'booking'] }])
+    await admin('destination', 'update', id, '--set', 'conversionActions.booking=')
+    expect(await list()).toMatchObject([{ types: ['purchase'] }])
+    expect(await admin('destination', 'update', id, '--set', 'conversionActions.purchase=')).toMatchObject({
+      exitCode: 2,
+    })
+    expect(await admin('destination', 'update', id, '--types', 'lead')).toMatchObject({ exitCode: 2 })
+  })
+
+  it('is removed with what waits for it, when that is meant', async () => {
+    const id = await add('webhook', '--set', 'url=https://crm.example/in', '--set', 'all=true')
+    await buy()
+    expect((await admin('destination', 'remove', id))['exitCode']).toBe(2)
+    expect(await readDeliveries(stack.sql, businessId)).toHaveLength(1)
+    expect(await admin('destination', 'remove', id, '--yes')).toMatchObject({ exitCode: 0, removed: true })
+    expect([await list(), await readDeliveries(stack.sql, businessId)]).toEqual([[], []])
+    expect(await admin('destination', 'test', id)).toMatchObject({
+      exitCode: 1,
+      error: { code: 'destination_not_found' },
+    })
+  })
+
+  it.each([
+    [['--kind', 'fax'], '--kind must be one of meta, google, webhook'],
+    [['--kind', 'meta', '--set', 'pixelId=7'], '--secret-file is missing'],
+    [
+      ['--kind', 'meta', '--set', 'pixelId=7', '--secret-file', '/nowhere/at/all'],
+      '--secret-file cannot be read: ENOENT',
+    ],
+    [
+      ['--kind', 'webhook', '--set', 'url=https://x.io', '--secret-file', 'SHORT'],
+      'signingKey must be a key of 16 to 256 characters',
+    ],
+    [
+      ['--kind', 'google', '--set', 'customerId=1', '--secret-file', 'BROKEN'],
+      '--secret-file must hold {"developerToken"',
+    ],
+    [['--kind', 'webhook'], 'url must be an http or https address'],
+    [['--kind', 'webhook', '--set', 'site=https://x.io'], '--set must name one of url, all'],
+    [
+      ['--kind', 'webhook', '--set', 'url=https://x.io', '--types', 'lead,refund'],
+      '--types must be a list of purchase, lead, booking',
+    ],
+  ])('is refused when it is typed wrongly: %j', async (words, message) => {
+    const files: Record<string, string> = { SHORT: join(folder, 'short'), BROKEN: join(folder, 'broken') }
+    const typed = words.map((word) => files[word] ?? word)
+    expect(await admin('destination', 'add', '--business', businessId, ...typed)).toMatchObject({
+      exitCode: 2,
+      error: { code: 'usage', message: expect.stringContaining(message) as string },
+    })
+    expect(said).not.toContain(SECRETS.google.clientSecret)
+  })
+
+  it('needs SECRETS_KEY, and a business', async () => {
+    const words = ['destination', 'add', '--kind', 'webhook', '--set', 'url=https://x.io', '--business']
+    const without = await runAdminQuietly([...words, businessId], { ...config, secretsKey: undefined })
+    expect([without.exitCode, without.err]).toEqual([1, 'SECRETS_KEY is not set\n'])
+    expect(await admin(...words, crypto.randomUUID())).toMatchObject({ error: { code: 'business_not_found' } })
+  })
+
+  it('is tried out with a conversion that counts nowhere', async () => {
+    platform.reply = (response, heard) =>
+      heard.path === '/token'
+        ? json(200, { access_token: 'ya29', expires_in: 60 })(response, heard)
+        : OK(response, heard)
+    const webhook = await add('webhook', '--set', `url=${platform.url}/hook`)
+    expect(await admin('destination', 'test', webhook)).toMatchObject({ exitCode: 0, taken: true, reason: null })
+    const google = await add(
+      'google',
+      '--set',
+      'customerId=12',
+      '--set',
+      'conversionActions.lead=5',
+      '--set',
+      `baseUrl=${platform.url}`,
+      '--set',
+      `tokenUrl=${platform.url}/token`,
+      ...secretFile('google'),
+    )
+    expect(await admin('destination', 'test', google)).toMatchObject({ taken: true })
+    const meta = await add('meta', '--set', 'pixelId=77', '--set', `baseUrl=${platform.url}`, ...secretFile('meta'))
+    expect(await admin('destination', 'test', meta)).toMatchObject({ exitCode: 2 })
+    await admin('destination', 'update', meta, '--set', 'testEventCode=TEST1')
+    expect(await admin('destination', 'test', meta)).toMatchObject({ taken: true })
+    const bodies = platform.heard.filter(({ path }) => path !== '/token').map(({ body }) => JSON.parse(body) as unknown)
+    expect(bodies).toMatchObject([
+      { type: 'test' },
+      { validateOnly: true, conversions: [{ conversionAction: 'customers/12/conversionActions/5' }] },
+      { test_event_code: 'TEST1' },
+    ])
+    platform.reply = json(400, {})
+    expect(await admin('destination', 'test', webhook)).toMatchObject({ exitCode: 1, taken: false, reason: 'HTTP 400' })
+  })
+})
+
+describe('deliveries', () => {
+  it('are listed, tried again and dropped: those given up, or the one that is named', async () => {
+    const id = await add('webhook', '--set', 'url=https://crm.example/in', '--set', 'all=true')
+    await buy()
+    await buy()
+    await buy()
+    const shown = (await admin('deliveries', 'list', '--destination', id))['deliveries'] as { deliveryId: string }[]
+    expect(shown).toMatchObject([
+      { state: 'queued', type: 'purchase', attempts: 0, lastError: null, settledAt: null },
+      {},
+      {},
+    ])
+    const [first, second, third] = shown.map(({ deliveryId }) => deliveryId)
+    const settle = (state: string, delivery = '') =>
+      stack.sql`update deliveries set state = ${state}, attempts = 9, last_error = 'HTTP 400', settled_at = now() where id = ${delivery}`
+    await settle('dead', first)
+    await settle('sent', second)
+    expect(await admin('deliveries', 'list', '--business', businessId, '--state', 'dead')).toMatchObject({
+      deliveries: [{ deliveryId: first, lastError: 'HTTP 400', nextAttemptAt: null }],
+    })
+    expect(await admin('deliveries', 'retry', 'all', '--business', crypto.randomUUID())).toMatchObject({
+      deliveries: 0,
+    })
+    expect(await admin('deliveries', 'retry', 'all', '--business', businessId)).toMatchObject({ deliveries: 1 })
+    const states = async () =>
+      (await readDeliveries(stack.sql, businessId)).map(({ state, attempts }) => [state, attempts])
+    expect(await states()).toEqual([
+      ['queued', 0],
+      ['sent', 9],
+      ['queued', 0],
+    ])
+    expect(await admin('deliveries', 'retry', second!)).toMatchObject({
+      exitCode: 1,
+      error: { code: 'delivery_not_found' },
+    })
+    expect(await admin('deliveries', 'drop', 'all', '--business', businessId)).toMatchObject({ deliveries: 0 })
+    expect(await admin('deliveries', 'drop', third!)).toMatchObject({ deliveries: 1 })
+    expect(await states()).toEqual([
+      ['queued', 0],
+      ['sent', 9],
+    ])
+    expect(await admin('deliveries', 'list', '--state', 'lost')).toMatchObject({ exitCode: 2 })
+  })
+})
+
+it('tells how', async () => {
+  for (const name of [
+    'destination add',
+    'destination update',
+    'destination list',
+    'destination remove',
+    'destination test',
+    'deliveries list',
+    'deliveries retry',
+    'deliveries drop',
+  ]) {
+    const { exitCode, out } = await runAdminQuietly([...name.split(' '), '--help'], config)
+    expect([exitCode, out]).toEqual([0, expect.stringContaining(`Usage: admin ${name}`)])
+  }
+  const { out } = await runAdminQuietly(['destination', 'add', '--help'], config)
+  expect(out).toContain(
+    'Settings of google: customerId, loginCustomerId, conversionActions.purchase, conversionActions.lead, conversionActions.booking, consent, baseUrl, tokenUrl, apiVersion',
+  )
+})
