@@ -94,6 +94,7 @@ describe('a contact', () => {
       ],
       subscriptions: { email: false, sms: false, whatsapp: false, push: false },
       visitorIds: [visitorId],
+      visitors: [{ visitorId, firstSeenAt: null, lastSeenAt: null, firstTouch: null, latestTouch: null }],
       enrolments: [],
       createdAt: anyText,
       mergedFrom: [],
