@@ -46,7 +46,7 @@ export function readNumbers<Name extends string>(
 
 function readKey(key = ''): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key
-  throw new TypeError('apiKey (or SLUICE_API_KEY) must be a secret key')
+  throw new TypeError(`apiKey (or SLUICE_API_KEY) ${key ? 'must be a secret key' : 'is missing'}`)
 }
 
 function readUrl(url = ''): string {

@@ -8,6 +8,9 @@ import { add, nothing } from './tally.ts'
 import { abortAfter, ignore, now, within } from './timers.ts'
 import type { BatchEvent, BatchOptions, BatchResult } from './types.ts'
 
+/** Requests: more would wait for each other in the service. */
+const MOST_AT_ONCE = 64
+
 const NUMBERS = { concurrency: 4, chunkSize: MAX_EVENTS, timeoutMs: 120_000, patienceMs: 300_000 }
 
 /**
@@ -55,7 +58,7 @@ export async function trackBatch(
       await settled
     }
   }
-  const workers = await Promise.allSettled(Array.from({ length: options.concurrency }, work))
+  const workers = await Promise.allSettled(Array.from({ length: Math.min(options.concurrency, MOST_AT_ONCE) }, work))
   const failed = workers.find((worker) => worker.status === 'rejected')
   if (signal.aborted && !failed) end = ENDED
   ending.abort()
