@@ -49,7 +49,11 @@ it('tells of page views, scrolling and time, and how the visitor came', async ()
     return view && view.depth === 100 && Number(view.active_ms) >= 1000 && view
   })
   expect(found).toMatchObject({ host: SHOP, path: '/read', title: 'A page', contact_id: null })
-  const [seen] = await service.sql<{ first_touch: { utm: object } }[]>`
-    select first_touch from visitors where business_id = ${business.businessId} and visitor_id = ${visitorId}`
-  expect(seen?.first_touch.utm).toEqual({ source: 'news' })
+  // What is in ClickHouse is committed in Postgres a moment later.
+  const touch = await until(async () => {
+    const [seen] = await service.sql<{ first_touch: { utm: object } }[]>`
+      select first_touch from visitors where business_id = ${business.businessId} and visitor_id = ${visitorId}`
+    return seen && seen.first_touch
+  })
+  expect(touch.utm).toEqual({ source: 'news' })
 })
