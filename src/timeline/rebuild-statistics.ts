@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from '../log.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { askAgain } from './ask-again.ts'
 import type { Lease } from './lease.ts'
 import { LONG_STATEMENT, quoted } from './look-up-events.ts'
 import { type Contact, type Expected, type Person, readExpected, readResent } from './read-expected.ts'
@@ -23,8 +24,9 @@ const ATTEMPTS = 3
  *
  * To be called when the group's events are in, while nothing else is shipped: what has still to be inserted then are the
  * rows that wait, and these are not counted yet. Repeatable: what is right stays. Two calls may get into each other's way
- * (an owner that was paused, and the next one), and one may then delete what the other has inserted: so each looks at
- * what came of it.
+ * (an owner that was paused, and the next one), and one may then delete, or double, what the other has inserted: so each
+ * looks at what came of it. The paused one may be the last, when the other has looked and marked the group as shipped:
+ * when it finds its lease lost after it sent anything, it has its contacts looked at once more. Rejects then.
  */
 export async function rebuildStatistics(deps: Deps, groupId: string, lease: Lease): Promise<void> {
   const contacts = await readResent(deps.sql, groupId)
@@ -43,11 +45,33 @@ async function rebuildSome(deps: Deps, groupId: string, lease: Lease, contacts: 
       deps.log.error({ group: groupId, contacts: wrong.length }, 'statistics still differ: run admin verify --repair')
       return
     }
-    if (!lease.held()) throw new Error('the timeline lease ran out')
+    requireHeld(lease)
     // Whoever finds the same inserts the same, once; after another's deletion something else is found.
     const found = JSON.stringify([attempt, wrong.map((person) => [person.contactId, ofPerson(person)])])
     const token = `${groupId} ${createHash('sha256').update(found).digest('hex')}`
-    await replace(deps.clickhouse, token, wrong, held)
+    const isThere = wrong.some((person) => ofPerson(person).length > 0)
+    await replace(deps, lease, { token, people: wrong, isThere }).catch(async (error: unknown) => {
+      if (!lease.held()) await askForAll(deps, groupId, wrong)
+      throw error
+    })
+  }
+}
+
+function requireHeld(lease: Lease): void {
+  if (!lease.held()) throw new Error('the timeline lease ran out')
+}
+
+async function askForAll({ sql, log }: Deps, groupId: string, people: Person[]): Promise<void> {
+  try {
+    for (const [businessId, theirs] of Map.groupBy(people, (person) => person.businessId))
+      await askAgain(
+        sql,
+        businessId,
+        theirs.map(({ contactId }) => contactId),
+      )
+  } catch (error) {
+    log.error({ group: groupId, contacts: people.length }, 'statistics may differ: run admin verify --repair')
+    throw error
   }
 }
 
@@ -87,13 +111,21 @@ function isRightOf({ firstAt, lastAt, count, waiting }: Expected, held: Held[]):
   return waiting > 0 ? first >= firstAt && last <= lastAt : first === firstAt && last === lastAt
 }
 
-/** All that a person has under any id goes, and what is due comes under the survivor's. */
-async function replace(clickhouse: ClickHouseClient, token: string, people: Person[], held: Map<string, Held[]>) {
-  if (people.some(({ ids }) => ids.some((id) => held.has(id)))) {
+interface Replacement {
+  token: string
+  people: Person[]
+  /** ClickHouse has something of theirs. */
+  isThere: boolean
+}
+
+/** All that a person has under any id goes, and what is due comes under the survivor's. Rejects when the lease was lost. */
+async function replace({ clickhouse }: Deps, lease: Lease, { token, people, isThere }: Replacement): Promise<void> {
+  if (isThere) {
     await clickhouse.command({
       query: `alter table event_statistics delete where ${whereTheirs(people)} settings mutations_sync = 2`,
       clickhouse_settings: LONG_STATEMENT,
     })
+    requireHeld(lease)
   }
   const lines = people.flatMap(linesOf)
   if (lines.length === 0) return
@@ -103,6 +135,7 @@ async function replace(clickhouse: ClickHouseClient, token: string, people: Pers
       min_insert_block_size_bytes = 1073741824, max_insert_block_size = 10000000
       format JSONEachRow\n${lines.join('\n')}`,
   })
+  requireHeld(lease)
 }
 
 function linesOf({ businessId, contactId, statistics }: Person): string[] {

@@ -4,6 +4,7 @@ import { GROUP_LIMITS, linesOf, nextGroup } from '../../src/timeline/groups.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { takeLease } from '../../src/timeline/lease.ts'
 import { decodeTimelineRow, encodeTimelineRow, type TimelineRow } from '../../src/timeline/outbox-row.ts'
+import { rebuildStatistics } from '../../src/timeline/rebuild-statistics.ts'
 import { shipOutbox, shipResent } from '../../src/timeline/ship-outbox.ts'
 import { stampResent } from '../../src/timeline/stamp-resent.ts'
 import { NOW, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
@@ -84,6 +85,12 @@ async function expectRight(business: string, contact: string, events: TimelineRo
   ).toEqual([{ first_name: 'Ann' }, { first_name: null }])
 }
 
+const doubleStatistics = ({ business }: Made) =>
+  lab.clickhouse.command({
+    query: `insert into event_statistics select * from event_statistics where business_id = '${business}'
+      settings insert_deduplicate = 0`,
+  })
+
 const DAMAGE: [string, (made: Made) => Promise<unknown>][] = [
   ['nothing', () => Promise.resolve()],
   ['a deleted event', ({ events }) => command(`alter table events delete where event_id = '${events[1]?.event_id}'`)],
@@ -108,14 +115,7 @@ const DAMAGE: [string, (made: Made) => Promise<unknown>][] = [
     'lost statistics',
     ({ business }) => command(`alter table event_statistics delete where business_id = '${business}'`),
   ],
-  [
-    'doubled statistics',
-    ({ business }) =>
-      lab.clickhouse.command({
-        query: `insert into event_statistics select * from event_statistics where business_id = '${business}'
-          settings insert_deduplicate = 0`,
-      }),
-  ],
+  ['doubled statistics', doubleStatistics],
   [
     'statistics that reach too far',
     ({ business }) =>
@@ -243,4 +243,42 @@ test('an owner that lost the lease while it asked stamps nothing', async () => {
   const standby = await takeLease(lab, 1000)
   expect(standby.held()).toBe(false)
   await standby.release()
+})
+
+/** A client whose statements are held up: `before` is told the number of each, and awaited. */
+function heldUp(before: (statement: number) => Promise<unknown>): Lab['clickhouse'] {
+  let statements = 0
+  return Object.create(lab.clickhouse, {
+    command: {
+      value: async (params: Parameters<Lab['clickhouse']['command']>[0]) => {
+        statements += 1
+        await before(statements)
+        return await lab.clickhouse.command(params)
+      },
+    },
+  }) as Lab['clickhouse']
+}
+
+test.each([
+  ['it deletes', 1],
+  ['it inserts', 2],
+])('an owner frozen before %s leaves no statistics as wrong as that made them', async (_, frozenAt) => {
+  const made = await shipSome()
+  await doubleStatistics(made)
+  await askAgain(made.business)
+  expect(await stampResent(lab, lab.lease, GROUP_LIMITS)).toBe(true)
+  const group = await nextGroup(lab.sql, lab.lease.owner, GROUP_LIMITS)
+  let isOurs = true
+  const clickhouse = heldUp(async (statement) => {
+    if (statement !== frozenAt) return
+    // Meanwhile another owner takes over, and marks the group as shipped.
+    isOurs = false
+    await shipAll(lab)
+    expect(await waitingRows(lab)).toBe(0)
+  })
+  const lease = { ...lab.lease, held: () => isOurs }
+  await expect(rebuildStatistics({ ...lab, clickhouse }, group?.id ?? '', lease)).rejects.toThrow('lease')
+  expect(await resendAll()).toBe(1)
+  expect(await waitingRows(lab)).toBe(0)
+  await expectRight(made.business, made.contact, made.events)
 })

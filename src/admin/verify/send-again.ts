@@ -5,8 +5,9 @@
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { askAgain } from '../../timeline/ask-again.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import { encodeTimelineRow, type TimelineRow } from '../../timeline/outbox-row.ts'
+import type { TimelineRow } from '../../timeline/outbox-row.ts'
 import { ask } from './clickhouse-facts.ts'
 
 /** Contacts, and events, of one row of the outbox. */
@@ -34,12 +35,8 @@ export async function sendContactsAgain(
   for (let at = 0; at < contacts.length; at += CONTACTS) {
     const some = contacts.slice(at, at + CONTACTS).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     await raiseRevisions(sql, businessId, some)
-    sent += await insertRow(
-      sql,
-      businessId,
-      [],
-      some.map(({ id }) => id),
-    )
+    const ids = some.map(({ id }) => id)
+    sent += await askAgain(sql, businessId, ids)
   }
   return sent
 }
@@ -75,7 +72,7 @@ export async function sendCopiesAgain(
     if (!last) return sent
     const alike = copies.filter(({ is_alike }) => is_alike === 1).map(({ is_alike: _, ...row }) => row)
     if (alike.length > 0) {
-      await insertRow(deps.sql, businessId, alike, [...new Set(alike.map((row) => row.contact_id))])
+      await askAgain(deps.sql, businessId, [...new Set(alike.map((row) => row.contact_id))], alike)
       sent += alike.length
     }
     after = last.event_id
@@ -97,26 +94,6 @@ async function readCopies(clickhouse: ClickHouseClient, businessId: string, cont
     order by toString(event_id) limit ${EVENTS}
     settings output_format_json_quote_64bit_integers = 0`,
   )
-}
-
-/** Only of contacts that live, and that cannot be erased before this is written: an erasure looks through the outbox. */
-async function insertRow(sql: Sql, businessId: string, events: TimelineRow[], contactIds: string[]): Promise<number> {
-  const lines = JSON.stringify(events.map((row) => ({ id: row.contact_id, line: encodeTimelineRow(row) })))
-  const [row] = await sql<{ contacts: number }[]>`
-    with alive as materialized (
-      select c.id from contacts c
-      where c.business_id = ${businessId} and c.id = any(${`{${contactIds.join(',')}}`}::uuid[])
-      order by c.id for key share
-    ), lines as (
-      select x.line from json_to_recordset(${lines}::text::json) as x (id uuid, line text) join alive on alive.id = x.id
-    ), sent as (
-      insert into outbox (events, event_count, business_ids, contact_ids, changed, resend)
-      select (select coalesce(string_agg(line, E'\\n'), '') from lines), (select count(*) from lines),
-        array_agg(${businessId}::uuid), array_agg(id), array_agg(true), '{}'
-      from alive having count(*) > 0
-    )
-    select count(*)::int as contacts from alive`
-  return row?.contacts ?? 0
 }
 
 /** Erasures are finished once more, by the shipper, as they were the first time. */
