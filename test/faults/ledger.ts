@@ -72,6 +72,8 @@ export interface Sending {
 
 export class Ledger {
   readonly sendings: Sending[] = []
+  /** When Redis last forgot all that it held. */
+  forgottenAt: number | undefined
 
   open(sending: Omit<Sending, 'attempts'>): Sending {
     const opened = { ...sending, attempts: [] }
@@ -87,9 +89,10 @@ export class Ledger {
     return this.attempts().filter(({ outcome }) => outcomes.includes(outcome)).length
   }
 
-  /** A Redis whose disk lost something kept none of its promises: what was only queued has to be sent again. */
+  /** What was only queued when Redis forgot it has to be sent again. What was sent since is as binding as ever. */
   doubtQueued(): void {
-    for (const attempt of this.attempts()) if (attempt.outcome === 'queued') attempt.outcome = 'unknown'
+    for (const attempt of this.attempts())
+      if (attempt.outcome === 'queued' && attempt.sentAt <= (this.forgottenAt ?? -Infinity)) attempt.outcome = 'unknown'
   }
 
   /** The longest time without any 200 since `from`, over each business and road, in ms. */

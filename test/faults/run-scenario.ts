@@ -27,8 +27,6 @@ export interface Scenario {
   name: string
   /** The callers hear an HTTP answer to everything: the front door is up all along. */
   doorStays: boolean
-  /** Redis forgets what it had promised: a 202 of before means nothing. */
-  forgets?: boolean
   /** Why it cannot be run on this machine; undefined when it can. */
   whyNot?(): Promise<string | undefined>
   /** Breaks something and brings it back. */
@@ -75,7 +73,8 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
   await play(scenarios, options, run, began).catch(strand)
   await world.heal()
   await run.traffic.stop()
-  if (began.some(({ forgets }) => forgets)) await deliverAgain(world.url, run.ledger)
+  run.ledger.doubtQueued()
+  if (run.ledger.forgottenAt !== undefined) await deliverAgain(world.url, run.ledger)
   await world.settle().catch(strand)
   const audited = addUp(await Promise.all(run.audits.map((audit) => audit())))
   const differing = isStranded ? [] : await verifyWorld(world, run.businessIds)
@@ -98,7 +97,7 @@ type Run = Awaited<ReturnType<typeof startRun>>
 async function play(
   scenarios: Scenario[],
   { stopping, pauseMs = AFTER_MS }: RunOptions,
-  { chance, ledger, stageOf }: Run,
+  { chance, stageOf }: Run,
   began: Scenario[],
 ): Promise<void> {
   await sleep(BEFORE_MS)
@@ -107,7 +106,6 @@ async function play(
     began.push(scenario)
     const stage = stageOf(scenarios.length > 1 ? `${scenario.name}: ` : '')
     await scenario.run(stage)
-    if (scenario.forgets) ledger.doubtQueued()
     await sleep(chance.between(AFTER_MS, pauseMs))
     // What the next one sees is its own doing.
     if (scenario !== scenarios.at(-1)) await stage.untilServed(PATIENCE_MS)

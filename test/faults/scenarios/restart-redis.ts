@@ -1,8 +1,7 @@
 import { readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Scenario } from '../run-scenario.ts'
-import type { World } from '../world.ts'
+import type { Scenario, Stage } from '../run-scenario.ts'
 
 /** What `appendfsync always` is for: everything that was answered is in the log of appended entries. */
 export const killRedis: Scenario = {
@@ -43,18 +42,20 @@ export const rewindRedis: Scenario = {
 export const emptyRedis: Scenario = {
   name: 'Redis back empty',
   doorStays: true,
-  forgets: true,
-  async run({ world, chance, times, untilServed }) {
+  async run(stage) {
+    const { chance, times, untilServed } = stage
     for (let round = 0; round < times(1, 5); round += 1) {
       await sleep(chance.below(600))
-      await startEmpty(world)
+      await startEmpty(stage)
       await untilServed(8000)
     }
   },
 }
 
-export async function startEmpty({ redis, folder }: World): Promise<void> {
+/** What it had promised is gone with it, and what is sent from now on is not. */
+export async function startEmpty({ world: { redis, folder }, ledger }: Stage): Promise<void> {
   await redis.kill()
+  ledger.forgottenAt = Date.now()
   await rm(join(folder, 'redis', 'appendonlydir'), { recursive: true })
   await redis.start()
 }

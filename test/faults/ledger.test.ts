@@ -1,0 +1,29 @@
+/** What a 202 is worth when Redis has forgotten everything. */
+import { expect, it } from 'vitest'
+import { Ledger, type Outcome } from './ledger.ts'
+
+const business = { businessId: 'b' } as Parameters<Ledger['open']>[0]['business']
+
+/** One request each, sent at these times and told this. */
+function ledgerOf(...told: [sentAt: number, outcome: Outcome][]): Ledger {
+  const ledger = new Ledger()
+  const nothing = { business, kind: 'track' as const, body: {}, facts: [], mark: '', identity: [], known: 0 }
+  for (const [sentAt, outcome] of told)
+    ledger.open(nothing).attempts.push({ sentAt, endedAt: sentAt + 5000, outcome, told: '', data: {} })
+  return ledger
+}
+
+const outcomesOf = (ledger: Ledger) => ledger.attempts().map(({ outcome }) => outcome)
+
+it('binds for good where Redis forgot nothing', () => {
+  const ledger = ledgerOf([1, 'queued'], [2, 'answered'])
+  ledger.doubtQueued()
+  expect(outcomesOf(ledger)).toEqual(['queued', 'answered'])
+})
+
+it('is in doubt for what was sent until then, and binds for what was sent afterwards', () => {
+  const ledger = ledgerOf([99, 'queued'], [100, 'queued'], [100, 'answered'], [101, 'queued'])
+  ledger.forgottenAt = 100
+  ledger.doubtQueued()
+  expect(outcomesOf(ledger)).toEqual(['unknown', 'unknown', 'answered', 'queued'])
+})
