@@ -147,3 +147,14 @@ test('what is older than the outbox is told, contact by contact; statistics and 
     repaired: { saves: 0, copies: 0, contacts: 0, erasures: 0 },
   })
 })
+
+test('what lacks events is found also among those that were too many to be remembered', async () => {
+  const second = await makePeople(lab)
+  await lab.shipped()
+  await lab.damage(`alter table contact_snapshots delete where contact_id = '${people.ann}'`)
+  await lab.damage(`alter table events delete where contact_id = '${second.ann}'`)
+  const businessIds = [people.businessId, second.businessId]
+  const repaired = await lab.verifyDirectly({ sliceSize: 1000, mostKept: 1 }, { businessIds, repair: true })
+  expect(repaired).toMatchObject({ differing: 0, differences: [] })
+  expect(repaired.repaired?.saves).toBeGreaterThan(0)
+})

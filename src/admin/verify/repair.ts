@@ -99,8 +99,8 @@ async function repairCopies(deps: RepairDeps, businessId: string, doubled: Diffe
 /** One walk through the outbox for everything that was found: for these contacts, or for all when they were too many. */
 export async function repairEvents(deps: RepairDeps, findings: Findings): Promise<Partial<Asked>> {
   const lacking = findings.different.filter((one) => one.isKnown && concernsEvents(one))
-  if (lacking.length === 0) return {}
   const isAll = findings.differing > findings.different.length
+  if (lacking.length === 0 && !isAll) return {}
   const ids = isAll ? undefined : [...(await withMerged(deps.sql, lacking)).keys()]
   let saves = 0
   for await (const rows of findInOutbox(deps, ids)) {
