@@ -21,9 +21,9 @@ export async function verifyWorld({ own }: World, businessIds: string[]): Promis
   }
   const verdict = await verify(deps, { businessIds, repair: false }).catch((error: Error) => error)
   if (verdict instanceof Error) return [`verify: ${verdict.message}`]
-  const { differences, notCompared } = verdict
+  const { differences, notCompared, uncompared } = verdict
   return [
-    ...differences.map((one) => `verify: ${JSON.stringify(one)}`),
+    ...[...differences, ...uncompared].map((one) => `verify: ${JSON.stringify(one)}`),
     ...(notCompared > 0 ? [`verify: ${notCompared} contacts do not come to rest`] : []),
   ]
 }

@@ -2,7 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Difference } from '../../src/admin/verify/difference.ts'
-import { type Verdict as DirectVerdict, verify, type VerifyOptions } from '../../src/admin/verify/verify.ts'
+import {
+  type Verdict as DirectVerdict,
+  verify,
+  type VerifyDeps,
+  type VerifyOptions,
+} from '../../src/admin/verify/verify.ts'
+import type { Uncompared } from '../../src/admin/verify/inspect.ts'
 import { createLogger } from '../../src/log.ts'
 import { linesOf } from '../../src/timeline/groups.ts'
 import { decodeTimelineRow, type TimelineRow } from '../../src/timeline/outbox-row.ts'
@@ -21,15 +27,18 @@ export interface Verdict {
   differing: number
   found: Record<string, number>
   differences: Difference[]
+  uncompared: Uncompared[]
   repaired: Record<string, number> | null
   error?: { code: string; message: string }
 }
+
+type Sizes = Pick<VerifyDeps, 'sliceSize' | 'mostKept'>
 
 export interface VerifyLab extends Stack {
   pipeline: Pipeline
   verify(...words: string[]): Promise<Verdict>
   /** Without the command around it. */
-  verifyDirectly(sizes: { sliceSize: number; mostKept: number }, options: VerifyOptions): Promise<DirectVerdict>
+  verifyDirectly(deps: Sizes & Partial<VerifyDeps>, options: VerifyOptions): Promise<DirectVerdict>
   /** Changes ClickHouse behind everybody's back. */
   damage(statement: string): Promise<void>
   /** Resolves when the shipper has nothing to do. */
@@ -58,7 +67,7 @@ export async function openVerifyLab(): Promise<VerifyLab> {
     ...stack,
     pipeline: await openPipeline(sql),
     verify: (...words) => verifyStack(stack, ...words),
-    verifyDirectly: (sizes, options) => verify({ ...directDeps(stack), ...sizes }, options),
+    verifyDirectly: (deps, options) => verify({ ...directDeps(stack), ...deps }, options),
     async damage(query) {
       await clickhouse.command({ query, clickhouse_settings: { mutations_sync: '2' } })
     },

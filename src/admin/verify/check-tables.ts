@@ -1,6 +1,8 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
+import type { Sql } from '../../stores/postgres.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { Difference } from './difference.ts'
+import { listBusinesses } from './list-businesses.ts'
 
 /** What `sql/clickhouse` makes and everything here reads. */
 const TABLES = [
@@ -37,17 +39,17 @@ export async function checkTables(clickhouse: ClickHouseClient): Promise<Differe
   }))
 }
 
-/** Businesses of which ClickHouse holds something and Postgres knows nothing. */
-export async function checkBusinesses(clickhouse: ClickHouseClient, known: string[]): Promise<Difference[]> {
+/** Businesses of which ClickHouse holds something and Postgres knows nothing. ClickHouse first: a business may be new. */
+export async function checkBusinesses(deps: { sql: Sql; clickhouse: ClickHouseClient }): Promise<Difference[]> {
   const rows = await ask<{ id: string }>(
-    clickhouse,
+    deps.clickhouse,
     `select distinct toString(business_id) as id from (
       select business_id from events group by business_id
       union all select business_id from event_statistics group by business_id
       union all select business_id from contact_snapshots group by business_id
     )`,
   )
-  const ids = new Set(known)
+  const ids = new Set(await listBusinesses(deps.sql))
   return rows
     .filter(({ id }) => !ids.has(id))
     .map(({ id }) => ({

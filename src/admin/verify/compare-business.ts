@@ -1,8 +1,11 @@
 import { pause } from '../../stream/pause.ts'
+import { checkPostgres } from './check-postgres.ts'
 import { sumClickHouse, sumContactsInClickHouse } from './clickhouse-facts.ts'
 import { compareContacts, type CompareDeps, type Different, type Restless } from './compare-contacts.ts'
+import type { Difference } from './difference.ts'
 import { type Checksum, type ContactChecksum, GREATEST_ID, LEAST_ID, type Slice, twice } from './facts.ts'
-import { endOfSlice, sumContactsInPostgres, sumPostgres } from './postgres-facts.ts'
+import { countSlice, endOfSlice, sumContactsInPostgres, sumPostgres } from './postgres-facts.ts'
+import { tookTooLong } from './took-too-long.ts'
 
 /**
  * Contacts of one slice. ClickHouse reads a business whole for each, since it orders ids in a way of its own: with very
@@ -18,26 +21,42 @@ export const sizeOfSlice = (contacts: number): number =>
   Math.min(SLICE.most, Math.max(SLICE.least, Math.ceil(contacts / SLICE.perRound)))
 
 export interface SliceReport {
-  slice: Slice
   contacts: number
   different: Different[]
   restless: Restless[]
+  /** Rules broken within Postgres. */
+  broken: Difference[]
 }
+
+/** So often a business is tried with smaller slices. Each try may take as long as a statement may. */
+const HALVINGS = 4
 
 /**
  * Compares all contacts of a business, slice by slice: checksums of many contacts first, then of each contact where
  * these differ, and what it is made of only where these differ too. The slices cover every id there could be, so that
- * ClickHouse holds nobody whom Postgres does not know.
+ * ClickHouse holds nobody whom Postgres does not know. A slice that takes a statement too long is halved, a few times;
+ * then what the store said is thrown.
  */
 export async function* compareBusiness(
   deps: CompareDeps,
   businessId: string,
-  size: number,
+  sliceSize: number,
 ): AsyncGenerator<SliceReport> {
+  let size = sliceSize
+  let halvings = 0
   for (let after = LEAST_ID; after !== GREATEST_ID && !deps.signal.aborted;) {
     const started = performance.now()
     const upTo = (await endOfSlice(deps.sql, businessId, after, size)) ?? GREATEST_ID
-    yield await compareSlice(deps, { businessId, after, upTo }, size)
+    const slice = { businessId, after, upTo }
+    const report = await compareSlice(deps, slice, size).catch((error: unknown) => {
+      if (!tookTooLong(error) || halvings === HALVINGS) throw error
+    })
+    if (!report) {
+      size = Math.ceil((await countSlice(deps.sql, slice)) / 2)
+      halvings += 1
+      continue
+    }
+    yield report
     after = upTo
     const took = performance.now() - started
     if (after !== GREATEST_ID) await pause(Math.min(took / 2, LONGEST_PAUSE_MS), deps.signal)
@@ -49,12 +68,13 @@ async function compareSlice(deps: CompareDeps, slice: Slice, size: number): Prom
   const held = await sumClickHouse(deps.clickhouse, slice)
   const contacts = expected.filter(({ kind }) => kind === 'contact').reduce((sum, { count }) => sum + count, 0)
   const buckets = bucketsApart(expected.flatMap(twice), held)
-  if (buckets.length === 0) return { slice, contacts, different: [], restless: [] }
+  const broken = await checkPostgres(deps.sql, slice)
+  if (buckets.length === 0) return { contacts, different: [], restless: [], broken }
   const ids = contactsApart(
     await sumContactsInPostgres(deps.sql, slice, buckets),
     await sumContactsInClickHouse(deps.clickhouse, slice, buckets, size + MOST_STRANGERS),
   )
-  return { slice, contacts, ...(await compareContacts(deps, slice.businessId, ids)) }
+  return { contacts, broken, ...(await compareContacts(deps, slice.businessId, ids)) }
 }
 
 function contactsApart(expected: ContactChecksum[], held: ContactChecksum[]): string[] {

@@ -1,12 +1,13 @@
 import type { Redis } from '../../stores/redis.ts'
 import { checkErasures } from './check-erasures.ts'
-import { checkPostgres } from './check-postgres.ts'
 import { checkRoad } from './check-road.ts'
 import { checkBusinesses } from './check-tables.ts'
 import { checkViews } from './check-views.ts'
 import { compareBusiness } from './compare-business.ts'
 import { type Compared, compareContacts, type CompareDeps, type Different, type Restless } from './compare-contacts.ts'
 import type { Difference, DifferenceKind } from './difference.ts'
+import { tookTooLong } from './took-too-long.ts'
+import { describeFault } from '../../timeline/insert-events.ts'
 
 export interface InspectDeps extends CompareDeps {
   redis: Redis
@@ -33,29 +34,31 @@ export interface Findings {
   differing: number
   kinds: Map<DifferenceKind, number>
   others: Difference[]
+  uncompared: Uncompared[]
+}
+
+/** What of a business could not be compared, and why. */
+export interface Uncompared {
+  businessId: string
+  what: string
+  reason: string
 }
 
 export interface Chosen {
   businesses: string[]
-  /** All that Postgres knows, when all are to be compared. */
-  known?: string[]
+  areAll: boolean
 }
 
 /** Everything there is to compare, of these businesses. */
-export async function inspectAll(deps: InspectDeps, { businesses, known }: Chosen): Promise<Findings> {
+export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Chosen): Promise<Findings> {
   const findings = nothingFound()
   for (const businessId of businesses) {
-    for await (const { slice, contacts, different, restless } of compareBusiness(deps, businessId, deps.sliceSize)) {
-      findings.contacts += contacts
-      findings.others.push(...(await checkPostgres(deps.sql, slice)))
-      await take(deps, findings, businessId, { different, restless })
-      deps.advance(contacts)
-    }
-    findings.others.push(...(await checkWhole(deps, businessId)))
+    await unlessTooLong(findings, businessId, CONTACTS, () => takeContacts(deps, findings, businessId))
+    await takeWhole(deps, findings, businessId)
     findings.businesses += 1
     if (deps.signal.aborted) return findings
   }
-  if (known) findings.others.push(...(await checkBusinesses(deps.clickhouse, known)))
+  if (areAll) findings.others.push(...(await checkBusinesses(deps)))
   findings.others.push(...(await checkRoad(deps)))
   return findings
 }
@@ -63,9 +66,9 @@ export async function inspectAll(deps: InspectDeps, { businesses, known }: Chose
 /** Only what an earlier inspection found apart or could not compare, of those that it kept. */
 export async function inspectAgain(deps: InspectDeps, before: Findings): Promise<Findings> {
   const findings = { ...nothingFound(), businesses: before.businesses, contacts: before.contacts }
-  const ids = new Set(
-    before.others.flatMap(({ kind, businessId }) => (isOfBusiness(kind) && businessId ? [businessId] : [])),
-  )
+  const whole = before.others.filter(({ kind }) => isOfBusiness(kind))
+  const left = Map.groupBy(before.uncompared, ({ what }) => what === CONTACTS)
+  const ids = new Set([...whole, ...(left.get(false) ?? [])].flatMap(({ businessId }) => businessId ?? []))
   for (const [businessId, some] of Map.groupBy([...before.different, ...before.restless], (one) => one.businessId)) {
     const compared = await compareContacts(
       deps,
@@ -74,17 +77,51 @@ export async function inspectAgain(deps: InspectDeps, before: Findings): Promise
     )
     await take(deps, findings, businessId, compared)
   }
-  for (const businessId of ids) findings.others.push(...(await checkWhole(deps, businessId)))
+  for (const businessId of ids) await takeWhole(deps, findings, businessId)
+  findings.uncompared.push(...(left.get(true) ?? []))
   findings.others.push(...before.others.filter(({ kind }) => !isOfBusiness(kind)))
   return findings
 }
 
 const isOfBusiness = (kind: Difference['kind']): boolean => kind === 'erasure' || kind === 'view'
 
-async function checkWhole(deps: InspectDeps, businessId: string): Promise<Difference[]> {
-  const found: Difference[] = []
-  for await (const page of checkErasures(deps, businessId)) found.push(...page)
-  return [...found, ...(await checkViews(deps, businessId))]
+async function takeContacts(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
+  for await (const { contacts, broken, ...compared } of compareBusiness(deps, businessId, deps.sliceSize)) {
+    findings.contacts += contacts
+    findings.others.push(...broken)
+    await take(deps, findings, businessId, compared)
+    deps.advance(contacts)
+  }
+}
+
+async function takeWhole(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
+  await unlessTooLong(findings, businessId, 'erasures', async () => {
+    for await (const page of checkErasures(deps, businessId)) findings.others.push(...page)
+  })
+  await unlessTooLong(findings, businessId, 'views', async () => {
+    const { differences, restless } = await checkViews(deps, businessId)
+    findings.others.push(...differences)
+    findings.uncompared.push(
+      ...restless.map((name) => ({ businessId, what: `view ${name}`, reason: 'its tables changed all the time' })),
+    )
+  })
+}
+
+const CONTACTS = 'contacts'
+
+/** A business that is too large for a statement's time is told of, and the others are compared all the same. */
+async function unlessTooLong(
+  { uncompared }: Findings,
+  businessId: string,
+  what: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!tookTooLong(error)) throw error
+    uncompared.push({ businessId, what, reason: describeFault(error) })
+  }
 }
 
 const nothingFound = (): Findings => ({
@@ -97,6 +134,7 @@ const nothingFound = (): Findings => ({
   differing: 0,
   kinds: new Map(),
   others: [],
+  uncompared: [],
 })
 
 async function take(

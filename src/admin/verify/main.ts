@@ -25,7 +25,7 @@ Repair asks the shipper to send what ClickHouse lacks and the outbox still holds
   statistics anew, and to finish erasures once more. Asking twice, or being stopped, does no harm. What is older than
   the outbox is told, and so is what ClickHouse has beyond Postgres: nothing is deleted but what was erased or doubled.
 Exit code: 0 they agree, 1 they differ, 2 typed wrongly, 3 they could not be compared, or
-  nothing differs but the shipper leaves contacts waiting.`
+  nothing differs but the shipper leaves contacts waiting, or a business is too large or too busy for a part of it.`
 
 const verifyStores: Command = {
   name: 'verify',

@@ -112,3 +112,9 @@ export async function endOfSlice(sql: Sql, businessId: string, after: string, si
     select id from contacts where business_id = ${businessId} and id > ${after} order by id offset ${size - 1} limit 1`
   return row?.id
 }
+
+export async function countSlice(sql: Sql, { businessId, after, upTo }: Slice): Promise<number> {
+  const [row] = await sql<[{ contacts: number }]>`
+    select count(*)::int as contacts from contacts where business_id = ${businessId} and id > ${after} and id <= ${upTo}`
+  return row.contacts
+}

@@ -36,6 +36,6 @@ function say(text: string): void {
 
 /** What a report says, but for figures that are others each time. */
 function saysOf({ json }: Report): string {
-  const { agree, error, differing, differences, repaired } = json as Record<string, unknown>
-  return JSON.stringify({ agree, error, differing, differences, repaired })
+  const { agree, error, differing, differences, uncompared, repaired } = json as Record<string, unknown>
+  return JSON.stringify({ agree, error, differing, differences, uncompared, repaired })
 }

@@ -24,16 +24,16 @@ const NAMES: Record<DifferenceKind, string> = {
 }
 
 /**
- * Null when nothing is known to differ, and the shipper left some waiting. Contacts that change all the time are told and
+ * Null when nothing is known to differ, and the shipper left some waiting or something could not be compared. Contacts that change all the time are told and
  * count as agreeing: on a busy system there always are some.
  */
-export function agrees({ differences, differing, stuck }: Verdict): boolean | null {
+export function agrees({ differences, differing, stuck, uncompared }: Verdict): boolean | null {
   if (differences.length > 0 || differing > 0) return false
-  return stuck > 0 ? null : true
+  return stuck > 0 || uncompared.length > 0 ? null : true
 }
 
 export function toJson(verdict: Verdict, seconds: number) {
-  const { businesses, contacts, notCompared, stuck, differing, found, differences, repaired } = verdict
+  const { businesses, contacts, notCompared, stuck, differing, found, differences, uncompared, repaired } = verdict
   return {
     agree: agrees(verdict),
     seconds: Math.round(seconds * 10) / 10,
@@ -44,18 +44,20 @@ export function toJson(verdict: Verdict, seconds: number) {
     differing,
     found,
     differences: differences.slice(0, SHOWN_AS_JSON),
+    uncompared,
     repaired,
   }
 }
 
 export function toText(verdict: Verdict, seconds: number): string {
-  const { businesses, contacts, notCompared, stuck, differences } = verdict
+  const { businesses, contacts, notCompared, stuck, differences, uncompared } = verdict
+  const isPartial = notCompared > 0 || uncompared.length > 0
   const compared = `${plural(contacts, 'contact')} of ${plural(businesses, 'business', 'businesses')} in ${seconds.toFixed(1)} s`
   return [
     ...repairsOf(verdict),
     agrees(verdict) === false
       ? `${summaryOf(verdict)} (${compared}):`
-      : `Postgres and ClickHouse agree${notCompared > 0 ? ' as far as they could be compared' : ''}: ${compared}.`,
+      : `Postgres and ClickHouse agree${isPartial ? ' as far as they could be compared' : ''}: ${compared}.`,
     ...differences.slice(0, SHOWN).map((one) => `  ${describe(one)}`),
     ...(differences.length > SHOWN ? [`  … and more: --json shows up to ${SHOWN_AS_JSON}`] : []),
     ...(notCompared > stuck
@@ -64,6 +66,9 @@ export function toText(verdict: Verdict, seconds: number): string {
     ...(stuck > 0
       ? [`${plural(stuck, 'contact')} waited for the shipper all the time: are the workers and ClickHouse well?`]
       : []),
+    ...uncompared.map(
+      ({ businessId, what, reason }) => `Business ${businessId} could not be compared (${what}): ${reason}.`,
+    ),
     ...adviceOf(verdict),
   ].join('\n')
 }

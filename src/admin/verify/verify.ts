@@ -2,7 +2,7 @@ import { repeatClickHouse } from '../../migrate.ts'
 import type { Difference } from './difference.ts'
 import { checkTables } from './check-tables.ts'
 import { explain } from './explain.ts'
-import { type Chosen, type Findings, inspectAgain, inspectAll, type InspectDeps } from './inspect.ts'
+import { type Chosen, type Findings, inspectAgain, inspectAll, type InspectDeps, type Uncompared } from './inspect.ts'
 import { listBusinesses } from './list-businesses.ts'
 import {
   type Asked,
@@ -29,6 +29,8 @@ export interface Verdict {
   found: Record<string, number>
   /** Of very many contacts those of the first (`mostKept`). */
   differences: Difference[]
+  /** What could not be compared otherwise: tables that never stood still, a business too large for a statement. */
+  uncompared: Uncompared[]
   /** Null unless asked to repair. */
   repaired: (Asked & { tables: number }) | null
 }
@@ -51,8 +53,7 @@ export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<
   const missing = await checkTables(deps.clickhouse)
   if (missing.length > 0 && !repair) return { ...NOTHING, found: countKinds(missing), differences: missing }
   if (missing.length > 0) await repeatClickHouse(deps.clickhouse)
-  const businesses = await listBusinesses(deps.sql)
-  const chosen = businessIds ? { businesses: businessIds } : { businesses, known: businesses }
+  const chosen = { businesses: businessIds ?? (await listBusinesses(deps.sql)), areAll: businessIds === undefined }
   if (!repair) {
     await untilCaughtUp(deps)
     const findings = await inspectAll({ ...deps, onDifferent: ignore }, chosen)
@@ -69,7 +70,7 @@ export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<
 
 const ignore = () => Promise.resolve()
 
-const NOTHING = { businesses: 0, contacts: 0, notCompared: 0, stuck: 0, differing: 0, repaired: null }
+const NOTHING = { businesses: 0, contacts: 0, notCompared: 0, stuck: 0, differing: 0, uncompared: [], repaired: null }
 
 const countKinds = (differences: Difference[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(differences, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]))
@@ -115,8 +116,8 @@ async function lookAgain(deps: InspectDeps, before: Findings, chosen: Chosen): P
 }
 
 async function conclude(deps: VerifyDeps, findings: Findings): Promise<Omit<Verdict, 'repaired'>> {
-  const { businesses, contacts, notCompared, stuck, different, differing, kinds, others } = findings
+  const { businesses, contacts, notCompared, stuck, different, differing, kinds, others, uncompared } = findings
   const differences = [...(await explain(deps, different)), ...others]
   const found = { ...Object.fromEntries(kinds), ...countKinds(others) }
-  return { businesses, contacts, notCompared, stuck, differing, found, differences }
+  return { businesses, contacts, notCompared, stuck, differing, found, differences, uncompared }
 }

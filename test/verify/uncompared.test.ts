@@ -1,0 +1,137 @@
+/** What cannot be compared is told, keeps nobody else from being compared, and is no difference. */
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { agrees as viewAgrees } from '../../src/admin/verify/check-views.ts'
+import { agrees, toJson, toText } from '../../src/admin/verify/report.ts'
+import { tookTooLong } from '../../src/admin/verify/took-too-long.ts'
+import { repeatClickHouse } from '../../src/migrate.ts'
+import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
+import { insertEvents } from '../../src/timeline/insert-events.ts'
+import { encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
+import { createBusiness } from '../support/stack.ts'
+import { eventOf } from '../timeline/lab.ts'
+import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+let lab: VerifyLab
+let people: People
+beforeAll(async () => {
+  lab = await openVerifyLab()
+}, 120_000)
+afterAll(() => lab?.close())
+beforeEach(async () => {
+  people = await makePeople(lab)
+  await lab.shipped()
+})
+
+const SIZES = { sliceSize: 1000, mostKept: 100 }
+const NOW = 1_800_000_000_000
+
+/** The same client; `before` is awaited before each query, and may have another asked in its place. */
+function heldUp(before: (query: string) => Promise<string | void>): ClickHouseClient {
+  return Object.create(lab.clickhouse, {
+    query: {
+      value: async (params: Parameters<ClickHouseClient['query']>[0]) =>
+        await lab.clickhouse.query({ ...params, query: (await before(params.query)) ?? params.query }),
+    },
+  }) as ClickHouseClient
+}
+
+/** An event that ClickHouse alone has. */
+const addEvent = (businessId: string, contact_id: string) =>
+  insertEvents(
+    lab.clickhouse,
+    [encodeTimelineRow(eventOf(businessId, { contact_id, occurred_ms: NOW, received_ms: NOW }))],
+    crypto.randomUUID(),
+  )
+
+test('a business that is created meanwhile is known', async () => {
+  const clickhouse = heldUp(async (query) => {
+    if (!query.includes('from events group by business_id')) return
+    const { businessId } = await createBusiness(lab.sql)
+    await addEvent(businessId, crypto.randomUUID())
+  })
+  const { differences } = await lab.verifyDirectly({ ...SIZES, clickhouse }, { repair: false })
+  expect(differences.filter(({ kind }) => kind === 'business')).toEqual([])
+  await lab.damage('alter table events delete where occurred_ms = 1800000000000')
+  await lab.damage('alter table event_statistics delete where first_ms = 1800000000000')
+})
+
+test('a view whose tables never stand still is told of, and hides no other that is proven wrong', async () => {
+  const { businessId } = people
+  const only = { businessIds: [businessId], repair: false }
+  // Between the views and the second reading of their tables.
+  const clickhouse = heldUp(async (query) => {
+    if (query.includes("'held' as side") && !query.includes("'shown' as side")) await addEvent(businessId, people.ann)
+  })
+  await lab.damage('create or replace view contact_event_statistics as select * from event_statistics where false')
+  const busy = await lab.verifyDirectly({ ...SIZES, clickhouse }, only)
+  expect(busy).toMatchObject({ differences: [], uncompared: [{ businessId, what: 'view contact_event_statistics' }] })
+  expect([agrees(busy), toJson(busy, 1)]).toMatchObject([null, { agree: null, uncompared: busy.uncompared }])
+  expect(toText(busy, 1)).toMatch(/agree as far as they could be compared/)
+  expect(toText(busy, 1)).toContain(`Business ${businessId} could not be compared (view contact_event_statistics)`)
+
+  await lab.damage('create or replace view contacts as select * from contact_snapshots where erased = 2')
+  const both = await lab.verifyDirectly({ ...SIZES, clickhouse }, only)
+  expect(both.differences.filter(({ kind }) => kind === 'view')).toMatchObject([{ name: 'contacts' }])
+  expect([agrees(both), both.uncompared]).toMatchObject([false, [{ what: 'view contact_event_statistics' }]])
+  await repeatClickHouse(lab.clickhouse)
+  await lab.damage(`alter table events delete where occurred_ms = ${NOW}`)
+  await lab.damage(`alter table event_statistics delete where business_id = '${businessId}'`)
+  await lab.verify('--repair')
+  expect(await lab.verify('--business', businessId)).toMatchObject({ exitCode: 0, uncompared: [] })
+})
+
+test.each([
+  ['4 events, 1', '5 events, 2', '5 events, 2', true],
+  ['4 events, 1', '5 events, 2', '6 events, 3', true],
+  ['4 events', '4 events', '5 events', false],
+  ['4 events', '3 events', '5 events', false],
+  ['4 events', '7 events', '6 events', false],
+  ['4 contacts', '5 contacts', '6 contacts', false],
+])('tables that held %s, shown as %s, and then %s: %s', (before, shown, after, isWell) => {
+  expect(viewAgrees({ before, shown, after })).toBe(isWell)
+})
+
+const TOO_LONG = 'select sleepEachRow(0.5) from numbers(4) settings max_execution_time = 1, max_block_size = 1'
+
+test('a statement that takes too long is asked of half as many', async () => {
+  const { businessId } = people
+  let refusals = 3
+  const clickhouse = heldUp((query) =>
+    Promise.resolve(query.includes('right(toString(id), 2) as bucket') && refusals-- > 0 ? TOO_LONG : undefined),
+  )
+  const verdict = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds: [businessId], repair: false })
+  expect(verdict).toMatchObject({ contacts: 3, differences: [], uncompared: [] })
+  expect(refusals).toBeLessThan(0)
+})
+
+test.each([
+  ['contacts', 'right(toString(id), 2) as bucket', 0],
+  ['erasures', "'mark of a snapshot'", 3],
+  ['views', "'shown' as side", 3],
+])('a business too large for a statement, in its %s, is told of; the others are compared', async (what, of, seen) => {
+  const other = await makePeople(lab)
+  await lab.shipped()
+  const businessIds = [people.businessId, other.businessId]
+  const clickhouse = heldUp((query) =>
+    Promise.resolve(query.includes(of) && query.includes(people.businessId) ? TOO_LONG : undefined),
+  )
+  const well = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds, repair: true })
+  expect(well).toMatchObject({ businesses: 2, contacts: 3 + seen, differences: [] })
+  const reason = 'ClickHouse: TIMEOUT_EXCEEDED (159)'
+  expect([agrees(well), well.uncompared]).toEqual([null, [{ businessId: people.businessId, what, reason }]])
+  await lab.damage(`alter table contact_snapshots delete where contact_id = '${other.ann}'`)
+  const ill = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds, repair: false })
+  expect([agrees(ill), ill.found]).toEqual([false, { contact: 1 }])
+  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, uncompared: [] })
+})
+
+test('Postgres says it otherwise', async () => {
+  const ended = await lab.sql.begin(async (sql) => {
+    await sql`set local statement_timeout = 20`
+    return await sql.savepoint((inner) => inner`select pg_sleep(5)`).catch((error: unknown) => error)
+  })
+  expect(tookTooLong(ended)).toBe(true)
+  expect(tookTooLong(new Error('away'))).toBe(false)
+})
