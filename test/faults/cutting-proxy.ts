@@ -6,10 +6,11 @@ export interface CuttingProxy {
   /** The store's URL by this way. */
   url: string
   /**
-   * The next bytes from the client that hold this text: `command` breaks the connection before they are passed on,
-   * `reply` passes them on and breaks it when the store answers. Resolves when it is done.
+   * The next bytes from the client that hold this text, however they are divided: `command` breaks the connection before
+   * the last of them are passed on, `reply` passes them on and breaks it when the store answers. Resolves when it is
+   * done; rejects when nobody sends such bytes within `withinMs`.
    */
-  cutNext(text: string, before: 'command' | 'reply'): Promise<void>
+  cutNext(text: string, before: 'command' | 'reply', withinMs?: number): Promise<void>
   /** Breaks every connection there is. */
   cutAll(): void
   close(): Promise<void>
@@ -21,6 +22,15 @@ interface Cut {
   done: () => void
 }
 
+const PATIENCE_MS = 10_000
+const LONGEST_TEXT = 256
+
+/** What ended before these bytes was there before anybody asked for it. */
+function holds(tail: Buffer, bytes: Buffer, text: string): boolean {
+  const overlap = tail.subarray(Math.max(0, tail.length - text.length + 1))
+  return Buffer.concat([overlap, bytes]).includes(text)
+}
+
 export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
@@ -29,6 +39,7 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
   const server = createServer((client) => {
     const store = connect(Number(port), hostname)
     let waiting: Cut | undefined
+    let tail: Buffer = Buffer.alloc(0)
     const end = (): void => {
       client.destroy()
       store.destroy()
@@ -42,8 +53,10 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
         end()
       })
     }
-    client.on('data', (bytes) => {
-      if (next && bytes.includes(next.text)) {
+    client.on('data', (bytes: Buffer) => {
+      const isMatch = next && holds(tail, bytes, next.text)
+      tail = Buffer.concat([tail, bytes]).subarray(-LONGEST_TEXT)
+      if (next && isMatch) {
         waiting = next
         next = undefined
         if (waiting.before === 'command') {
@@ -68,7 +81,21 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
   url.port = String((server.address() as AddressInfo).port)
   return {
     url: url.href,
-    cutNext: (text, before) => new Promise((done) => (next = { text, before, done })),
+    cutNext: (text, before, withinMs = PATIENCE_MS) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          next = undefined
+          reject(new Error(`nothing was cut: ${text}`))
+        }, withinMs)
+        next = {
+          text,
+          before,
+          done: () => {
+            clearTimeout(timer)
+            resolve()
+          },
+        }
+      }),
     cutAll,
     async close() {
       cutAll()
