@@ -153,11 +153,17 @@ async function erase({ url }: World, { secretKey }: Business, contactId: string)
   return response.status
 }
 
-/** As a caller does: once more when it is only queued, or refused, until it is done. Resolves with the last status. */
+/**
+ * As a caller does: once more when it is only queued, or refused, until it is done. Whoever is gone when asked for again is
+ * done too. Resolves with the last status.
+ */
 async function eraseUntilDone(world: World, business: Business, contactId: string): Promise<number> {
-  for (const deadline = Date.now() + ERASED_MS; ; await sleep(AGAIN_MS)) {
+  const deadline = Date.now() + ERASED_MS
+  for (let isRepeat = false; ; isRepeat = true) {
     const status = await erase(world, business, contactId)
+    if (isRepeat && status === 404) return 200
     if ((status !== 202 && status !== 503) || Date.now() > deadline) return status
+    await sleep(AGAIN_MS)
   }
 }
 
