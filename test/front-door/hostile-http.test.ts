@@ -122,7 +122,7 @@ describe('a length', () => {
   })
 
   it.each(['-1', '+5', '0x10', '5, 5', '5\r\nContent-Length: 6', 'five', '5\r\nTransfer-Encoding: chunked'])(
-    'of %j is none',
+    'that is none is refused: %j',
     async (length) => {
       const sent = post(tenant.secretKey, 5).replace('Content-Length: 5', `Content-Length: ${length}`)
       expect((await ask(sent)).map(({ status }) => status)).toEqual([400])

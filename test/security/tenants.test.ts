@@ -409,12 +409,15 @@ describe('with what is another’s, it learns nothing and changes nothing:', () 
     (crossings ?? []).map((crossing) => ({ route, ...crossing })),
   )
 
-  it.each(cases)('$route with $what', async ({ ask: askWith, status, code, data }) => {
-    const answer = await askWith()
-    expect([answer.status, answer.body.error?.code]).toEqual([status, code])
-    if (data) expect(answer.body.data).toMatchObject(data())
-    for (const word of wordsOf(theirs)) expect([word, answer.text.includes(word)]).toEqual([word, false])
-  })
+  it.each(cases)(
+    'is refused, or served from its own: $route with $what',
+    async ({ ask: askWith, status, code, data }) => {
+      const answer = await askWith()
+      expect([answer.status, answer.body.error?.code]).toEqual([status, code])
+      if (data) expect(answer.body.data).toMatchObject(data())
+      for (const word of wordsOf(theirs)) expect([word, answer.text.includes(word)]).toEqual([word, false])
+    },
+  )
 
   it('in the end the other has all that it had', async () => {
     // In the order of arrival: what was not waited for is applied by then.
