@@ -52,7 +52,7 @@ export async function* compareBusiness(
       if (!tookTooLong(error) || halvings === HALVINGS) throw error
     })
     if (!report) {
-      size = Math.ceil((await countSlice(deps.sql, slice)) / 2)
+      size = Math.max(1, Math.ceil((await countSlice(deps.sql, slice)) / 2))
       halvings += 1
       continue
     }

@@ -1,5 +1,6 @@
 /** What a round found, in words and for programs. */
 import type { Difference, DifferenceKind } from './difference.ts'
+import type { Uncompared } from './inspect.ts'
 import type { Verdict } from './verify.ts'
 
 /** Differences shown one by one: to a person, and in JSON. */
@@ -24,8 +25,8 @@ const NAMES: Record<DifferenceKind, string> = {
 }
 
 /**
- * Null when nothing is known to differ, and the shipper left some waiting or something could not be compared. Contacts that change all the time are told and
- * count as agreeing: on a busy system there always are some.
+ * Null when nothing is known to differ, and the shipper left some waiting or something could not be compared. Contacts
+ * that change all the time are told and count as agreeing: on a busy system there always are some.
  */
 export function agrees({ differences, differing, stuck, uncompared }: Verdict): boolean | null {
   if (differences.length > 0 || differing > 0) return false
@@ -44,7 +45,7 @@ export function toJson(verdict: Verdict, seconds: number) {
     differing,
     found,
     differences: differences.slice(0, SHOWN_AS_JSON),
-    uncompared,
+    uncompared: uncompared.slice(0, SHOWN_AS_JSON),
     repaired,
   }
 }
@@ -66,12 +67,14 @@ export function toText(verdict: Verdict, seconds: number): string {
     ...(stuck > 0
       ? [`${plural(stuck, 'contact')} waited for the shipper all the time: are the workers and ClickHouse well?`]
       : []),
-    ...uncompared.map(
-      ({ businessId, what, reason }) => `Business ${businessId} could not be compared (${what}): ${reason}.`,
-    ),
+    ...uncompared.slice(0, SHOWN).map(describeUncompared),
+    ...(uncompared.length > SHOWN ? [`${uncompared.length - SHOWN} more could not be compared.`] : []),
     ...adviceOf(verdict),
   ].join('\n')
 }
+
+const describeUncompared = ({ businessId, what, reason }: Uncompared): string =>
+  `Business ${businessId} could not be compared (${what}): ${reason}.`
 
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
