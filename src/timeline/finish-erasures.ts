@@ -85,14 +85,16 @@ async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[])
   )
   if (marks.length === 0) return
   const lines = marks.map((mark) => JSON.stringify(mark))
-  await insertStates(clickhouse, 'visitors', lines)
   const theirs = withVisitors.map(
     ({ business_id, visitor_ids, visitor_revision }) =>
       `(business_id = '${business_id}' and revision < ${visitor_revision} and visitor_id in (${visitor_ids.map(textLiteral).join(', ')}))`,
   )
-  await clickhouse.command({
-    query: `alter table visitors delete where erased = 0 and (${theirs.join(' or ')}) settings mutations_sync = 2`,
-  })
+  for (const table of ['visitors', 'visitor_touches'] as const) {
+    await insertStates(clickhouse, table, lines)
+    await clickhouse.command({
+      query: `alter table ${table} delete where erased = 0 and (${theirs.join(' or ')}) settings mutations_sync = 2`,
+    })
+  }
 }
 
 /** The ids of visitors are callers' own text. */

@@ -7,7 +7,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
  */
 export async function insertStates(
   clickhouse: ClickHouseClient,
-  table: 'contact_snapshots' | 'visitors' | 'visitor_links',
+  table: 'contact_snapshots' | 'visitors' | 'visitor_links' | 'visitor_touches',
   lines: string[],
   signal?: AbortSignal,
 ): Promise<void> {

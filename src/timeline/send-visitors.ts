@@ -1,7 +1,8 @@
-import { CLICK_IDS, type Touch, UTM_FIELDS } from '../rules/facts.ts'
+import type { Touch } from '../rules/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
+import { columnsOf } from './send-touches.ts'
 
 /** Visitors read and inserted at once. */
 const PAGE = 2000
@@ -58,23 +59,13 @@ function stateOf({ first_touch, latest_touch, links: _, ...visitor }: VisitorRow
   return JSON.stringify({
     ...visitor,
     erased: 0,
-    ...columnsOf('first', first_touch),
-    ...columnsOf('latest', latest_touch),
+    ...prefixed('first', first_touch),
+    ...prefixed('latest', latest_touch),
   })
 }
 
-function columnsOf(which: 'first' | 'latest', touch: Touch | null): Record<string, string | number> {
-  if (touch === null) return {}
-  const { at, url, referrer = '', utm = {}, clickIds = {} } = touch
-  const said = [
-    ['at_ms', at],
-    ['url', url],
-    ['referrer', referrer],
-    ...UTM_FIELDS.map((field) => [field === 'id' ? 'utm_id' : field, utm[field] ?? '']),
-    ...CLICK_IDS.map((field) => [field, clickIds[field] ?? '']),
-  ]
-  return Object.fromEntries(said.map(([column, value]) => [`${which}_${column}`, value])) as Record<string, string>
-}
+const prefixed = (which: 'first' | 'latest', touch: Touch | null) =>
+  Object.fromEntries(Object.entries(touch ? columnsOf(touch) : {}).map(([name, said]) => [`${which}_${name}`, said]))
 
 function linksOf({ business_id, visitor_id, revision, links }: VisitorRow): string[] {
   return (links ?? []).map(([from_ms, contact_id]) =>

@@ -7,6 +7,7 @@ import type { Lease } from './lease.ts'
 import type { TimelineMetrics } from './observe.ts'
 import { rebuildStatistics } from './rebuild-statistics.ts'
 import { sendSnapshots } from './send-snapshots.ts'
+import { sendTouches } from './send-touches.ts'
 import { sendVisitors } from './send-visitors.ts'
 import { stampResent } from './stamp-resent.ts'
 
@@ -42,6 +43,7 @@ export async function shipOutbox(
   const events = await sendEvents(deps, group, signal)
   await sendSnapshots(deps, group.id, signal)
   await sendVisitors(deps, group.id, signal)
+  await sendTouches(deps, group.id, signal)
   if (group.isResent) await rebuildStatistics(deps, group.id, lease)
   await markShipped(deps.sql, group.id)
   deps.metrics?.timelineRows?.inc(events)

@@ -227,7 +227,7 @@ describe('an erasure', () => {
     await erase(bob)
     const [visitor] = await stack.sql`select contact_id, current_contact_id, first_touch, latest_touch from visitors
       where business_id = ${businessId}`
-    expect(visitor).toEqual({ contact_id: ann, current_contact_id: null, first_touch: touch, latest_touch: null })
+    expect(visitor).toEqual({ contact_id: ann, current_contact_id: null, first_touch: touch, latest_touch: touch })
     expect(await linksOf(V)).toEqual([[0, ann]])
     expect(await pipeline.browser(did('who is it'))).toMatchObject({ contactId: null })
     const { contactId: next } = await pipeline.identify({ ...isBob(), receivedAt: NOW + 2 })
@@ -244,7 +244,11 @@ describe('an erasure', () => {
 
 describe('sightings', () => {
   it('say first and last, and the earliest and latest touch, in any order', async () => {
-    const [early, late] = [NOW - 50, NOW - 5].map((at) => ({ at, url: `https://shop.example/${at}` }))
+    const [early, late] = [NOW - 50, NOW - 5].map((at) => ({
+      at,
+      url: `https://shop.example/${at}`,
+      clickIds: { gclid: 'g' },
+    }))
     await pipeline.browser(did('b', NOW - 4, { first: late, latest: late }))
     await pipeline.apply(did('a', NOW - 40, { first: early, latest: early }), did('c', NOW - 10))
     const [visitor] = await stack.sql`select first_seen_at, last_seen_at, first_touch, latest_touch from visitors

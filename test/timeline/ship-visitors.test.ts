@@ -63,8 +63,8 @@ it('are shipped with their touches, and whose they are from when on', async () =
       first_medium: '',
       first_utm_id: 'spring-1',
       first_gclid: 'g',
-      latest_at_ms: null,
-      latest_url: '',
+      latest_at_ms: NOW - 9,
+      latest_gclid: 'g',
     },
   ])
   expect(await read('visitor_links')).toEqual([])
@@ -111,7 +111,7 @@ it('of somebody else too stay, without what the person told', async () => {
   await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: ann.contactId })
   await ship()
   await finishErasures(lab)
-  expect(await read('visitors')).toMatchObject([{ visitor_id: V, erased: 0, first_url: '', latest_url: TOUCH.url }])
+  expect(await read('visitors')).toMatchObject([{ visitor_id: V, erased: 0, first_url: '', latest_url: '' }])
   expect(await read('visitor_links')).toMatchObject([{ from_ms: NOW + 7, contact_id: bob.contactId }])
 })
 

@@ -21,6 +21,8 @@ declare
     select to_json(kind)::text || ':' || to_json(value)::text from identities
     where business_id = p_business and contact_id = any (ids)
   ) || array(select '"visitorId":' || to_json(browser)::text from unnest(own) as browser);
+  -- Browsers that are left.
+  others json;
 begin
   insert into erasures (business_id, contact_id, erased_as, visitor_ids, visitor_revision)
     select p_business, id, p_contact, case when id = p_contact then own else '{}' end, nextval('visitor_revisions')
@@ -36,20 +38,21 @@ begin
   delete from visitors where business_id = p_business and visitor_id = any (own);
   delete from visitor_events where business_id = p_business and visitor_id = any (own);
   delete from visitor_links where business_id = p_business and contact_id = any (ids);
-  -- A browser that others have identified too is nobody's until somebody does so again. How the person came goes.
+  -- A browser that others have identified too is nobody's until somebody does so again. What brought the person goes.
   with shared as (
     update visitors set
       contact_id = case when contact_id = any (ids) then null else contact_id end,
-      current_contact_id = case when current_contact_id = any (ids) then null else current_contact_id end,
-      first_touch = case when contact_id = any (ids) then null else first_touch end,
-      latest_touch = case when current_contact_id = any (ids) then null else latest_touch end,
-      revision = nextval('visitor_revisions')
+      current_contact_id = case when current_contact_id = any (ids) then null else current_contact_id end
     where business_id = p_business and visitor_id = any (browsers)
-    returning visitor_id
+    returning business_id, visitor_id
   )
-  insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked)
-    select '', 0, '{}', '{}', '{}', array_agg(p_business), array_agg(visitor_id), array_agg(true)
-    from shared having count(*) > 0;
+  select json_agg(shared) into others from shared;
+  delete from visitor_touches t using erased_visits e
+    where t.business_id = p_business and t.visitor_id = any (browsers)
+      and e.business_id = t.business_id and e.visitor_id = t.visitor_id and t.at >= e.from_at and t.at < e.to_at;
+  if others is not null then
+    perform settle_touches(others);
+  end if;
   delete from contact_visitors where business_id = p_business and contact_id = any (ids);
   delete from identifications where business_id = p_business and contact_id = any (ids);
   delete from enrolments where business_id = p_business and contact_id = any (ids);

@@ -15,10 +15,14 @@ const TABLES = [
   'contact_redirects_feed',
   'visitor_links',
   'visitors',
+  'visitor_touches',
   'timeline',
   'contact_event_statistics',
   'contacts',
   'revenue_by_day',
+  'touches',
+  'attributed_purchases',
+  'attribution_by_day',
 ]
 
 /** Tables and views that ClickHouse lacks. Nothing can be compared then. */
