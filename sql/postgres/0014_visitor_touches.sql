@@ -32,3 +32,6 @@ insert into outbox (events, event_count, business_ids, contact_ids, changed, vis
     from visitor_touches group by business_id, visitor_id
   ) v
   group by part;
+
+-- Browsers that somebody else was identified in too: what ClickHouse has of them up to that revision tells of the person.
+alter table erasures add column shared_visitor_ids text[] not null default '{}';

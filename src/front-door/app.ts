@@ -5,6 +5,7 @@ import { answerRequest, type Framed } from './answer-request.ts'
 import { invalidRequest } from './check-body.ts'
 import type { Door, Route } from './door.ts'
 import { preflightRoute } from './browser-caller.ts'
+import { attributionRoute } from './routes/attribution.ts'
 import { browserCaptureRoute } from './routes/browser-capture.ts'
 import { browserScriptRoute } from './routes/browser-script.ts'
 import { browserTrackRoute } from './routes/browser-track.ts'
@@ -31,6 +32,7 @@ export const API_ROUTES: readonly Route[] = [
   ...manageContactRoutes,
   customFieldsRoute,
   ...campaignRoutes,
+  attributionRoute,
 ]
 
 export interface App {

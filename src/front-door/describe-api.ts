@@ -6,7 +6,7 @@ import type { Route } from './door.ts'
 export interface Operation {
   summary: string
   description?: string
-  tag: 'Events' | 'Contacts' | 'Campaigns' | 'Operation'
+  tag: 'Events' | 'Contacts' | 'Campaigns' | 'Analytics' | 'Operation'
   /** Which key the caller needs. */
   key: 'secret' | 'optional' | 'none'
   query?: Record<string, { schema: object; description: string }>

@@ -2,6 +2,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { CLICK_IDS, EVENT_TYPES, FIELD_TYPES, UTM_FIELDS } from '../rules/facts.ts'
 import { STAGES } from '../rules/journey-stage.ts'
+import { ATTRIBUTION_MODELS, MAX_ATTRIBUTION_ROWS, TOUCH_CHANNELS } from '../timeline/read-attribution.ts'
 
 const closed = { additionalProperties: false }
 const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)))
@@ -166,6 +167,31 @@ export const ErasedData = Type.Object({ contactId: id }, closed)
 export const CustomFieldsData = Type.Object(
   {
     customFields: Type.Array(Type.Object({ key: Type.String(), type: oneOf(FIELD_TYPES), createdAt: instant }, closed)),
+  },
+  closed,
+)
+
+const AttributionRow = Type.Object(
+  {
+    channel: oneOf(TOUCH_CHANNELS),
+    source: Type.String(),
+    medium: Type.String(),
+    campaign: Type.String(),
+    currency: orNull(Type.String({ description: 'Null for orders without an amount.' })),
+    revenue: Type.Number({ description: 'Net of refunds.' }),
+    refunds: Type.Number({ minimum: 0 }),
+    orders: count,
+    contacts: Type.Integer({ minimum: 0, description: 'Who bought.' }),
+  },
+  { ...closed, description: 'What was not said is empty.' },
+)
+export const AttributionData = Type.Object(
+  {
+    model: oneOf(ATTRIBUTION_MODELS),
+    from: instant,
+    to: instant,
+    rows: Type.Array(AttributionRow, { maxItems: MAX_ATTRIBUTION_ROWS, description: 'Most revenue first.' }),
+    truncated: Type.Boolean({ description: 'There are more rows.' }),
   },
   closed,
 )

@@ -15,6 +15,8 @@ interface Erasure {
   scrubbed: boolean
   /** Browsers that were this person's alone, and up to which revision of them. */
   visitor_ids: string[]
+  /** Browsers of others too: the newer revision of them is without this person. */
+  shared_visitor_ids: string[]
   visitor_revision: number | null
 }
 
@@ -27,7 +29,7 @@ export async function finishErasures(deps: { sql: Sql; clickhouse: ClickHouseCli
   const { sql, clickhouse } = deps
   const erasures = await sql<Erasure[]>`
     select business_id, contact_id, scrubbed_at is not null as scrubbed, to_json(visitor_ids) as visitor_ids,
-      visitor_revision
+      to_json(shared_visitor_ids) as shared_visitor_ids, visitor_revision
     from erasures where deleted_at is null order by business_id, contact_id limit ${AT_ONCE}`
   const byBusiness = Map.groupBy(erasures, (erasure) => erasure.business_id)
   for (const [businessId, ofBusiness] of byBusiness) {
@@ -37,7 +39,7 @@ export async function finishErasures(deps: { sql: Sql; clickhouse: ClickHouseCli
   if (erasures.length > 0) await deleteFromClickHouse(clickhouse, erasures)
   await forgetVisitors(clickhouse, erasures)
   for (const [businessId, ofBusiness] of byBusiness) {
-    await sql`update erasures set deleted_at = now(), visitor_ids = '{}'
+    await sql`update erasures set deleted_at = now(), visitor_ids = '{}', shared_visitor_ids = '{}'
       where business_id = ${businessId} and contact_id = any(${idList(ofBusiness)}::uuid[])`
   }
   return erasures.length
@@ -79,18 +81,17 @@ async function deleteFromClickHouse(clickhouse: ClickHouseClient, erasures: Eras
 
 /** Hidden first, as people are; a browser that comes back has a higher revision, and is a stranger. */
 async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[]): Promise<void> {
-  const withVisitors = erasures.filter(({ visitor_ids }) => visitor_ids.length > 0)
-  const marks = withVisitors.flatMap(({ business_id, visitor_ids, visitor_revision: revision }) =>
-    visitor_ids.map((visitor_id) => ({ business_id, visitor_id, revision, erased: 1 })),
+  const marks = erasures.flatMap(({ business_id, visitor_ids, visitor_revision: revision }) =>
+    visitor_ids.map((visitor_id) => JSON.stringify({ business_id, visitor_id, revision, erased: 1 })),
   )
-  if (marks.length === 0) return
-  const lines = marks.map((mark) => JSON.stringify(mark))
-  const theirs = withVisitors.map(
-    ({ business_id, visitor_ids, visitor_revision }) =>
-      `(business_id = '${business_id}' and revision < ${visitor_revision} and visitor_id in (${visitor_ids.map(textLiteral).join(', ')}))`,
-  )
+  const theirs = erasures.flatMap(({ business_id, visitor_ids, shared_visitor_ids, visitor_revision }) => {
+    const ids = [...visitor_ids, ...shared_visitor_ids].map(textLiteral).join(', ')
+    const where = `business_id = '${business_id}' and revision < ${visitor_revision} and visitor_id in (${ids})`
+    return ids === '' ? [] : [`(${where})`]
+  })
+  if (theirs.length === 0) return
   for (const table of ['visitors', 'visitor_touches'] as const) {
-    await insertStates(clickhouse, table, lines)
+    await insertStates(clickhouse, table, marks)
     await clickhouse.command({
       query: `alter table ${table} delete where erased = 0 and (${theirs.join(' or ')}) settings mutations_sync = 2`,
     })

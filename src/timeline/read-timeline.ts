@@ -2,8 +2,7 @@ import type { Logger } from '../log.ts'
 import type { InterpretedType, Source } from '../rules/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { pause } from '../stream/pause.ts'
-import { describeFault } from './insert-events.ts'
+import { askPatiently } from './ask-patiently.ts'
 import { type TimelineRow, decodeTimelineRow } from './outbox-row.ts'
 import { type Position, decodeCursor, encodeCursor } from './timeline-cursor.ts'
 
@@ -48,7 +47,6 @@ interface TimelineEvent {
 
 /** How long a read waits for ClickHouse (decisions, "Reading back"). */
 const PATIENCE_MS = 3000
-const RETRY_MS = 150
 
 /**
  * One page of a person's timeline, newest `occurredAt` first. It holds every event answered with 200 before the call: at
@@ -63,7 +61,9 @@ export async function readTimeline(
   const before = query.cursor === null ? undefined : decodeCursor(query.cursor)
   if (query.cursor !== null && before === undefined) return 'invalid_cursor'
   const unshipped = await readUnshipped(deps.sql, query)
-  const shipped = await readShipped(deps, query, before)
+  const shipped = await askPatiently(deps.log, PATIENCE_MS, (signal) =>
+    selectEvents(deps.clickhouse, query, before, signal),
+  )
   if (shipped === undefined) return 'unavailable'
   const rows = [...unshipped.filter((row) => before === undefined || newestFirst(before, row) < 0), ...shipped]
   return toPage(rows, query.limit)
@@ -77,24 +77,6 @@ async function readUnshipped(sql: Sql, { businessId, contactIds }: TimelineQuery
     .filter((line) => contactIds.some((id) => line.includes(id)))
     .map(decodeTimelineRow)
     .filter((row) => row.business_id === businessId && contactIds.includes(row.contact_id))
-}
-
-/** Undefined when ClickHouse does not answer within the patience. */
-async function readShipped(
-  deps: ReadDeps,
-  query: TimelineQuery,
-  before: Position | undefined,
-): Promise<TimelineRow[] | undefined> {
-  const patience = AbortSignal.timeout(PATIENCE_MS)
-  for (;;) {
-    try {
-      return await selectEvents(deps.clickhouse, query, before, patience)
-    } catch (error) {
-      deps.log.warn({ reason: describeFault(error) }, 'timeline not read from ClickHouse')
-      await pause(RETRY_MS, patience)
-      if (patience.aborted) return undefined
-    }
-  }
 }
 
 /** Ids are compared as text: ClickHouse orders UUIDs by their second half first. */

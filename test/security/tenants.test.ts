@@ -64,7 +64,13 @@ async function openTenant(word: string): Promise<Tenant> {
   expect(first).toMatchObject({ isNew: true, deduped: false })
   await said('POST', '/api/sdk/track', { event: `again_${word}`, identity: PERSON, properties })
   for (const method of [word, `${word} again`]) await said('POST', '/api/sdk/identify', { identity: PERSON, method })
-  const inPage = { event: `again_${word}`, visitorId: VISITOR, messageId: `message of ${word}`, details: { word } }
+  const inPage = {
+    event: `again_${word}`,
+    visitorId: VISITOR,
+    messageId: `message of ${word}`,
+    details: { word },
+    latest: { ageMs: 0, url: 'https://a.example/', utm: { source: `of_${word}`, campaign: `again_${word}` } },
+  }
   await said('POST', '/api/sdk/browser/track', inPage)
   const drafted = { name: `Campaign of ${word}`, trigger: { event: `of_${word}` } }
   const { campaign } = await said('POST', '/api/campaigns', drafted)
@@ -364,6 +370,14 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'POST /api/campaigns/:campaignId/publish': [
     { what: 'an id', ask: ask('POST', theirCampaign('/publish')), ...NOT_FOUND },
   ],
+  'GET /api/analytics/attribution': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/analytics/attribution?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ rows: [{ channel: 'unknown', source: '', revenue: 1, orders: 1, contacts: 1 }] }),
+    },
+  ],
   'GET /openapi.json': null,
   'GET /openapi': null,
   'GET /healthz': null,
@@ -427,7 +441,7 @@ describe('with what is another’s, it learns nothing and changes nothing:', () 
   })
 
   it('and is apart in every view of ClickHouse', async () => {
-    for (const view of ['timeline', 'contacts', 'contact_event_statistics']) {
+    for (const view of ['timeline', 'contacts', 'contact_event_statistics', 'attributed_purchases', 'touches']) {
       const rows = await service.clickhouse.query({
         query: `select distinct toString(contact_id) as id from ${view} where business_id = {b:UUID}`,
         query_params: { b: theirs.businessId },

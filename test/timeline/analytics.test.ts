@@ -79,6 +79,8 @@ const ANSWERS: Record<string, unknown[]> = {
     { first_name: 'Ann', spent: 130, order_count: 3 },
     { first_name: 'Bob', spent: 9, order_count: 1 },
   ],
+  'Revenue by the channel that brought it last': [{ channel: 'campaign', total: 139, number_of_orders: 3 }],
+  'Days from the first touch to the first order': [{ channel: 'campaign', buyers: 3, days: 44 }],
   'Pages that are read': [
     { path: '/pricing', views: 2, visitors: 2, seconds: 40 },
     { path: '/', views: 1, visitors: 1, seconds: 0 },
@@ -220,7 +222,7 @@ async function browse(contact_id: string): Promise<void> {
 
 /** A browser that a campaign brought, and whose it was in turn. */
 async function seeVisitor(visitor_id: string, contacts: string[], campaign: string): Promise<void> {
-  const first_touch = { at: 1, url: 'https://shop.example/', utm: { campaign } }
+  const first_touch = { at: Date.parse('2023-12-20'), url: 'https://shop.example/', utm: { campaign } }
   const links = contacts.map((contact_id, n) => ({ business_id: business, visitor_id, from_at: n, contact_id }))
   const of = { business_id: business, visitor_id, contact_id: contacts[0], linked_at: 0, joined_count: 0 }
   const linked = contacts.slice(-1).map((current_contact_id) => ({ ...of, current_contact_id }))
@@ -248,6 +250,9 @@ test.each([
   'contact_event_statistics',
   'timeline',
   'revenue_by_day',
+  'attributed_purchases',
+  'attribution_by_day',
+  'touches',
   'web_page_views',
   'web_sessions',
   'web_hits',

@@ -24,8 +24,10 @@ declare
   -- Browsers that are left.
   others json;
 begin
-  insert into erasures (business_id, contact_id, erased_as, visitor_ids, visitor_revision)
-    select p_business, id, p_contact, case when id = p_contact then own else '{}' end, nextval('visitor_revisions')
+  insert into erasures (business_id, contact_id, erased_as, visitor_ids, shared_visitor_ids, visitor_revision)
+    select p_business, id, p_contact, case when id = p_contact then own else '{}' end,
+      case when id = p_contact then array(select unnest(browsers) except select unnest(own)) else '{}' end,
+      nextval('visitor_revisions')
     from unnest(ids) as id;
   perform erase_web_events(p_business, ids);
 

@@ -1,0 +1,86 @@
+/** What brought the money. */
+import { type Issue, RequestError } from '../../errors.ts'
+import { readIso } from '../../rules/read-iso.ts'
+import { ATTRIBUTION_MODELS, type AttributionModel, readAttribution } from '../../timeline/read-attribution.ts'
+import { admitReader } from '../admit-reader.ts'
+import { invalidRequest } from '../check-body.ts'
+import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
+import { queryOf } from '../read-page.ts'
+import { AttributionData } from '../reply-schemas.ts'
+
+const DEFAULT_MS = 30 * 86_400_000
+
+async function getAttribution(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId } = await admitReader(door, call)
+  const asked = readQuery(queryOf(call), call.receivedAt)
+  const found = await readAttribution(door, { businessId, ...asked })
+  if (!found) throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
+  const { model, from, to } = asked
+  const data = { model, from: new Date(from).toISOString(), to: new Date(to).toISOString(), ...found }
+  return { message: 'What brought it, most revenue first.', data }
+}
+
+function readQuery(query: URLSearchParams, now: number): { model: AttributionModel; from: number; to: number } {
+  const model = ATTRIBUTION_MODELS.find((one) => one === (query.get('model') ?? 'last'))
+  const to = readInstant(query.get('to'), now)
+  const from = readInstant(query.get('from'), (to ?? now) - DEFAULT_MS)
+  const issues: Issue[] = []
+  if (model === undefined) issues.push({ path: 'model', message: 'model must be first or last' })
+  for (const [path, at] of Object.entries({ from, to })) {
+    if (at === undefined) issues.push({ path, message: `${path} must be an ISO 8601 date or date-time` })
+  }
+  if (from !== undefined && to !== undefined && from >= to)
+    issues.push({ path: 'from', message: 'from must be before to' })
+  if (model === undefined || from === undefined || to === undefined || issues.length > 0) throw invalidRequest(issues)
+  return { model, from, to }
+}
+
+const readInstant = (text: string | null, otherwise: number) => (text === null ? otherwise : readIso(text.trim()))
+
+export const attributionRoute: Route = {
+  method: 'GET',
+  path: '/api/analytics/attribution',
+  answer: getAttribution,
+  operation: {
+    summary: 'Read what brought the revenue',
+    description:
+      'Orders and amounts that happened in the time, by the first or the last touch of the person at or before them. A refund ' +
+      'goes where the purchase went.',
+    tag: 'Analytics',
+    key: 'secret',
+    query: {
+      from: {
+        schema: { type: 'string' },
+        description: 'ISO 8601, included; a date is midnight UTC. 30 days before to, when left out.',
+      },
+      to: { schema: { type: 'string' }, description: 'Excluded; now, when left out.' },
+      model: { schema: { enum: ATTRIBUTION_MODELS, default: 'last' }, description: 'Which touch counts.' },
+    },
+    replies: {
+      200: {
+        description: 'Most revenue first; at most 1,000 rows.',
+        data: AttributionData,
+        example: {
+          model: 'last',
+          from: '2026-02-01T00:00:00.000Z',
+          to: '2026-03-01T00:00:00.000Z',
+          rows: [
+            {
+              channel: 'paid_search',
+              source: 'google',
+              medium: 'cpc',
+              campaign: 'spring',
+              currency: 'USD',
+              revenue: 1249.5,
+              refunds: 50,
+              orders: 26,
+              contacts: 24,
+            },
+          ],
+          truncated: false,
+        },
+      },
+    },
+    errors: [...KEYED_ERRORS, 'invalid_request'],
+  },
+}
