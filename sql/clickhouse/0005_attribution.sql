@@ -1,4 +1,4 @@
--- What brought people, and what they bought. Analysts read the views below (docs/analytics.md).
+-- What brought people, what they bought, and how much they have to do with us. Analysts read the views below (docs/analytics.md).
 
 -- All touches of a browser, as the shipper sends them, oldest first; the highest revision wins, whatever the order of arrival.
 create table if not exists visitor_touches (
@@ -167,3 +167,21 @@ select
 from attributed_purchases
 array join ['first', 'last'] as model
 group by business_id, model, day, channel, source, medium, campaign, currency;
+
+-- How much each person has to do with the business, as of now: every deliberate event is 5 points, every page view 1, every
+-- minute of active time 1; a point is worth half after 14 days. The score is 0 to 100: of 20 points 50, of 40 points 75.
+create or replace view contact_engagement as
+select
+  business_id,
+  contact_id,
+  toUInt8(round(100 * (1 - exp2(-sum(points * exp2(-greatest(0, toUnixTimestamp64Milli(now64(3)) - at_ms) / 1209600000)) / 20)))) as score,
+  fromUnixTimestamp64Milli(greatest(-2208988800000, least(max(at_ms), 10413791999999)), 'UTC') as last_active_at,
+  max(at_ms) as last_active_ms
+from (
+  select business_id, contact_id, occurred_ms as at_ms, toFloat64(5) as points from timeline
+  union all
+  select h.business_id, assumeNotNull(h.contact_id), h.end_ms, if(h.kind = 'page_view', 1, h.active_ms / 60000)
+  from web_hits as h
+  where h.contact_id is not null and (h.kind = 'page_view' or h.active_ms > 0)
+)
+group by business_id, contact_id;

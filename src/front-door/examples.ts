@@ -49,6 +49,7 @@ export const CONTACT_EXAMPLE = {
   ],
   createdAt: '2026-03-01T09:30:00.120Z',
   mergedFrom: [],
+  engagement: { score: 42, lastActiveAt: '2026-03-01T09:30:00.000Z' },
 }
 
 export const EVENT_EXAMPLE = {

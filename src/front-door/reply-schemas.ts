@@ -120,6 +120,15 @@ const Contact = Type.Object(
     ),
     createdAt: instant,
     mergedFrom: Type.Array(id),
+    engagement: orNull(
+      Type.Object(
+        {
+          score: Type.Integer({ minimum: 0, maximum: 100 }),
+          lastActiveAt: orNull(instant),
+        },
+        { ...closed, description: 'As of now; null when it cannot be said at once.' },
+      ),
+    ),
   },
   closed,
 )

@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
 import { insertSnapshots } from './send-snapshots.ts'
+import { textLiteral } from './text-literal.ts'
 
 /** Ids that one round erases; each table is rewritten once a round, not once an id. */
 const AT_ONCE = 500
@@ -85,6 +86,7 @@ async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[])
     visitor_ids.map((visitor_id) => JSON.stringify({ business_id, visitor_id, revision, erased: 1 })),
   )
   const theirs = erasures.flatMap(({ business_id, visitor_ids, shared_visitor_ids, visitor_revision }) => {
+    // Callers' own text.
     const ids = [...visitor_ids, ...shared_visitor_ids].map(textLiteral).join(', ')
     const where = `business_id = '${business_id}' and revision < ${visitor_revision} and visitor_id in (${ids})`
     return ids === '' ? [] : [`(${where})`]
@@ -97,8 +99,5 @@ async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[])
     })
   }
 }
-
-/** The ids of visitors are callers' own text. */
-const textLiteral = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`
 
 const idList = (erasures: Erasure[]) => `{${erasures.map(({ contact_id }) => contact_id).join(',')}}`

@@ -2,6 +2,7 @@ import type { Logger } from '../log.ts'
 import { amountToNumber } from '../rules/money.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { askPatiently } from './ask-patiently.ts'
+import { fenceTables } from './fence-tables.ts'
 
 export const ATTRIBUTION_MODELS = ['first', 'last'] as const
 export type AttributionModel = (typeof ATTRIBUTION_MODELS)[number]
@@ -80,6 +81,8 @@ async function selectRows(
   { businessId, model, from, to }: AttributionQuery,
   signal: AbortSignal,
 ): Promise<FoundRow[]> {
+  const ours = `business_id = '${businessId}'`
+  const fence = fenceTables({ events: ours, contact_redirects: ours, visitor_touches: ours, visitor_links: ours })
   const result = await clickhouse.query({
     query: `
       select ${model}_channel as channel, ${model}_source as source, ${model}_medium as medium, ${model}_campaign as campaign,
@@ -91,19 +94,12 @@ async function selectRows(
       order by sum(amount) desc, orders desc, channel, source, medium, campaign, currency
       limit ${MAX_ATTRIBUTION_ROWS + 1}
       settings output_format_json_quote_64bit_integers = 0, max_execution_time = ${PATIENCE_MS / 1000},
-        ${fenceOf(businessId)}`,
+        ${fence}`,
     query_params: { business: businessId, from, to },
     format: 'JSONEachRow',
     abort_signal: signal,
   })
   return await result.json<FoundRow>()
-}
-
-/** The view joins several tables, and a condition on it reaches only the first: this one reaches all of them. */
-function fenceOf(businessId: string): string {
-  const tables = ['events', 'visitor_touches', 'visitor_links', 'contact_redirects']
-  const filters = tables.map((table) => `'${table}': 'business_id = \\'${businessId}\\''`)
-  return `additional_table_filters = {${filters.join(', ')}}`
 }
 
 const toRow = (row: FoundRow): AttributionRow => ({

@@ -98,6 +98,7 @@ describe('a contact', () => {
       enrolments: [],
       createdAt: anyText,
       mergedFrom: [],
+      engagement: expect.toSatisfy((engagement) => engagement === null || typeof engagement === 'object') as unknown,
     })
     expect(Date.parse(String(contact['createdAt']))).toBeGreaterThanOrEqual(before)
   })

@@ -93,7 +93,7 @@ async function allOf({ secretKey, businessId, contactId, campaignId }: Tenant): 
     (path) => path.replace('contact', `/api/contacts/${contactId}`),
   )
   const read = [...paths, `/api/campaigns/${campaignId}`].map((path) => speak('GET', path, { key: secretKey }))
-  const answers = (await Promise.all(read)).map(({ status, text }) => `${status} ${text}`)
+  const answers = (await Promise.all(read)).map(({ status, text }) => `${status} ${withoutScore(text)}`)
   const tables = await service.sql<{ name: string }[]>`
     select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
     where c.column_name = 'business_id' and c.table_schema = 'public' and t.table_type = 'BASE TABLE'`
@@ -104,6 +104,9 @@ async function allOf({ secretKey, businessId, contactId, campaignId }: Tenant): 
   })
   return [...answers, ...(await Promise.all(rows))].join('\n')
 }
+
+/** The score is as of the instant. */
+const withoutScore = (text: string) => text.replace(/"engagement":(null|\{[^}]*\})/, '')
 
 /** What a business may not be told of another: its words, and every id of it. */
 const wordsOf = ({ word, businessId, contactId, campaignId, secretKey }: Tenant): string[] => [

@@ -37,6 +37,7 @@ const ANSWERS: Record<string, unknown[]> = {
     { day: '2024-02-10', contacts: 1 },
     { day: '2024-02-11', contacts: 1 },
   ],
+  'People who have much to do with us': [{ reach: 'near', contacts: 2 }],
   'Contacts by stage': [
     { stage: 'Awareness', contacts: 3 },
     { stage: 'Decision', contacts: 2 },
@@ -252,6 +253,7 @@ test.each([
   'revenue_by_day',
   'attributed_purchases',
   'attribution_by_day',
+  'contact_engagement',
   'touches',
   'web_page_views',
   'web_sessions',

@@ -12,19 +12,13 @@ begin
       select distinct l.visitor_id from visitor_links l where l.business_id = p_business and l.contact_id = p_contact
     ) theirs
     cross join lateral (
-      select v.first_touch, v.latest_touch from visitors v
-      where v.business_id = p_business and v.visitor_id = theirs.visitor_id
-      limit 1
-    ) seen
-    cross join lateral (
-      select (touch ->> 'at')::numeric::bigint as at, touch -> 'clickIds' as click_ids
-      from (values (seen.first_touch), (seen.latest_touch)) as touches (touch)
-      where jsonb_typeof(touch -> 'clickIds') = 'object'
+      select t.at, t.touch -> 'clickIds' as click_ids from visitor_touches t
+      where t.business_id = p_business and t.visitor_id = theirs.visitor_id
+        and t.at between p_until - 90 * 86400000::bigint and p_until and jsonb_typeof(t.touch -> 'clickIds') = 'object'
       offset 0
     ) visit
     cross join lateral jsonb_each_text(visit.click_ids) click
-    where visit.at between p_until - 90 * 86400000::bigint and p_until
-      and click.value <> ''
+    where click.value <> ''
       and p_contact = (
         select l.contact_id from visitor_links l
         where l.business_id = p_business and l.visitor_id = theirs.visitor_id and l.from_at <= visit.at

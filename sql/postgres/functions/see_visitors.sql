@@ -1,7 +1,7 @@
 -- Notes that browsers were seen, and how they came.
 --   p_sightings  [{ business_id, visitor_id, seen_at, first_touch, latest_touch }]
--- `seen_at` is in epoch ms, or null when it is only to be there; a touch is { at (epoch ms), url, referrer, utm, clickIds } or null. What is told twice, late or in
--- another order makes no difference.
+-- `seen_at` is in epoch ms, or null when it is only to be there; a touch is { at (epoch ms), url, referrer, utm, clickIds } or
+-- null. What is told twice, late or in another order makes no difference.
 create or replace function see_visitors(p_sightings json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -22,7 +22,8 @@ begin
       last_seen_at = greatest(v.last_seen_at, excluded.last_seen_at),
       revision = nextval('visitor_revisions')
     -- What changes nothing still locks the row, for the touches.
-    where v.first_seen_at is null or excluded.first_seen_at < v.first_seen_at or excluded.last_seen_at > v.last_seen_at
+    where (least(v.first_seen_at, excluded.first_seen_at), greatest(v.last_seen_at, excluded.last_seen_at))
+      is distinct from (v.first_seen_at, v.last_seen_at)
     returning business_id, visitor_id
   )
   insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked)

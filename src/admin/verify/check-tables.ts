@@ -23,6 +23,7 @@ const TABLES = [
   'touches',
   'attributed_purchases',
   'attribution_by_day',
+  'contact_engagement',
 ]
 
 /** Tables and views that ClickHouse lacks. Nothing can be compared then. */

@@ -1,11 +1,12 @@
 /** Reading people back. */
 import { findContact } from '../../contacts/find-contact.ts'
 import { listIdentifications } from '../../contacts/list-identifications.ts'
-import { readContact } from '../../contacts/read-contact.ts'
+import { type Contact, readContact } from '../../contacts/read-contact.ts'
 import { type ResolvedContact, resolveContact } from '../../contacts/resolve-contact.ts'
 import { RequestError } from '../../errors.ts'
 import { IDENTITY_KINDS, type Identity } from '../../rules/facts.ts'
 import { readIdentity } from '../../rules/identity.ts'
+import { readEngagement } from '../../timeline/read-engagement.ts'
 import { readTimeline } from '../../timeline/read-timeline.ts'
 import { admitReader } from '../admit-reader.ts'
 import { invalidRequest } from '../check-body.ts'
@@ -22,7 +23,7 @@ async function getContact(door: Door, call: Call): Promise<Reply> {
   const contactId = readId(call.params['contactId'])
   const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
   if (!contact) throw noContact()
-  return { message: 'The contact.', data: { contact } }
+  return { message: 'The contact.', data: { contact: await withEngagement(door, businessId, contact) } }
 }
 
 async function findContacts(door: Door, call: Call): Promise<Reply> {
@@ -32,8 +33,12 @@ async function findContacts(door: Door, call: Call): Promise<Reply> {
   const contactId = identity && (await findContact(door.sql, businessId, identity))
   const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
   return contact
-    ? { message: 'One contact was found.', data: { contacts: [contact] } }
+    ? { message: 'One contact was found.', data: { contacts: [await withEngagement(door, businessId, contact)] } }
     : { message: 'No contact was found.', data: { contacts: [] } }
+}
+
+async function withEngagement({ clickhouse }: Door, businessId: string, contact: Contact) {
+  return { ...contact, engagement: await readEngagement(clickhouse, businessId, contact) }
 }
 
 /** Exactly one field; null for a placeholder, which is nobody's. */

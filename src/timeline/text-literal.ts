@@ -1,0 +1,2 @@
+/** A text as ClickHouse's SQL holds it. */
+export const textLiteral = (text: string): string => `'${text.replaceAll(/[\\']/g, '\\$&')}'`
