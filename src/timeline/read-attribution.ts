@@ -63,8 +63,9 @@ const PATIENCE_MS = 10_000
 export async function readAttribution(
   deps: { clickhouse: ClickHouseClient; log: Logger },
   query: AttributionQuery,
+  patienceMs = PATIENCE_MS,
 ): Promise<Attribution | undefined> {
-  const found = await askPatiently(deps.log, PATIENCE_MS, (signal) => selectRows(deps.clickhouse, query, signal))
+  const found = await askPatiently(deps.log, patienceMs, (signal) => selectRows(deps.clickhouse, query, signal))
   return (
     found && { rows: found.slice(0, MAX_ATTRIBUTION_ROWS).map(toRow), truncated: found.length > MAX_ATTRIBUTION_ROWS }
   )

@@ -56,11 +56,17 @@ export async function addVisitor(
     latest,
   }: { visitorId?: string; from?: number; first?: Visit; latest?: Visit },
 ): Promise<string> {
-  const touch = (visit?: Visit) => (visit ? JSON.stringify({ url: 'https://shop.example/', ...visit }) : null)
+  const touch = (visit?: Visit) => visit && { url: 'https://shop.example/', ...visit }
   await sql`
-    insert into visitors (business_id, visitor_id, contact_id, linked_at, first_touch, latest_touch)
-    values (${businessId}, ${visitorId}, ${contactId}, ${from}, ${touch(first)}::text::jsonb, ${touch(latest)}::text::jsonb)
+    insert into visitors (business_id, visitor_id, contact_id, linked_at) values (${businessId}, ${visitorId}, ${contactId}, ${from})
     on conflict do nothing`
+  const seen = {
+    business_id: businessId,
+    visitor_id: visitorId,
+    first_touch: touch(first),
+    latest_touch: touch(latest),
+  }
+  await sql`select see_visitors(${JSON.stringify([seen])}::text::json)`
   await sql`
     insert into visitor_links (business_id, visitor_id, from_at, contact_id)
     values (${businessId}, ${visitorId}, ${from}, ${contactId})`

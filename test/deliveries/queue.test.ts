@@ -142,6 +142,17 @@ describe('a destination', () => {
     expect(await queued()).toMatchObject([{ contact_id: bob.contactId }])
   })
 
+  it('is told of a click between the first visit and the latest', async () => {
+    await addTo(stack.sql, businessId, 'meta')
+    const visitorId = await addVisitor(stack.sql, businessId, annId, {
+      first: click('gclid', NOW - 3000),
+      latest: click('fbclid', NOW - 2000),
+    })
+    await addVisitor(stack.sql, businessId, annId, { visitorId, from: 1, latest: click('msclkid', NOW - 1000) })
+    await buy()
+    expect(await queued()).toHaveLength(1)
+  })
+
   it('of another business is told nothing', async () => {
     const other = await createBusiness(stack.sql)
     await addTo(stack.sql, other.businessId, 'webhook', { settings: { all: true } })

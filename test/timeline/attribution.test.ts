@@ -1,6 +1,7 @@
 /** What brought the money: from what browsers and callers tell, through Postgres, to the views. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
 import type { Identity, Touch } from '../../src/rules/facts.ts'
+import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { insertStates } from '../../src/timeline/insert-states.ts'
 import { MAX_ATTRIBUTION_ROWS, readAttribution, TOUCH_CHANNELS } from '../../src/timeline/read-attribution.ts'
@@ -343,6 +344,13 @@ describe('the report', () => {
       },
       { model: 'last', channel: 'email', source: 'b', currency: 'USD', revenue: 10, refunded: 0, orders: 1, buyers: 1 },
     ])
+  })
+
+  it('is not had while ClickHouse is away', async () => {
+    const nowhere = connectClickHouse('http://u:p@127.0.0.1:1/db')
+    const query = { businessId, model: 'last', from: T0, to: T0 + DAY } as const
+    expect(await readAttribution({ clickhouse: nowhere, log: lab.log }, query, 400)).toBeUndefined()
+    await nowhere.close()
   })
 
   it('tells 1,000 rows, and that there are more', async () => {
