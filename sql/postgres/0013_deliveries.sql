@@ -20,7 +20,8 @@ create table destinations (
   primary key (business_id, id)
 );
 
--- One conversion for one destination. Who it was is looked up when it is sent.
+-- One conversion for one destination. Who it was is looked up when it is sent; how they had come is kept, since a browser
+-- remembers its first and its latest visit alone.
 create table deliveries (
   business_id uuid not null,
   id uuid not null,
@@ -34,6 +35,8 @@ create table deliveries (
   amount numeric,
   currency text,
   idempotency_key text,
+  -- { kind: { id, at (ms) } }: of each kind that the destination takes the newest before the conversion.
+  clicks jsonb not null,
   state text not null default 'queued' check (state in ('queued', 'sent', 'dead')),
   attempts integer not null default 0,
   -- While it is claimed: when the claim runs out.

@@ -3,7 +3,7 @@ import type { ConversionType } from '../rules/facts.ts'
 /** The kinds of click id that the browser script keeps; `ttclid` and `msclkid` are for webhooks alone. */
 export type ClickKind = 'gclid' | 'gbraid' | 'wbraid' | 'fbclid' | 'msclkid' | 'ttclid'
 
-/** What an adapter knows of a conversion and of whose it is, as of now. */
+/** What an adapter knows of a conversion, and of whose it is now. */
 export interface Conversion {
   eventId: string
   contactId: string
@@ -21,7 +21,7 @@ export interface Conversion {
   /** E.164 digits without the plus sign, the primary one first. */
   phones: string[]
   customerId: string | null
-  /** Of each kind the newest before the conversion; `at` is epoch ms. */
+  /** Of each kind that its destination takes the newest before the conversion, as known when it was queued; `at` is epoch ms. */
   clicks: Partial<Record<ClickKind, { id: string; at: number }>>
 }
 

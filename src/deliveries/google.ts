@@ -10,9 +10,8 @@ const MOST_IDENTIFIERS = 5
 const MOST_EMAILS = 3
 
 /** Why Google would take it in no case; undefined when it may. */
-export function refuseForGoogle({ type, clicks }: Conversion, settings: GoogleSettings): string | undefined {
-  if (!settings.conversionActions[type]) return `no conversion action is set for a ${type}`
-  return (clicks.gclid ?? clicks.gbraid ?? clicks.wbraid) ? undefined : 'the click is not known any more'
+export function refuseForGoogle({ type }: Conversion, settings: GoogleSettings): string | undefined {
+  return settings.conversionActions[type] ? undefined : `no conversion action is set for a ${type}`
 }
 
 /** `validateOnly`: it is checked and not recorded. */

@@ -12,8 +12,7 @@ const DAY_MS = 86_400_000
 const OLDEST_DAYS = 7
 
 /** Why Meta would take it in no case; undefined when it may. `now` is epoch ms. */
-export function refuseForMeta({ type, amount, occurredAt, clicks }: Conversion, now: number): string | undefined {
-  if (!clicks.fbclid) return 'the click is not known any more'
+export function refuseForMeta({ type, amount, occurredAt }: Conversion, now: number): string | undefined {
   if (now - occurredAt > OLDEST_DAYS * DAY_MS) return `older than ${OLDEST_DAYS} days, which Meta does not take`
   if (type === 'purchase' && amount === null) return 'a purchase without a value, which Meta does not take'
   return undefined

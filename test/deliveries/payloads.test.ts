@@ -90,7 +90,7 @@ describe('Meta', () => {
     expect(bodyOf(compose({ type: 'booking' }))).toMatchObject({ data: [{ event_name: 'Schedule' }] })
   })
 
-  it('is not sent what it would refuse: a purchase without a value, what is older than seven days, a click that is gone', () => {
+  it('is not sent what it would refuse: a purchase without a value, what is older than seven days', () => {
     const refuse = (conversion: Partial<Conversion>) => refuseForMeta({ ...CONVERSION, ...conversion }, NOW)
     expect(refuse({})).toBeUndefined()
     expect(refuse({ amount: 0 })).toBeUndefined()
@@ -98,7 +98,6 @@ describe('Meta', () => {
     expect(refuse({ amount: null, type: 'lead' })).toBeUndefined()
     expect(refuse({ occurredAt: NOW - 7 * 86_400_000 })).toBeUndefined()
     expect(refuse({ occurredAt: NOW - 7 * 86_400_000 - 1 })).toMatch('7 days')
-    expect(refuse({ clicks: { gclid: { id: 'x', at: 1 } } })).toMatch('click')
   })
 
   const fault = (code: number, more = {}) =>
@@ -207,7 +206,6 @@ describe('Google', () => {
   it('is not sent what has no conversion action or no click any more', () => {
     expect(refuseForGoogle(CONVERSION, settings)).toBeUndefined()
     expect(refuseForGoogle({ ...CONVERSION, type: 'lead' }, settings)).toMatch('conversion action')
-    expect(refuseForGoogle({ ...CONVERSION, clicks: { fbclid: { id: 'x', at: 1 } } }, settings)).toMatch('click')
   })
 
   const errors = (...codes: string[]) => ({

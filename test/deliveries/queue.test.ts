@@ -1,5 +1,6 @@
 /** What is queued, for whom, with the save that records the event. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { findDestination, removeDestination, updateDestination } from '../../src/deliveries/destinations.ts'
 import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
@@ -174,6 +175,28 @@ describe('a destination', () => {
 })
 
 describe('what waits for a person', () => {
+  it('keeps the clicks that its destination takes, as they were then: of each kind the newest', async () => {
+    const meta = await addTo(stack.sql, businessId, 'meta')
+    const all = await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
+    await buy()
+    const both = { fbclid: 'F', gclid: 'G' }
+    await addVisitor(stack.sql, businessId, annId, {
+      first: { at: NOW - 3000, clickIds: { fbclid: 'older' } },
+      latest: { at: NOW - 2000, clickIds: both },
+    })
+    await buy()
+    await stack.sql`delete from visitor_links where business_id = ${businessId}`
+    await stack.sql`delete from visitors where business_id = ${businessId}`
+    const claimed = await claimDeliveries(stack.sql, { most: 1000, perDestination: 4, leaseMs: 30_000 })
+    const mine = claimed.filter((one) => one.businessId === businessId)
+    const clicksOf = (id: string) =>
+      mine.filter(({ destination }) => destination.id === id).map((one) => one.conversion.clicks)
+    const kept = { fbclid: { id: 'F', at: NOW - 2000 }, gclid: { id: 'G', at: NOW - 2000 } }
+    expect(clicksOf(meta)).toEqual([{ fbclid: kept.fbclid }])
+    expect(clicksOf(all)).toHaveLength(2)
+    expect(clicksOf(all)).toEqual(expect.arrayContaining([{}, kept]))
+  })
+
   it('goes to the survivor of a merge, also of one in the same micro-batch', async () => {
     await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
     const phone = { phone: '972500000001' }

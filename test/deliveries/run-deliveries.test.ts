@@ -229,16 +229,24 @@ describe('a conversion', () => {
     expect(platform.heard).toEqual([])
   })
 
-  it('without a click any more is given up: it is attributed to nobody', async () => {
+  it('tells of the click it was queued for, though the person came back by another link before it could be sent', async () => {
     await addTo(stack.sql, businessId, 'meta', { url: platform.url })
     const contactId = await buy()
-    await addVisitor(stack.sql, businessId, contactId, { latest: { at: Date.now() - 5000, clickIds: { fbclid: 'F' } } })
+    const at = Date.now() - 5000
+    const visitorId = await addVisitor(stack.sql, businessId, contactId, { latest: { at, clickIds: { fbclid: 'Fb' } } })
     await buy()
-    await stack.sql`delete from visitor_links where business_id = ${businessId}`
+    platform.reply = json(503, {})
     start()
-    await untilStates('dead')
-    expect(await rows()).toMatchObject([{ last_error: 'the click is not known any more' }])
-    expect(platform.heard).toEqual([])
+    await untilTried(1)
+    const back = { at: Date.now(), url: 'https://shop.example/', clickIds: { gclid: 'G' } }
+    const sighting = { business_id: businessId, visitor_id: visitorId, seen_at: back.at, latest_touch: back }
+    await stack.sql`select see_visitors(${JSON.stringify([sighting])}::text::json)`
+    platform.reply = OK
+    await makeDue(stack.sql, businessId)
+    await untilStates('sent')
+    expect(JSON.parse(platform.heard.at(-1)?.body ?? '')).toMatchObject({
+      data: [{ user_data: { fbc: `fb.1.${at}.Fb` } }],
+    })
   })
 
   it('of a person who is erased while it is under way is not remembered, nor sent again', async () => {

@@ -66,10 +66,7 @@ begin
           select i.value from identities i
           where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'platformCustomerId'
         ),
-        'clicks', (
-          select coalesce(json_object_agg(c.kind, json_build_object('id', c.click_id, 'at', c.clicked_at)), '{}')
-          from find_clicks(q.business_id, q.contact_id, q.occurred_at) c
-        )
+        'clicks', q.clicks
       ))), '[]')
     from unnest(businesses, ids) as claimed (business_id, id)
     join deliveries q on q.business_id = claimed.business_id and q.id = claimed.id

@@ -195,17 +195,20 @@ begin
   -- After the merges, and all that tells of browsers: a click may have become known with the conversion itself.
   if p_deliveries is not null then
     insert into deliveries (business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, amount, currency,
-        idempotency_key)
+        idempotency_key, clicks)
       select x.business_id, x.id, x.destination_id, x.event_id, x.contact_id, x.event, x.type, x.occurred_at, x.amount,
-        x.currency, x.idempotency_key
+        x.currency, x.idempotency_key, coalesce(came_by.clicks, '{}')
       from json_to_recordset(p_deliveries) as x (business_id uuid, id uuid, destination_id uuid, event_id uuid,
         contact_id uuid, event text, type text, occurred_at bigint, amount numeric, currency text, idempotency_key text)
       cross join lateral (
         select d.click_ids from destinations d where d.business_id = x.business_id and d.id = x.destination_id limit 1
       ) d
-      where d.click_ids is null or exists (
-        select from find_clicks(x.business_id, x.contact_id, x.occurred_at) c where c.kind = any (d.click_ids)
-      );
+      cross join lateral (
+        select jsonb_object_agg(c.kind, jsonb_build_object('id', c.click_id, 'at', c.clicked_at)) as clicks
+        from find_clicks(x.business_id, x.contact_id, x.occurred_at) c
+        where d.click_ids is null or c.kind = any (d.click_ids)
+      ) came_by
+      where d.click_ids is null or came_by.clicks is not null;
   end if;
   if p_merge_log is not null then
     insert into merge_log (business_id, id, action, contact_id, losing_id, evidence, recorded_at)
