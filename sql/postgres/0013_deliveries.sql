@@ -51,6 +51,7 @@ create table deliveries (
   foreign key (business_id, destination_id) references destinations (business_id, id) on delete cascade
 ) with (fillfactor = 80);
 create index deliveries_due on deliveries (business_id, destination_id, next_attempt_at) where state = 'queued';
+create index deliveries_under_way on deliveries (business_id, destination_id, next_attempt_at) where claim is not null;
 create index deliveries_by_contact on deliveries (business_id, contact_id) where contact_id is not null;
 create index deliveries_dead on deliveries (business_id, destination_id) where state = 'dead';
 create index deliveries_settled on deliveries (settled_at) where state <> 'queued';

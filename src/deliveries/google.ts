@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, judgeStatus, readAnswer } from './judge-status.ts'
+import { type Answer, HOLD_MS, judgeStatus, readAnswer } from './judge-status.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
 /** Google takes five identifiers of a person. */
@@ -81,7 +81,6 @@ const TOO_RECENT = new Set(['TOO_RECENT_EVENT', 'TOO_RECENT_CONVERSION_ACTION'])
 const SIX_HOURS_MS = 6 * 3_600_000
 const TRANSIENT = new Set(['TRANSIENT_ERROR', 'INTERNAL_ERROR', 'DEADLINE_EXCEEDED', 'RESOURCE_TEMPORARILY_EXHAUSTED'])
 const LIMITS = new Set(['RESOURCE_EXHAUSTED', 'EXCESSIVE_SHORT_TERM_QUERY_RESOURCE_CONSUMPTION'])
-const HOLD_MS = 60_000
 
 const GoogleFault = Type.Object({
   details: Type.Optional(

@@ -12,7 +12,8 @@ export interface Answer {
 
 /** Time-outs and early calls; and credentials that are refused: the conversion is good, and an operator can mend the rest. */
 const PASSING = new Set([401, 403, 408, 425])
-const HOLD_MS = 60_000
+/** How long a destination is left alone when it does not say. */
+export const HOLD_MS = 60_000
 
 /** What a status by itself means, of an answer that is no success. */
 export function judgeStatus({ status, retryAfterMs }: Answer): Exclude<Verdict, { kind: 'sent' }> {

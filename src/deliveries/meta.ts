@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { ConversionType } from '../rules/facts.ts'
 import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, judgeStatus, readAnswer } from './judge-status.ts'
+import { type Answer, HOLD_MS, judgeStatus, readAnswer } from './judge-status.ts'
 import type { MetaSecret, MetaSettings } from './settings.ts'
 
 /** Meta's standard events; Schedule is its word for a booked appointment. */
@@ -67,7 +67,6 @@ const MetaAnswer = Type.Object({
 const TRANSIENT_CODES = new Set([1, 2])
 const LIMIT_CODES = new Set([4, 17, 32, 341, 613])
 const TOKEN_CODES = new Set([102, 190])
-const HOLD_MS = 60_000
 
 export function judgeMeta(answer: Answer): Verdict {
   const told = readAnswer(MetaAnswer, answer.text)

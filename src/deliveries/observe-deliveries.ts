@@ -7,7 +7,7 @@ export interface QueueMetrics {
   deliveriesLagSeconds: { set(seconds: number): void }
 }
 
-/** How many wait and how many were given up; for how long the oldest has been due. What nothing is sent of now is not late. */
+/** How many wait and how many were given up; for how long the oldest has been due. What is switched off is not late. */
 export async function observeDeliveries(sql: Sql, metrics: QueueMetrics): Promise<void> {
   const [row] = await sql<[{ queued: number; dead: number; seconds: number }]>`
     select
@@ -21,7 +21,7 @@ export async function observeDeliveries(sql: Sql, metrics: QueueMetrics): Promis
           where q.business_id = d.business_id and q.destination_id = d.id and q.state = 'queued'
           order by q.next_attempt_at limit 1
         ) due
-        where d.active and d.held_until <= now() and due.since <= now()) as seconds`
+        where d.active and due.since <= now()) as seconds`
   metrics.deliveriesQueued.set(row.queued)
   metrics.deliveriesDead.set(row.dead)
   metrics.deliveriesLagSeconds.set(row.seconds)

@@ -2,7 +2,7 @@
 import type { Conversion, Outgoing, Verdict } from './conversion.ts'
 import { composeForGoogle, judgeGoogle, refuseForGoogle } from './google.ts'
 import type { GoogleTokens } from './google-token.ts'
-import type { Answer } from './judge-status.ts'
+import { type Answer, HOLD_MS } from './judge-status.ts'
 import { composeForMeta, judgeMeta, refuseForMeta } from './meta.ts'
 import { describeSilence, post } from './post.ts'
 import type { Setup } from './settings.ts'
@@ -21,14 +21,17 @@ export interface SendDeps {
   now: () => number
 }
 
-/** Never rejects: silence until `signal` aborts is a reason to try again. */
+/**
+ * Never rejects: silence until `signal` aborts is a reason to try again. Whoever is silent takes up a sender for as long as
+ * that, and is left alone for a while.
+ */
 export async function sendConversion(deps: SendDeps, sending: Sending, signal: AbortSignal): Promise<Verdict> {
   const refusal = sending.isTest ? undefined : refuse(sending, deps.now())
   if (refusal !== undefined) return { kind: 'dead', reason: refusal }
   try {
     return await attempt(deps, sending, signal)
   } catch (error) {
-    return { kind: 'retry', reason: describeSilence(error) }
+    return { kind: 'retry', reason: describeSilence(error), afterMs: HOLD_MS, holds: true }
   }
 }
 

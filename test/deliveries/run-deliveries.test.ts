@@ -54,6 +54,11 @@ const rows = () => readDeliveries(stack.sql, businessId)
 const states = async () => (await rows()).map(({ state }) => state)
 const soon = { timeout: 10_000, interval: 20 }
 const until = (check: () => Promise<boolean>) => vi.waitUntil(check, soon)
+const heldSeconds = async () => {
+  const [row] = await stack.sql<[{ seconds: number }]>`
+    select extract(epoch from held_until - now())::float8 as seconds from destinations where business_id = ${businessId}`
+  return row.seconds
+}
 const untilStates = (...expected: string[]) =>
   until(async () => String((await states()).toSorted()) === String(expected))
 const untilTried = (attempts: number) =>
@@ -190,6 +195,9 @@ describe('a conversion', () => {
       const [row] = await rows()
       expect(row).toMatchObject({ state: 'queued', attempts: 1 })
       expect(row?.last_error).toMatch(reason)
+      // Whoever is silent is left alone for a while; whoever talks is not.
+      if (reason.startsWith('no')) expect(await heldSeconds()).toBeGreaterThan(50)
+      else expect(await heldSeconds()).toBe(-Infinity)
       platform.reply = OK
       await makeDue(stack.sql, businessId)
       await untilStates('sent')

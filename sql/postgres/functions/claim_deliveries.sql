@@ -15,12 +15,16 @@ begin
   for place in
     select d.business_id, d.id from destinations d
     join businesses b on b.id = d.business_id and b.active and b.removed_at is null
-    where d.active and d.held_until <= now() and exists (
+    cross join lateral (
+      select count(*) as many from deliveries f
+      where f.business_id = d.business_id and f.destination_id = d.id and f.claim is not null and f.next_attempt_at > now()
+    ) under_way
+    where d.active and d.held_until <= now() and under_way.many < p_per_destination and exists (
       select from deliveries q
       where q.business_id = d.business_id and q.destination_id = d.id and q.state = 'queued' and q.next_attempt_at <= now()
     )
-    -- None waits behind the same others for ever.
-    order by random() limit p_most
+    -- Whoever has the fewest places is first, and none waits behind the same others for ever.
+    order by under_way.many, random() limit p_most
     for no key update of d skip locked
   loop
     with due as materialized (
@@ -31,7 +35,7 @@ begin
       limit greatest(0, least(p_most - cardinality(ids), p_per_destination - (
         select count(*) from deliveries f
         where f.business_id = place.business_id and f.destination_id = place.id
-          and f.state = 'queued' and f.next_attempt_at > now() and f.claim is not null
+          and f.claim is not null and f.next_attempt_at > now()
       )))
       for update skip locked
     ),
