@@ -35,8 +35,11 @@ export interface Outgoing {
 /** What came of an attempt. Reasons hold no personal data and no secret. */
 export type Verdict =
   | { kind: 'sent' }
-  /** `afterMs`: not before; `holds`: nothing else is sent to the destination until then either. */
-  | { kind: 'retry'; reason: string; afterMs?: number; holds?: boolean }
+  /**
+   * `afterMs`: not before; `holds`: nothing else is sent to the destination until then either; `unsent`: it never left, so
+   * it is no attempt, and waits for its destination alone.
+   */
+  | { kind: 'retry'; reason: string; afterMs?: number; holds?: boolean; unsent?: boolean }
   | { kind: 'dead'; reason: string }
 
 const LONGEST_KEY = 64

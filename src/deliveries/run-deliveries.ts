@@ -5,6 +5,7 @@ import { pause } from '../stream/pause.ts'
 import { type Claimed, claimDeliveries } from './claim-deliveries.ts'
 import type { Verdict } from './conversion.ts'
 import { keepGoogleTokens } from './google-token.ts'
+import { HOLD_MS } from './judge-status.ts'
 import { purgeDeliveries } from './purge-deliveries.ts'
 import { SealError, openSecret } from './seal-secret.ts'
 import { type SendDeps, sendConversion } from './send-conversion.ts'
@@ -95,8 +96,9 @@ async function send(
     const setup: Setup = readSetup(kind, settings, openSecret(secret, id, config.secretsKey))
     return await sendConversion(sendDeps, { setup, conversion, isTest: false }, signal)
   } catch (error) {
-    // An operator's to mend: the conversion is good.
-    if (error instanceof SealError || error instanceof SettingsError) return { kind: 'retry', reason: error.message }
+    // An operator's to mend, on this worker or in the destination: the conversion is good.
+    if (error instanceof SealError || error instanceof SettingsError)
+      return { kind: 'retry', reason: error.message, afterMs: HOLD_MS, holds: true, unsent: true }
     throw error
   }
 }

@@ -10,7 +10,7 @@ const LONGEST_MS = 12 * 3_600_000
 export type Settled = Verdict['kind']
 
 /**
- * Writes down what came of an attempt; of the last one of `tries` it is dead. When the claim ran out meanwhile, or the
+ * Writes down what came of an attempt; of the last one of `tries` it is dead, unless nothing was sent. When the claim ran out meanwhile, or the
  * person was erased, nothing is written.
  */
 export async function settleDelivery(
@@ -19,17 +19,20 @@ export async function settleDelivery(
   verdict: Verdict,
   { tries }: { tries: number },
 ): Promise<Settled> {
-  const kind = verdict.kind === 'retry' && attempts >= tries ? 'dead' : verdict.kind
-  const delayMs = verdict.kind === 'retry' ? Math.max(verdict.afterMs ?? 0, backOffMs(attempts)) : 0
+  const unsent = verdict.kind === 'retry' && verdict.unsent === true
+  const kind = verdict.kind === 'retry' && attempts >= tries && !unsent ? 'dead' : verdict.kind
+  const delayMs = verdict.kind === 'retry' && !unsent ? Math.max(verdict.afterMs ?? 0, backOffMs(attempts)) : 0
   const reason = verdict.kind === 'sent' ? null : verdict.reason
+  // First, so that nobody takes the delivery again in between.
+  if (verdict.kind === 'retry' && verdict.holds)
+    await holdDestination(sql, businessId, destination.id, verdict.afterMs ?? 0)
   await sql`
     update deliveries set
       state = ${kind === 'retry' ? 'queued' : kind}, claim = null, last_error = ${reason},
+      attempts = attempts - ${unsent ? 1 : 0},
       next_attempt_at = now() + ${Math.round(delayMs)} * interval '1 millisecond',
       settled_at = case when ${kind !== 'retry'} then now() end
     where business_id = ${businessId} and id = ${id} and claim = ${claim}`
-  if (verdict.kind === 'retry' && verdict.holds)
-    await holdDestination(sql, businessId, destination.id, verdict.afterMs ?? 0)
   return kind
 }
 

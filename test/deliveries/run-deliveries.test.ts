@@ -6,6 +6,7 @@ import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { observeDeliveries } from '../../src/deliveries/observe-deliveries.ts'
 import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
 import { type DeliveryDeps, runDeliveries } from '../../src/deliveries/run-deliveries.ts'
+import { sealSecret } from '../../src/deliveries/seal-secret.ts'
 import { settleDelivery } from '../../src/deliveries/settle-delivery.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -221,20 +222,46 @@ describe('a conversion', () => {
     await away.close()
   })
 
-  it('waits for SECRETS_KEY, and for the right one', async () => {
-    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+  it('waits for SECRETS_KEY and for the right one, however long that takes, and goes out once its secret is given again', async () => {
+    const id = await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
     await buy()
+    const untilHeld = (reason: string) => until(async () => (await rows())[0]?.last_error === reason)
+    const wrong = 'SECRETS_KEY is another one than the secret was sealed with'
     start({ config: { ...config, secretsKey: 'cd'.repeat(32) } })
-    await untilTried(1)
-    expect((await rows())[0]?.last_error).toBe('SECRETS_KEY is another one than the secret was sealed with')
+    for (let time = 0; time <= config.deliveryTries; time += 1) {
+      await untilHeld(wrong)
+      await stack.sql`update deliveries set last_error = null`
+      await makeDue(stack.sql, businessId)
+    }
+    await untilHeld(wrong)
+    expect(await rows()).toMatchObject([{ state: 'queued', attempts: 0 }])
     stop.abort()
     await Promise.all(running)
     stop = new AbortController()
     await makeDue(stack.sql, businessId)
     start({ config: { ...config, secretsKey: undefined } })
-    await untilTried(2)
-    expect((await rows())[0]?.last_error).toBe('SECRETS_KEY is not set')
+    await untilHeld('SECRETS_KEY is not set')
+    stop.abort()
+    await Promise.all(running)
+    stop = new AbortController()
     expect(platform.heard).toEqual([])
+
+    // Nothing but the destination is waited for: mended, it goes out at once.
+    const secretsKey = 'ef'.repeat(32)
+    const secret = sealSecret(SECRETS.webhook, id, secretsKey)
+    await updateDestination(stack.sql, (await findDestination(stack.sql, id))!, { secret })
+    start({ config: { ...config, secretsKey } })
+    await untilStates('sent')
+    expect(await rows()).toMatchObject([{ attempts: 1 }])
+  })
+
+  it('that this version cannot read the settings of waits, with all its attempts before it', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, settings: { all: true, later: 1 } })
+    await buy()
+    start()
+    await until(async () => (await rows())[0]?.last_error === 'later must be left out: there is no such setting')
+    expect(await rows()).toMatchObject([{ state: 'queued', attempts: 0 }])
+    expect(await heldSeconds()).toBeGreaterThan(50)
   })
 
   it('tells of the click it was queued for, though the person came back by another link before it could be sent', async () => {
