@@ -6,7 +6,7 @@ export interface Answer {
   status: number
   /** What it asked for with Retry-After. */
   retryAfterMs: number | null
-  /** The first 64 KiB of the body. */
+  /** The first 64 KiB of the body; empty when only the status was asked for. */
   text: string
 }
 

@@ -6,16 +6,30 @@ const MOST_BYTES = 65_536
 const LONGEST_WAIT_MS = 24 * 3_600_000
 
 /** Follows no redirect. Rejects when there is no whole answer before `signal` aborts. */
-export async function post({ url, headers, body }: Outgoing, signal: AbortSignal): Promise<Answer> {
-  const response = await fetch(url, {
+export async function post(outgoing: Outgoing, signal: AbortSignal): Promise<Answer> {
+  const response = await request(outgoing, signal)
+  return answerOf(response, await readStart(response))
+}
+
+/** As `post`, of a peer whose status says it all: a body that breaks off or never ends takes nothing back. */
+export async function postForStatus(outgoing: Outgoing, signal: AbortSignal): Promise<Answer> {
+  const response = await request(outgoing, signal)
+  response.body?.cancel().catch(() => undefined)
+  return answerOf(response, '')
+}
+
+function request({ url, headers, body }: Outgoing, signal: AbortSignal): Promise<Response> {
+  return fetch(url, {
     method: 'POST',
     headers: { 'user-agent': 'Sluice', ...headers },
     body,
     redirect: 'manual',
     signal,
   })
-  const text = await readStart(response)
-  return { status: response.status, retryAfterMs: readRetryAfter(response.headers.get('retry-after')), text }
+}
+
+function answerOf({ status, headers }: Response, text: string): Answer {
+  return { status, retryAfterMs: readRetryAfter(headers.get('retry-after')), text }
 }
 
 async function readStart(response: Response): Promise<string> {

@@ -1,10 +1,10 @@
 /** One attempt: the request that a destination's kind asks for, and what came of it. */
-import type { Conversion, Outgoing, Verdict } from './conversion.ts'
+import type { Conversion, Verdict } from './conversion.ts'
 import { composeForGoogle, judgeGoogle, refuseForGoogle } from './google.ts'
 import type { GoogleTokens } from './google-token.ts'
-import { type Answer, HOLD_MS } from './judge-status.ts'
+import { HOLD_MS } from './judge-status.ts'
 import { composeForMeta, judgeMeta, refuseForMeta } from './meta.ts'
-import { describeSilence, post } from './post.ts'
+import { describeSilence, post, postForStatus } from './post.ts'
 import type { Setup } from './settings.ts'
 import { composeForWebhook, judgeWebhook } from './webhook.ts'
 
@@ -41,13 +41,14 @@ function refuse({ setup, conversion }: Sending, now: number): string | undefined
 }
 
 async function attempt({ tokens, now }: SendDeps, { setup, conversion, isTest }: Sending, signal: AbortSignal) {
-  const send = async (outgoing: Outgoing, judge: (answer: Answer) => Verdict) => judge(await post(outgoing, signal))
   switch (setup.kind) {
     case 'meta':
-      return send(composeForMeta(conversion, setup.settings, setup.secret), judgeMeta)
+      return judgeMeta(await post(composeForMeta(conversion, setup.settings, setup.secret), signal))
     case 'webhook': {
       const { settings, secret } = setup
-      return send(composeForWebhook(conversion, settings, { secret, now: now(), isTest }), judgeWebhook)
+      return judgeWebhook(
+        await postForStatus(composeForWebhook(conversion, settings, { secret, now: now(), isTest }), signal),
+      )
     }
     case 'google': {
       const { settings, secret } = setup

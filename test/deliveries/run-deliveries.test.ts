@@ -205,6 +205,42 @@ describe('a conversion', () => {
     },
   )
 
+  it.each([
+    ['hangs', (response) => void response.writeHead(200, { 'content-length': '100' }).write('{')],
+    [
+      'breaks off',
+      (response) => {
+        response.writeHead(201, { 'content-length': '100' }).write('{')
+        setTimeout(() => response.destroy(), 50)
+      },
+    ],
+    [
+      'never ends',
+      (response) => {
+        response.writeHead(200)
+        const talk = setInterval(() => response.write('x'), 5)
+        response.on('close', () => clearInterval(talk))
+      },
+    ],
+  ] satisfies [string, Platform['reply']][])(
+    'is taken when a webhook says so, though its body %s',
+    async (_, reply: Platform['reply']) => {
+      await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+      const closed = Promise.withResolvers<void>()
+      platform.reply = (response, heard) => {
+        response.on('close', closed.resolve)
+        reply(response, heard)
+      }
+      await buy()
+      start({ attemptMs: 4000 })
+      await untilStates('sent')
+      expect(await rows()).toMatchObject([{ attempts: 1, last_error: null }])
+      // Nor is the rest waited for.
+      await closed.promise
+      expect(platform.heard).toHaveLength(1)
+    },
+  )
+
   it('waits while nobody listens, follows no redirect, and keeps its reason free of addresses', async () => {
     const id = await addTo(stack.sql, businessId, 'webhook', ALL)
     await buy()

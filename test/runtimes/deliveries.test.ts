@@ -19,7 +19,7 @@ beforeAll(async () => {
   pipeline = await openPipeline(stack.sql)
   platform = await openPlatform((response, heard) => {
     if (heard.path.startsWith('/moved')) response.writeHead(307, { location: `${platform.url}/good/hook` }).end()
-    else if (heard.path.startsWith('/half')) response.writeHead(200, { 'content-length': '100' }).write('{')
+    else if (/^\/(half|taken)/.test(heard.path)) response.writeHead(200, { 'content-length': '100' }).write('{')
     else if (heard.path.startsWith('/good')) OK(response, heard)
     // Else it hangs.
   })
@@ -37,7 +37,7 @@ it.each(Object.keys(RUNTIMES))('on %s', async (runtime) => {
   const { contactId } = await buy()
   await addVisitor(stack.sql, businessId, contactId, { latest: { at: Date.now() - 5000, clickIds: { fbclid: 'F' } } })
   const ids = new Map<string, string>()
-  for (const place of ['good', 'moved', 'half', 'silent']) {
+  for (const place of ['good', 'moved', 'half', 'taken', 'silent']) {
     const kind = place === 'half' ? 'meta' : 'webhook'
     ids.set(await addTo(stack.sql, businessId, kind, { url: `${platform.url}/${place}` }), place)
   }
@@ -58,6 +58,7 @@ it.each(Object.keys(RUNTIMES))('on %s', async (runtime) => {
     good: 'sent ',
     moved: 'dead HTTP 307: redirects are not followed',
     half: 'queued no answer in time',
+    taken: 'sent ',
     silent: 'queued no answer in time',
   })
   child.kill('SIGTERM')
