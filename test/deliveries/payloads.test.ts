@@ -118,7 +118,7 @@ describe('Meta', () => {
     [400, fault(80_004), { kind: 'retry', reason: "HTTP 400, Meta's code 80004/0", afterMs: 60_000, holds: true }],
     [502, '<html>', { kind: 'retry', reason: 'HTTP 502' }],
     [404, '', { kind: 'dead', reason: 'HTTP 404' }],
-  ])('answers %i %s', (status, text, verdict) => {
+  ])('is answered as it deserves: %i %s', (status, text, verdict) => {
     expect(judgeMeta({ status, text, retryAfterMs: null })).toEqual(verdict)
   })
 })
@@ -243,7 +243,7 @@ describe('Google', () => {
       { kind: 'dead', reason: 'HTTP 400, INVALID_CUSTOMER_ID' },
     ],
     [503, 'later', { kind: 'retry', reason: 'HTTP 503' }],
-  ])('answers %i %s', (status, text, verdict) => {
+  ])('is answered as it deserves: %i %s', (status, text, verdict) => {
     expect(judgeGoogle({ status, text, retryAfterMs: null })).toEqual(verdict)
   })
 })
