@@ -20,8 +20,8 @@ create table destinations (
   primary key (business_id, id)
 );
 
--- One conversion for one destination. Who it was is looked up when it is sent; how they had come is kept, since a browser
--- remembers its first and its latest visit alone.
+-- One conversion for one destination. Who it was is looked up when it is sent; how they had come stays as it was known when it
+-- was queued, whatever is told of a browser later.
 create table deliveries (
   business_id uuid not null,
   id uuid not null,

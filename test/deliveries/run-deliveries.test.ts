@@ -300,7 +300,7 @@ describe('a conversion', () => {
     expect(await heldSeconds()).toBeGreaterThan(50)
   })
 
-  it('tells of the click it was queued for, though the person came back by another link before it could be sent', async () => {
+  it('tells of the click it was queued for, though the person came back by another link and the visit is not known any more', async () => {
     await addTo(stack.sql, businessId, 'meta', { url: platform.url })
     const contactId = await buy()
     const at = Date.now() - 5000
@@ -312,6 +312,7 @@ describe('a conversion', () => {
     const back = { at: Date.now(), url: 'https://shop.example/', clickIds: { gclid: 'G' } }
     const sighting = { business_id: businessId, visitor_id: visitorId, seen_at: back.at, latest_touch: back }
     await stack.sql`select see_visitors(${JSON.stringify([sighting])}::text::json)`
+    await stack.sql`delete from visitor_touches where business_id = ${businessId} and at < ${back.at}`
     platform.reply = OK
     await makeDue(stack.sql, businessId)
     await untilStates('sent')
