@@ -76,8 +76,8 @@ it('destinations that hang are left alone for a while, and everybody else is sen
   const log = createLogger({ level: 'silent', name: 'test' })
   const config = { secretsKey: SECRETS_KEY, deliveryTries: 3, deliveriesKeepMs: 86_400_000 }
   const running = runDeliveries({ sql: stack.sql, log, config, attemptMs: 500 }, stop.signal)
-  await vi.waitUntil(() => heard('/quick') === 10, { timeout: 5000, interval: 20 })
-  await vi.waitUntil(() => heard('/hangs') === 32, { timeout: 5000, interval: 20 })
+  await vi.waitUntil(() => heard('/quick') === 10, { timeout: 30_000, interval: 20 })
+  await vi.waitUntil(() => heard('/hangs') === 32, { timeout: 30_000, interval: 20 })
   // Twice as long as an attempt takes, and longer than until the next look.
   await new Promise((resolve) => setTimeout(resolve, 1500))
   expect(heard('/hangs')).toBe(32)
