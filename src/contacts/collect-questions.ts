@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto'
 import { repeatKey } from '../rules/decide-browser-event.ts'
 import { IDENTITY_KINDS, type IdentityKind } from '../rules/facts.ts'
-import type { Item } from '../rules/item.ts'
+import type { BrowserItem, EventItem, IdentifyItem, Item } from '../rules/item.ts'
 import { identityKey, scopedKey } from '../rules/state.ts'
 
 export interface Asked {
   identities: { business_id: string; kind: IdentityKind; value: string }[]
   keys: { business_id: string; key_hash: string }[]
-  /** `speaks`: its events are somebody's. `joins`: somebody may identify it. */
-  visitors: { business_id: string; visitor_id: string; speaks: boolean; joins: boolean }[]
+  /** `moments`: when it did what its events tell, in epoch ms. `joins`: somebody may identify it. */
+  visitors: { business_id: string; visitor_id: string; moments: number[]; joins: boolean }[]
   contacts: { business_id: string; id: string }[]
   /** The key as sent, by business and hash. */
   keyByHash: Map<string, string>
@@ -33,8 +33,7 @@ export function collectQuestions(items: Item[], isKnown: (businessId: string, id
       const key = identityKey(business_id, kind, value)
       if (once(`i ${key}`) && !isKnown(business_id, key)) asked.identities.push({ business_id, kind, value })
     }
-    const { visitorId } = item.fact
-    if (visitorId !== null) askVisitor(visitors, business_id, visitorId, item.kind)
+    askVisitor(visitors, item)
     const key = keyOf(item)
     if (key !== null && once(`k ${scopedKey(business_id, key)}`)) {
       const key_hash = hashKey(key)
@@ -46,15 +45,14 @@ export function collectQuestions(items: Item[], isKnown: (businessId: string, id
   return asked
 }
 
-function askVisitor(
-  visitors: Map<string, Asked['visitors'][number]>,
-  business_id: string,
-  visitor_id: string,
-  kind: Item['kind'],
-): void {
+function askVisitor(visitors: Map<string, Asked['visitors'][number]>, item: EventItem | BrowserItem | IdentifyItem): void {
+  const { visitorId: visitor_id } = item.fact
+  if (visitor_id === null) return
+  const business_id = item.businessId
   const key = scopedKey(business_id, visitor_id)
-  const asked = visitors.get(key) ?? { business_id, visitor_id, speaks: false, joins: false }
-  asked[kind === 'browser' ? 'speaks' : 'joins'] = true
+  const asked = visitors.get(key) ?? { business_id, visitor_id, moments: [], joins: false }
+  if (item.kind === 'browser') asked.moments.push(item.fact.occurredAt)
+  else asked.joins = true
   visitors.set(key, asked)
 }
 

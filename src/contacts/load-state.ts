@@ -111,6 +111,7 @@ interface LoadedState {
     current: string | null
     last_from: number | null
     listed_by: string[] | null
+    erased_at: number[] | null
     history: [event: string, firstAt: number, lastAt: number, count: number][] | null
   }[]
 }
@@ -130,6 +131,7 @@ function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, str
       current: row.current,
       lastFrom: row.last_from,
       listedBy: new Set(row.listed_by),
+      erasedAt: new Set(row.erased_at),
       history: new Map(
         (row.history ?? []).map(([event, firstAt, lastAt, count]) => [event, { firstAt, lastAt, count }]),
       ),

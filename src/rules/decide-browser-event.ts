@@ -9,12 +9,14 @@ import { contactOf, scopedKey } from './state.ts'
 /** It belongs to the contact that identified the browser last; while nobody has, it stays with the browser. */
 export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt, fact }: BrowserItem): BrowserDecision {
   const { state } = deciding
-  const { current } = visitorOf(state, businessId, fact.visitorId)
-  const contact = current === null ? null : contactOf(state, current)
+  const { current, erasedAt } = visitorOf(state, businessId, fact.visitorId)
+  // Who used it then asked to be forgotten, with what the browser had not told yet.
+  const isForgotten = erasedAt.has(fact.occurredAt)
+  const contact = current === null || isForgotten ? null : contactOf(state, current)
   const contactId = contact?.id ?? null
   const key = repeatKey(fact)
   const deduped = key !== null && state.keys.has(scopedKey(businessId, key))
-  if (!deduped) {
+  if (!deduped && !isForgotten) {
     if (key !== null) rememberKey(deciding, { businessId, key, contactId, occurredAt: fact.occurredAt })
     noteSighting(deciding, businessId, fact)
     const event = { businessId, receivedAt, source: 'browser', fact: timelineFact(fact) } as const

@@ -32,6 +32,7 @@ export function visitorOf(state: State, businessId: string, visitorId: string): 
     current: null,
     lastFrom: null,
     listedBy: new Set<string>(),
+    erasedAt: new Set<number>(),
     history: new Map(),
   }
   state.visitors.set(key, visitor)

@@ -83,6 +83,8 @@ export interface VisitorState {
   lastFrom: number | null
   /** Every contact that lists it. */
   listedBy: Set<string>
+  /** Moments of its events, in epoch ms, at which somebody used it who has been erased since. */
+  erasedAt: Set<number>
   /** What it did while it was nobody's, by event name; filled only where somebody may identify it. */
   history: Map<string, Statistic>
 }

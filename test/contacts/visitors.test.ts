@@ -217,7 +217,43 @@ describe('an erasure', () => {
         contactId: null,
       })
     expect(await left()).toEqual([0, 0, 0, 0])
-    expect(await pipeline.browser(did('anew'))).toMatchObject({ contactId: null })
+    await pipeline.browser(did('anew', Date.now() + 1000))
+    expect(await left()).toEqual([1, 0, 1, 0])
+  })
+
+  it('is not undone by what the browser tells later of the time before, whoever has it by then', async () => {
+    await pipeline.browser(did('before', NOW, { first: touch, latest: touch }))
+    const { contactId } = await pipeline.identify(isAnn())
+    await erase(contactId)
+    expect(await pipeline.browser(did('late', NOW - 1, { latest: touch }))).toMatchObject({ contactId: null })
+    expect(await left()).toEqual([0, 0, 0, 0])
+    const now = Date.now() + 1000
+    await pipeline.browser(did('anew', now, { first: touch, latest: touch }))
+    const [visitor] = await stack.sql`
+      select first_seen_at, first_touch, latest_touch from visitors where business_id = ${businessId}`
+    expect(visitor).toEqual({ first_seen_at: now, first_touch: null, latest_touch: null })
+    await pipeline.identify({ ...isBob(), receivedAt: now + 1 })
+    await pipeline.apply(did('late', NOW), { ...isBob(), receivedAt: now + 2 }, did('late', NOW - 1))
+    expect((await readPeople(stack.sql, businessId)).map(({ events }) => Object.keys(events))).toEqual([['anew']])
+  })
+
+  it('that commits while the browser is being seen is noticed', async () => {
+    await pipeline.browser(did('before'))
+    const { contactId } = await pipeline.identify(isAnn())
+    await pipeline.identify({ ...isBob(), receivedAt: NOW + 1 })
+    const sighting = JSON.stringify([{ business_id: businessId, visitor_id: V, seen_at: NOW }])
+    const see = () =>
+      stack.sql`select see_visitors(${sighting}::text::json)`.then(
+        () => 'seen',
+        (error: { code: string }) => error.code,
+      )
+    const seen = await stack.sql.begin(async (tx) => {
+      await tx`select erase_contact(${businessId}, ${contactId})`
+      const waits = see()
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      return { waits }
+    })
+    expect(await seen.waits).toBe('40001')
   })
 
   it('leaves a browser that another has identified too to nobody, without what the person told', async () => {
@@ -229,7 +265,7 @@ describe('an erasure', () => {
       where business_id = ${businessId}`
     expect(visitor).toEqual({ contact_id: ann, current_contact_id: null, first_touch: touch, latest_touch: touch })
     expect(await linksOf(V)).toEqual([[0, ann]])
-    expect(await pipeline.browser(did('who is it'))).toMatchObject({ contactId: null })
+    expect(await pipeline.browser(did('who is it', Date.now() + 1000))).toMatchObject({ contactId: null })
     const { contactId: next } = await pipeline.identify({ ...isBob(), receivedAt: NOW + 2 })
     expect(await linksOf(V)).toEqual([
       [0, ann],

@@ -1,8 +1,9 @@
 -- What one micro-batch has to know, in one round trip.
 --   p_identities  [{ business_id, kind, value }]   fields sent
 --   p_keys        [{ business_id, key_hash }]      idempotency keys sent
---   p_visitors    [{ business_id, visitor_id, speaks, joins }]  browsers named: with the contact that they are of, with
---                                                  what they did while they were nobody's
+--   p_visitors    [{ business_id, visitor_id, moments, joins }]  browsers named: whose they are, of the moments (epoch
+--                                                  ms) those at which somebody used them who has been erased since; with
+--                                                  `joins` what they did while they were nobody's
 --   p_contacts    [{ business_id, id }]            contacts named
 --   p_goals       [{ business_id, event }]         goal events of the published campaigns
 -- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor.
@@ -37,14 +38,14 @@ begin
         ) known
         union all
         select spoke.business_id, current.id, false
-        from json_to_recordset(p_visitors) as spoke (business_id uuid, visitor_id text, speaks boolean)
+        from json_to_recordset(p_visitors) as spoke (business_id uuid, visitor_id text, moments bigint[])
         cross join lateral (
           select v.current_contact_id as id from visitors v
           where v.business_id = spoke.business_id and v.visitor_id = spoke.visitor_id collate "C"
             and v.current_contact_id is not null
           limit 1
         ) current
-        where spoke.speaks
+        where spoke.moments <> '{}'
       ) either
       group by business_id, contact_id
     ),
@@ -114,6 +115,14 @@ begin
             where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
             order by l.from_at desc limit 1
           ),
+          'erased_at', (
+            select json_agg(moment) from unnest(sent.moments) as moment
+            where exists (
+              select from erased_visits e
+              where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
+                and e.from_at <= moment and moment < e.to_at
+            )
+          ),
           'history', case when sent.joins then (
             select json_agg(json_build_array(event, first_at, last_at, count))
             from (
@@ -127,7 +136,7 @@ begin
             select json_agg(l.contact_id) from contact_visitors l
             where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
           ))), '[]')
-        from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, joins boolean)
+        from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, moments bigint[], joins boolean)
       )
     )
   );

@@ -2,6 +2,7 @@
 --   p_sightings  [{ business_id, visitor_id, seen_at, first_touch, latest_touch }]
 -- `seen_at` is in epoch ms, or null when it is only to be there; a touch is { at (epoch ms), url, referrer, utm, clickIds } or
 -- null. What is told twice, late or in another order makes no difference.
+-- Raises 40001 when somebody used a browser at `seen_at` who has been erased since: that is not to be told at all.
 create or replace function see_visitors(p_sightings json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -29,6 +30,18 @@ begin
   insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked)
     select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(false)
     from written having count(*) > 0;
+  -- Now that the browsers are locked: an erasure is either seen here, or sees what was written above.
+  if exists (
+    select from json_to_recordset(p_sightings) as x (business_id uuid, visitor_id text, seen_at bigint)
+    cross join lateral (
+      select from erased_visits e
+      where e.business_id = x.business_id and e.visitor_id = x.visitor_id collate "C"
+        and x.seen_at >= e.from_at and x.seen_at < e.to_at
+      limit 1
+    ) erased
+  ) then
+    raise exception 'a visitor was erased meanwhile' using errcode = '40001';
+  end if;
 
   if exists (
     select from json_to_recordset(p_sightings) as x (first_touch jsonb, latest_touch jsonb)
