@@ -27,7 +27,8 @@ create table visitor_links (
   business_id uuid not null,
   visitor_id text collate "C" not null,
   from_at bigint not null,
-  contact_id uuid not null,
+  -- Null: whose it was then has been erased. The row stays, or that time would fall to whoever had the browser before.
+  contact_id uuid,
   primary key (business_id, visitor_id, from_at)
 );
 create index visitor_links_by_contact on visitor_links (business_id, contact_id) where contact_id is not null;

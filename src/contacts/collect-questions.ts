@@ -45,7 +45,10 @@ export function collectQuestions(items: Item[], isKnown: (businessId: string, id
   return asked
 }
 
-function askVisitor(visitors: Map<string, Asked['visitors'][number]>, item: EventItem | BrowserItem | IdentifyItem): void {
+function askVisitor(
+  visitors: Map<string, Asked['visitors'][number]>,
+  item: EventItem | BrowserItem | IdentifyItem,
+): void {
   const { visitorId: visitor_id } = item.fact
   if (visitor_id === null) return
   const business_id = item.businessId

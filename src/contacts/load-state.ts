@@ -110,6 +110,7 @@ interface LoadedState {
     visitor_id: string
     current: string | null
     last_from: number | null
+    erased_until: number | null
     listed_by: string[] | null
     erased_at: number[] | null
     history: [event: string, firstAt: number, lastAt: number, count: number][] | null
@@ -130,6 +131,7 @@ function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, str
     state.visitors.set(scopedKey(row.business_id, row.visitor_id), {
       current: row.current,
       lastFrom: row.last_from,
+      erasedUntil: row.erased_until,
       listedBy: new Set(row.listed_by),
       erasedAt: new Set(row.erased_at),
       history: new Map(

@@ -31,6 +31,7 @@ export function visitorOf(state: State, businessId: string, visitorId: string): 
   const visitor = state.visitors.get(key) ?? {
     current: null,
     lastFrom: null,
+    erasedUntil: null,
     listedBy: new Set<string>(),
     erasedAt: new Set<number>(),
     history: new Map(),
@@ -49,10 +50,16 @@ function takeVisitor(
   const { businessId } = contact
   const change = changeOf(deciding, visitor, { businessId, visitorId, contactId: contact.id, linkedAt: at })
   if (visitor.current === null) joinHistory(deciding, contact, visitor, change)
+  visitor.lastFrom = startOfNext(visitor, at)
   change.currentContactId = visitor.current = contact.id
-  // What came before anybody was known is the first one's. A clock that was set back moves nothing.
-  visitor.lastFrom = visitor.lastFrom === null ? 0 : Math.max(at, visitor.lastFrom + 1)
   deciding.changes.visitorLinks.push({ businessId, visitorId, fromAt: visitor.lastFrom, contactId: contact.id })
+}
+
+/** What came before anybody was known is the first one's; what came since an erasure, the next one's. */
+function startOfNext({ current, lastFrom, erasedUntil }: VisitorState, at: number): number {
+  if (lastFrom === null) return 0
+  // A clock that was set back moves nothing.
+  return Math.max(current === null ? (erasedUntil ?? at) : at, lastFrom + 1)
 }
 
 function changeOf(

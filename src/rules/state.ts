@@ -81,6 +81,8 @@ export interface VisitorState {
   current: string | null
   /** From when on it is theirs, in epoch ms; null when it never was anybody's. */
   lastFrom: number | null
+  /** Until when it was somebody's who has been erased since, in epoch ms; null when there is none. */
+  erasedUntil: number | null
   /** Every contact that lists it. */
   listedBy: Set<string>
   /** Moments of its events, in epoch ms, at which somebody used it who has been erased since. */

@@ -74,7 +74,8 @@ async function deleteFromClickHouse(clickhouse: ClickHouseClient, erasures: Eras
     `events delete where ${where}`,
     `event_statistics delete where ${where}`,
     `contact_snapshots delete where erased = 0 and ${where}`,
-    `visitor_links delete where ${where}`,
+    // In a browser of others too the time stays, and is nobody's.
+    `visitor_links update contact_id = defaultValueOfTypeName('UUID'), erased = 1 where ${where}`,
   ]) {
     await clickhouse.command({ query: `alter table ${condition} settings mutations_sync = 2` })
   }
@@ -85,19 +86,30 @@ async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[])
   const marks = erasures.flatMap(({ business_id, visitor_ids, visitor_revision: revision }) =>
     visitor_ids.map((visitor_id) => JSON.stringify({ business_id, visitor_id, revision, erased: 1 })),
   )
-  const theirs = erasures.flatMap(({ business_id, visitor_ids, shared_visitor_ids, visitor_revision }) => {
-    // Callers' own text.
-    const ids = [...visitor_ids, ...shared_visitor_ids].map(textLiteral).join(', ')
-    const where = `business_id = '${business_id}' and revision < ${visitor_revision} and visitor_id in (${ids})`
-    return ids === '' ? [] : [`(${where})`]
-  })
-  if (theirs.length === 0) return
+  const own = erasures.flatMap((erasure) => olderOf(erasure, erasure.visitor_ids))
+  const shared = erasures.flatMap((erasure) => olderOf(erasure, erasure.shared_visitor_ids))
+  await deleteVisitors(clickhouse, 'visitor_links', own)
   for (const table of ['visitors', 'visitor_touches'] as const) {
     await insertStates(clickhouse, table, marks)
-    await clickhouse.command({
-      query: `alter table ${table} delete where erased = 0 and (${theirs.join(' or ')}) settings mutations_sync = 2`,
-    })
+    await deleteVisitors(
+      clickhouse,
+      table,
+      [...own, ...shared].map((where) => `erased = 0 and ${where}`),
+    )
   }
+}
+
+function olderOf({ business_id, visitor_revision }: Erasure, visitorIds: string[]): string[] {
+  if (visitorIds.length === 0) return []
+  // Callers' own text.
+  const ids = visitorIds.map(textLiteral).join(', ')
+  return [`business_id = '${business_id}' and revision < ${visitor_revision} and visitor_id in (${ids})`]
+}
+
+async function deleteVisitors(clickhouse: ClickHouseClient, table: string, those: string[]): Promise<void> {
+  if (those.length === 0) return
+  const query = `alter table ${table} delete where (${those.join(') or (')}) settings mutations_sync = 2`
+  await clickhouse.command({ query })
 }
 
 const idList = (erasures: Erasure[]) => `{${erasures.map(({ contact_id }) => contact_id).join(',')}}`

@@ -15,8 +15,8 @@ interface VisitorRow {
   last_seen_ms: number | null
   first_touch: Touch | null
   latest_touch: Touch | null
-  /** [from_ms, contact_id]; null when whose it is did not change. */
-  links: [number, string][] | null
+  /** [from_ms, contact_id, null for an erased one]; null when whose it is did not change. */
+  links: [number, string | null][] | null
 }
 
 /** Sends the present state of every visitor that a group touched, as `sendSnapshots` does of contacts. */
@@ -69,6 +69,10 @@ const prefixed = (which: 'first' | 'latest', touch: Touch | null) =>
 
 function linksOf({ business_id, visitor_id, revision, links }: VisitorRow): string[] {
   return (links ?? []).map(([from_ms, contact_id]) =>
-    JSON.stringify({ business_id, visitor_id, from_ms, contact_id, revision, erased: 0 }),
+    JSON.stringify(
+      contact_id === null
+        ? { business_id, visitor_id, from_ms, revision, erased: 1 }
+        : { business_id, visitor_id, from_ms, contact_id, revision, erased: 0 },
+    ),
   )
 }

@@ -48,7 +48,7 @@ async function timeline(): Promise<[event: string, contactId: string, at: number
 }
 const linksOf = async (visitorId: string) =>
   (
-    await stack.sql<{ from_at: number; contact_id: string }[]>`select from_at, contact_id from visitor_links
+    await stack.sql<{ from_at: number; contact_id: string | null }[]>`select from_at, contact_id from visitor_links
     where business_id = ${businessId} and visitor_id = ${visitorId} order by from_at`
   ).map((row) => [row.from_at, row.contact_id])
 
@@ -221,6 +221,53 @@ describe('an erasure', () => {
     expect(await left()).toEqual([1, 0, 1, 0])
   })
 
+  const clickAt = (at: number, gclid: string) => ({ at, url: 'https://shop.example/', clickIds: { gclid } })
+  const clicksOf = async (contactId: string, until = Date.now() + 5000) => {
+    const rows = await stack.sql<{ click_id: string }[]>`
+      select click_id from find_clicks(${businessId}, ${contactId}, ${until})`
+    return rows.map(({ click_id }) => click_id)
+  }
+  const touchesOf = async () =>
+    (await stack.sql`select first_touch, latest_touch from visitors where business_id = ${businessId}`)[0]
+
+  it('gives what brought the person, and the browser since, to nobody before', async () => {
+    const { contactId: ann } = await pipeline.identify(isAnn())
+    const { contactId: bob } = await pipeline.identify({ ...isBob(), receivedAt: NOW + 1 })
+    const ofBob = clickAt(NOW + 2, 'bob')
+    await pipeline.browser(did('of bob', NOW + 2, { first: ofBob, latest: ofBob }))
+    expect(await clicksOf(bob)).toEqual(['bob'])
+    await erase(bob)
+    expect(await touchesOf()).toEqual({ first_touch: null, latest_touch: null })
+    const now = Date.now() + 1000
+    await pipeline.browser(did('anonymous', now, { first: ofBob, latest: clickAt(now, 'later') }))
+    expect(await clicksOf(ann)).toEqual([])
+    const { contactId: cid } = await pipeline.identify(
+      identify(businessId, identifyFact({ email: 'cid@x.io' }, { visitorId: V }), false),
+    )
+    expect([await clicksOf(ann), await clicksOf(cid)]).toEqual([[], ['later']])
+  })
+
+  it('of one between two others leaves that time to neither, and to each their own', async () => {
+    const { contactId: ann } = await pipeline.identify(isAnn())
+    const [ofAnn, ofBob, ofCid] = [clickAt(NOW - 1, 'ann'), clickAt(NOW + 2, 'bob'), clickAt(NOW + 4, 'cid')]
+    await pipeline.browser(did('of ann', NOW - 1, { first: ofAnn, latest: ofAnn }))
+    const { contactId: bob } = await pipeline.identify({ ...isBob(), receivedAt: NOW + 1 })
+    await pipeline.browser(did('of bob', NOW + 2, { first: ofAnn, latest: ofBob }))
+    const { contactId: cid } = await pipeline.identify({
+      ...identify(businessId, identifyFact({ email: 'cid@x.io' }, { visitorId: V }), false),
+      receivedAt: NOW + 3,
+    })
+    await erase(bob)
+    await pipeline.browser(did('again', NOW + 5, { first: ofAnn, latest: ofBob }))
+    expect(await touchesOf()).toEqual({ first_touch: ofAnn, latest_touch: ofAnn })
+    await pipeline.browser(did('again', NOW + 6, { first: ofBob, latest: ofCid }))
+    expect([await clicksOf(ann), await clicksOf(cid)]).toEqual([['ann'], ['cid']])
+    await erase(ann)
+    expect(await touchesOf()).toEqual({ first_touch: ofCid, latest_touch: ofCid })
+    await erase(cid)
+    expect(await left()).toEqual([0, 0, 0, 0])
+  })
+
   it('is not undone by what the browser tells later of the time before, whoever has it by then', async () => {
     await pipeline.browser(did('before', NOW, { first: touch, latest: touch }))
     const { contactId } = await pipeline.identify(isAnn())
@@ -264,12 +311,18 @@ describe('an erasure', () => {
     const [visitor] = await stack.sql`select contact_id, current_contact_id, first_touch, latest_touch from visitors
       where business_id = ${businessId}`
     expect(visitor).toEqual({ contact_id: ann, current_contact_id: null, first_touch: touch, latest_touch: touch })
-    expect(await linksOf(V)).toEqual([[0, ann]])
-    expect(await pipeline.browser(did('who is it', Date.now() + 1000))).toMatchObject({ contactId: null })
-    const { contactId: next } = await pipeline.identify({ ...isBob(), receivedAt: NOW + 2 })
     expect(await linksOf(V)).toEqual([
       [0, ann],
-      [NOW + 2, next],
+      [NOW + 1, null],
+    ])
+    expect(await pipeline.browser(did('who is it', Date.now() + 1000))).toMatchObject({ contactId: null })
+    const { contactId: next } = await pipeline.identify({ ...isBob(), receivedAt: NOW + 2 })
+    const [visit] = await stack.sql<{ to_at: number }[]>`
+      select to_at from erased_visits where business_id = ${businessId}`
+    expect(await linksOf(V)).toEqual([
+      [0, ann],
+      [NOW + 1, null],
+      [visit?.to_at, next],
     ])
     expect((await readPeople(stack.sql, businessId)).map(({ events }) => Object.keys(events))).toEqual([
       ['before'],

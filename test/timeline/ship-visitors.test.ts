@@ -97,9 +97,10 @@ it('go with the person, and what arrives late brings nothing back; who comes ane
   expect(await alive(false)).toEqual([])
   await insertStates(lab.clickhouse, 'visitors', late)
   expect(await alive()).toEqual([])
-  await pipeline.browser(browser(businessId, browserFact('e', V)))
+  const now = Date.now() + 1000
+  await pipeline.browser(browser(businessId, browserFact('e', V, { occurredAt: now })))
   await ship()
-  expect(await alive()).toMatchObject([{ visitor_id: V, first_url: '', last_seen_ms: NOW }])
+  expect(await alive()).toMatchObject([{ visitor_id: V, first_url: '', last_seen_ms: now }])
   expect(await lab.sql`select 1 from erasures where business_id = ${businessId} and visitor_ids <> '{}'`).toEqual([])
 })
 
@@ -112,7 +113,45 @@ it('of somebody else too stay, without what the person told', async () => {
   await ship()
   await finishErasures(lab)
   expect(await read('visitors')).toMatchObject([{ visitor_id: V, erased: 0, first_url: '', latest_url: '' }])
-  expect(await read('visitor_links')).toMatchObject([{ from_ms: NOW + 7, contact_id: bob.contactId }])
+  const tombstone = { erased: 1, contact_id: '00000000-0000-0000-0000-000000000000' }
+  expect(await read('visitor_links')).toMatchObject([
+    { from_ms: 0, ...tombstone },
+    { from_ms: NOW + 7, contact_id: bob.contactId, erased: 0 },
+  ])
+  await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: bob.contactId })
+  await ship()
+  await finishErasures(lab)
+  expect(await read('visitor_links', false)).toEqual([])
+})
+
+it('of the person before do not get what the erased one did, nor what comes since, at any moment', async () => {
+  const ann = await pipeline.identify(isAnn(V))
+  const bob = await pipeline.identify(isBob(V, NOW + 7))
+  await pipeline.browser(browser(businessId, browserFact('e', V, { first: { ...TOUCH, at: NOW + 8 } })))
+  await ship()
+  const late = (await read('visitor_links')).map((row) => JSON.stringify(row))
+  const owners = async () => {
+    const query = `select visitor_id, contact_id from touches where business_id = '${businessId}' order by at_ms`
+    const rows = await (await lab.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ contact_id: string }>()
+    return rows.map(({ contact_id }) => contact_id)
+  }
+  expect(await owners()).toEqual([bob.contactId])
+  await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: bob.contactId })
+  // Before the outbox has told of it.
+  await finishErasures(lab)
+  expect(await owners()).toEqual([])
+  const now = Date.now() + 1000
+  const since = { ...TOUCH, at: now }
+  await pipeline.browser(browser(businessId, browserFact('e', V, { occurredAt: now, first: since, latest: since })))
+  await ship()
+  await insertStates(lab.clickhouse, 'visitor_links', late)
+  expect(await owners()).toEqual([null])
+  expect((await read('visitor_links')).map(({ erased, contact_id }) => [erased, contact_id === ann.contactId])).toEqual(
+    [
+      [0, true],
+      [1, false],
+    ],
+  )
 })
 
 it('whom nobody has identified are forgotten once they stay away; others are not', async () => {

@@ -24,6 +24,9 @@ declare
   -- Browsers that are left.
   others json;
 begin
+  -- Whatever is told of them from here on has a higher revision.
+  perform from visitors where business_id = p_business and visitor_id = any (browsers)
+    order by visitor_id collate "C" for update;
   insert into erasures (business_id, contact_id, erased_as, visitor_ids, shared_visitor_ids, visitor_revision)
     select p_business, id, p_contact, case when id = p_contact then own else '{}' end,
       case when id = p_contact then array(select unnest(browsers) except select unnest(own)) else '{}' end,
@@ -39,7 +42,8 @@ begin
   delete from subscriptions where business_id = p_business and contact_id = any (ids);
   delete from visitors where business_id = p_business and visitor_id = any (own);
   delete from visitor_events where business_id = p_business and visitor_id = any (own);
-  delete from visitor_links where business_id = p_business and contact_id = any (ids);
+  delete from visitor_links where business_id = p_business and visitor_id = any (own);
+  update visitor_links set contact_id = null where business_id = p_business and contact_id = any (ids);
   -- A browser that others have identified too is nobody's until somebody does so again. What brought the person goes.
   with shared as (
     update visitors set

@@ -115,6 +115,10 @@ begin
             where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
             order by l.from_at desc limit 1
           ),
+          'erased_until', (
+            select max(e.to_at) from erased_visits e
+            where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
+          ),
           'erased_at', (
             select json_agg(moment) from unnest(sent.moments) as moment
             where exists (
