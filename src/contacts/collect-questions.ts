@@ -3,13 +3,17 @@ import { createHash } from 'node:crypto'
 import { repeatKey } from '../rules/decide-browser-event.ts'
 import { IDENTITY_KINDS, type IdentityKind } from '../rules/facts.ts'
 import type { BrowserItem, EventItem, IdentifyItem, Item } from '../rules/item.ts'
+import { latestStart } from '../rules/link-visitor.ts'
 import { identityKey, scopedKey } from '../rules/state.ts'
 
 export interface Asked {
   identities: { business_id: string; kind: IdentityKind; value: string }[]
   keys: { business_id: string; key_hash: string }[]
-  /** `moments`: when it did what its events tell, in epoch ms. `joins`: somebody may identify it. */
-  visitors: { business_id: string; visitor_id: string; moments: number[]; joins: boolean }[]
+  /**
+   * `moments`: when it did what its events tell, `starts`: until when whoever had it then was identified, in epoch ms.
+   * `joins`: somebody may identify it.
+   */
+  visitors: { business_id: string; visitor_id: string; moments: number[]; starts: number[]; joins: boolean }[]
   contacts: { business_id: string; id: string }[]
   /** The key as sent, by business and hash. */
   keyByHash: Map<string, string>
@@ -53,9 +57,11 @@ function askVisitor(
   if (visitor_id === null) return
   const business_id = item.businessId
   const key = scopedKey(business_id, visitor_id)
-  const asked = visitors.get(key) ?? { business_id, visitor_id, moments: [], joins: false }
-  if (item.kind === 'browser') asked.moments.push(item.fact.occurredAt)
-  else asked.joins = true
+  const asked = visitors.get(key) ?? { business_id, visitor_id, moments: [], starts: [], joins: false }
+  if (item.kind === 'browser') {
+    asked.moments.push(item.fact.occurredAt)
+    asked.starts.push(latestStart(item.fact.occurredAt))
+  } else asked.joins = true
   visitors.set(key, asked)
 }
 

@@ -110,6 +110,7 @@ interface LoadedState {
     visitor_id: string
     current: string | null
     last_from: number | null
+    links: [fromAt: number, contactId: string | null][] | null
     erased_until: number | null
     listed_by: string[] | null
     erased_at: number[] | null
@@ -131,6 +132,7 @@ function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, str
     state.visitors.set(scopedKey(row.business_id, row.visitor_id), {
       current: row.current,
       lastFrom: row.last_from,
+      links: (row.links ?? []).map(([fromAt, contactId]) => ({ fromAt, contactId })),
       erasedUntil: row.erased_until,
       listedBy: new Set(row.listed_by),
       erasedAt: new Set(row.erased_at),

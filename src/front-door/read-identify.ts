@@ -6,6 +6,7 @@ import { sanitiseText } from '../rules/text.ts'
 import { readTraits } from '../rules/traits.ts'
 import { compileCheck, uncleanIssues } from './check-body.ts'
 import type { Business } from './find-business.ts'
+import { MAX_AGE_MS } from './read-browser-event.ts'
 import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from './refusal.ts'
 import { type IdentifyBody, IdentifySchema } from './schemas.ts'
 
@@ -35,6 +36,8 @@ function readFields(body: IdentifyBody, business: Business, keyed: boolean): { f
       traits: traits.traits,
       method: method.text || null,
       visitorId: body.visitorId || null,
+      // A page tells late what happened offline; a server tells it as it happens.
+      ageMs: keyed ? 0 : Math.round(Math.min(body.ageMs ?? 0, MAX_AGE_MS)),
       warnings: [
         ...identity.warnings,
         ...profile.warnings,

@@ -105,19 +105,20 @@ export const ProfileSchema = Type.Object({
   timezone: optionalText(PROFILE_LENGTH, 'An IANA zone name.', 'Europe/London'),
 })
 
+const ageMs = Type.Number({ minimum: 0, description: "Milliseconds ago, by the browser's own clock." })
 export const IdentifySchema = Type.Object({
   identity: IdentitySchema,
   profile: Type.Optional(ProfileSchema),
   traits,
   method: optionalText(64, 'The door used, in your words.', 'signup'),
   visitorId,
+  ageMs: Type.Optional(ageMs),
   businessId,
 })
 
 const word = optionalText(512, 'As the address said.')
 const words = (names: readonly string[], description: string) =>
   Type.Optional(Type.Object(Object.fromEntries(names.map((name) => [name, word])), { description }))
-const ageMs = Type.Number({ minimum: 0, description: "Milliseconds ago, by the browser's own clock." })
 /** How a visitor came. */
 export const TouchSchema = Type.Object({
   ageMs,

@@ -2,17 +2,21 @@
 import type { Deciding, TimelineFact, VisitorEvent } from './changes.ts'
 import type { BrowserFact } from './facts.ts'
 import type { BrowserDecision, BrowserItem } from './item.ts'
-import { visitorOf } from './link-visitor.ts'
+import { holderAt, visitorOf } from './link-visitor.ts'
 import { recordEvent, rememberKey } from './record-event.ts'
 import { contactOf, scopedKey } from './state.ts'
 
-/** It belongs to the contact that identified the browser last; while nobody has, it stays with the browser. */
+/**
+ * It belongs to the contact whose the browser was when it happened; while nobody has identified it, it stays with the browser.
+ * What comes after somebody else was identified is past: it starts nothing.
+ */
 export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt, fact }: BrowserItem): BrowserDecision {
   const { state } = deciding
-  const { current, erasedAt } = visitorOf(state, businessId, fact.visitorId)
+  const visitor = visitorOf(state, businessId, fact.visitorId)
   // Who used it then asked to be forgotten, with what the browser had not told yet.
-  const isForgotten = erasedAt.has(fact.occurredAt)
-  const contact = current === null || isForgotten ? null : contactOf(state, current)
+  const isForgotten = visitor.erasedAt.has(fact.occurredAt)
+  const holder = isForgotten ? undefined : holderAt(visitor, fact.occurredAt)
+  const contact = holder?.contactId ? contactOf(state, holder.contactId) : null
   const contactId = contact?.id ?? null
   const key = repeatKey(fact)
   const deduped = key !== null && state.keys.has(scopedKey(businessId, key))
@@ -20,7 +24,7 @@ export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt,
     if (key !== null) rememberKey(deciding, { businessId, key, contactId, occurredAt: fact.occurredAt })
     noteSighting(deciding, businessId, fact)
     const event = { businessId, receivedAt, source: 'browser', fact: timelineFact(fact) } as const
-    if (contact) recordEvent(deciding, contact, event)
+    if (contact) recordEvent(deciding, contact, event, holder?.fromAt !== visitor.lastFrom)
     else keepForVisitor(deciding, fact.visitorId, { eventId: deciding.newId(), ...event })
   }
   const interpreted = { type: fact.meaning.type, countedRevenue: 0 }

@@ -93,7 +93,9 @@ function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecisio
   const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity)
   fillGaps(contact, deltaOf(deciding.changes, contact.id).profile, fact.profile)
   warnings.push(...applyTraits(deciding, contact, fact.traits, receivedAt, receivedAt))
-  const linkedVisitor = fact.visitorId !== null && linkVisitor(deciding, contact, fact.visitorId, receivedAt)
+  const linkedVisitor =
+    fact.visitorId !== null &&
+    linkVisitor(deciding, contact, fact.visitorId, receivedAt, receivedAt - (fact.ageMs ?? 0))
   deciding.changes.identifications.push({
     businessId,
     id: deciding.newId(),

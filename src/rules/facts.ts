@@ -121,6 +121,8 @@ export interface IdentifyFact {
   traits: Record<string, TraitValue>
   method: string | null
   visitorId: string | null
+  /** How long before the receipt it was said. */
+  ageMs?: number
   warnings: string[]
 }
 

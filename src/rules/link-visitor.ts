@@ -6,14 +6,21 @@ import { type ContactState, type State, type VisitorState, scopedKey, survivorOf
 
 /**
  * The contact was identified in this browser: what follows is theirs, what came before stays with whom it was with. True
- * when the contact lists the browser from now on, and did not before. `at`: epoch ms.
+ * when the contact lists the browser from now on, and did not before. `at`: when it was heard, `since`: when it was said, in
+ * epoch ms.
  */
-export function linkVisitor(deciding: Deciding, contact: ContactState, visitorId: string, at: number): boolean {
+export function linkVisitor(
+  deciding: Deciding,
+  contact: ContactState,
+  visitorId: string,
+  at: number,
+  since = at,
+): boolean {
   const { state, changes } = deciding
   const { businessId } = contact
   const visitor = visitorOf(state, businessId, visitorId)
   if (visitor.current === null || survivorOf(state, visitor.current) !== contact.id)
-    takeVisitor(deciding, contact, visitor, visitorId, at)
+    takeVisitor(deciding, contact, visitor, { visitorId, at, since })
   if ([...visitor.listedBy].some((id) => survivorOf(state, id) === contact.id)) return false
   visitor.listedBy.add(contact.id)
   changes.listedVisitors.push({ businessId, visitorId, contactId: contact.id, linkedAt: at })
@@ -26,12 +33,24 @@ export function linkIfNobodys(deciding: Deciding, contact: ContactState, visitor
   if (isNobodys) linkVisitor(deciding, contact, visitorId, at)
 }
 
+/** A browser tells ages, and they tremble with the network: what it says right after an identification may seem older. */
+const TREMBLE_MS = 5000
+
+/** Until when an identification may have begun that counts for what happened at `at`, in epoch ms. */
+export const latestStart = (at: number): number => at + TREMBLE_MS
+
+/** Whose a browser was at an instant; undefined while it never was anybody's. */
+export function holderAt({ links }: VisitorState, at: number): VisitorState['links'][number] | undefined {
+  return links.findLast(({ fromAt }) => fromAt <= latestStart(at))
+}
+
 export function visitorOf(state: State, businessId: string, visitorId: string): VisitorState {
   const key = scopedKey(businessId, visitorId)
   const visitor = state.visitors.get(key) ?? {
     current: null,
     lastFrom: null,
     erasedUntil: null,
+    links: [],
     listedBy: new Set<string>(),
     erasedAt: new Set<number>(),
     history: new Map(),
@@ -44,22 +63,23 @@ function takeVisitor(
   deciding: Deciding,
   contact: ContactState,
   visitor: VisitorState,
-  visitorId: string,
-  at: number,
+  { visitorId, at, since }: { visitorId: string; at: number; since: number },
 ): void {
   const { businessId } = contact
   const change = changeOf(deciding, visitor, { businessId, visitorId, contactId: contact.id, linkedAt: at })
   if (visitor.current === null) joinHistory(deciding, contact, visitor, change)
-  visitor.lastFrom = startOfNext(visitor, at)
+  const fromAt = startOfNext(visitor, since)
+  visitor.lastFrom = fromAt
+  visitor.links.push({ fromAt, contactId: contact.id })
   change.currentContactId = visitor.current = contact.id
-  deciding.changes.visitorLinks.push({ businessId, visitorId, fromAt: visitor.lastFrom, contactId: contact.id })
+  deciding.changes.visitorLinks.push({ businessId, visitorId, fromAt, contactId: contact.id })
 }
 
 /** What came before anybody was known is the first one's; what came since an erasure, the next one's. */
-function startOfNext({ current, lastFrom, erasedUntil }: VisitorState, at: number): number {
+function startOfNext({ current, lastFrom, erasedUntil }: VisitorState, since: number): number {
   if (lastFrom === null) return 0
   // A clock that was set back moves nothing.
-  return Math.max(current === null ? (erasedUntil ?? at) : at, lastFrom + 1)
+  return Math.max(current === null ? (erasedUntil ?? since) : since, lastFrom + 1)
 }
 
 function changeOf(

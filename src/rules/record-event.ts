@@ -6,11 +6,12 @@ import { addAmounts } from './money.ts'
 import { queueDeliveries } from './queue-deliveries.ts'
 import { type ContactState, scopedKey } from './state.ts'
 
-/** An event that arrives now: a live one starts campaigns; a batch never does, whatever its names. */
+/** An event that arrives now. One that is past, as a batch's always are, starts no campaign and is told to nobody. */
 export function recordEvent(
   deciding: Deciding,
   contact: ContactState,
   { businessId, receivedAt, source, fact }: Omit<RecordedEvent, 'eventId' | 'contactId'>,
+  isPast = source === 'batch',
 ): void {
   const { event, occurredAt, meaning } = fact
   const delta = deltaOf(deciding.changes, contact.id)
@@ -18,10 +19,10 @@ export function recordEvent(
   if (meaning.currency !== null && meaning.counted !== '0')
     delta.revenue.set(meaning.currency, addAmounts(delta.revenue.get(meaning.currency) ?? '0', meaning.counted))
   countEvents(deciding, contact, event, { firstAt: occurredAt, lastAt: occurredAt, count: 1 }, receivedAt)
-  if (source !== 'batch') startCampaigns(deciding, contact, { event, occurredAt, receivedAt })
+  if (!isPast) startCampaigns(deciding, contact, { event, occurredAt, receivedAt })
   const recorded = { eventId: deciding.newId(), businessId, contactId: contact.id, receivedAt, source, fact }
   deciding.changes.events.push(recorded)
-  queueDeliveries(deciding, recorded)
+  if (!isPast) queueDeliveries(deciding, recorded)
 }
 
 /** Events of one name, as far as their order makes no difference: statistics, stage, goals. */

@@ -81,6 +81,8 @@ export interface VisitorState {
   current: string | null
   /** From when on it is theirs, in epoch ms; null when it never was anybody's. */
   lastFrom: number | null
+  /** Whose it was from when on (null: of an erased one), as far as its events ask; in order of time. */
+  links: { fromAt: number; contactId: string | null }[]
   /** Until when it was somebody's who has been erased since, in epoch ms; null when there is none. */
   erasedUntil: number | null
   /** Every contact that lists it. */

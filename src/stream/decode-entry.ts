@@ -13,6 +13,7 @@ const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Lit
 const optionals = (names: readonly string[], schema: TSchema) =>
   Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(schema)])))
 const instant = Type.Integer()
+const whole = Type.Integer({ minimum: 0 })
 
 const Identity = Type.Object({
   platformCustomerId: Type.Optional(text),
@@ -65,10 +66,10 @@ const IdentifyFact = Type.Object({
   traits: Traits,
   method: nullable(text),
   visitorId: nullable(text),
+  ageMs: Type.Optional(whole),
   warnings: Type.Array(text),
 })
 
-const whole = Type.Integer({ minimum: 0 })
 const Hit = Type.Object({
   id: text,
   kind: oneOf(...HIT_KINDS),

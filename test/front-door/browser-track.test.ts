@@ -55,6 +55,24 @@ describe('a page', () => {
     ])
   })
 
+  it('has a person from when it identified them, however late it says so, but for a server’s call', async () => {
+    const visitorId = newVisitor()
+    const isKnown = async (email: string, ageMs: number, key?: string) => {
+      const json = { businessId: shop.businessId, identity: { email }, visitorId, ageMs }
+      const said = { json, headers: fromElsewhere(), ...(key && { key }) }
+      expect((await speak('POST', '/api/sdk/identify', said)).status).toBe(200)
+    }
+    await isKnown('first@x.io', 0)
+    await isKnown('old@x.io', MAX_AGE_MS + 60_000)
+    await isKnown('second@x.io', 3_600_000)
+    await isKnown('keyed@x.io', 3_600_000, shop.secretKey)
+    const links = await service.sql<{ from_at: number }[]>`
+      select from_at from visitor_links where visitor_id = ${visitorId} order by from_at`
+    const ages = links.map(({ from_at }) => Math.round((Date.now() - from_at) / 60_000))
+    expect(ages.slice(1)).toEqual([MAX_AGE_MS / 60_000, 60, 0])
+    expect(await ask(event({ ageMs: -1 }))).toEqual(invalid('ageMs'))
+  })
+
   it('may send text, as a beacon does, and no other type', async () => {
     const raw = JSON.stringify(event())
     for (const type of ['text/plain', 'text/plain;charset=UTF-8', 'application/json; charset=utf-8'])

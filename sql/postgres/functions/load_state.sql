@@ -1,9 +1,10 @@
 -- What one micro-batch has to know, in one round trip.
 --   p_identities  [{ business_id, kind, value }]   fields sent
 --   p_keys        [{ business_id, key_hash }]      idempotency keys sent
---   p_visitors    [{ business_id, visitor_id, moments, joins }]  browsers named: whose they are, of the moments (epoch
---                                                  ms) those at which somebody used them who has been erased since; with
---                                                  `joins` what they did while they were nobody's
+--   p_visitors    [{ business_id, visitor_id, moments, starts, joins }]  browsers named: with whom each had who was
+--                                                  identified last until each of the starts; the moments at which somebody
+--                                                  used it who has been erased since (all in epoch ms); with `joins` what
+--                                                  it did while it was nobody's
 --   p_contacts    [{ business_id, id }]            contacts named
 --   p_goals       [{ business_id, event }]         goal events of the published campaigns
 -- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor.
@@ -37,15 +38,15 @@ begin
           limit 1
         ) known
         union all
-        select spoke.business_id, current.id, false
-        from json_to_recordset(p_visitors) as spoke (business_id uuid, visitor_id text, moments bigint[])
+        select spoke.business_id, held.contact_id, false
+        from json_to_recordset(p_visitors) as spoke (business_id uuid, visitor_id text, starts bigint[])
+        cross join lateral unnest(spoke.starts) as start
         cross join lateral (
-          select v.current_contact_id as id from visitors v
-          where v.business_id = spoke.business_id and v.visitor_id = spoke.visitor_id collate "C"
-            and v.current_contact_id is not null
-          limit 1
-        ) current
-        where spoke.moments <> '{}'
+          select l.contact_id from visitor_links l
+          where l.business_id = spoke.business_id and l.visitor_id = spoke.visitor_id collate "C" and l.from_at <= start
+          order by l.from_at desc limit 1
+        ) held
+        where held.contact_id is not null
       ) either
       group by business_id, contact_id
     ),
@@ -115,6 +116,18 @@ begin
             where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
             order by l.from_at desc limit 1
           ),
+          'links', (
+            select json_agg(json_build_array(from_at, contact_id) order by from_at)
+            from (
+              select distinct held.from_at, held.contact_id
+              from unnest(sent.starts) as start
+              cross join lateral (
+                select l.from_at, l.contact_id from visitor_links l
+                where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C" and l.from_at <= start
+                order by l.from_at desc limit 1
+              ) held
+            ) holders
+          ),
           'erased_until', (
             select max(e.to_at) from erased_visits e
             where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
@@ -140,7 +153,8 @@ begin
             select json_agg(l.contact_id) from contact_visitors l
             where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
           ))), '[]')
-        from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, moments bigint[], joins boolean)
+        from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, moments bigint[],
+          starts bigint[], joins boolean)
       )
     )
   );

@@ -69,6 +69,7 @@ export const BODIES = {
       visitorId,
       identity: Type.Record(Type.String(), Type.Unknown()),
       profile: optional(Type.Record(Type.String(), Type.Unknown())),
+      ageMs: count,
     },
     strict,
   ),
