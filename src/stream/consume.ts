@@ -44,6 +44,7 @@ export async function consumePartition(
   let checked = -1
   let count = FIRST_READ
   let entries: ReadEntry[] = []
+  let isFull = false
   let pending = lease.pending ?? undefined
   let tidied = Promise.resolve()
 
@@ -57,6 +58,7 @@ export async function consumePartition(
       }
       if (entries.length === 0) {
         entries = await (pending === undefined ? reader.read(position, count) : readUpTo(reader, position, pending))
+        isFull = entries.length >= count
         count = nextCount(entries) ?? count
       }
     } catch (error) {
@@ -68,7 +70,8 @@ export async function consumePartition(
     if (entries.length === 0) continue
     const taken = entries.splice(0, entriesUpTo(entries, pending) || wholeEntries(entries))
     pending = undefined
-    const batch = batchOf(taken, partition, epoch, position)
+    const isFollowed = isFull || entries.length > 0
+    const batch = { ...batchOf(taken, partition, epoch, position), isFollowed }
     const started = performance.now()
     const outcome = await deps.apply(batch, signal, deps.beat)
     if (outcome.kind !== 'applied') return finish(outcome.kind, tidied)

@@ -9,7 +9,6 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { type Sql, faultKind } from '../stores/postgres.ts'
 import type { MicroBatch, Outcome } from '../stream/micro-batch.ts'
 import { pause } from '../stream/pause.ts'
-import { eventsOf } from '../stream/decode-entry.ts'
 import { describeFault } from '../timeline/insert-events.ts'
 import { commitBatch } from './commit-batch.ts'
 import { insertHits } from './insert-hits.ts'
@@ -23,9 +22,8 @@ export interface WebDeps {
   metrics?: Pick<Metrics, 'webHits' | 'webFailures'>
 }
 
-/** An insert of few hits costs nearly what one of thousands does: they gather in the stream for so long. */
+/** An insert of few hits costs nearly what one of thousands does: they gather in the stream for so long, once it is empty. */
 const GATHER_MS = 500
-const LARGE = 500
 /** An insert that takes longer is tried again: it counts once. */
 const INSERT_MS = 30_000
 const BACKOFF_MS = { first: 100, most: 3000 }
@@ -45,7 +43,7 @@ export async function applyWebBatch(
       if (stamped.kind === 'fenced') return stamped
       const isOurs = stamped.kind === 'committed' || (await write(deps, batch, token, stamped.erased, signal))
       if (!isOurs) return { kind: 'fenced' }
-      if (countHits(batch) < LARGE) await pause(GATHER_MS, signal)
+      if (!batch.isFollowed) await pause(GATHER_MS, signal)
       return { kind: 'applied', answers: [] }
     } catch (error) {
       if (signal.aborted) break
@@ -56,9 +54,6 @@ export async function applyWebBatch(
   }
   return { kind: 'stopped' }
 }
-
-const countHits = ({ requests }: MicroBatch): number =>
-  requests.reduce((sum, { request }) => sum + eventsOf(request), 0)
 
 async function write(
   deps: WebDeps,

@@ -76,6 +76,31 @@ describe('web events', () => {
     await gate.close()
   })
 
+  it('are worked off without a pause while more of them wait', async () => {
+    const door = await road.door()
+    const business = newBusiness()
+    for (let n = 0; n < 300; n += 1) {
+      await door.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)
+    }
+    const batches: MicroBatch[] = []
+    const began: number[] = []
+    const apply = applier(web, batches)
+    road.worker('a', {
+      apply: (...args) => {
+        began.push(performance.now())
+        return apply(...args)
+      },
+    })
+    await vi.waitUntil(() => isEmpty('web-0'), soon)
+    expect(batches.map(({ requests, isFollowed }) => [requests.length, isFollowed])).toEqual([
+      [8, true],
+      [256, true],
+      [36, false],
+    ])
+    expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeLessThan(900)
+    expect(await countRows(stack.clickhouse, business)).toBe(300)
+  })
+
   it('may fill their own lanes alone', async () => {
     const business = businessOf('live-0')
     const [first, second] = [0, 1].map((n) => captureOf(business, visitorOf('web-0'), [hitOf({ id: `h${n}` })]))
