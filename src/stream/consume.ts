@@ -1,11 +1,13 @@
 /** The loop of one partition: read · apply · answer · trim, with at most one save in flight. */
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import type { PoisonedRequest, ReadEntry } from './decode-entry.ts'
 import type { Lease } from './lease.ts'
 import type { AddressedAnswer, ApplyMicroBatch, MicroBatch } from './micro-batch.ts'
 import { pause } from './pause.ts'
+import { clearPending } from './positions.ts'
 import { groupAnswers, sendAnswers } from './reply.ts'
 import { compareIds } from './stream-id.ts'
 import type { StreamReader } from './stream-reader.ts'
@@ -19,6 +21,7 @@ const LARGEST_READ = 256
 const AFTER_TROUBLE_MS = 200
 
 export interface ConsumeDeps {
+  sql: Sql
   reader: StreamReader
   /** In the role `command`. */
   redis: Redis
@@ -59,6 +62,11 @@ export async function consumePartition(
       if (entries.length === 0) {
         entries = await (pending === undefined ? reader.read(position, count) : readUpTo(reader, position, pending))
         isFull = entries.length >= count
+        if (pending !== undefined && entriesUpTo(entries, pending) === 0) {
+          log.warn({ partition, pending }, 'the stream has lost the batch that was on its way')
+          await clearPending(deps.sql, lease, position)
+          pending = undefined
+        }
         count = nextCount(entries) ?? count
       }
     } catch (error) {

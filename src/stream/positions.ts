@@ -1,6 +1,6 @@
 /** The table of partitions: how far each has come, and who works on it. */
 import type { Sql } from '../stores/postgres.ts'
-import { leaseIsHeld } from './lease.ts'
+import { type Lease, leaseIsHeld } from './lease.ts'
 
 /** The committed position of every partition. */
 export async function readPositions(sql: Sql): Promise<Map<string, string>> {
@@ -22,4 +22,11 @@ export async function stuckPartitions(sql: Sql): Promise<{ partition: string; se
   return sql<{ partition: string; seconds: number }[]>`
     select partition, floor(extract(epoch from now() - pending_at))::int as seconds from positions
     where pending_at < now() - interval '10 seconds' order by partition`
+}
+
+/** Says that the batch which an owner before had stamped will not be repeated: Redis has lost it. */
+export async function clearPending(sql: Sql, { partition, epoch }: Lease, position: string): Promise<void> {
+  await sql`
+    update positions set pending = null, pending_at = null
+    where partition = ${partition} and epoch = ${epoch} and position = ${position}`
 }

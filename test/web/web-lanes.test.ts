@@ -139,6 +139,15 @@ describe('web events', () => {
     expect(await countRows(stack.clickhouse, business)).toBe(1)
   })
 
+  it('are not waited for when Redis has lost them and nothing follows', async () => {
+    await stack.sql`update positions set pending = '5-5', pending_at = now() - interval '1 day' where partition = 'web-0'`
+    road.worker('a', { apply: applier(web) })
+    await vi.waitUntil(async () => {
+      const stamped = await stack.sql`select from positions where pending is not null or pending_at is not null`
+      return stamped.count === 0
+    }, soon)
+  })
+
   it('move with the number of partitions, none lost or doubled', async () => {
     const door = await road.door()
     const business = newBusiness()
