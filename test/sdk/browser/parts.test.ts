@@ -13,7 +13,7 @@ import { openStore } from '../../../src/sdk/browser/open-store.ts'
 import { MAX_HITS, MAX_LENGTH, pickBatch } from '../../../src/sdk/browser/pick-batch.ts'
 import { randomId } from '../../../src/sdk/browser/random-id.ts'
 import { reachDepths } from '../../../src/sdk/browser/reach-depths.ts'
-import { outsideReferrer, readTouch } from '../../../src/sdk/browser/read-touch.ts'
+import { outsideReferrer, readReferrer, readTouch } from '../../../src/sdk/browser/read-touch.ts'
 import { makeShelf } from './make-shelf.ts'
 import { findFaults } from './wire-format.ts'
 
@@ -109,6 +109,11 @@ describe('a visit', () => {
     ['nonsense', undefined],
   ])('that came from %s came from %s', (referrer, told) => {
     expect(outsideReferrer(referrer, 'shop.example')).toBe(told)
+  })
+
+  it.each([2048, 2049, 9000])('that came from an address of %i characters tells what the service takes', (length) => {
+    const referrer = `https://news.example/${'a'.repeat(length)}`.slice(0, length)
+    expect(readReferrer(referrer, 'shop.example')).toBe(referrer.slice(0, 2048))
   })
 })
 
