@@ -14,7 +14,7 @@ export function partitionKind(kind: Request['kind']): PartitionKind {
 }
 
 /** Of a partition's name. */
-export const kindOf = (partition: string): string => partition.split('-')[0] ?? ''
+export const kindOf = (partition: string): PartitionKind => partition.split('-')[0] as PartitionKind
 
 /** What decides between the partitions of a kind: events are in order for a business, web events for a browser. */
 export const partitionKey = (request: Request): string =>

@@ -4,12 +4,13 @@ import { readPartitions } from '../../src/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
+import { kindOf, type PartitionKind } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { applyBatch } from '../apply-batch.ts'
 import type { ThreadBody, ThreadTools } from './task.ts'
 
-/** One for each loop that could run here, opened as they are needed: a live save never queues behind a backfill's. */
-const MOST_CONNECTIONS = 32
+/** Opened as they are needed. Each kind of lane has its own: a live save queues behind no backfill and no web event. */
+const MOST_CONNECTIONS = { live: 16, backfill: 16, web: 4 }
 
 export const runIngest: ThreadBody = async (config, tools, signal) => {
   // Leases are renewed beside the saves, not behind them.
@@ -17,12 +18,14 @@ export const runIngest: ThreadBody = async (config, tools, signal) => {
   try {
     // What STREAM_PARTITIONS says was asked when the process began: it may have been changed since.
     await readPartitions(leases)
-    const saves = connectPostgres(config.databaseUrl, { max: MOST_CONNECTIONS, name: 'sluice-ingest' })
+    const open = (kind: PartitionKind) =>
+      connectPostgres(config.databaseUrl, { max: MOST_CONNECTIONS[kind], name: `sluice-ingest-${kind}` })
+    const saves = { live: open('live'), backfill: open('backfill'), web: open('web') }
     try {
       await ingest({ leases, saves }, config, tools, signal)
     } finally {
       // Nothing is under way any more, but the driver waits for a connection that broke and was not used since.
-      await saves.end({ timeout: 1 })
+      await Promise.all(Object.values(saves).map((sql) => sql.end({ timeout: 1 })))
     }
   } finally {
     await leases.end({ timeout: 1 })
@@ -30,26 +33,26 @@ export const runIngest: ThreadBody = async (config, tools, signal) => {
 }
 
 async function ingest(
-  { leases, saves }: { leases: Sql; saves: Sql },
+  { leases, saves }: { leases: Sql; saves: Record<PartitionKind, Sql> },
   ...[{ redisUrl, clickhouseUrl, leaseMs }, { name, log, metrics }, signal]: Parameters<ThreadBody>
 ): Promise<void> {
   const redis = connectRedis(redisUrl, 'command', log)
   const clickhouse = connectClickHouse(clickhouseUrl)
   const connectReader = () => connectRedis(redisUrl, 'read', log)
   const pipeline = {
-    sql: saves,
     log,
     configs: new Map(),
     contactsOf: createContactCaches(),
     metrics: metricsOfSaves(metrics),
   }
-  const web = { sql: saves, clickhouse, log, metrics }
+  const web = { sql: saves.web, clickhouse, log, metrics }
   const loops = startIngestLoops(
     {
       sql: leases,
       redis,
       connectReader,
-      apply: (...batch) => applyBatch({ pipeline, web }, ...batch),
+      apply: (batch, ...rest) =>
+        applyBatch({ pipeline: { ...pipeline, sql: saves[kindOf(batch.partition)] }, web }, batch, ...rest),
       log,
       metrics,
     },

@@ -1,0 +1,65 @@
+/** Each kind of lane has connections of its own: what holds up one holds up no other. */
+import { expect, it } from 'vitest'
+import { createLogger } from '../../src/log.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { connectRedis } from '../../src/stores/redis.ts'
+import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
+import { createSubmitter } from '../../src/stream/submit.ts'
+import { runIngest } from '../../workers/threads/ingest.ts'
+import { createBusiness, openStack } from '../support/stack.ts'
+import { captureOf, hitOf, newVisitor } from '../web/web-lab.ts'
+import { event } from './road.ts'
+
+/** More web lanes than a thread ever has connections. */
+const PARTITIONS = 40
+
+it('a live save goes on while every web lane waits for Postgres', async () => {
+  const stack = await openStack()
+  const { sql } = stack
+  await sql`truncate positions`
+  await sql`update partitioning set partitions = ${PARTITIONS}`
+  const names = JSON.stringify(allPartitions(PARTITIONS))
+  await sql`insert into positions (partition) select json_array_elements_text(${names}::text::json)`
+  const log = createLogger({ level: 'silent', name: 'test' })
+  const stopping = new AbortController()
+  const config = { ...stack.config, ...stack, leaseMs: 60_000 }
+  const tools = { name: 'a', log, metrics: createMetrics(), tellTrouble: () => undefined }
+  const redis = {
+    publish: connectRedis(stack.redisUrl, 'publish'),
+    subscribe: connectRedis(stack.redisUrl, 'subscribe'),
+    command: stack.redis,
+  }
+  const limits = { answerTimeoutMs: 5000, backlogLimitBytes: 2 ** 28, maxInFlight: 1000 }
+  const door = createSubmitter({ sql, log, redis }, limits)
+  const working = runIngest(config, tools, stopping.signal)
+  const attended = async () =>
+    (await sql`select from positions where owner is not null`).count === allPartitions(PARTITIONS).length
+  await expect.poll(attended, { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => door.isOpen()).toBe(true)
+  const { businessId } = await createBusiness(sql)
+
+  const holder = await sql.reserve()
+  await holder`begin`
+  await holder`lock table erased_visits in access exclusive mode`
+  try {
+    for (let lane = 0; lane < PARTITIONS; lane += 1) {
+      let visitor = newVisitor()
+      while (partitionOf('web', visitor, PARTITIONS) !== `web-${lane}`) visitor = newVisitor()
+      await door.submit(captureOf(businessId, visitor, [hitOf()]), { wait: false })
+    }
+    const waiting = async () =>
+      (await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).count
+    await expect.poll(waiting, { timeout: 5000 }).toBeGreaterThanOrEqual(4)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect((await door.submit(event('live', businessId))).kind).toBe('answered')
+  } finally {
+    await holder`rollback`
+    holder.release()
+    stopping.abort()
+    await working
+    await door.close()
+    redis.publish.disconnect()
+    redis.subscribe.disconnect()
+    await stack.close()
+  }
+}, 60_000)
