@@ -235,6 +235,19 @@ describe('its limits', () => {
   })
 })
 
+it('what a full lane refuses is asked for again half a minute to a minute later', async () => {
+  const full = await runFrontDoor({ ...stack.config, backlogLimitBytes: 1 })
+  const json = body()
+  const sendAgain = () => speakTo(full.url)('POST', PATH, { json, headers: { 'user-agent': BROWSER } })
+  await sendAgain()
+  const answer = await sendAgain()
+  await full.close()
+  expect([answer.status, answer.body.error.code]).toEqual([503, 'unavailable'])
+  const seconds = Number(answer.headers.get('retry-after'))
+  expect(seconds).toBeGreaterThanOrEqual(30)
+  expect(seconds).toBeLessThanOrEqual(60)
+})
+
 describe('whose page it is', () => {
   it('is said by its business id', async () => {
     expect((await send(body({ businessId: undefined }))).status).toBe(400)

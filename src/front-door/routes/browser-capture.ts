@@ -29,8 +29,11 @@ async function submit(door: Door, call: Call, business: Business, capture: Captu
   const request = { kind: 'capture', businessId: business.id, receivedAt, requestId, ...capture } as const
   const submitted = await door.submitter.submit(request, { wait: false })
   door.metrics.answers.inc({ kind: 'capture', outcome: submitted.kind })
-  readOutcome(submitted)
+  readOutcome(submitted.kind === 'unavailable' ? { ...submitted, retryAfter: laterSeconds() } : submitted)
 }
+
+/** Lanes stay full for as long as ClickHouse is away: browsers keep what they have, and do not all come back at once. */
+const laterSeconds = (): number => 30 + Math.floor(Math.random() * 31)
 
 const CaptureData = Type.Object({ received: Type.Integer({ minimum: 1 }) }, { additionalProperties: false })
 
