@@ -3,6 +3,8 @@ import type { Sql } from '../stores/postgres.ts'
 
 /** Visits that one round deletes; the table is rewritten once a round, not once a visit. */
 const AT_ONCE = 200
+/** No insert is on its way for so long, whatever became of who sent it. */
+const SWEEP_AFTER = '1 hour'
 
 interface ErasedVisit {
   business_id: string
@@ -14,11 +16,15 @@ interface ErasedVisit {
 
 /**
  * Deletes what erased people's browsers captured from ClickHouse. Batches that are stamped from now on leave it out by
- * themselves; those that were on their way are waited for first, so that none arrives after the deletion, and one that an
- * earlier owner still sends is a repeat. Every step can be repeated. Returns the number of visits.
+ * themselves; those that were on their way are waited for first. One that an earlier owner still sends is a repeat only while
+ * ClickHouse remembers the first, which it does not for long when all of it was deleted: so the same is deleted once more,
+ * later. Every step can be repeated. Returns the number of visits.
  */
 export async function finishWebErasures(deps: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
-  const { sql, clickhouse } = deps
+  return (await deleteOpen(deps)) + (await sweepClosed(deps))
+}
+
+async function deleteOpen({ sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
   const open = await sql`select from erased_visits where deleted_at is null limit 1`
   if (open.count === 0) return 0
   await noteBatchesUnderWay(sql)
@@ -30,6 +36,22 @@ export async function finishWebErasures(deps: { sql: Sql; clickhouse: ClickHouse
   if (visits.length === 0) return 0
   await deleteHits(clickhouse, visits)
   await closeVisits(sql, visits)
+  return visits.length
+}
+
+async function sweepClosed({ sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
+  const visits = await sql<ErasedVisit[]>`
+    select business_id, visitor_id, from_at, to_at from erased_visits
+    where swept_at is null and deleted_at < now() - ${SWEEP_AFTER}::interval
+    order by deleted_at limit ${AT_ONCE}`
+  if (visits.length === 0) return 0
+  await deleteHits(clickhouse, visits)
+  await sql`
+    update erased_visits v set swept_at = now()
+    from json_to_recordset(${JSON.stringify(visits)}::text::json)
+      as done (business_id uuid, visitor_id text, from_at bigint, to_at bigint)
+    where v.business_id = done.business_id and v.visitor_id = done.visitor_id and v.from_at = done.from_at
+      and v.to_at = done.to_at and v.deleted_at is not null`
   return visits.length
 }
 

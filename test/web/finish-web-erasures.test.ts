@@ -88,14 +88,33 @@ it('waits for what was on its way, also when its owner dies and another repeats 
   await stampBatch(deps.sql, batch)
   await erase(business, ann)
   expect(await finishWebErasures(deps)).toBe(0)
-  const insert = () => insertHits(deps.clickhouse, linesOf(batch, []), tokenOf(batch), AbortSignal.timeout(10_000))
-  await insert()
+  await insertHits(deps.clickhouse, linesOf(batch, []), tokenOf(batch), AbortSignal.timeout(10_000))
   expect(await finishWebErasures(deps)).toBe(0)
   await stack.sql`update positions set epoch = 2 where partition = ${lane.partition}`
   await lane.run({ ...batch, epoch: 2 })
   expect(await finishWebErasures(deps)).toBe(1)
-  await insert()
   expect(await hitsOf(business)).toEqual([])
+})
+
+it('deletes once more, an hour later, what came so late that ClickHouse had forgotten it', async () => {
+  const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
+  await linkTo(business, visitor, [[0, ann]])
+  const batch = lane.batchOf(captureOf(business, visitor, at(1)))
+  await stampBatch(deps.sql, batch)
+  await erase(business, ann)
+  // All of it is the erased person's: nothing is inserted, and so no token is known.
+  await lane.run(batch)
+  expect(await finishWebErasures(deps)).toBe(1)
+  await insertHits(deps.clickhouse, linesOf(batch, []), tokenOf(batch), AbortSignal.timeout(10_000))
+  expect(await hitsOf(business)).toEqual(['h1'])
+  const wait = (time: string) =>
+    stack.sql`update erased_visits set deleted_at = now() - ${time}::interval where business_id = ${business}`
+  await wait('59 minutes')
+  expect(await finishWebErasures(deps)).toBe(0)
+  await wait('61 minutes')
+  expect(await finishWebErasures(deps)).toBe(1)
+  expect(await hitsOf(business)).toEqual([])
+  expect(await finishWebErasures(deps)).toBe(0)
 })
 
 it('keeps no trace of a visitor that was erased between the stamp and the commit', async () => {

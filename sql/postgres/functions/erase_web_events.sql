@@ -16,5 +16,5 @@ as $$
   ) visits
   where contact_id = any (p_ids) and visitor_id ~ '^[0-9a-f]{32}$'
   on conflict (business_id, visitor_id, from_at) do update set
-    to_at = greatest(erased_visits.to_at, excluded.to_at), behind = null, deleted_at = null
+    to_at = greatest(erased_visits.to_at, excluded.to_at), behind = null, deleted_at = null, swept_at = null
 $$;
