@@ -1,7 +1,8 @@
 -- Browsers, known or not: when they were seen, how they came, whose they are, and what they did while they were nobody's.
 
 -- One sequence for all: a visitor that was erased and comes back is newer than what ClickHouse had of it.
-create sequence visitor_revisions;
+-- In steps of two: one past a state is the mark that it was forgotten, and below whatever comes after.
+create sequence visitor_revisions increment by 2;
 
 alter table visitors
   -- The first contact that identified the browser; null while nobody has.

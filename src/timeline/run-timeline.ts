@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts'
-import { forgetVisitors } from '../contacts/forget-visitors.ts'
 import { pause } from '../stream/pause.ts'
 import { finishWebErasures } from '../web/finish-web-erasures.ts'
 import { keepWebEvents } from '../web/keep-web-events.ts'
 import { finishErasures } from './finish-erasures.ts'
+import { forgetVisitors } from './forget-visitors.ts'
 import { describeFault } from './insert-events.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { observeOutbox } from './observe.ts'
@@ -79,7 +79,7 @@ function createChores(deps: TimelineDeps) {
     erase: every(1000, () => finishErasures(deps)),
     eraseWeb: every(1000, () => finishWebErasures(deps)),
     purge: every(10_000, () => purgeOutbox(sql, config.outboxKeepMs)),
-    forget: every(10_000, () => forgetVisitors(sql, Date.now() - config.anonymousKeepMs)),
+    forget: every(10_000, () => forgetVisitors(deps, Date.now() - config.anonymousKeepMs)),
     keepWeb: every(60_000, async () => {
       if (config.webEventsKeepDays !== undefined) await keepWebEvents(clickhouse, config.webEventsKeepDays)
     }),

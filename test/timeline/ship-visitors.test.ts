@@ -1,6 +1,6 @@
 /** Visitors in ClickHouse: as Postgres has them, whatever the order of arrival, and gone with the person. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { forgetVisitors } from '../../src/contacts/forget-visitors.ts'
+import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
 import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { insertStates } from '../../src/timeline/insert-states.ts'
 import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
@@ -163,8 +163,13 @@ it('whom nobody has identified are forgotten once they stay away; others are not
     (await lab.sql`select 1 from visitors where business_id = ${businessId}`).length,
     (await lab.sql`select 1 from visitor_events where business_id = ${businessId}`).length,
   ]
-  await forgetVisitors(lab.sql, NOW - 10)
-  expect(await left()).toEqual([2, 1])
-  await forgetVisitors(lab.sql, NOW - 9)
-  expect(await left()).toEqual([1, 0])
+  await ship()
+  const shown = async () => (await read('visitors')).filter(({ erased }) => erased === 0).length
+  await forgetVisitors(lab, NOW - 10)
+  expect([...(await left()), await shown()]).toEqual([2, 1, 2])
+  await forgetVisitors(lab, NOW - 9)
+  expect([...(await left()), await shown()]).toEqual([1, 0, 1])
+  await pipeline.browser(browser(businessId, browserFact('e', V, { occurredAt: NOW }), NOW))
+  await ship()
+  expect(await shown()).toBe(2)
 })
