@@ -24,10 +24,13 @@ export function readCapture(raw: unknown, business: Business, now: number): Capt
   const { visitorId, hits, first, latest } = checked.body
   const faults = uncleanIssues(idsOf(checked.body))
   if (faults.length > 0) return refuse('invalid_request', faults)
+  // Whoever comes looks at a page; the script tells with nothing else how.
+  const comes = hits.some(({ kind }) => kind === 'page_view')
+  const touches = { first: readTouch(first, now), latest: readTouch(latest, now) }
   return {
     visitorId,
     hits: hits.map((hit) => readHit(hit, now)),
-    touches: { first: readTouch(first, now), latest: readTouch(latest, now) },
+    touches: comes ? touches : { first: null, latest: null },
   }
 }
 

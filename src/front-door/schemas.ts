@@ -122,8 +122,8 @@ const words = (names: readonly string[], description: string) =>
 /** How a visitor came. */
 export const TouchSchema = Type.Object({
   ageMs,
-  url: text(1, 2048, 'The page that the visitor came to.', 'https://shop.example/?utm_source=news'),
-  referrer: optionalText(2048, 'The page of another site that led there.'),
+  url: text(1, 512, 'The page that the visitor came to.', 'https://shop.example/?utm_source=news'),
+  referrer: optionalText(512, 'The page of another site that led there.'),
   utm: words(UTM_FIELDS, 'The utm_… parameters.'),
   clickIds: words(CLICK_IDS, 'The click ids of ad platforms.'),
 })

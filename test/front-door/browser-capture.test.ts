@@ -127,6 +127,13 @@ describe('what a page sends of itself', () => {
     })
   })
 
+  it('tells how the visitor came with a page view alone', async () => {
+    const sent = body({ hits: [hit({ kind: 'time', activeMs: 5 })], first: { ageMs: 0, url: 'https://a.example/' } })
+    expect((await send(sent)).status).toBe(200)
+    const [request] = await taken(sent.visitorId)
+    expect(request?.touches).toEqual({ first: null, latest: null })
+  })
+
   it('is no older than a week and an hour', async () => {
     const sent = body({ hits: [hit({ ageMs: WEEK }), hit({ id: 'h2', ageMs: WEEK + 1 })] })
     await send(sent)
@@ -181,9 +188,9 @@ describe('its limits', () => {
       () => ({ hits: [hit({ kind: 'scroll', depth: 101 })] }),
     ],
     [
-      'a landing page of 2,048 characters',
-      () => ({ first: { ageMs: 0, url: 'x'.repeat(2048) } }),
-      () => ({ first: { ageMs: 0, url: 'x'.repeat(2049) } }),
+      'a landing page of 512 characters',
+      () => ({ first: { ageMs: 0, url: 'x'.repeat(512) } }),
+      () => ({ first: { ageMs: 0, url: 'x'.repeat(513) } }),
     ],
     [
       'a campaign of 512 characters',
