@@ -112,7 +112,10 @@ export const IdentifySchema = Type.Object({
   traits,
   method: optionalText(64, 'The door used, in your words.', 'signup'),
   visitorId,
-  ageMs: Type.Optional(ageMs),
+  ageMs: Type.Optional({
+    ...ageMs,
+    description: 'Of a page that tells late: how many milliseconds ago, by its own clock.',
+  }),
   businessId,
 })
 

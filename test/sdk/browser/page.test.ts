@@ -202,6 +202,7 @@ describe('a call', () => {
     const [body] = await until(() => web.service.of('identify').length > 0 && web.service.of('identify'))
     expect(body).toEqual({
       businessId: BUSINESS,
+      ageMs: expect.any(Number) as number,
       visitorId: await page.evaluate('sluice.visitorId()'),
       identity: { email: 'ann@x.io', platformCustomerId: 7 },
       profile: { name: 'Ann Lee' },
