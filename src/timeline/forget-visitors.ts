@@ -32,7 +32,7 @@ async function forgetSome(sql: Sql, clickhouse: ClickHouseClient, before: number
     order by last_seen_at limit ${STEP}`
   const marks = stale.map((visitor) => JSON.stringify({ ...visitor, revision: visitor.revision + 1, erased: 1 }))
   // ClickHouse first: whoever dies in between does both again.
-  await insertStates(clickhouse, 'visitors', marks)
+  for (const table of ['visitors', 'visitor_touches'] as const) await insertStates(clickhouse, table, marks)
   await sql`
     delete from visitors v
     using json_to_recordset(${JSON.stringify(stale)}::text::json) as s (business_id uuid, visitor_id text, revision bigint)

@@ -33,7 +33,10 @@ beforeEach(async () => {
 async function ship(): Promise<void> {
   while (await shipOutbox(lab, lab.lease));
 }
-async function read(table: 'visitors' | 'visitor_links', final = true): Promise<Record<string, unknown>[]> {
+async function read(
+  table: 'visitors' | 'visitor_links' | 'visitor_touches',
+  final = true,
+): Promise<Record<string, unknown>[]> {
   const query = `select * from ${table} ${final ? 'final' : ''} where business_id = '${businessId}' order by all
     settings output_format_json_quote_64bit_integers = 0`
   return await (await lab.clickhouse.query({ query, format: 'JSONEachRow' })).json()
@@ -156,8 +159,9 @@ it('of the person before do not get what the erased one did, nor what comes sinc
 
 it('whom nobody has identified are forgotten once they stay away; others are not', async () => {
   const other = 'd'.repeat(32)
-  await pipeline.browser(browser(businessId, browserFact('e', V, { occurredAt: NOW - 10 }), NOW - 10))
-  await pipeline.browser(browser(businessId, browserFact('e', other, { occurredAt: NOW - 10 }), NOW - 10))
+  const came = { occurredAt: NOW - 10, latest: { ...TOUCH, at: NOW - 20 } }
+  await pipeline.browser(browser(businessId, browserFact('e', V, came), NOW - 10))
+  await pipeline.browser(browser(businessId, browserFact('e', other, came), NOW - 10))
   await pipeline.identify(isAnn(other))
   const left = async () => [
     (await lab.sql`select 1 from visitors where business_id = ${businessId}`).length,
@@ -169,6 +173,8 @@ it('whom nobody has identified are forgotten once they stay away; others are not
   expect([...(await left()), await shown()]).toEqual([2, 1, 2])
   await forgetVisitors(lab, NOW - 9)
   expect([...(await left()), await shown()]).toEqual([1, 0, 1])
+  const touched = (await read('visitor_touches')).filter(({ erased }) => erased === 0)
+  expect(touched.map(({ visitor_id }) => visitor_id)).toEqual([other])
   await pipeline.browser(browser(businessId, browserFact('e', V, { occurredAt: NOW }), NOW))
   await ship()
   expect(await shown()).toBe(2)
