@@ -336,9 +336,9 @@ describe('a request', () => {
     expect(Object.keys(compose(hit(95)))).toEqual(['businessId', 'visitorId', 'hits'])
   })
 
-  it('tells of a person what the page said, and nothing more', () => {
+  it('tells of a person what the page said and how long ago, and nothing more', () => {
     const body = compose({ road: 'identify', at: 1, key: 'k', body: { identity: { email: 'a@x.io' } } })
-    expect(body).toEqual({ ...caller, identity: { email: 'a@x.io' } })
+    expect(body).toEqual({ ...caller, identity: { email: 'a@x.io' }, ageMs: 99 })
   })
 
   it('fits 64 KiB when everything in it is as long as it can be', () => {
