@@ -32,8 +32,11 @@ async function submit(door: Door, call: Call, business: Business, capture: Captu
   readOutcome(submitted.kind === 'unavailable' ? { ...submitted, retryAfter: laterSeconds() } : submitted)
 }
 
-/** Lanes stay full for as long as ClickHouse is away: browsers keep what they have, and do not all come back at once. */
-const laterSeconds = (): number => 30 + Math.floor(Math.random() * 31)
+/**
+ * Lanes stay full for as long as ClickHouse is away: browsers keep what they have, and do not all come back at once. No
+ * longer than this, since the script's deliberate calls wait with it.
+ */
+const laterSeconds = (): number => 5 + Math.floor(Math.random() * 6)
 
 const CaptureData = Type.Object({ received: Type.Integer({ minimum: 1 }) }, { additionalProperties: false })
 
