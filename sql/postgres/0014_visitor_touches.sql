@@ -19,7 +19,11 @@ create table visitor_touches (
 insert into visitor_touches (business_id, visitor_id, digest, at, until, touch)
   select business_id, visitor_id, md5((told - 'at')::text)::uuid, (told ->> 'at')::bigint, (told ->> 'at')::bigint, told - 'at'
   from visitors cross join lateral (values (first_touch), (latest_touch)) as both_ends (told)
-  where told is not null
+  where told is not null and not exists (
+    select from erased_visits e
+    where e.business_id = visitors.business_id and e.visitor_id = visitors.visitor_id
+      and (told ->> 'at')::bigint >= e.from_at and (told ->> 'at')::bigint < e.to_at
+  )
   on conflict do nothing;
 
 -- How the browsers of the row came is news as well.

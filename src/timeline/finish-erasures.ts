@@ -2,6 +2,7 @@ import { scrubOutbox } from '../contacts/scrub-outbox.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
+import { LONG_STATEMENT } from './look-up-events.ts'
 import { insertSnapshots } from './send-snapshots.ts'
 import { textLiteral } from './text-literal.ts'
 
@@ -77,7 +78,8 @@ async function deleteFromClickHouse(clickhouse: ClickHouseClient, erasures: Eras
     // In a browser of others too the time stays, and is nobody's.
     `visitor_links update contact_id = defaultValueOfTypeName('UUID'), erased = 1 where ${where}`,
   ]) {
-    await clickhouse.command({ query: `alter table ${condition} settings mutations_sync = 2` })
+    const query = `alter table ${condition} settings mutations_sync = 2`
+    await clickhouse.command({ query, clickhouse_settings: LONG_STATEMENT })
   }
 }
 
@@ -109,7 +111,7 @@ function olderOf({ business_id, visitor_revision }: Erasure, visitorIds: string[
 async function deleteVisitors(clickhouse: ClickHouseClient, table: string, those: string[]): Promise<void> {
   if (those.length === 0) return
   const query = `alter table ${table} delete where (${those.join(') or (')}) settings mutations_sync = 2`
-  await clickhouse.command({ query })
+  await clickhouse.command({ query, clickhouse_settings: LONG_STATEMENT })
 }
 
 const idList = (erasures: Erasure[]) => `{${erasures.map(({ contact_id }) => contact_id).join(',')}}`

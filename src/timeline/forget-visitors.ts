@@ -29,6 +29,11 @@ async function forgetSome(sql: Sql, clickhouse: ClickHouseClient, before: number
   const stale = await sql<{ business_id: string; visitor_id: string; revision: number }[]>`
     select business_id, visitor_id, revision from visitors
     where contact_id is null and current_contact_id is null and last_seen_at < ${before}
+      -- Somebody may have had it between two who were erased.
+      and not exists (
+        select from visitor_links l
+        where l.business_id = visitors.business_id and l.visitor_id = visitors.visitor_id and l.contact_id is not null
+      )
     order by last_seen_at limit ${STEP}`
   const marks = stale.map((visitor) => JSON.stringify({ ...visitor, revision: visitor.revision + 1, erased: 1 }))
   // ClickHouse first: whoever dies in between does both again.

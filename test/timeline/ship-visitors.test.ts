@@ -107,6 +107,26 @@ it('go with the person, and what arrives late brings nothing back; who comes ane
   expect(await lab.sql`select 1 from erasures where business_id = ${businessId} and visitor_ids <> '{}'`).toEqual([])
 })
 
+it('go with the person however many they are', async () => {
+  const { contactId } = await pipeline.identify(isAnn(V))
+  await lab.sql`
+    insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
+    select ${businessId}, ${contactId}, 'many-' || n || repeat('x', 90), ${NOW} from generate_series(1, 4000) n`
+  await lab.sql`
+    insert into visitors (business_id, visitor_id, contact_id, current_contact_id, linked_at)
+    select business_id, visitor_id, contact_id, contact_id, linked_at from contact_visitors
+    where business_id = ${businessId} and visitor_id like 'many-%'`
+  await lab.sql`
+    insert into visitor_links (business_id, visitor_id, from_at, contact_id)
+    select business_id, visitor_id, 0, contact_id from contact_visitors
+    where business_id = ${businessId} and visitor_id like 'many-%'`
+  await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })
+  await ship()
+  await finishErasures(lab)
+  expect(await lab.sql`select from erasures where business_id = ${businessId} and deleted_at is null`).toEqual([])
+  expect((await read('visitors')).filter(({ erased }) => erased === 0)).toEqual([])
+})
+
 it('of somebody else too stay, without what the person told', async () => {
   await pipeline.browser(browser(businessId, browserFact('e', V, { first: TOUCH, latest: TOUCH })))
   const ann = await pipeline.identify(isAnn(V))
