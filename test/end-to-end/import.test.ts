@@ -171,9 +171,11 @@ async function findContact({ secretKey }: TestBusiness, customer: string): Promi
   const response = await fetch(`${url}/api/contacts?platformCustomerId=${customer}`, {
     headers: { authorization: `Bearer ${secretKey}` },
   })
-  const { data } = (await response.json()) as { data: { contacts: Contact[] } }
-  const [contact] = data.contacts
-  if (!contact) throw new Error(`No contact for ${customer}`)
+  const { data } = (await response.json()) as { data: { contacts: (Contact & { engagement: unknown })[] } }
+  const [found] = data.contacts
+  if (!found) throw new Error(`No contact for ${customer}`)
+  // It follows the timeline, and time.
+  const { engagement: _, ...contact } = found
   return contact
 }
 
