@@ -71,7 +71,7 @@ async function findRemains({ own: { sql, redis } }: World): Promise<string[]> {
     select (select count(*)::int from dead_letters) as "dead letters",
       (select count(*)::int from outbox where shipped_at is null) as "rows that are not shipped",
       (select count(*)::int from erasures where deleted_at is null) as "unfinished erasures",
-      (select abs(count(*) - 2 * (select partitions from partitioning))::int from positions) as "positions too many or few",
+      (select abs(count(*) - 3 * (select partitions from partitioning))::int from positions) as "positions too many or few",
       (select count(*)::int from pg_prepared_xacts) as "prepared transactions"`
   const partitions = await sql<{ partition: string }[]>`select partition from positions`
   const backlogs = await Promise.all(partitions.map(({ partition }) => redis.hgetall(backlogKey(partition))))
