@@ -49,6 +49,7 @@ const Environment = Type.Object({
     }),
   ),
   ANSWER_TIMEOUT_MS: whole(1, 600_000, 10_000),
+  RATE_LIMIT_TIMEOUT_MS: whole(1, 5000, 50),
   BACKLOG_LIMIT_BYTES: whole(1, Number.MAX_SAFE_INTEGER, 268_435_456),
   MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
   LEASE_MS: whole(100, 600_000, 4000),
@@ -92,6 +93,8 @@ export interface Config {
   /** Undefined: what Postgres says, 2 on an empty database. */
   streamPartitions: number | undefined
   answerTimeoutMs: number
+  /** How long a request waits for Redis to count it, before it is let through uncounted. */
+  rateLimitTimeoutMs: number
   /** Bytes of waiting requests per partition. */
   backlogLimitBytes: number
   maxInFlight: number
@@ -135,6 +138,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     workerThreads: read.WORKER_THREADS,
     streamPartitions: read.STREAM_PARTITIONS,
     answerTimeoutMs: read.ANSWER_TIMEOUT_MS,
+    rateLimitTimeoutMs: read.RATE_LIMIT_TIMEOUT_MS,
     backlogLimitBytes: read.BACKLOG_LIMIT_BYTES,
     maxInFlight: read.MAX_IN_FLIGHT,
     leaseMs: read.LEASE_MS,

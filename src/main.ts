@@ -77,7 +77,7 @@ async function openStores(config: Config, log: Logger) {
     publish: connectRedis(redisUrl, 'publish', log),
     subscribe: connectRedis(redisUrl, 'subscribe', log),
     command: connectRedis(redisUrl, 'command', log),
-    limiter: connectRedis(redisUrl, 'limiter', log),
+    limiter: connectRedis(redisUrl, 'limiter', log, { commandTimeout: config.rateLimitTimeoutMs }),
   }
   const close = async () => {
     for (const connection of Object.values(redis)) connection.disconnect()

@@ -1,6 +1,6 @@
 /**
  * Requests a minute, counted in Redis. A window opens with its first request and lasts 60 s. When Redis cannot be asked
- * within 50 ms (the connection's own limit), every request is let through: the limiter fails open, fast.
+ * in time (RATE_LIMIT_TIMEOUT_MS, the connection's own limit), every request is let through: the limiter fails open, fast.
  * Requests of one event-loop tick ask together: a question for each would cost more than the rest of the road.
  */
 import { setImmediate } from 'node:timers'

@@ -19,12 +19,11 @@ const ROLES: Record<RedisRole, RedisOptions> = {
   // One connection per blocking reader; the reader itself watches for a read that never returns, much sooner.
   read: { maxRetriesPerRequest: null },
   command: { maxRetriesPerRequest: 1, commandTimeout: 5000 },
-  // The limiter fails open, so failing must be fast.
+  // The limiter fails open, so failing must be fast: whoever connects it says how fast.
   limiter: {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
-    commandTimeout: 50,
     socketTimeout: 1000,
     enableAutoPipelining: true,
   },
@@ -32,7 +31,12 @@ const ROLES: Record<RedisRole, RedisOptions> = {
 }
 
 /** Connects in the background and for ever again after a loss; commands fail as their role says meanwhile. */
-export function connectRedis(url: string, role: RedisRole, log?: Logger): Redis {
+export function connectRedis(
+  url: string,
+  role: RedisRole,
+  log?: Logger,
+  limits?: Pick<RedisOptions, 'commandTimeout'>,
+): Redis {
   const redis = new Redis(url, {
     connectionName: `sluice-${role}`,
     connectTimeout: 5000,
@@ -41,6 +45,7 @@ export function connectRedis(url: string, role: RedisRole, log?: Logger): Redis 
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     retryStrategy: (attempt) => Math.min(50 * attempt, 500),
     ...ROLES[role],
+    ...limits,
   })
   // Without a listener ioredis prints to the console; what a loss means, the failing commands tell.
   redis.on('error', (error: Error) => log?.debug({ err: error, role }, 'redis connection lost'))

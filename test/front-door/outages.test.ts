@@ -16,7 +16,7 @@ let door: FrontDoor
 let speak: Speak
 let tenant: TestBusiness
 beforeEach(async () => {
-  stack = await openStack({ ANSWER_TIMEOUT_MS: '1000' })
+  stack = await openStack({ ANSWER_TIMEOUT_MS: '1000', RATE_LIMIT_TIMEOUT_MS: '50' })
   redis = await startOwnRedis()
   door = await runFrontDoor({ ...stack.config, redisUrl: redis.url })
   speak = speakTo(door.url)
