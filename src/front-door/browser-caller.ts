@@ -1,6 +1,6 @@
 /** Pages: callers without a secret key, of any origin that their business allows. */
 import { isbot } from 'isbot'
-import { RequestError } from '../errors.ts'
+import { type ErrorCode, RequestError } from '../errors.ts'
 import { type UnkeyedRoad, chargeAddress, chargeUnkeyed } from './charge.ts'
 import { invalidRequest, isRecord } from './check-body.ts'
 import type { Call, Door, Route } from './door.ts'
@@ -13,6 +13,24 @@ export interface Page {
   business: Business
   body: unknown
 }
+
+/** What any call of a page can be refused with. */
+export const PAGE_ERRORS: readonly ErrorCode[] = [
+  'invalid_api_key',
+  'malformed_json',
+  'invalid_request',
+  'business_mismatch',
+  'business_inactive',
+  'business_not_found',
+  'origin_not_allowed',
+  'method_not_allowed',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal',
+  'unavailable',
+  'outcome_unknown',
+]
 
 /**
  * The body of a page's call, and whose page it is: it names its business by a publishable key (`keyHolder`) or in the body.

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { findCaller } from '../authenticate.ts'
-import { admitPage, isBot } from '../browser-caller.ts'
+import { PAGE_ERRORS, admitPage, isBot } from '../browser-caller.ts'
 import { CaptureSchema } from '../capture-schema.ts'
 import { chargeVisitor } from '../charge.ts'
 import type { Call, Door, Reply, Route } from '../door.ts'
@@ -71,21 +71,6 @@ export const browserCaptureRoute: Route = {
       },
     },
     replies: { 200: { description: 'It is kept.', data: CaptureData, example: { received: 1 } } },
-    errors: [
-      'invalid_api_key',
-      'malformed_json',
-      'invalid_request',
-      'business_mismatch',
-      'business_inactive',
-      'business_not_found',
-      'origin_not_allowed',
-      'method_not_allowed',
-      'payload_too_large',
-      'unsupported_media_type',
-      'rate_limited',
-      'internal',
-      'unavailable',
-      'outcome_unknown',
-    ],
+    errors: PAGE_ERRORS,
   },
 }

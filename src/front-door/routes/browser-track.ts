@@ -1,6 +1,6 @@
 import type { BrowserFact } from '../../rules/facts.ts'
 import { findCaller } from '../authenticate.ts'
-import { admitPage, isBot } from '../browser-caller.ts'
+import { PAGE_ERRORS, admitPage, isBot } from '../browser-caller.ts'
 import { chargeVisitor } from '../charge.ts'
 import { type Call, type Door, type Reply, type Route } from '../door.ts'
 import { BODY_LIMITS } from '../read-body.ts'
@@ -82,22 +82,6 @@ export const browserTrackRoute: Route = {
         example: { queued: true, event: 'form_submitted', interpreted },
       },
     },
-    errors: [
-      'invalid_api_key',
-      'malformed_json',
-      'invalid_request',
-      'properties_too_large',
-      'business_mismatch',
-      'business_inactive',
-      'business_not_found',
-      'origin_not_allowed',
-      'method_not_allowed',
-      'payload_too_large',
-      'unsupported_media_type',
-      'rate_limited',
-      'internal',
-      'unavailable',
-      'outcome_unknown',
-    ],
+    errors: ['properties_too_large', ...PAGE_ERRORS],
   },
 }
