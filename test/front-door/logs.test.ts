@@ -64,7 +64,7 @@ it('tells of each request without a key, a query or a person', async () => {
   }
 })
 
-// Every write to that device fails as on a full disk.
+// Every write to that device fails as on a full disk. Left out where there is no such device: it is Linux's own.
 it.skipIf(!existsSync('/dev/full'))('answers on while the disk under its log is full', async () => {
   const stack = await openStack()
   const port = await freePort()

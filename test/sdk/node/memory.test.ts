@@ -1,12 +1,20 @@
 /** What a batch holds is what is under way, however many events there are. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { type BatchEvent, Sluice } from '../../../src/sdk/node/sluice.ts'
 
 const MEGABYTE = 1_000_000
 const EVENTS = 300
 
-const { Bun, gc } = globalThis as { Bun?: { gc(isSync: boolean): void }; gc?: () => void }
-const collect = Bun ? () => Bun.gc(true) : gc
+const { Bun } = globalThis as { Bun?: { gc(isSync: boolean): void } }
+const collect = Bun ? () => Bun.gc(true) : takeCollector()
+
+/** Node and Deno tell theirs to contexts that are made after it was asked for. */
+function takeCollector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+}
 
 /** Takes every event, at once. */
 const takeAll = (_url: string, { body }: RequestInit): Promise<Response> => {
@@ -14,7 +22,7 @@ const takeAll = (_url: string, { body }: RequestInit): Promise<Response> => {
   return Promise.resolve(Response.json({ data: { recorded: events.length } }))
 }
 
-it.skipIf(!collect)('lets go of what it has sent', async () => {
+it('lets go of what it has sent', async () => {
   const sluice = new Sluice({ apiKey: 'sk_live_test', baseUrl: 'http://127.0.0.1', fetch: takeAll })
   let held = 0
   function* source(): Generator<BatchEvent> {
@@ -22,10 +30,10 @@ it.skipIf(!collect)('lets go of what it has sent', async () => {
       const properties = { note: String(number).padEnd(MEGABYTE / 4, '.') }
       yield { event: 'past', identity: { platformCustomerId: number }, properties }
     }
-    collect?.()
+    collect()
     held = process.memoryUsage().heapUsed
   }
-  collect?.()
+  collect()
   const before = process.memoryUsage().heapUsed
   const { recorded } = await sluice.trackBatch(source())
   expect(recorded).toBe(EVENTS)
