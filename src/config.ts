@@ -81,6 +81,9 @@ const Environment = Type.Object({
   ),
 })
 
+/** Every variable that is read. */
+export const VARIABLES: readonly string[] = Object.keys(Environment.properties)
+
 export interface Config {
   port: number
   host: string
@@ -158,7 +161,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
 }
 
 function checkEnvironment(env: Record<string, string | undefined>): Static<typeof Environment> {
-  const named = Object.keys(Environment.properties).map((name) => [name, env[name]?.trim()] as const)
+  const named = VARIABLES.map((name) => [name, env[name]?.trim()] as const)
   const given = Object.fromEntries(named.filter(([, text]) => text !== undefined && text !== ''))
   const candidate = Value.Default(Environment, Value.Convert(Environment, { ...given }))
   const unreadable = Object.keys(given).filter((name) => name.endsWith('_URL') && !isReadableUrl(given[name] ?? ''))

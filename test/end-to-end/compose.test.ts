@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { VARIABLES } from '../../src/config.ts'
 
 interface Service {
   image: string
@@ -122,6 +123,13 @@ describe('the Compose file', () => {
   test('shows no password on a command line', () => {
     for (const [name, { command = [] }] of all) expect(command.join(' '), name).not.toMatch(/PASSWORD|localonly/)
     expect(compose.configs['redis-password']?.content).toBe('requirepass ${REDIS_PASSWORD:-localonly}\n')
+  })
+
+  test('passes on every setting that means something in a container', () => {
+    const passed = new Set(Object.keys({ ...frontDoor.environment, ...workers.environment }))
+    const left = VARIABLES.filter((name) => !passed.has(name))
+    // The image says where its data lie; one container has one port, and imports are told their key on the spot.
+    expect(left).toEqual(['HOST', 'DATA_DIR', 'REUSE_PORT', 'SLUICE_API_KEY'])
   })
 
   test('takes every password from the environment', () => {
