@@ -1,5 +1,6 @@
 /** The whole service on a stack of its own: front door, ingest loops and timeline, in this process, over real HTTP. */
 import { uuidv7 } from 'uuidv7'
+import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { createLogger } from '../../src/log.ts'
 import { runFrontDoor } from '../../src/main.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
@@ -20,7 +21,7 @@ export async function openService(environment: Record<string, string> = {}): Pro
   const log = createLogger({ level: 'silent', name: 'test' })
   const sql = connectPostgres(stack.databaseUrl, { max: 8, name: 'test-workers' })
   const redis = connectRedis(stack.redisUrl, 'command', log)
-  const pipeline = { sql, log, configs: new Map() }
+  const pipeline = { sql, log, configs: new Map(), contactsOf: createContactCaches() }
   const web = { sql, clickhouse: stack.clickhouse, log }
   const loops = startIngestLoops(
     {
