@@ -5,12 +5,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
+import { freePort } from '../../src/embedded/run-engine.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -18,6 +19,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const WHOLE_FILE = join(ROOT, '../shared/data/cdnow.csv')
 const FIXTURE = join(ROOT, 'test/end-to-end/fixtures/cdnow-sample.csv')
 const ONE_CUSTOMER_IN = 34
+/** Customers who are read back over HTTP as well. */
+const ASKED = 12
 
 interface Purchase {
   customer: string
@@ -118,14 +121,6 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> 
   await gone
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
-
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 30_000
   while (!(await condition())) {
@@ -160,14 +155,8 @@ async function runImport({ businessId, secretKey }: TestBusiness, file: string, 
   return JSON.parse(out) as Summary
 }
 
-interface Contact {
-  contactId: string
-  revenue: { total: number; currency: string; byCurrency: Record<string, number> }
-  orderCount: number
-  events: { event: string; firstAt: string; lastAt: string; count: number }[]
-}
-
-async function findContact({ secretKey }: TestBusiness, customer: string): Promise<Contact> {
+/** As a caller of the service reads them back. */
+async function askForContact({ secretKey }: TestBusiness, customer: string): Promise<Contact> {
   const response = await fetch(`${url}/api/contacts?platformCustomerId=${customer}`, {
     headers: { authorization: `Bearer ${secretKey}` },
   })
@@ -179,10 +168,22 @@ async function findContact({ secretKey }: TestBusiness, customer: string): Promi
   return contact
 }
 
-/** Every customer as the service reads them back; the ids too, by which ClickHouse knows them. */
+/** Every customer; the ids too, by which ClickHouse knows them. A few as callers read them back: each asks for a score too. */
 async function readContacts(business: TestBusiness): Promise<Map<string, Contact>> {
+  const { businessId } = business
+  const known = await stack.sql<{ customer: string; contactId: string }[]>`
+    select value as customer, contact_id as "contactId" from identities
+    where business_id = ${businessId} and kind = 'platformCustomerId'`
+  const ids = new Map(known.map(({ customer, contactId }) => [customer, contactId]))
   const found = new Map<string, Contact>()
-  for (const customer of expected.keys()) found.set(customer, await findContact(business, customer))
+  for (const customer of expected.keys()) {
+    const contactId = ids.get(customer)
+    const contact = contactId && (await readContact(stack.sql, { businessId, contactId, currency: 'USD' }))
+    if (!contact) throw new Error(`No contact for ${customer}`)
+    found.set(customer, contact)
+  }
+  for (const customer of [...expected.keys()].slice(0, ASKED))
+    expect(await askForContact(business, customer)).toEqual(found.get(customer))
   return found
 }
 
