@@ -19,7 +19,7 @@ export interface Report {
   scenarios: ScenarioReport[]
 }
 
-export const RATIO_GOAL = 1.5
+const RATIO_GOAL = 1.5
 
 export function renderReport(report: Report): string {
   const sections = [

@@ -20,7 +20,7 @@ async function countInPostgres({ sql }: Own, businessIds: string[]): Promise<num
 }
 
 /** As analysts see it. The ids stand in the text: a thousand would be too long for an address. */
-export async function countVisible({ clickhouse }: Own, businessIds: string[]): Promise<number> {
+async function countVisible({ clickhouse }: Own, businessIds: string[]): Promise<number> {
   const result = await clickhouse.query({
     query: `select toString(count()) as events from timeline
       where business_id in (${businessIds.map((id) => `toUUID('${id}')`).join(',')})`,

@@ -85,28 +85,10 @@ export class Ledger {
     return this.sendings.flatMap((sending) => sending.attempts)
   }
 
-  count(...outcomes: Outcome[]): number {
-    return this.attempts().filter(({ outcome }) => outcomes.includes(outcome)).length
-  }
-
   /** What was only queued when Redis forgot it has to be sent again. What was sent since is as binding as ever. */
   doubtQueued(): void {
     for (const attempt of this.attempts())
       if (attempt.outcome === 'queued' && attempt.sentAt <= (this.forgottenAt ?? -Infinity)) attempt.outcome = 'unknown'
-  }
-
-  /** The longest time without any 200 since `from`, over each business and road, in ms. */
-  longestSilence(from: number): number {
-    const roads = Map.groupBy(this.sendings, ({ business, kind }) => `${business.businessId} ${kind === 'batch'}`)
-    const silences = [...roads.values()].map((sendings) => {
-      const times = sendings
-        .flatMap(({ attempts }) => attempts)
-        .filter(({ outcome, endedAt }) => outcome === 'answered' && endedAt >= from)
-        .map(({ endedAt }) => endedAt)
-        .toSorted((a, b) => a - b)
-      return Math.max(0, ...times.map((time, at) => time - (times[at - 1] ?? from)))
-    })
-    return Math.max(0, ...silences)
   }
 }
 

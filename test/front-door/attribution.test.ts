@@ -112,5 +112,6 @@ it('is for secret keys, and takes of the bucket of reads', async () => {
   expect((await speak('GET', '/api/analytics/attribution')).status).toBe(401)
   const { headers } = await ask()
   const contact = await speak('GET', '/api/contacts?email=nobody@x.io', { key: tenant.secretKey })
+  expect(headers.get('ratelimit-policy')).toMatch(/^"read"/)
   expect(headers.get('ratelimit-policy')).toBe(contact.headers.get('ratelimit-policy'))
 })

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../src/embedded/run-engine.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 
 export interface OwnRedis {
@@ -156,14 +157,4 @@ export async function startLag(target: URL): Promise<Lag> {
       await once(server, 'close')
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

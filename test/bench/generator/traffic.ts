@@ -139,7 +139,7 @@ function shuffled(at: number, size: number): number {
 const SHUFFLE_STEP = 7919
 
 /** 32 well-mixed bits of a number. */
-export function scramble(n: number): number {
+function scramble(n: number): number {
   let mixed = Math.imul(n ^ (n >>> 16) ^ 0x9e3779b9, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
   return (mixed ^ (mixed >>> 16)) >>> 0
