@@ -52,7 +52,7 @@ const Environment = Type.Object({
   RATE_LIMIT_TIMEOUT_MS: whole(1, 5000, 50),
   BACKLOG_LIMIT_BYTES: whole(1, Number.MAX_SAFE_INTEGER, 268_435_456),
   MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
-  LEASE_MS: whole(100, 600_000, 4000),
+  LEASE_MS: whole(100, 600_000, 3000),
   OUTBOX_KEEP: duration('7d'),
   SECRETS_KEY: Type.Optional(
     Type.String({ pattern: '^[\\da-fA-F]{64}$', expected: '64 hexadecimal digits, as `openssl rand -hex 32` gives' }),

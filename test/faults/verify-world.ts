@@ -15,7 +15,7 @@ export async function verifyWorld({ own }: World, businessIds: string[]): Promis
     sliceSize: 20_000,
     mostKept: 100,
     log,
-    config: { leaseMs: 4000 },
+    config: { leaseMs: 3000 },
     signal: never,
     startedAt: new Date(),
   }
