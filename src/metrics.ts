@@ -127,7 +127,7 @@ function roadMetrics(registers: Registry[]) {
     }),
     timelineFailures: new Counter({
       name: 'timeline_failures_total',
-      help: 'Attempts to ship to ClickHouse that failed, by cause: disk_full, or other. What they held waits in the outbox.',
+      help: 'Attempts to ship to ClickHouse, or to erase there, that failed, by cause: disk_full, or other. What they held waits.',
       labelNames: ['cause'],
       registers,
     }),

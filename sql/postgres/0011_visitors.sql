@@ -76,6 +76,8 @@ insert into outbox (events, event_count, business_ids, contact_ids, changed, vis
 
 -- The browsers that were the erased person's alone: what ClickHouse has of them up to that revision goes with the person.
 alter table erasures
+  -- When the person was hidden in ClickHouse, and nothing of theirs could arrive there any more.
+  add column hidden_at timestamptz,
   add column visitor_ids text[] not null default '{}',
   add column visitor_revision bigint;
 

@@ -6,7 +6,7 @@ export interface TimelineMetrics {
   outboxRows?: { set(rows: number): void }
   /** Age of the oldest of them in seconds; 0 when there is none. */
   outboxLagSeconds?: { set(seconds: number): void }
-  /** Rounds that did not come to their end; the outbox keeps what they did not ship. */
+  /** Rounds that did not come to their end, of shipping or beside it; Postgres keeps what they did not do. */
   timelineFailures?: { inc(labels: { cause: 'disk_full' | 'other' }): void }
   /** Events inserted into ClickHouse. */
   timelineRows?: { inc(events: number): void }

@@ -1,13 +1,12 @@
 import type { Config } from '../config.ts'
 import { pause } from '../stream/pause.ts'
-import { finishWebErasures } from '../web/finish-web-erasures.ts'
 import { keepWebEvents } from '../web/keep-web-events.ts'
-import { finishErasures } from './finish-erasures.ts'
 import { forgetVisitors } from './forget-visitors.ts'
+import { hideErased } from './hide-erased.ts'
 import { describeFault } from './insert-events.ts'
 import { type Lease, takeLease } from './lease.ts'
-import { observeOutbox } from './observe.ts'
 import { purgeOutbox } from './purge-outbox.ts'
+import { runBeside } from './run-beside.ts'
 import { type ShipDeps, shipOutbox, shipResent } from './ship-outbox.ts'
 import { type TroubleDeps, type TroubleReport, reportTrouble } from './tell-trouble.ts'
 
@@ -18,7 +17,6 @@ export interface TimelineDeps extends ShipDeps, TroubleDeps {
 
 /** Rows gather for this long, but after a large group the next is taken at once: an insert of few costs nearly what one of thousands does. */
 const POLL_MS = 500
-const OBSERVE_MS = 5000
 const BACKOFF_MS = { first: 250, most: 3000 }
 
 /**
@@ -29,7 +27,7 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
   const lease = await takeLease(deps, deps.config.leaseMs)
   const chores = createChores(deps)
   const trouble = reportTrouble(deps, lease)
-  const observing = observe(deps, lease, signal)
+  const beside = runBeside(deps, lease, signal)
   let failures = 0
   while (!signal.aborted) {
     const isOurs = lease.held()
@@ -38,7 +36,7 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
     failures = round === 'failed' ? failures + 1 : 0
     if (round !== 'busy') await pause(failures > 0 ? backoffMs(failures) : POLL_MS, signal)
   }
-  await observing
+  await beside
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not released'))
 }
 
@@ -50,8 +48,7 @@ async function runRound(
   try {
     const shipped = await shipOutbox(deps, lease, signal)
     // Only ever after a group has gone through: nothing of an earlier one can arrive behind an erasure.
-    await chores.erase()
-    await chores.eraseWeb()
+    await chores.hideErased()
     // In turn with what is new, so that neither holds up the other for long.
     const resent = await shipResent(deps, lease, signal)
     await chores.purge()
@@ -76,25 +73,12 @@ type Chores = ReturnType<typeof createChores>
 function createChores(deps: TimelineDeps) {
   const { sql, clickhouse, config } = deps
   return {
-    erase: every(1000, () => finishErasures(deps)),
-    eraseWeb: every(1000, () => finishWebErasures(deps)),
+    hideErased: every(1000, () => hideErased(deps)),
     purge: every(10_000, () => purgeOutbox(sql, config.outboxKeepMs)),
     forget: every(10_000, () => forgetVisitors(deps, Date.now() - config.anonymousKeepMs)),
     keepWeb: every(60_000, async () => {
       if (config.webEventsKeepDays !== undefined) await keepWebEvents(clickhouse, config.webEventsKeepDays)
     }),
-  }
-}
-
-/** Beside the shipping: counting a long outbox takes long, and that is when shipping must not wait for it. */
-async function observe({ sql, log, metrics }: TimelineDeps, lease: Lease, signal: AbortSignal): Promise<void> {
-  while (metrics && !signal.aborted) {
-    try {
-      if (lease.held()) await observeOutbox(sql, metrics)
-    } catch (error) {
-      log.warn({ reason: describeFault(error) }, 'outbox not measured')
-    }
-    await pause(OBSERVE_MS, signal)
   }
 }
 

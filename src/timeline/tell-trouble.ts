@@ -31,7 +31,7 @@ export function reportTrouble({ sql, metrics, onTrouble }: TroubleDeps, { owner 
     async failed(error) {
       since ??= new Date()
       const reason = describeFault(error)
-      metrics?.timelineFailures?.inc({ cause: tellsOfFullDisk(error) ? 'disk_full' : 'other' })
+      metrics?.timelineFailures?.inc({ cause: causeOf(error) })
       onTrouble?.(describeTrouble({ reason, since }))
       await sql`
         update timeline_lease set trouble = ${reason}, trouble_since = coalesce(trouble_since, ${since})
@@ -46,6 +46,8 @@ export function reportTrouble({ sql, metrics, onTrouble }: TroubleDeps, { owner 
     },
   }
 }
+
+export const causeOf = (error: unknown): 'disk_full' | 'other' => (tellsOfFullDisk(error) ? 'disk_full' : 'other')
 
 /** In words, as the owner of the lease told it; undefined when all is well. */
 export async function readTrouble(sql: Sql): Promise<string | undefined> {

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { requireIdle } from '../timeline/require-idle.ts'
 
 /** Visits that one round deletes; the table is rewritten once a round, not once a visit. */
 const AT_ONCE = 200
@@ -18,13 +19,19 @@ interface ErasedVisit {
  * Deletes what erased people's browsers captured from ClickHouse. Batches that are stamped from now on leave it out by
  * themselves; those that were on their way are waited for first. One that an earlier owner still sends is a repeat only while
  * ClickHouse remembers the first, which it does not for long when all of it was deleted: so the same is deleted once more,
- * later. Every step can be repeated. Returns the number of visits.
+ * later. It waits for ClickHouse to rewrite the table; rejects when that takes too long, and as long as it is being rewritten.
+ * Every step can be repeated, also by two owners at once. Returns the number of visits.
  */
-export async function finishWebErasures(deps: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
-  return (await deleteOpen(deps)) + (await sweepClosed(deps))
+export async function finishWebErasures(deps: EraseDeps, signal?: AbortSignal): Promise<number> {
+  return (await deleteOpen(deps, signal)) + (await sweepClosed(deps, signal))
 }
 
-async function deleteOpen({ sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
+interface EraseDeps {
+  sql: Sql
+  clickhouse: ClickHouseClient
+}
+
+async function deleteOpen({ sql, clickhouse }: EraseDeps, signal?: AbortSignal): Promise<number> {
   const open = await sql`select from erased_visits where deleted_at is null limit 1`
   if (open.count === 0) return 0
   await noteBatchesUnderWay(sql)
@@ -34,18 +41,18 @@ async function deleteOpen({ sql, clickhouse }: { sql: Sql; clickhouse: ClickHous
       and not exists (select from positions where partition || ' ' || pending = any (behind))
     order by business_id, visitor_id, from_at limit ${AT_ONCE}`
   if (visits.length === 0) return 0
-  await deleteHits(clickhouse, visits)
+  await deleteHits(clickhouse, visits, signal)
   await closeVisits(sql, visits)
   return visits.length
 }
 
-async function sweepClosed({ sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
+async function sweepClosed({ sql, clickhouse }: EraseDeps, signal?: AbortSignal): Promise<number> {
   const visits = await sql<ErasedVisit[]>`
     select business_id, visitor_id, from_at, to_at from erased_visits
     where swept_at is null and deleted_at < now() - ${SWEEP_AFTER}::interval
     order by deleted_at limit ${AT_ONCE}`
   if (visits.length === 0) return 0
-  await deleteHits(clickhouse, visits)
+  await deleteHits(clickhouse, visits, signal)
   await sql`
     update erased_visits v set swept_at = now()
     from json_to_recordset(${JSON.stringify(visits)}::text::json)
@@ -64,13 +71,14 @@ async function noteBatchesUnderWay(sql: Sql): Promise<void> {
     where deleted_at is null and behind is null`
 }
 
-async function deleteHits(clickhouse: ClickHouseClient, visits: ErasedVisit[]): Promise<void> {
+async function deleteHits(clickhouse: ClickHouseClient, visits: ErasedVisit[], signal?: AbortSignal): Promise<void> {
+  await requireIdle(clickhouse, ['web_events'], signal)
   const those = visits.map(
     ({ business_id, visitor_id, from_at, to_at }) =>
       `business_id = '${business_id}' and visitor_id = '${visitor_id}' and occurred_ms >= ${from_at} and occurred_ms < ${to_at}`,
   )
   const query = `alter table web_events delete where (${those.join(') or (')}) settings mutations_sync = 2`
-  await clickhouse.command({ query })
+  await clickhouse.command({ query, ...(signal && { abort_signal: signal }) })
 }
 
 /** With what of theirs had been set aside. A visit that was prolonged meanwhile, by another erasure, stays open. */

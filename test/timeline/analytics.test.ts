@@ -1,12 +1,12 @@
 /** The documentation for analysts is run as it is written. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import {
   type EventSeed,
   type Lab,
   addContact,
   erase,
+  eraseAll,
   merge,
   newBusiness,
   openLab,
@@ -200,7 +200,7 @@ async function seed(): Promise<void> {
   await shipAll(lab)
   await browse(ann)
   await erase(lab, business, [fay])
-  await finishErasures(lab)
+  await eraseAll(lab)
 }
 
 /** One browser comes by a campaign and is the contact's; another is nobody's. */

@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { type Logger, createLogger } from '../../src/log.ts'
+import { finishErasures } from '../../src/timeline/finish-erasures.ts'
+import { hideErased } from '../../src/timeline/hide-erased.ts'
 import { type Lease, takeLease } from '../../src/timeline/lease.ts'
 import { type TimelineRow, encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
 import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
@@ -121,6 +123,12 @@ export async function shipAll(lab: Lab): Promise<number> {
   let groups = 0
   while ((await shipOutbox(lab, lab.lease)) !== undefined) groups += 1
   return groups
+}
+
+/** What is erased goes from ClickHouse; returns the number of ids. */
+export async function eraseAll(lab: Lab): Promise<number> {
+  await hideErased(lab)
+  return await finishErasures(lab)
 }
 
 export async function query<Row>(

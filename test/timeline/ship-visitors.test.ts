@@ -1,12 +1,11 @@
 /** Visitors in ClickHouse: as Postgres has them, whatever the order of arrival, and gone with the person. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
-import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { insertStates } from '../../src/timeline/insert-states.ts'
 import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
 import { NOW, type Pipeline, browser, browserFact, identify, identifyFact, openPipeline } from '../support/facts.ts'
 import { createBusiness } from '../support/stack.ts'
-import { type Lab, openLab } from './lab.ts'
+import { eraseAll, type Lab, openLab } from './lab.ts'
 
 /** A server may name its visitors as it likes. */
 const ODD = `it's "odd" \\ {id:UUID} ?`
@@ -94,7 +93,7 @@ it('go with the person, and what arrives late brings nothing back; who comes ane
   const late = (await read('visitors')).map((row) => JSON.stringify(row))
   await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })
   await ship()
-  await finishErasures(lab)
+  await eraseAll(lab)
   expect(await read('visitor_links', false)).toEqual([])
   const alive = async (final = true) => (await read('visitors', final)).filter(({ erased }) => erased === 0)
   expect(await alive(false)).toEqual([])
@@ -122,7 +121,7 @@ it('go with the person however many they are', async () => {
     where business_id = ${businessId} and visitor_id like 'many-%'`
   await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId })
   await ship()
-  await finishErasures(lab)
+  await eraseAll(lab)
   expect(await lab.sql`select from erasures where business_id = ${businessId} and deleted_at is null`).toEqual([])
   expect((await read('visitors')).filter(({ erased }) => erased === 0)).toEqual([])
 })
@@ -134,7 +133,7 @@ it('of somebody else too stay, without what the person told', async () => {
   await ship()
   await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: ann.contactId })
   await ship()
-  await finishErasures(lab)
+  await eraseAll(lab)
   expect(await read('visitors')).toMatchObject([{ visitor_id: V, erased: 0, first_url: '', latest_url: '' }])
   const tombstone = { erased: 1, contact_id: '00000000-0000-0000-0000-000000000000' }
   expect(await read('visitor_links')).toMatchObject([
@@ -143,7 +142,7 @@ it('of somebody else too stay, without what the person told', async () => {
   ])
   await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: bob.contactId })
   await ship()
-  await finishErasures(lab)
+  await eraseAll(lab)
   expect(await read('visitor_links', false)).toEqual([])
 })
 
@@ -161,7 +160,7 @@ it('of the person before do not get what the erased one did, nor what comes sinc
   expect(await owners()).toEqual([bob.contactId])
   await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: bob.contactId })
   // Before the outbox has told of it.
-  await finishErasures(lab)
+  await eraseAll(lab)
   expect(await owners()).toEqual([])
   const now = Date.now() + 1000
   const since = { ...TOUCH, at: now }

@@ -5,10 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { STAGES } from '../../src/rules/journey-stage.ts'
 import type { Identity } from '../../src/rules/facts.ts'
 import type { Answer } from '../../src/stream/entry.ts'
-import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { type Call, NOW, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { createBusiness } from '../support/stack.ts'
-import { type Lab, openLab, query, shipAll } from './lab.ts'
+import { eraseAll, type Lab, openLab, query, shipAll } from './lab.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -99,7 +98,7 @@ test('the views follow Postgres exactly', async () => {
 /** As the worker does: an erasure is finished when nothing is under way. */
 async function finish(): Promise<void> {
   await shipAll(lab)
-  await finishErasures(lab)
+  await eraseAll(lab)
 }
 
 const idsOf = (answers: Answer[]): string[] =>

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
-import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { GROUP_LIMITS, nextGroup } from '../../src/timeline/groups.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { sendSnapshots } from '../../src/timeline/send-snapshots.ts'
@@ -9,6 +8,7 @@ import {
   addContact,
   countOf,
   erase,
+  eraseAll,
   eventOf,
   merge,
   newBusiness,
@@ -102,7 +102,7 @@ test('businesses are apart, also when their contacts carry one id', async () => 
   expect(await contactsOf(one)).toEqual([other])
   expect(await contactsOf(two)).toEqual([id])
   await erase(lab, one, [other, id])
-  await finishErasures(lab)
+  await eraseAll(lab)
   expect(await countOf(lab, one)).toEqual({ events: 0, counted: 0 })
   expect(await countOf(lab, two)).toEqual({ events: 2, counted: 2 })
   expect(await statisticsOf(two)).toMatchObject([{ contact_id: id, count: 2 }])
@@ -212,8 +212,8 @@ test('an erased person is nowhere, under no id, also when a late shipper sends w
   await shipAll(lab)
   // As the front door does it, after an event of the person was set aside.
   await scrubOutbox(lab.sql, business, [survivor, loser])
-  expect(await finishErasures(lab)).toBe(2)
-  expect(await finishErasures(lab)).toBe(0)
+  expect(await eraseAll(lab)).toBe(2)
+  expect(await eraseAll(lab)).toBe(0)
 
   await insertEvents(lab.clickhouse, late!.lines, late!.id)
   await lab.clickhouse.insert({
@@ -236,7 +236,9 @@ test('an erased person is nowhere, under no id, also when a late shipper sends w
     await lab.sql`select from outbox where events like ${`%${survivor}%`} or contact_ids && array[${survivor}::uuid]`,
   ).toHaveLength(0)
   expect(await lab.sql`select from dead_letters`).toHaveLength(0)
-  expect(await lab.sql`select from erasures where scrubbed_at is null or deleted_at is null`).toHaveLength(0)
+  expect(
+    await lab.sql`select from erasures where scrubbed_at is null or hidden_at is null or deleted_at is null`,
+  ).toHaveLength(0)
 })
 
 test('an erasure that was cut short after any step is finished by the next one', async () => {
@@ -245,11 +247,13 @@ test('an erasure that was cut short after any step is finished by the next one',
   await save(lab, business, [{ contact_id: contact }])
   await shipAll(lab)
   await erase(lab, business, [contact])
-  await finishErasures(lab)
+  await eraseAll(lab)
   await lab.sql`update erasures set deleted_at = null`
-  expect(await finishErasures(lab)).toBeGreaterThan(0)
-  await lab.sql`update erasures set deleted_at = null, scrubbed_at = null`
-  expect(await finishErasures(lab)).toBeGreaterThan(0)
+  expect(await eraseAll(lab)).toBeGreaterThan(0)
+  await lab.sql`update erasures set deleted_at = null, hidden_at = null`
+  expect(await eraseAll(lab)).toBeGreaterThan(0)
+  await lab.sql`update erasures set deleted_at = null, hidden_at = null, scrubbed_at = null`
+  expect(await eraseAll(lab)).toBeGreaterThan(0)
   expect(await countOf(lab, business)).toEqual({ events: 0, counted: 0 })
 })
 

@@ -6,7 +6,8 @@ import type { ThreadBody } from './task.ts'
 
 export const runTimeline: ThreadBody = async (config, { log, metrics, tellTrouble }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {
-    max: 3,
+    // Shipping, its lease, and what runs beside it (timeline/run-beside.ts).
+    max: 5,
     name: 'sluice-timeline',
     // The outbox is empty at first and large later: a plan kept from the start would scan all of it for ever after.
     settings: { plan_cache_mode: 'force_custom_plan' },

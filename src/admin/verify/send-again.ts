@@ -99,7 +99,7 @@ async function readCopies(clickhouse: ClickHouseClient, businessId: string, cont
 /** Erasures are finished once more, by the shipper, as they were the first time. */
 export async function eraseAgain(sql: Sql, businessId: string, contactIds: string[]): Promise<number> {
   const { count } = await sql`
-    update erasures set scrubbed_at = null, deleted_at = null
+    update erasures set scrubbed_at = null, hidden_at = null, deleted_at = null
     where business_id = ${businessId} and contact_id = any(${`{${contactIds.join(',')}}`}::uuid[]) and deleted_at is not null`
   return count
 }

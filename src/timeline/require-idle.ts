@@ -1,0 +1,23 @@
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+
+/**
+ * Rejects while one of these tables is being rewritten, by whomever. Somebody who has stopped waiting for a rewrite must not
+ * ask for the same again: ClickHouse would do both, one after the other, and refuses inserts when too many wait.
+ */
+export async function requireIdle(
+  clickhouse: ClickHouseClient,
+  tables: readonly string[],
+  signal?: AbortSignal,
+): Promise<void> {
+  const found = await clickhouse.query({
+    query: `select table, toUnixTimestamp(create_time) as since from system.mutations
+      where database = currentDatabase() and table in {tables: Array(String)} and not is_done
+      order by create_time limit 1`,
+    query_params: { tables },
+    format: 'JSONEachRow',
+    ...(signal && { abort_signal: signal }),
+  })
+  const [open] = await found.json<{ table: string; since: number }>()
+  if (open)
+    throw new Error(`ClickHouse still rewrites ${open.table}, since ${new Date(open.since * 1000).toISOString()}`)
+}
