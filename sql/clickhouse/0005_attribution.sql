@@ -51,7 +51,8 @@ from (
   from (
     select
       business_id, visitor_id, at_ms, url, referrer, medium, campaign, term, content, utm_id,
-      domainWithoutWWW(lower(referrer)) as referrer_host,
+      replaceRegexpOne(
+        extract(lower(referrer), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#]*@)?(\\[[^\\]/?#]*\\]|[^:/?#]*)'), '^www\\.', '') as referrer_host,
       if(utm_source != '', utm_source, referrer_host) as source,
       multiIf(gclid != '', 'gclid', gbraid != '', 'gbraid', wbraid != '', 'wbraid', msclkid != '', 'msclkid',
         ttclid != '', 'ttclid', fbclid != '', 'fbclid', '') as click_id,

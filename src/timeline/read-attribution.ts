@@ -1,3 +1,4 @@
+import { ClickHouseError } from '@clickhouse/client'
 import type { Logger } from '../log.ts'
 import { amountToNumber } from '../rules/money.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
@@ -58,17 +59,32 @@ export interface Attribution {
 
 export const MAX_ATTRIBUTION_ROWS = 1000
 const PATIENCE_MS = 10_000
+/** Ends before the patience does, so that a time that is too long is told from a ClickHouse that is away. */
+const LONGEST_SECONDS = 8
+/** Told to its readers (docs/analytics.md): a report must not take the memory that inserts need. */
+const MEMORY_BYTES = 1024 ** 3
 
-/** What came in within a time, by what brought it. Undefined when ClickHouse does not answer within 10 s. */
+/**
+ * What came in within a time, by what brought it. `too_much`: it takes ClickHouse more than 8 s or 1 GiB, and a repeat would
+ * too. Undefined when ClickHouse does not answer within 10 s.
+ */
 export async function readAttribution(
   deps: { clickhouse: ClickHouseClient; log: Logger },
   query: AttributionQuery,
   patienceMs = PATIENCE_MS,
-): Promise<Attribution | undefined> {
-  const found = await askPatiently(deps.log, patienceMs, (signal) => selectRows(deps.clickhouse, query, signal))
-  return (
-    found && { rows: found.slice(0, MAX_ATTRIBUTION_ROWS).map(toRow), truncated: found.length > MAX_ATTRIBUTION_ROWS }
+): Promise<Attribution | 'too_much' | undefined> {
+  const found = await askPatiently(deps.log, patienceMs, (signal) =>
+    selectRows(deps.clickhouse, query, signal).catch(tellTooMuch),
   )
+  if (found === undefined || found === 'too_much') return found
+  return { rows: found.slice(0, MAX_ATTRIBUTION_ROWS).map(toRow), truncated: found.length > MAX_ATTRIBUTION_ROWS }
+}
+
+const TOO_MUCH = new Set(['MEMORY_LIMIT_EXCEEDED', 'TIMEOUT_EXCEEDED'])
+
+function tellTooMuch(error: unknown): 'too_much' {
+  if (error instanceof ClickHouseError && TOO_MUCH.has(error.type ?? '')) return 'too_much'
+  throw error
 }
 
 type FoundRow = Omit<AttributionRow, 'revenue' | 'refunds' | 'currency'> & {
@@ -79,11 +95,10 @@ type FoundRow = Omit<AttributionRow, 'revenue' | 'refunds' | 'currency'> & {
 
 async function selectRows(
   clickhouse: ClickHouseClient,
-  { businessId, model, from, to }: AttributionQuery,
+  query: AttributionQuery,
   signal: AbortSignal,
 ): Promise<FoundRow[]> {
-  const ours = `business_id = '${businessId}'`
-  const fence = fenceTables({ events: ours, contact_redirects: ours, visitor_touches: ours, visitor_links: ours })
+  const { businessId, model, from, to } = query
   const result = await clickhouse.query({
     query: `
       select ${model}_channel as channel, ${model}_source as source, ${model}_medium as medium, ${model}_campaign as campaign,
@@ -94,13 +109,29 @@ async function selectRows(
       group by channel, source, medium, campaign, currency
       order by sum(amount) desc, orders desc, channel, source, medium, campaign, currency
       limit ${MAX_ATTRIBUTION_ROWS + 1}
-      settings output_format_json_quote_64bit_integers = 0, max_execution_time = ${PATIENCE_MS / 1000},
-        ${fence}`,
+      settings output_format_json_quote_64bit_integers = 0, max_execution_time = ${LONGEST_SECONDS},
+        max_memory_usage = ${MEMORY_BYTES}, ${fenceOf(query)}`,
     query_params: { business: businessId, from, to },
     format: 'JSONEachRow',
     abort_signal: signal,
   })
   return await result.json<FoundRow>()
+}
+
+/** Touches are many, and sorted: only those of browsers that ever were a buyer's are looked at, whose they were then is the view's. */
+function fenceOf({ businessId, from, to }: AttributionQuery): string {
+  const ours = `business_id = '${businessId}'`
+  const buyers = `select contact_id from timeline
+    where ${ours} and type in ('purchase', 'refund') and occurred_ms >= ${from} and occurred_ms < ${to}`
+  const merged = `select contact_id from contact_redirects where ${ours} and survivor_id in (${buyers})`
+  const browsers = `select visitor_id from visitor_links
+    where ${ours} and (contact_id in (${buyers}) or contact_id in (${merged}))`
+  return fenceTables({
+    events: ours,
+    contact_redirects: ours,
+    visitor_touches: `${ours} and visitor_id in (${browsers})`,
+    visitor_links: ours,
+  })
 }
 
 const toRow = (row: FoundRow): AttributionRow => ({

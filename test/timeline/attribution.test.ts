@@ -1,8 +1,7 @@
 /** What brought the money: from what browsers and callers tell, through Postgres, to the views. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Identity, Touch } from '../../src/rules/facts.ts'
-import { connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { finishErasures } from '../../src/timeline/finish-erasures.ts'
+import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { insertStates } from '../../src/timeline/insert-states.ts'
 import { MAX_ATTRIBUTION_ROWS, readAttribution } from '../../src/timeline/read-attribution.ts'
 import {
@@ -17,7 +16,7 @@ import {
   track,
 } from '../support/facts.ts'
 import { createBusiness } from '../support/stack.ts'
-import { type Lab, openLab, query, save, shipAll } from './lab.ts'
+import { eraseAll, type Lab, openLab, query, save, shipAll } from './lab.ts'
 
 const DAY = 86_400_000
 const T0 = Date.parse('2026-03-01T00:00:00Z')
@@ -218,7 +217,7 @@ describe('an erasure', () => {
   const erase = async (contactId: string) => {
     await pipeline.apply({ kind: 'erase', businessId, receivedAt: T0, contactId })
     await shipAll(lab)
-    await finishErasures(lab)
+    await eraseAll(lab)
   }
   const touchesOf = async () =>
     await query<{ visitor_id: string; source: string }>(
@@ -269,8 +268,13 @@ describe('an erasure', () => {
 })
 
 describe('the report', () => {
-  const read = async (model: 'first' | 'last', from = 0, to = 31) =>
-    await readAttribution(lab, { businessId, model, from: T0 + from * DAY, to: T0 + to * DAY })
+  const ask = async (clickhouse: ClickHouseClient, model: 'first' | 'last', from = 0, to = 31) =>
+    await readAttribution({ clickhouse, log: lab.log }, { businessId, model, from: T0 + from * DAY, to: T0 + to * DAY })
+  const read = async (...asked: ['first' | 'last', from?: number, to?: number]) => {
+    const found = await ask(lab.clickhouse, ...asked)
+    if (found === 'too_much') throw new Error(found)
+    return found
+  }
 
   it('adds up by channel, source, medium, campaign and currency, the most revenue first', async () => {
     await isKnown(ANN, 0)
@@ -343,6 +347,52 @@ describe('the report', () => {
       },
       { model: 'last', channel: 'email', source: 'b', currency: 'USD', revenue: 10, refunded: 0, orders: 1, buyers: 1 },
     ])
+  })
+
+  it('counts the touches of whom the buyer was merged with, and none of whoever else had the browser', async () => {
+    await came(1.5, 'of phone', V)
+    await isKnown({ phone: '972541234567' }, 2, V)
+    await came(1, 'of mail', W)
+    await isKnown(ANN, 2, W)
+    await isKnown(BOB, 3, W)
+    await came(4, 'of bob', W)
+    await paid(5, 5)
+    await paid(6, -1)
+    await paid(40, 7, BOB)
+    const sources = async (model: 'first' | 'last') =>
+      (await read(model))?.rows.map(({ source, revenue }) => [source, revenue])
+    await shipAll(lab)
+    expect([await sources('first'), await sources('last')]).toEqual([[['of mail', 4]], [['of mail', 4]]])
+    await pipeline.identify(identify(businessId, identifyFact({ ...ANN, phone: '972541234567' })))
+    await came(3, 'of phone too', V)
+    await shipAll(lab)
+    expect([await sources('first'), await sources('last')]).toEqual([[['of mail', 4]], [['of phone too', 4]]])
+    // Neither the purchase before the refund nor its buyer's browsers lie in this time.
+    expect((await read('last', 6, 7))?.rows).toMatchObject([{ source: 'of phone too', revenue: -1, refunds: 1 }])
+    expect((await read('last', 40, 41))?.rows).toMatchObject([{ source: 'of bob', revenue: 7 }])
+  })
+
+  it.each([
+    ['memory', /max_memory_usage = \d+/, 'max_memory_usage = 100000'],
+    ['time', /max_execution_time = \d+/, 'max_execution_time = 0.0001'],
+  ])('says at once, and asks no more, when it takes too much %s', async (_, limit, less) => {
+    await paid(1, 1)
+    await shipAll(lab)
+    let asked = 0
+    const query = async (question: { query: string; format: 'JSONEachRow' }) => {
+      asked += 1
+      expect(question.query).toMatch(limit)
+      return await lab.clickhouse.query({ ...question, query: question.query.replace(limit, less) })
+    }
+    expect(await ask({ query } as unknown as ClickHouseClient, 'last')).toBe('too_much')
+    expect(asked).toBe(1)
+  })
+
+  it('is a fault of ours when ClickHouse does not understand the question', async () => {
+    const query = async () => await lab.clickhouse.query({ query: 'select nothing', format: 'JSONEachRow' })
+    await expect(ask({ query } as unknown as ClickHouseClient, 'last')).rejects.toMatchObject({
+      type: 'UNKNOWN_IDENTIFIER',
+    })
   })
 
   it('is not had while ClickHouse is away', async () => {

@@ -181,6 +181,28 @@ describe('page views', () => {
   })
 })
 
+it.each([
+  ['https://shop.example/a', 'shop.example'],
+  ['http://localhost/', 'localhost'],
+  ['http://localhost:3000/a:b@c', 'localhost'],
+  ['http://intranet', 'intranet'],
+  ['http://intranet?at=a.b:1', 'intranet'],
+  ['http://ann:se:cr@et@intranet:80#@x', 'intranet'],
+  ['http://[::1]/', '[::1]'],
+  ['http://ann@[2001:db8::1]:8080/x', '[2001:db8::1]'],
+  ['http://127.0.0.1:8080', '127.0.0.1'],
+  ['https://xn--bcher-kva.example:443/', 'xn--bcher-kva.example'],
+  ['file:///home', ''],
+  ['/only/a/path://x', ''],
+])('the host of %s is "%s"', async (url, host) => {
+  const business = newBusiness()
+  await insert(business, newVisitor(), [hitOf({ url })])
+  const rows = await query(stack.clickhouse, 'select host from web_hits where business_id = {business: UUID}', {
+    business,
+  })
+  expect(rows).toEqual([{ host }])
+})
+
 describe('whose web events are', () => {
   const personOf = (contact: string | null, at: number) => ({ contact_id: contact, at })
 

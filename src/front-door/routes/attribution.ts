@@ -14,7 +14,11 @@ async function getAttribution(door: Door, call: Call): Promise<Reply> {
   const { id: businessId } = await admitReader(door, call)
   const asked = readQuery(queryOf(call), call.receivedAt)
   const found = await readAttribution(door, { businessId, ...asked })
-  if (!found) throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
+  if (found === 'too_much')
+    throw new RequestError('unavailable', {
+      message: 'This takes too long or too much memory: ask for a shorter time.',
+    })
+  if (!found) throw new RequestError('unavailable')
   const { model, from, to } = asked
   const data = { model, from: new Date(from).toISOString(), to: new Date(to).toISOString(), ...found }
   return { message: 'What brought it, most revenue first.', data }
