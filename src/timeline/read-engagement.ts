@@ -1,6 +1,5 @@
 import type { Contact } from '../contacts/read-contact.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { fenceTables } from './fence-tables.ts'
 
 /** How much somebody has to do with the business (docs/analytics.md). */
 export interface Engagement {
@@ -12,7 +11,11 @@ export interface Engagement {
 
 const PATIENCE_MS = 300
 
-/** Null when ClickHouse does not say within 300 ms, for whatever reason: a contact is worth reading without it. */
+/**
+ * Null when ClickHouse does not say within 300 ms, for whatever reason: a contact is worth reading without it. The same as
+ * the view `contact_engagement`, of one person: who they were and which browsers they had is known already, and to take the
+ * view apart costs more than to read all this.
+ */
 export async function readEngagement(
   clickhouse: ClickHouseClient,
   businessId: string,
@@ -34,26 +37,35 @@ async function selectScore(
   { contactId, mergedFrom, visitorIds }: Pick<Contact, 'contactId' | 'mergedFrom' | 'visitorIds'>,
 ): Promise<{ score: number; last_active_ms: number }[]> {
   const ours = `business_id = '${businessId}'`
-  const contacts = `${ours} and contact_id in (${listOf([contactId, ...mergedFrom])})`
+  const theirs = `contact_id in (${listOf([contactId, ...mergedFrom])})`
   // Only browsers with an id that we made capture anything.
-  const browsers = `${ours} and visitor_id in (${listOf(['', ...visitorIds.filter((id) => MADE_ID.test(id))])})`
-  const fence = fenceTables({
-    events: contacts,
-    contact_redirects: contacts,
-    web_events: browsers,
-    visitor_links: browsers,
-  })
+  const browsers = visitorIds.filter((id) => MADE_ID.test(id))
+  const did = `select occurred_ms as at_ms, toFloat64(5) as points from events where ${ours} and ${theirs}`
+  const parts = browsers.length === 0 ? [did] : [did, hitsOf(`${ours} and visitor_id in (${listOf(browsers)})`, theirs)]
   const result = await clickhouse.query({
     query: `
-      select score, last_active_ms from contact_engagement
-      where business_id = {business: UUID} and contact_id = {contact: UUID}
-      settings output_format_json_quote_64bit_integers = 0, max_execution_time = ${PATIENCE_MS / 1000}, ${fence}`,
-    query_params: { business: businessId, contact: contactId },
+      select toUInt8(round(100 * (1 - exp2(
+          -sum(points * exp2(-greatest(0, toUnixTimestamp64Milli(now64(3)) - at_ms) / 1209600000)) / 20)))) as score,
+        max(at_ms) as last_active_ms
+      from (${parts.join(' union all ')})
+      having count() > 0
+      settings output_format_json_quote_64bit_integers = 0, max_execution_time = ${PATIENCE_MS / 1000}`,
     format: 'JSONEachRow',
     abort_signal: AbortSignal.timeout(PATIENCE_MS),
   })
   return await result.json()
 }
+
+/** What these browsers captured while they were that person's. */
+const hitsOf = (browsers: string, theirs: string): string => `
+  select if(kind = 'time', occurred_ms - idle_ms, occurred_ms) as at_ms,
+    if(kind = 'page_view', 1, active_ms / 60000) as points
+  from (
+    select visitor_id, kind, occurred_ms, active_ms, idle_ms from web_events final where ${browsers}
+  ) as e
+  asof join (select visitor_id, from_ms, contact_id, erased from visitor_links final where ${browsers}) as l
+    on l.visitor_id = e.visitor_id and e.occurred_ms >= l.from_ms
+  where erased = 0 and ${theirs} and (kind = 'page_view' or active_ms > 0)`
 
 const MADE_ID = /^[\da-f]{32}$/
 const listOf = (ids: string[]): string => ids.map((id) => `'${id}'`).join(', ')

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { readEngagement } from '../../src/timeline/read-engagement.ts'
 import { link, newVisitor } from '../web/web-lab.ts'
-import { addContact, erase, type Lab, merge, newBusiness, openLab, query, save, shipAll } from './lab.ts'
-import { finishErasures } from '../../src/timeline/finish-erasures.ts'
+import { addContact, erase, eraseAll, type Lab, merge, newBusiness, openLab, query, save, shipAll } from './lab.ts'
 
 const DAY = 86_400_000
 let lab: Lab
@@ -75,7 +74,7 @@ it('a page view is a point, and so is a minute of active time', async () => {
     await addContact(lab, business),
     await addContact(lab, business),
   ]
-  const [one, two, nobodys] = [newVisitor(), newVisitor(), newVisitor()]
+  const [one, two, nobodys, forgotten] = [newVisitor(), newVisitor(), newVisitor(), newVisitor()]
   const views = Array.from({ length: 20 }, () => ({ kind: 'page_view' }))
   await view(one, views)
   await view(two, [
@@ -84,13 +83,18 @@ it('a page view is a point, and so is a minute of active time', async () => {
     { kind: 'time', active_ms: 0, daysAgo: 1 },
   ])
   await view(nobodys, views)
+  await view(forgotten, views)
   await link(lab.clickhouse, [
     { business_id: business, visitor_id: one, from_ms: 0, contact_id: ann },
     { business_id: business, visitor_id: one, from_ms: Date.now() + DAY, contact_id: cyd },
     { business_id: business, visitor_id: two, from_ms: 0, contact_id: bob },
+    { business_id: business, visitor_id: forgotten, from_ms: 0, contact_id: ann, erased: 1 },
   ])
   expect(await scores()).toEqual({ [ann]: 50, [bob]: 50 })
-  expect(await read(ann, { visitorIds: [one, `it's "odd" \\ {id:UUID} ?`] })).toMatchObject({ score: 50 })
+  expect(await read(ann, { visitorIds: [one, forgotten, nobodys, `it's "odd" \\ {id:UUID} ?`] })).toMatchObject({
+    score: 50,
+  })
+  expect(await read(bob, { visitorIds: [two] })).toMatchObject({ score: 50 })
   expect(await read(cyd, { visitorIds: [one] })).toEqual({ score: 0, lastActiveAt: null })
 })
 
@@ -115,7 +119,7 @@ it('is read as the view has it, with all that the person was', async () => {
     lastActiveAt: new Date(late).toISOString(),
   })
   await erase(lab, business, [ann, bob])
-  await finishErasures(lab)
+  await eraseAll(lab)
   expect(Object.keys(await scores())).toEqual([other])
 })
 
