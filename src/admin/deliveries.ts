@@ -15,6 +15,7 @@ import type { Config } from '../config.ts'
 import { table } from './show-help.ts'
 
 const MOST = 10_000
+const HEADS = ['DELIVERY', 'CREATED', 'STATE', 'TYPE', 'ATTEMPTS', 'NEXT', 'LAST REASON']
 
 const OF: Record<string, Option> = {
   business: { value: 'ID', help: 'Of this business alone' },
@@ -45,11 +46,11 @@ const list: Command = {
       one.createdAt,
       one.state,
       one.type,
-      `${one.attempts} attempts`,
+      String(one.attempts),
       one.nextAttemptAt ?? '',
       one.lastError ?? '',
     ])
-    return { json: { deliveries }, text: lines.length ? table(lines) : 'There is no delivery' }
+    return { json: { deliveries }, text: lines.length ? table([HEADS, ...lines]) : 'There is no delivery' }
   },
 }
 

@@ -32,6 +32,7 @@ const SETTINGS: Record<string, Option> = {
   set: { value: 'NAME=VALUE', help: 'A setting of its kind; repeat it for more', repeated: true },
   'secret-file': { value: 'FILE', help: 'Its secret, or - for standard input (a webhook: made if left out)' },
 }
+const SAME_KEY = 'Workers need the same SECRETS_KEY as this command, and are started with it.'
 const NOTES = DESTINATION_KINDS.map((kind) => `Settings of ${kind}: ${settingNames(kind).join(', ')}`).join('\n')
 
 const add: Command = {
@@ -43,7 +44,7 @@ const add: Command = {
     ...SETTINGS,
   },
   required: ['business', 'kind'],
-  notes: NOTES,
+  notes: `${NOTES}\n${SAME_KEY}`,
   async run(config, words) {
     const businessId = checkId('--business', words.text('business') ?? '')
     const kind = readKind(words)
@@ -63,7 +64,7 @@ const add: Command = {
     const shown = made === undefined ? '' : `. Its signing key, shown this once:\n${made}`
     return {
       json: { destinationId: id, ...(made !== undefined && { signingKey: made }) },
-      text: `Destination ${name}: ${id}${shown}`,
+      text: `Destination ${name}: ${id}${shown}\n${SAME_KEY}`,
     }
   },
 }
@@ -138,7 +139,8 @@ const test: Command = {
   summary: 'Send a made-up conversion now, which counts nowhere, and tell what came of it',
   positionals: ['ID'],
   notes:
-    'Meta shows it under the test code (setting testEventCode, required); Google only checks it; a webhook gets the type "test".',
+    'Meta shows it under the test code (setting testEventCode, required); Google only checks it; a webhook gets the type "test".\n' +
+    `It is sent by this command, and says nothing of the workers. ${SAME_KEY}`,
   async run(config, words) {
     const { kind, ...verdict } = await withDestination(config, words, async (_, found) => {
       const setup = explained(() => readSetup(found.kind, found.settings, open(found, config)))
@@ -148,7 +150,7 @@ const test: Command = {
       return sendConversion(deps, sending, AbortSignal.timeout(TEST_MS))
     })
     const reason = 'reason' in verdict ? verdict.reason : null
-    const text = reason === null ? 'It was taken' : `It was not taken: ${reason}`
+    const text = reason === null ? `It was taken. ${SAME_KEY}` : `It was not taken: ${reason}`
     return { json: { taken: kind === 'sent', reason }, text, exitCode: kind === 'sent' ? 0 : 1 }
   },
 }
