@@ -115,3 +115,23 @@ it('is for secret keys, and takes of the bucket of reads', async () => {
   expect(headers.get('ratelimit-policy')).toMatch(/^"read"/)
   expect(headers.get('ratelimit-policy')).toBe(contact.headers.get('ratelimit-policy'))
 })
+
+// The last: it takes the view away.
+it('is refused with what to do when it takes ClickHouse too much', async () => {
+  await service.clickhouse.command({
+    query: `create or replace view attributed_purchases as
+      select toUUID('${tenant.businessId}') as business_id, generateUUIDv4() as contact_id, toInt64(number) as occurred_ms,
+        'purchase' as type, 1 as amount, 1 as is_order, 'USD' as currency, '' as last_channel, '' as last_source,
+        '' as last_medium, throwIf(number = 0, 'as it says it of its limit', toInt32(241))::String as last_campaign
+      from numbers(1) settings allow_custom_error_code_in_throwif = 1`,
+  })
+  const asked = performance.now()
+  const { status, body, headers } = await ask('?from=1970-01-01')
+  expect(performance.now() - asked).toBeLessThan(3000)
+  expect([status, body.error?.code, body.message, headers.get('retry-after')]).toEqual([
+    503,
+    'unavailable',
+    'This takes too long or too much memory: ask for a shorter time.',
+    '60',
+  ])
+})

@@ -10,14 +10,17 @@ import { AttributionData } from '../reply-schemas.ts'
 
 const DEFAULT_MS = 30 * 86_400_000
 
+/** A repeat would take as much. */
+const TOO_MUCH = {
+  message: 'This takes too long or too much memory: ask for a shorter time.',
+  headers: { 'Retry-After': '60' },
+}
+
 async function getAttribution(door: Door, call: Call): Promise<Reply> {
   const { id: businessId } = await admitReader(door, call)
   const asked = readQuery(queryOf(call), call.receivedAt)
   const found = await readAttribution(door, { businessId, ...asked })
-  if (found === 'too_much')
-    throw new RequestError('unavailable', {
-      message: 'This takes too long or too much memory: ask for a shorter time.',
-    })
+  if (found === 'too_much') throw new RequestError('unavailable', TOO_MUCH)
   if (!found) throw new RequestError('unavailable')
   const { model, from, to } = asked
   const data = { model, from: new Date(from).toISOString(), to: new Date(to).toISOString(), ...found }
