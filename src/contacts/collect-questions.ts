@@ -10,8 +10,8 @@ export interface Asked {
   identities: { business_id: string; kind: IdentityKind; value: string }[]
   keys: { business_id: string; key_hash: string }[]
   /**
-   * `moments`: when it did what its events tell, `starts`: until when whoever had it then was identified, in epoch ms.
-   * `joins`: somebody may identify it.
+   * `moments`: when it did what its events tell, `starts`: for each, until when whoever had it then was identified, in epoch
+   * ms. `joins`: somebody may identify it.
    */
   visitors: { business_id: string; visitor_id: string; moments: number[]; starts: number[]; joins: boolean }[]
   contacts: { business_id: string; id: string }[]

@@ -284,6 +284,20 @@ describe('an erasure', () => {
     expect((await readPeople(stack.sql, businessId)).map(({ events }) => Object.keys(events))).toEqual([['anew']])
   })
 
+  it('is not undone by what trembled to before the person was identified, whoever has the browser by then', async () => {
+    const { contactId: ann } = await pipeline.identify({ ...isAnn(), receivedAt: NOW - 60_000 })
+    const { contactId: bob } = await pipeline.identify(isBob())
+    await erase(bob)
+    expect(await pipeline.browser(did('of bob', NOW - 3000))).toMatchObject({ contactId: null })
+    const isCid = identify(businessId, identifyFact({ email: 'cid@x.io' }, { visitorId: V }), false)
+    await pipeline.identify({ ...isCid, receivedAt: Date.now() + 1000 })
+    const late = [NOW - 5001, NOW - 5000, NOW - 3000, NOW + 1].map((at) => did(`at ${at - NOW}`, at))
+    expect(await pipeline.apply(...late)).toMatchObject([ann, null, null, null].map((contactId) => ({ contactId })))
+    expect(await stack.sql`select from visitor_events where business_id = ${businessId}`).toEqual([])
+    const people = await readPeople(stack.sql, businessId)
+    expect(people.map(({ events }) => Object.keys(events))).toEqual([['at -5001'], []])
+  })
+
   it('that commits while the browser is being seen is noticed', async () => {
     await pipeline.browser(did('before'))
     const { contactId } = await pipeline.identify(isAnn())

@@ -2,9 +2,9 @@
 --   p_identities  [{ business_id, kind, value }]   fields sent
 --   p_keys        [{ business_id, key_hash }]      idempotency keys sent
 --   p_visitors    [{ business_id, visitor_id, moments, starts, joins }]  browsers named: with whom each had who was
---                                                  identified last until each of the starts; the moments at which somebody
---                                                  used it who has been erased since (all in epoch ms); with `joins` what
---                                                  it did while it was nobody's
+--                                                  identified last until each of the starts; the moments (one for each
+--                                                  start) at which somebody used it who has been erased since (all in
+--                                                  epoch ms); with `joins` what it did while it was nobody's
 --   p_contacts    [{ business_id, id }]            contacts named
 --   p_goals       [{ business_id, event }]         goal events of the published campaigns
 -- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor.
@@ -133,11 +133,11 @@ begin
             where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
           ),
           'erased_at', (
-            select json_agg(moment) from unnest(sent.moments) as moment
+            select json_agg(moment) from unnest(sent.moments, sent.starts) as told (moment, start)
             where exists (
               select from erased_visits e
               where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
-                and e.from_at <= moment and moment < e.to_at
+                and e.from_at <= start and moment < e.to_at
             )
           ),
           'history', case when sent.joins then (
