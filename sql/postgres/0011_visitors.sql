@@ -16,6 +16,8 @@ alter table visitors
   -- { at (epoch ms), url, referrer, utm, clickIds }
   add column first_touch jsonb,
   add column latest_touch jsonb,
+  -- More contacts were identified in it than one browser may be of (rules/link-visitor.ts): it is nobody's from then on.
+  add column crowded boolean not null default false,
   -- Raised by every change; orders the snapshots sent to ClickHouse.
   add column revision bigint not null default nextval('visitor_revisions'),
   set (fillfactor = 80);
@@ -28,7 +30,8 @@ create table visitor_links (
   business_id uuid not null,
   visitor_id text collate "C" not null,
   from_at bigint not null,
-  -- Null: whose it was then has been erased. The row stays, or that time would fall to whoever had the browser before.
+  -- Null: whose it was then has been erased, or it is crowded from then on. Without the row that time would fall to whoever
+  -- had the browser before.
   contact_id uuid,
   primary key (business_id, visitor_id, from_at)
 );
@@ -64,14 +67,18 @@ create index visitor_events_by_age on visitor_events (received_at);
 -- Null: the event was nobody's when it was recorded.
 alter table idempotency_keys alter column contact_id drop not null;
 
--- The visitors that changed, as parallel lists; `visitor_linked`: whose they are is news as well.
+-- The visitors that changed, as parallel lists; `visitor_link_from`: the link of theirs that is news as well (`from_at`), or
+-- null. One with several such links is listed for each.
 alter table outbox
   add column visitor_business_ids uuid[] not null default '{}',
   add column visitor_ids text[] not null default '{}',
-  add column visitor_linked boolean[] not null default '{}';
-insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked)
-  select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(true)
-  from (select business_id, visitor_id, row_number() over (order by business_id, visitor_id) / 5000 as part from visitors) v
+  add column visitor_link_from bigint[] not null default '{}';
+insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_link_from)
+  select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(from_at)
+  from (
+    select business_id, visitor_id, from_at, row_number() over (order by business_id, visitor_id, from_at) / 5000 as part
+    from visitor_links
+  ) l
   group by part;
 
 -- The browsers that were the erased person's alone: what ClickHouse has of them up to that revision goes with the person.
@@ -81,13 +88,13 @@ alter table erasures
   add column visitor_ids text[] not null default '{}',
   add column visitor_revision bigint;
 
--- It takes more arguments now.
+-- They take more arguments now.
 do $$
 declare
   former regprocedure;
 begin
   -- Every form that there ever was.
-  for former in select oid::regprocedure from pg_proc where proname = 'save_changes' loop
+  for former in select oid::regprocedure from pg_proc where proname in ('save_changes', 'load_state') loop
     execute 'drop function ' || former;
   end loop;
 end

@@ -28,9 +28,8 @@ insert into visitor_touches (business_id, visitor_id, digest, at, until, touch)
 
 -- How the browsers of the row came is news as well.
 alter table outbox add column visitor_touched boolean[] not null default '{}';
-insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked,
-    visitor_touched)
-  select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(false), array_agg(true)
+insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_touched)
+  select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(true)
   from (
     select business_id, visitor_id, row_number() over (order by business_id, visitor_id) / 5000 as part
     from visitor_touches group by business_id, visitor_id

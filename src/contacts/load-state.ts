@@ -1,6 +1,7 @@
 /** Load: everything that one micro-batch has to know, in one round trip (and one more when a business is new to this worker). */
 import type { FieldType, IdentityKind, Profile, Subscriptions } from '../rules/facts.ts'
 import type { Item } from '../rules/item.ts'
+import { MOST_CONTACTS } from '../rules/link-visitor.ts'
 import {
   type BusinessState,
   type Campaign,
@@ -35,7 +36,7 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
   const [row] = await sql<[{ state: LoadedState }]>`
     select load_state(${JSON.stringify(asked.identities)}::text::json, ${JSON.stringify(asked.keys)}::text::json,
       ${JSON.stringify(asked.visitors)}::text::json, ${JSON.stringify(asked.contacts)}::text::json,
-      ${JSON.stringify(goals)}::text::json) as state`
+      ${JSON.stringify(goals)}::text::json, ${MOST_CONTACTS}) as state`
   fillState(state, row.state, asked.keyByHash)
   return state
 }
@@ -109,6 +110,7 @@ interface LoadedState {
     business_id: string
     visitor_id: string
     current: string | null
+    crowded: boolean
     last_from: number | null
     links: [fromAt: number, contactId: string | null][] | null
     erased_until: number | null
@@ -131,6 +133,7 @@ function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, str
   for (const row of loaded.visitors)
     state.visitors.set(scopedKey(row.business_id, row.visitor_id), {
       current: row.current,
+      crowded: row.crowded,
       lastFrom: row.last_from,
       links: (row.links ?? []).map(([fromAt, contactId]) => ({ fromAt, contactId })),
       erasedUntil: row.erased_until,

@@ -15,7 +15,7 @@ const optionalText = (maxLength: number, description: string, ...examples: strin
   Type.Optional(Type.String({ maxLength, description, examples }))
 
 const idempotencyKey = text(1, 200, 'Unique per business, for ever: a repeat is not recorded again.', 'order-9917')
-const visitorId = optionalText(128, 'Links the call to a known browser session.')
+const visitorId = optionalText(128, 'Links the call to a known browser session. It is of 1,000 contacts at most.')
 const businessId = Type.Optional(
   Type.String({ description: 'Cross-check: must be the business that the key belongs to.' }),
 )

@@ -45,15 +45,16 @@ export interface RecordedEvent {
 /** An event of a visitor whom nobody has identified yet. */
 export type VisitorEvent = Omit<RecordedEvent, 'contactId'>
 
-/** Somebody identified a browser that was not theirs. */
+/** Somebody identified a browser that was not theirs. The contacts are null where it was one too many. */
 export interface VisitorChange {
   businessId: string
   visitorId: string
   /** Whose it was in Postgres. */
   assumedContactId: string | null
   /** The first that identified it in this batch, and the last. */
-  contactId: string
-  currentContactId: string
+  contactId: string | null
+  currentContactId: string | null
+  crowded: boolean
   linkedAt: number
   /** Who got what Postgres has of its events, and how many these are. */
   joinedContactId: string | null
@@ -111,7 +112,7 @@ export interface Changes {
   /** By `scopedKey`, as `visitorEvents`. */
   visitors: Map<string, VisitorChange>
   /** In order of time. */
-  visitorLinks: { businessId: string; visitorId: string; fromAt: number; contactId: string }[]
+  visitorLinks: { businessId: string; visitorId: string; fromAt: number; contactId: string | null }[]
   visitorEvents: Map<string, VisitorEvent[]>
   sightings: {
     businessId: string

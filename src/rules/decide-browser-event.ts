@@ -2,7 +2,7 @@
 import type { Deciding, TimelineFact, VisitorEvent } from './changes.ts'
 import type { BrowserFact } from './facts.ts'
 import type { BrowserDecision, BrowserItem } from './item.ts'
-import { holderAt, visitorOf } from './link-visitor.ts'
+import { MOST_CONTACTS, holderAt, visitorOf } from './link-visitor.ts'
 import { recordEvent, rememberKey } from './record-event.ts'
 import { contactOf, scopedKey } from './state.ts'
 
@@ -15,12 +15,13 @@ export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt,
   const visitor = visitorOf(state, businessId, fact.visitorId)
   // Who used it then asked to be forgotten, with what the browser had not told yet.
   const isForgotten = visitor.erasedAt.has(fact.occurredAt)
-  const holder = isForgotten ? undefined : holderAt(visitor, fact.occurredAt)
+  const isNobodys = isForgotten || visitor.crowded
+  const holder = isNobodys ? undefined : holderAt(visitor, fact.occurredAt)
   const contact = holder?.contactId ? contactOf(state, holder.contactId) : null
   const contactId = contact?.id ?? null
   const key = repeatKey(fact)
   const deduped = key !== null && state.keys.has(scopedKey(businessId, key))
-  if (!deduped && !isForgotten) {
+  if (!deduped && !isNobodys) {
     if (key !== null) rememberKey(deciding, { businessId, key, contactId, occurredAt: fact.occurredAt })
     noteSighting(deciding, businessId, fact)
     const event = { businessId, receivedAt, source: 'browser', fact: timelineFact(fact) } as const
@@ -28,8 +29,11 @@ export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt,
     else keepForVisitor(deciding, fact.visitorId, { eventId: deciding.newId(), ...event })
   }
   const interpreted = { type: fact.meaning.type, countedRevenue: 0 }
-  return { contactId, isNew: false, deduped, interpreted, warnings: fact.warnings }
+  const warnings = visitor.crowded && !deduped ? [...fact.warnings, NOT_KEPT] : fact.warnings
+  return { contactId, isNew: false, deduped, interpreted, warnings }
 }
+
+const NOT_KEPT = `the event was not kept: over ${MOST_CONTACTS} contacts were identified with its visitorId`
 
 /** Under which a page's event is known again; no caller can send such a text as an idempotency key. Null: it has no id. */
 export function repeatKey({ visitorId, messageId }: Pick<BrowserFact, 'visitorId' | 'messageId'>): string | null {

@@ -19,7 +19,7 @@ import type {
   SubscribeDecision,
   SubscribeItem,
 } from './item.ts'
-import { linkIfNobodys, linkVisitor } from './link-visitor.ts'
+import { MOST_CONTACTS, linkIfNobodys, linkVisitor } from './link-visitor.ts'
 import { amountToNumber } from './money.ts'
 import { recordEvent, rememberKey } from './record-event.ts'
 import { type ContactState, type State, scopedKey, survivorOf } from './state.ts'
@@ -88,14 +88,18 @@ function answerErased(fact: EventFact, contactId: string): EventDecision {
   }
 }
 
+const LINKS_NOBODY = `the visitorId links nobody any more: over ${MOST_CONTACTS} contacts were identified with it`
+
 function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecision {
   const { fact, businessId, receivedAt } = item
   const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity)
   fillGaps(contact, deltaOf(deciding.changes, contact.id).profile, fact.profile)
   warnings.push(...applyTraits(deciding, contact, fact.traits, receivedAt, receivedAt))
-  const linkedVisitor =
-    fact.visitorId !== null &&
-    linkVisitor(deciding, contact, fact.visitorId, receivedAt, receivedAt - (fact.ageMs ?? 0))
+  const link =
+    fact.visitorId === null
+      ? null
+      : linkVisitor(deciding, contact, fact.visitorId, receivedAt, receivedAt - (fact.ageMs ?? 0))
+  if (link === 'crowded') warnings.push(LINKS_NOBODY)
   deciding.changes.identifications.push({
     businessId,
     id: deciding.newId(),
@@ -106,11 +110,11 @@ function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecisio
     visitorId: fact.visitorId,
   })
   // A caller without a key learns a stranger's subscriptions only from a browser already known to be theirs.
-  const mayKnow = item.keyed || isNew || (fact.visitorId !== null && !linkedVisitor)
+  const mayKnow = item.keyed || isNew || link === 'known'
   return {
     contactId: contact.id,
     isNew,
-    linkedVisitor,
+    linkedVisitor: link === 'new',
     subscriptions: mayKnow ? subscriptionsOf(contact) : subscriptionsOf(null),
     warnings: [...fact.warnings, ...warnings],
   }

@@ -4,10 +4,15 @@ import { meaningOfName } from './interpret.ts'
 import { addStatistic, countEvents } from './record-event.ts'
 import { type ContactState, type State, type VisitorState, scopedKey, survivorOf } from './state.ts'
 
+/** Contacts that one visitor id may be of. One that very many send is a constant, or the device of a public place. */
+export const MOST_CONTACTS = 1000
+
+/** `new`: the contact lists the browser from now on, and did not before. `crowded`: it links nobody any more. */
+export type Link = 'new' | 'known' | 'crowded'
+
 /**
- * The contact was identified in this browser: what follows is theirs, what came before stays with whom it was with. True
- * when the contact lists the browser from now on, and did not before. `at`: when it was heard, `since`: when it was said, in
- * epoch ms.
+ * The contact was identified in this browser: what follows is theirs, what came before stays with whom it was with. One
+ * contact too many, and it is nobody's from then on. `at`: when it was heard, `since`: when it was said, in epoch ms.
  */
 export function linkVisitor(
   deciding: Deciding,
@@ -15,16 +20,21 @@ export function linkVisitor(
   visitorId: string,
   at: number,
   since = at,
-): boolean {
+): Link {
   const { state, changes } = deciding
   const { businessId } = contact
   const visitor = visitorOf(state, businessId, visitorId)
-  if (visitor.current === null || survivorOf(state, visitor.current) !== contact.id)
-    takeVisitor(deciding, contact, visitor, { visitorId, at, since })
-  if ([...visitor.listedBy].some((id) => survivorOf(state, id) === contact.id)) return false
+  if (visitor.crowded) return 'crowded'
+  if (visitor.current !== null && survivorOf(state, visitor.current) === contact.id) return 'known'
+  const listedBy = new Set([...visitor.listedBy].map((id) => survivorOf(state, id)))
+  const isListed = listedBy.has(contact.id)
+  visitor.crowded = !isListed && listedBy.size >= MOST_CONTACTS
+  passVisitor(deciding, visitor, visitor.crowded ? null : contact, { businessId, visitorId, at, since })
+  if (visitor.crowded) return 'crowded'
+  if (isListed) return 'known'
   visitor.listedBy.add(contact.id)
   changes.listedVisitors.push({ businessId, visitorId, contactId: contact.id, linkedAt: at })
-  return true
+  return 'new'
 }
 
 /** An event that names a browser links one that nobody has, and never moves one. */
@@ -48,6 +58,7 @@ export function visitorOf(state: State, businessId: string, visitorId: string): 
   const key = scopedKey(businessId, visitorId)
   const visitor = state.visitors.get(key) ?? {
     current: null,
+    crowded: false,
     lastFrom: null,
     erasedUntil: null,
     links: [],
@@ -59,20 +70,29 @@ export function visitorOf(state: State, businessId: string, visitorId: string): 
   return visitor
 }
 
-function takeVisitor(
+interface Said {
+  businessId: string
+  visitorId: string
+  at: number
+  since: number
+}
+
+/** To the contact, or, without one, to nobody. */
+function passVisitor(
   deciding: Deciding,
-  contact: ContactState,
   visitor: VisitorState,
-  { visitorId, at, since }: { visitorId: string; at: number; since: number },
+  contact: ContactState | null,
+  { businessId, visitorId, at, since }: Said,
 ): void {
-  const { businessId } = contact
-  const change = changeOf(deciding, visitor, { businessId, visitorId, contactId: contact.id, linkedAt: at })
-  if (visitor.current === null) joinHistory(deciding, contact, visitor, change)
+  const contactId = contact?.id ?? null
+  const change = changeOf(deciding, visitor, { businessId, visitorId, contactId, linkedAt: at })
+  if (contact && visitor.current === null) joinHistory(deciding, contact, visitor, change)
   const fromAt = startOfNext(visitor, since)
   visitor.lastFrom = fromAt
-  visitor.links.push({ fromAt, contactId: contact.id })
-  change.currentContactId = visitor.current = contact.id
-  deciding.changes.visitorLinks.push({ businessId, visitorId, fromAt, contactId: contact.id })
+  visitor.links.push({ fromAt, contactId })
+  change.currentContactId = visitor.current = contactId
+  change.crowded = visitor.crowded
+  deciding.changes.visitorLinks.push({ businessId, visitorId, fromAt, contactId })
 }
 
 /** What came before anybody was known is the first one's; what came since an erasure, the next one's. */
@@ -92,6 +112,7 @@ function changeOf(
     ...taken,
     assumedContactId: visitor.current,
     currentContactId: taken.contactId,
+    crowded: false,
     joinedContactId: null,
     joinedCount: 0,
   }

@@ -79,13 +79,15 @@ export interface RecordedKey {
 export interface VisitorState {
   /** The contact that identified this browser last; null while nobody has. */
   current: string | null
+  /** More contacts were identified in it than it may be of: it is nobody's, for good. */
+  crowded: boolean
   /** From when on it is theirs, in epoch ms; null when it never was anybody's. */
   lastFrom: number | null
-  /** Whose it was from when on (null: of an erased one), as far as its events ask; in order of time. */
+  /** Whose it was from when on (null: nobody's any more), as far as its events ask; in order of time. */
   links: { fromAt: number; contactId: string | null }[]
   /** Until when it was somebody's who has been erased since, in epoch ms; null when there is none. */
   erasedUntil: number | null
-  /** Every contact that lists it. */
+  /** The contacts that list it, while it is not crowded; filled only where somebody may identify it. */
   listedBy: Set<string>
   /** Moments of its events, in epoch ms, at which somebody used it who has been erased since. */
   erasedAt: Set<number>

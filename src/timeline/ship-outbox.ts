@@ -8,6 +8,7 @@ import type { TimelineMetrics } from './observe.ts'
 import { rebuildStatistics } from './rebuild-statistics.ts'
 import { sendSnapshots } from './send-snapshots.ts'
 import { sendTouches } from './send-touches.ts'
+import { sendVisitorLinks } from './send-visitor-links.ts'
 import { sendVisitors } from './send-visitors.ts'
 import { stampResent } from './stamp-resent.ts'
 
@@ -43,6 +44,7 @@ export async function shipOutbox(
   const events = await sendEvents(deps, group, signal)
   await sendSnapshots(deps, group.id, signal)
   await sendVisitors(deps, group.id, signal)
+  await sendVisitorLinks(deps, group.id, signal)
   await sendTouches(deps, group.id, signal)
   if (group.isResent) await rebuildStatistics(deps, group.id, lease)
   await markShipped(deps.sql, group.id)

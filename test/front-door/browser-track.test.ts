@@ -1,6 +1,7 @@
 /** `sluice.track` at the door: who may, what is taken, what is recorded (decisions, "Callers without a secret key"). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_AGE_MS } from '../../src/front-door/read-browser-event.ts'
+import { fillVisitor } from '../support/fill-visitor.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { BROWSER, type Said, type Speak, speakTo } from './door-support.ts'
@@ -71,6 +72,17 @@ describe('a page', () => {
     const ages = links.map(({ from_at }) => Math.round((Date.now() - from_at) / 60_000))
     expect(ages.slice(1)).toEqual([MAX_AGE_MS / 60_000, 60, 0])
     expect(await ask(event({ ageMs: -1 }))).toEqual(invalid('ageMs'))
+  })
+
+  it('is told, like the identification, when too many people share the visitor id', async () => {
+    const visitorId = newVisitor()
+    await fillVisitor(service.sql, shop.businessId, visitorId, 1000)
+    const json = { businessId: shop.businessId, identity: { email: 'one-more@x.io' }, visitorId }
+    const identified = await speak('POST', '/api/sdk/identify', { json, headers: fromElsewhere() })
+    const linksNobody = 'the visitorId links nobody any more: over 1000 contacts were identified with it'
+    expect(identified.body.data).toMatchObject({ isNew: true, linkedVisitor: false, warnings: [linksNobody] })
+    const notKept = 'the event was not kept: over 1000 contacts were identified with its visitorId'
+    expect((await send(event({ visitorId }))).body.data).toMatchObject({ contactId: null, warnings: [notKept] })
   })
 
   it('may send text, as a beacon does, and no other type', async () => {

@@ -4,6 +4,7 @@ import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
 import { insertStates } from '../../src/timeline/insert-states.ts'
 import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
 import { NOW, type Pipeline, browser, browserFact, identify, identifyFact, openPipeline } from '../support/facts.ts'
+import { fillVisitor } from '../support/fill-visitor.ts'
 import { createBusiness } from '../support/stack.ts'
 import { eraseAll, type Lab, openLab } from './lab.ts'
 
@@ -82,6 +83,22 @@ it('are shipped with their touches, and whose they are from when on', async () =
   expect((await read('visitors')).map(({ visitor_id, last_seen_ms }) => [visitor_id, last_seen_ms])).toEqual([
     [V, NOW - 5],
     [ODD, null],
+  ])
+})
+
+it('are shipped with their newest link alone, however many they have, and nobody’s once they have too many', async () => {
+  await fillVisitor(lab.sql, businessId, V, 999)
+  const ann = await pipeline.identify(isAnn(V))
+  await pipeline.browser(browser(businessId, browserFact('e', V, { first: TOUCH })))
+  await ship()
+  const links = async () => (await read('visitor_links', false)).map(({ from_ms, contact_id }) => [from_ms, contact_id])
+  expect(await links()).toEqual([[NOW, ann.contactId]])
+  const [first] = await read('visitor_links')
+  await pipeline.identify(isBob(V, NOW + 7))
+  await ship()
+  expect(await read('visitor_links')).toMatchObject([
+    { ...first },
+    { from_ms: NOW + 7, contact_id: '00000000-0000-0000-0000-000000000000', erased: 1 },
   ])
 })
 

@@ -9,11 +9,13 @@ as $$
 declare
   ids uuid[] := array(select id from contacts where business_id = p_business and (id = p_contact or merged_into = p_contact));
   browsers text[] := array(select visitor_id from contact_visitors where business_id = p_business and contact_id = any (ids));
-  -- Those that nobody else ever identified.
+  -- Those that nobody else ever identified, as far as that is known.
   own text[] := array(
     select browser from unnest(browsers) as browser where not exists (
       select from contact_visitors l
       where l.business_id = p_business and l.visitor_id = browser collate "C" and l.contact_id <> all (ids)
+    ) and not exists (
+      select from visitors v where v.business_id = p_business and v.visitor_id = browser collate "C" and v.crowded
     )
   );
   -- What tells that a dead letter is the person's: one of the ids, an identity that it was sent under, or a browser.
@@ -43,7 +45,13 @@ begin
   delete from visitors where business_id = p_business and visitor_id = any (own);
   delete from visitor_events where business_id = p_business and visitor_id = any (own);
   delete from visitor_links where business_id = p_business and visitor_id = any (own);
-  update visitor_links set contact_id = null where business_id = p_business and contact_id = any (ids);
+  with nobodys as (
+    update visitor_links set contact_id = null where business_id = p_business and contact_id = any (ids)
+    returning business_id, visitor_id, from_at
+  )
+  insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_link_from)
+    select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(from_at)
+    from nobodys having count(*) > 0;
   -- A browser that others have identified too is nobody's until somebody does so again. What brought the person goes.
   with shared as (
     update visitors set

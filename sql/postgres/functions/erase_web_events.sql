@@ -7,14 +7,14 @@ as $$
   insert into erased_visits (business_id, visitor_id, from_at, to_at)
   select p_business, visitor_id, from_at, to_at
   from (
-    select visitor_id, from_at, contact_id,
-      lead(from_at, 1, (extract(epoch from clock_timestamp()) * 1000)::bigint)
-        over (partition by visitor_id order by from_at) as to_at
-    from visitor_links
-    where business_id = p_business and visitor_id in (
-      select visitor_id from visitor_links where business_id = p_business and contact_id = any (p_ids))
+    select l.visitor_id, l.from_at, coalesce((
+      select n.from_at from visitor_links n
+      where n.business_id = p_business and n.visitor_id = l.visitor_id and n.from_at > l.from_at
+      order by n.from_at limit 1
+    ), (extract(epoch from clock_timestamp()) * 1000)::bigint) as to_at
+    from visitor_links l
+    where l.business_id = p_business and l.contact_id = any (p_ids) and l.visitor_id ~ '^[0-9a-f]{32}$'
   ) visits
-  where contact_id = any (p_ids) and visitor_id ~ '^[0-9a-f]{32}$'
   on conflict (business_id, visitor_id, from_at) do update set
     to_at = greatest(erased_visits.to_at, excluded.to_at), behind = null, deleted_at = null, swept_at = null
 $$;

@@ -1,7 +1,7 @@
 -- Browsers get to be somebody's, and bring along what they did while they were nobody's.
 --   p_visitors  [{ business_id, visitor_id, assumed_contact_id, contact_id, current_contact_id, linked_at,
---                  joined_contact_id, joined_count }]
---   p_links     [{ business_id, visitor_id, from_at, contact_id }]
+--                  joined_contact_id, joined_count, crowded }]
+--   p_links     [{ business_id, visitor_id, from_at, contact_id }], of these browsers, one or more of each
 -- `see_visitors` has been told of all of them, so they are there, and locked in order.
 -- Raises SL001 when a browser is not whose it was assumed to be, or its events are not those that were counted.
 create or replace function link_visitors(p_visitors json, p_links json) returns void
@@ -13,15 +13,16 @@ declare
 begin
   for linked in
     select * from json_to_recordset(p_visitors) as x (business_id uuid, visitor_id text, assumed_contact_id uuid,
-      contact_id uuid, current_contact_id uuid, linked_at bigint, joined_contact_id uuid, joined_count integer)
+      contact_id uuid, current_contact_id uuid, linked_at bigint, joined_contact_id uuid, joined_count integer, crowded boolean)
   loop
     update visitors v set
       contact_id = coalesce(v.contact_id, linked.contact_id),
       linked_at = coalesce(v.linked_at, linked.linked_at),
       current_contact_id = linked.current_contact_id,
+      crowded = linked.crowded,
       revision = nextval('visitor_revisions')
     where v.business_id = linked.business_id and v.visitor_id = linked.visitor_id collate "C"
-      and v.current_contact_id is not distinct from linked.assumed_contact_id;
+      and v.current_contact_id is not distinct from linked.assumed_contact_id and not v.crowded;
     if not found then
       raise exception 'a browser was identified meanwhile' using errcode = 'SL001';
     end if;
@@ -46,8 +47,8 @@ begin
   insert into visitor_links (business_id, visitor_id, from_at, contact_id)
     select business_id, visitor_id, from_at, contact_id
     from json_to_recordset(p_links) as x (business_id uuid, visitor_id text, from_at bigint, contact_id uuid);
-  insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked)
-    select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(true)
-    from json_to_recordset(p_visitors) as x (business_id uuid, visitor_id text);
+  insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_link_from)
+    select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(from_at)
+    from json_to_recordset(p_links) as x (business_id uuid, visitor_id text, from_at bigint);
 end
 $$;

@@ -4,14 +4,16 @@
 --   p_visitors    [{ business_id, visitor_id, moments, starts, joins }]  browsers named: with whom each had who was
 --                                                  identified last until each of the starts; the moments (one for each
 --                                                  start) at which somebody used it who has been erased since (all in
---                                                  epoch ms); with `joins` what it did while it was nobody's
+--                                                  epoch ms); with `joins` who lists it, and what it did while it was
+--                                                  nobody's
 --   p_contacts    [{ business_id, id }]            contacts named
 --   p_goals       [{ business_id, event }]         goal events of the published campaigns
+--   p_most_contacts                                how many of those who list a browser are read; of a crowded one, none
 -- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor.
 -- Each question is a probe of an index by its whole key: a lateral sub-query with a limit cannot be turned into a join, so
 -- no plan that was made while a table was empty can become a scan as it grows.
 create or replace function load_state(
-  p_identities json, p_keys json, p_visitors json, p_contacts json, p_goals json
+  p_identities json, p_keys json, p_visitors json, p_contacts json, p_goals json, p_most_contacts integer
 ) returns json
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -107,10 +109,8 @@ begin
       ),
       'visitors', (
         select coalesce(json_agg(json_build_object('business_id', sent.business_id, 'visitor_id', sent.visitor_id,
-          'current', (
-            select v.current_contact_id from visitors v
-            where v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"
-          ),
+          'current', v.current_contact_id,
+          'crowded', coalesce(v.crowded, false),
           'last_from', (
             select l.from_at from visitor_links l
             where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
@@ -149,12 +149,21 @@ begin
               group by e.event
             ) named
           ) end,
-          'listed_by', (
-            select json_agg(l.contact_id) from contact_visitors l
-            where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
-          ))), '[]')
+          'listed_by', case when sent.joins and v.crowded is not true then (
+            select json_agg(contact_id)
+            from (
+              select l.contact_id from contact_visitors l
+              where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
+              limit p_most_contacts
+            ) known
+          ) end)), '[]')
         from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, moments bigint[],
           starts bigint[], joins boolean)
+        left join lateral (
+          select v.current_contact_id, v.crowded from visitors v
+          where v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"
+          limit 1
+        ) v on true
       )
     )
   );

@@ -27,8 +27,8 @@ begin
       is distinct from (v.first_seen_at, v.last_seen_at)
     returning business_id, visitor_id
   )
-  insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked)
-    select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(false)
+  insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids)
+    select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id)
     from written having count(*) > 0;
   -- Now that the browsers are locked: an erasure is either seen here, or sees what was written above.
   if exists (

@@ -33,9 +33,8 @@ begin
     where v.business_id = x.business_id and v.visitor_id = x.visitor_id collate "C"
     returning v.business_id, v.visitor_id
   )
-  insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked,
-      visitor_touched)
-    select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(true), array_agg(true)
+  insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_touched)
+    select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(true)
     from settled having count(*) > 0;
 end
 $$;

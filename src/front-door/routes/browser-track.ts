@@ -1,4 +1,5 @@
 import type { BrowserFact } from '../../rules/facts.ts'
+import type { BrowserAnswer } from '../../stream/entry.ts'
 import { findCaller } from '../authenticate.ts'
 import { PAGE_ERRORS, admitPage, isBot } from '../browser-caller.ts'
 import { chargeVisitor } from '../charge.ts'
@@ -19,7 +20,8 @@ async function browserTrack(door: Door, call: Call): Promise<Reply> {
   if ('code' in read) throw toRequestError(read)
   const { fact } = read
   const { visitorId } = fact
-  if (visitorId === null || isBot(call)) return answer(fact, { contactId: null, deduped: false })
+  if (visitorId === null || isBot(call))
+    return answer(fact, { contactId: null, deduped: false, warnings: fact.warnings })
   await chargeVisitor(door, call, business, visitorId, ROAD)
   return await submit(door, call, business.id, { ...fact, visitorId })
 }
@@ -31,10 +33,12 @@ async function submit(door: Door, call: Call, businessId: string, fact: BrowserF
   return recorded === null ? queued(fact) : answer(fact, recorded)
 }
 
-function answer(fact: ReadBrowserEvent, { contactId, deduped }: { contactId: string | null; deduped: boolean }): Reply {
+type Outcome = Pick<BrowserAnswer, 'contactId' | 'deduped' | 'warnings'>
+
+function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings }: Outcome): Reply {
   const data = { contactId, event: fact.event, isNew: false, deduped, interpreted: interpretedOf(fact) }
   const message = deduped ? 'The event had been taken before.' : 'The event is taken.'
-  return { message, data: { ...data, ...withWarnings(fact.warnings) } }
+  return { message, data: { ...data, ...withWarnings(warnings) } }
 }
 
 function queued(fact: BrowserFact): Reply {
@@ -55,7 +59,8 @@ export const browserTrackRoute: Route = {
     summary: 'Record what somebody did in a page',
     description:
       'What `sluice.track` sends, without a key. Can start a campaign once the visitor is identified; until then the event ' +
-      'stays with the visitor, and joins the contact that identifies it. Nothing is kept without a `visitorId`, or of a bot.',
+      'stays with the visitor, and joins the contact that identifies it. Nothing is kept without a `visitorId`, or of a bot, ' +
+      'or when over 1,000 contacts were identified with the `visitorId`.',
     tag: 'Events',
     key: 'none',
     body: {
@@ -72,7 +77,7 @@ export const browserTrackRoute: Route = {
     },
     replies: {
       200: {
-        description: 'Taken. `contactId` is null while nobody has identified the visitor.',
+        description: 'Taken. `contactId` is null while nobody has identified the visitor, or too many have.',
         data: BrowserTrackData,
         example: { contactId: null, event: 'form_submitted', isNew: false, deduped: false, interpreted },
       },
