@@ -70,6 +70,9 @@ export async function addVisitor(
   await sql`
     insert into visitor_links (business_id, visitor_id, from_at, contact_id)
     values (${businessId}, ${visitorId}, ${from}, ${contactId})`
+  await sql`
+    insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
+    values (${businessId}, ${contactId}, ${visitorId}, ${from}) on conflict do nothing`
   return visitorId
 }
 

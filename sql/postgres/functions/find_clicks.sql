@@ -9,7 +9,7 @@ begin
   return query
     select distinct on (click.key) click.key, click.value, visit.at
     from (
-      select distinct l.visitor_id from visitor_links l where l.business_id = p_business and l.contact_id = p_contact
+      select l.visitor_id from contact_visitors l where l.business_id = p_business and l.contact_id = p_contact
     ) theirs
     cross join lateral (
       select t.at, t.touch -> 'clickIds' as click_ids from visitor_touches t
