@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { guardQueries } from './guard-queries.ts'
 
 /** `bigint` columns arrive as numbers, or as text beyond 2^53. */
 export type Sql = postgres.Sql
@@ -23,7 +24,7 @@ const INT8 = 20
 const LONG_GREETING = { 'sluice.greeting': '.'.repeat(1024) }
 
 export function connectPostgres(url: string, options: PostgresOptions = {}): Sql {
-  return postgres(url, {
+  const sql = postgres(url, {
     max: options.max ?? 4,
     // The default waits up to 20 s between attempts, which looks like a hang after a restart.
     backoff: () => 0.3,
@@ -42,6 +43,7 @@ export function connectPostgres(url: string, options: PostgresOptions = {}): Sql
       ...options.settings,
     },
   })
+  return guardQueries(sql)
 }
 
 function readInteger(text: string): number | string {

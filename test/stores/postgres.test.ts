@@ -1,7 +1,7 @@
-/** What the driver does when its connections break. */
+/** What the driver does when its connections break, and when queries fail on them. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, inject, it } from 'vitest'
-import { connectPostgres } from '../../src/stores/postgres.ts'
+import { afterAll, describe, expect, inject, it } from 'vitest'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { openCuttingProxy } from '../faults/cutting-proxy.ts'
 
 it('answers again at once after all connections were cut under load', async () => {
@@ -31,4 +31,78 @@ it('answers again at once after all connections were cut under load', async () =
   expect(slowestMs).toBeLessThan(2000)
   await sql.end({ timeout: 1 })
   await proxy.close()
+})
+
+describe('what came of one query', () => {
+  const { databaseUrl } = inject('stores')
+  const killer = connectPostgres(databaseUrl, { max: 1 })
+  afterAll(() => killer.end({ timeout: 1 }))
+
+  /** Ends every session of this name, as an operator or a shutdown does. */
+  const endSessions = async (name: string, state: 'active' | 'idle', count: number): Promise<void> => {
+    const own = () => killer<{ pid: number }[]>`
+      select pid from pg_stat_activity where application_name = ${name} and state = ${state}`
+    await expect.poll(async () => (await own()).length, { timeout: 10_000 }).toBe(count)
+    for (const { pid } of await own()) await killer`select pg_terminate_backend(${pid}, 5000)`
+  }
+  const faultOf = (query: Promise<unknown>): Promise<string> => query.then(String, String)
+  const opened = async (name: string, max: number, act: (sql: Sql) => Promise<void>): Promise<void> => {
+    const sql = connectPostgres(databaseUrl, { max, name })
+    try {
+      await act(sql)
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+  }
+
+  it('is not told to the next one, once the connection that broke under it is open again', () =>
+    opened('broken-busy', 1, async (sql) => {
+      for (let round = 0; round < 3; round += 1) {
+        // Some thousand rows arrive, the last ones never.
+        const busy = faultOf(sql`
+          select n, pg_sleep(case when n = 5000 then 30 else 0 end) from generate_series(1, 5000) as n`)
+        await endSessions('broken-busy', 'active', 1)
+        expect(await busy).toContain('CONNECTION_CLOSED')
+        expect([...(await sql`select 7 as seven`)]).toEqual([{ seven: 7 }])
+      }
+    }))
+
+  it('is not told to anybody after all connections broke, and nobody is served twice', () =>
+    opened('broken-all', 4, async (sql) => {
+      await killer`drop sequence if exists times_asked`
+      await killer`create sequence times_asked`
+      const busy = Array.from({ length: 4 }, () => faultOf(sql`select nextval('times_asked'), pg_sleep(30)`))
+      await endSessions('broken-all', 'active', 4)
+      for (const fault of await Promise.all(busy)) expect(fault).toContain('CONNECTION_CLOSED')
+      const asked = Array.from({ length: 20 }, () => sql<[{ n: number }]>`select nextval('times_asked') as n`)
+      const numbers = (await Promise.all(asked)).map(([{ n }]) => n)
+      expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, at) => at + 5))
+      await killer`drop sequence times_asked`
+    }))
+
+  it('is nothing for the next one when the connection broke between them', () =>
+    opened('broken-idle', 1, async (sql) => {
+      await sql`select 1`
+      await endSessions('broken-idle', 'idle', 1)
+      await sleep(200)
+      expect([...(await sql`select 7 as seven`)]).toEqual([{ seven: 7 }])
+    }))
+
+  it('leaves no rows to the next one when it failed half-way', () =>
+    opened('failed-half-way', 1, async (sql) => {
+      const failed = await faultOf(sql`select 1 / (4 - n) from generate_series(1, 9) as n`)
+      expect(failed).toContain('division by zero')
+      const next = await sql`select n from generate_series(1, 3) as n`
+      expect([...next]).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+      expect(next.count).toBe(3)
+    }))
+
+  it('is told to itself: a refused log-in', () =>
+    opened('refused', 1, async () => {
+      const url = new URL(databaseUrl)
+      url.password = 'wrong'
+      const sql = connectPostgres(url.href, { max: 1 })
+      await expect(sql`select 1`).rejects.toMatchObject({ code: '28P01' })
+      await sql.end({ timeout: 1 })
+    }))
 })
