@@ -22,7 +22,7 @@ interface Cut {
   done: () => void
 }
 
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 30_000
 const LONGEST_TEXT = 256
 
 /** What ended before these bytes was there before anybody asked for it. */

@@ -8,7 +8,7 @@ const seed = Number(process.env['FAULTS_SEED'] ?? 1)
 let world: World
 beforeAll(async () => {
   world = await openWorld()
-})
+}, 120_000)
 afterAll(() => world.close())
 
 describe(`with seed ${seed}, nothing is lost and nothing doubled:`, () => {

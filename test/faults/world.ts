@@ -27,7 +27,8 @@ export type { Business }
 export const PARTITIONS = 2
 /** The front door's patience; short, so that a scenario sees what comes after it. */
 export const ANSWER_TIMEOUT_MS = 2000
-const READY_MS = 30_000
+/** Of what starts and what comes to rest; a busy machine takes its time. */
+const PATIENCE_MS = 60_000
 
 export interface World {
   folder: string
@@ -75,7 +76,7 @@ export async function openWorld(): Promise<World> {
   let doorSettings: Record<string, string> = {}
 
   const engine = async (name: string, key: keyof StoreUrls, start: (setup: EngineSetup) => Promise<RunningEngine>) => {
-    const setup = { dataDir: folder, port: await freePort(), password: 'faults', small: true, timeoutMs: READY_MS }
+    const setup = { dataDir: folder, port: await freePort(), password: 'faults', small: true, timeoutMs: PATIENCE_MS }
     return createHandle(name, folder, async () => {
       const running = await start(setup)
       stores[key] = running.url
@@ -160,7 +161,7 @@ export async function openWorld(): Promise<World> {
       }
       await untilReadyToServe(url)
     },
-    settle: (timeoutMs = 30_000) => untilSettled(own, timeoutMs),
+    settle: (timeoutMs = PATIENCE_MS) => untilSettled(own, timeoutMs),
     async close({ keep = false } = {}) {
       for (const handle of [...services, ...engines]) await handle.resume()
       await Promise.all([own.sql.end({ timeout: 1 }), own.clickhouse.close()])
@@ -213,7 +214,7 @@ async function runService({ name, folder, command, address, environment }: Servi
 }
 
 async function untilOk(url: string): Promise<void> {
-  const deadline = Date.now() + READY_MS
+  const deadline = Date.now() + PATIENCE_MS
   let complaint = 'no answer'
   while (Date.now() < deadline) {
     const response = await fetch(url, { keepalive: false }).catch(() => undefined)
@@ -221,7 +222,7 @@ async function untilOk(url: string): Promise<void> {
     complaint = (await response?.text()) ?? complaint
     await sleep(50)
   }
-  throw new Error(`${url} is not well after ${READY_MS} ms: ${complaint}`)
+  throw new Error(`${url} is not well after ${PATIENCE_MS} ms: ${complaint}`)
 }
 
 const untilReadyToServe = (url: string) => untilOk(`${url}/readyz`)

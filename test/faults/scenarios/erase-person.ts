@@ -7,7 +7,7 @@ import { streamKey } from '../../../src/stream/keys.ts'
 import { deliver } from '../traffic.ts'
 import { type Business, type World, createBusinesses } from '../world.ts'
 
-const ERASED_MS = 30_000
+const ERASED_MS = 60_000
 const AGAIN_MS = 100
 
 /**
@@ -65,13 +65,13 @@ async function eraseOnce({ world, chance, check }: Stage, business: Business, na
 
 /** The rest of the traffic goes on, so only this business can come to rest. */
 async function untilShipped({ own: { sql } }: World, { businessId }: Business): Promise<void> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + ERASED_MS
   for (;;) {
     const [row] = await sql<[{ left: number }]>`
       select (select count(*)::int from outbox where shipped_at is null and ${businessId}::uuid = any(business_ids))
         + (select count(*)::int from erasures where deleted_at is null and business_id = ${businessId}) as left`
     if (row.left === 0) return
-    if (Date.now() > deadline) throw new Error('An erasure was not finished within 30 s')
+    if (Date.now() > deadline) throw new Error(`An erasure was not finished within ${ERASED_MS} ms`)
     await sleep(50)
   }
 }

@@ -9,6 +9,8 @@ import { type Attempt, isKept } from '../ledger.ts'
 import type { Scenario } from '../run-scenario.ts'
 import type { World } from '../world.ts'
 
+const PATIENCE_MS = 30_000
+
 /** Entries that no front door wrote lie between those that one did. */
 export const poisonStream: Scenario = {
   name: 'poisoned entries',
@@ -44,7 +46,7 @@ export const poisonStream: Scenario = {
 }
 
 async function untilSetAside({ own: { sql } }: World, wanted: number): Promise<void> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + PATIENCE_MS
   for (;;) {
     const [row] = await sql<[{ n: number }]>`select count(*)::int as n from dead_letters`
     if (row.n >= wanted || Date.now() > deadline) return

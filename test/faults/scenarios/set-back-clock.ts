@@ -7,6 +7,7 @@ import type { World } from '../world.ts'
 import { startEmpty } from './restart-redis.ts'
 
 const AHEAD_MS = 3_600_000
+const PATIENCE_MS = 30_000
 
 /**
  * The clock was an hour ahead for a while: positions lie in the future, and whatever is restarted would go on with ids,
@@ -55,7 +56,7 @@ async function runAhead({ own: { sql, redis } }: World): Promise<void> {
 
 /** Every lane has committed something since, but those of web events: nobody browses here. */
 async function areAhead({ own: { sql } }: World): Promise<boolean> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {
     const rows = await sql<{ position: string }[]>`
       select position from positions where partition not like 'web-%'`
