@@ -12,8 +12,12 @@ const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()])
 const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)))
 const optionals = (names: readonly string[], schema: TSchema) =>
   Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(schema)])))
-const instant = Type.Integer()
-const whole = Type.Integer({ minimum: 0 })
+/** What a date can hold. Every store takes these; what is beyond would be refused again and again. */
+const FARTHEST = 8.64e15
+const instant = Type.Integer({ minimum: -FARTHEST, maximum: FARTHEST })
+const whole = Type.Integer({ minimum: 0, maximum: FARTHEST })
+/** Neither NUL nor a lone surrogate: Postgres keeps it as it is. */
+const clean = Type.RegExp(/^[^\0\p{Surrogate}]*$/u)
 
 const Identity = Type.Object({
   platformCustomerId: Type.Optional(text),
@@ -44,10 +48,10 @@ const EventFact = Type.Object({
 })
 const Touch = Type.Object({
   at: instant,
-  url: text,
-  referrer: Type.Optional(text),
-  utm: Type.Optional(optionals(UTM_FIELDS, text)),
-  clickIds: Type.Optional(optionals(CLICK_IDS, text)),
+  url: clean,
+  referrer: Type.Optional(clean),
+  utm: Type.Optional(optionals(UTM_FIELDS, clean)),
+  clickIds: Type.Optional(optionals(CLICK_IDS, clean)),
 })
 const BrowserFact = Type.Object({
   event: text,

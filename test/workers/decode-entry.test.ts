@@ -1,0 +1,53 @@
+/** What a worker takes from the stream: nothing that a store would refuse for ever. */
+import { describe, expect, it } from 'vitest'
+import type { CaptureRequest, Request } from '../../src/stream/entry.ts'
+import { decodeEntry, encodeEntry, fault } from '../../src/stream/decode-entry.ts'
+import { eventFact, track } from '../support/facts.ts'
+import { captureOf, hitOf, newBusiness, newVisitor } from '../web/web-lab.ts'
+
+const capture = (seed: Partial<CaptureRequest> = {}) => captureOf(newBusiness(), newVisitor(), [hitOf()], seed)
+const cameAt = (at: number, url = 'https://a.example/') => capture({ touches: { first: { at, url }, latest: null } })
+const EDGE = 8_640_000_000_000_000
+
+describe('an instant', () => {
+  it.each([
+    ['the last there is', EDGE, -EDGE, undefined],
+    ['one beyond', EDGE + 1, -EDGE - 1, 'malformed at'],
+    ['a number without end', 1e300, -1e300, 'malformed at'],
+  ])('is taken by what a date can hold: %s', (_, late, early, told) => {
+    const expected = told === undefined ? undefined : (expect.stringContaining(told) as string)
+    const event = (occurredAt: number) => ({
+      ...track(newBusiness(), eventFact('e', {}, { occurredAt })),
+      n: 1,
+      requestId: 'r',
+    })
+    for (const at of [late, early]) {
+      expect(fault(event(at))).toEqual(expected)
+      expect(fault(cameAt(at))).toEqual(expected)
+      expect(fault(capture({ receivedAt: at }))).toEqual(expected)
+    }
+    expect(fault(capture({ hits: [hitOf({ occurredAt: late, activeMs: late, idleMs: late })] }))).toEqual(expected)
+  })
+})
+
+it.each(['\0', '\ud800', '\udc00x'])('takes no text of how a visitor came that Postgres cannot hold: %j', (text) => {
+  expect(fault(cameAt(1, `https://a.example/${text}`))).toContain('malformed at /touches/first')
+  expect(fault(cameAt(1, 'https://a.example/😀'))).toBeUndefined()
+})
+
+it('sets one request aside, and takes its neighbours', () => {
+  const requests: Request[] = [capture(), capture({ receivedAt: 1e300 }), capture()]
+  const payload = encodeEntry(
+    'door',
+    requests.map((request) => JSON.stringify(request)),
+  )
+  const read = decodeEntry('1-1', ['d', payload], 'web')
+  expect(read.requests.map(({ request }) => request)).toEqual([requests[0], requests[2]])
+  expect(read.poisoned).toMatchObject([
+    {
+      streamId: '1-1',
+      reason:
+        'The capture request is malformed at /receivedAt: Expected integer to be less or equal to 8640000000000000.',
+    },
+  ])
+})
