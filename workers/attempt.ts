@@ -3,15 +3,15 @@ import type { Logger } from 'pino'
 import { uuidv7 } from 'uuidv7'
 import type { ContactCache } from '../src/contacts/contact-cache.ts'
 import { type ConfigCache, loadState } from '../src/contacts/load-state.ts'
-import { type DeadLetter, saveChanges } from '../src/contacts/save-changes.ts'
+import { saveChanges } from '../src/contacts/save-changes.ts'
 import { type Changes, emptyChanges } from '../src/rules/changes.ts'
 import { decide } from '../src/rules/decide.ts'
 import type { Decision } from '../src/rules/item.ts'
 import type { State } from '../src/rules/state.ts'
-import { sanitiseText } from '../src/rules/text.ts'
 import type { Sql } from '../src/stores/postgres.ts'
+import { type DeadLetterRecord, composeUnreadable, replayedBy } from '../src/stream/compose-dead-letter.ts'
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
-import { type Work, deadLetterOf, knownId, replayedBy } from './work.ts'
+import { type Work, deadLetterOf } from './work.ts'
 
 export interface PipelineDeps {
   sql: Sql
@@ -20,7 +20,7 @@ export interface PipelineDeps {
   /** The cache of a partition under this epoch; without one, contacts are always read. */
   contactsOf?: (partition: string, epoch: number) => ContactCache
   /** Told of each attempt that was written, and of each that had to be decided again. */
-  metrics?: { saved?(events: number, seconds: number): void; conflict?(): void; deadLetter?(kind: string): void }
+  metrics?: { saved?(events: number, seconds: number): void; conflict?(): void }
 }
 
 /** One decided attempt: what it would write, and what it would answer. */
@@ -30,7 +30,7 @@ export interface Attempt {
   changes: Changes
   works: Work[]
   decisions: Map<Work, Decision>
-  deadLetters: DeadLetter[]
+  deadLetters: DeadLetterRecord[]
 }
 
 /**
@@ -67,17 +67,8 @@ export async function decideAll(
     if (failed && cache) dead.delete(failed)
     if (failed) continue
     const deadLetters = [
-      ...batch.poisoned.map(({ streamId, businessId, reason, payload }) => ({
-        id: uuidv7(),
-        businessId: knownId(businessId),
-        streamId,
-        kind: 'unreadable',
-        reason,
-        // Postgres holds neither NUL nor a lone surrogate.
-        payload: sanitiseText(payload).text,
-        receivedAt: null,
-      })),
-      ...[...dead].map(([work, reason]) => deadLetterOf(work, reason, uuidv7())),
+      ...batch.poisoned.map(composeUnreadable),
+      ...[...dead].map(([work, reason]) => deadLetterOf(work, reason)),
     ]
     return { id: uuidv7(), state, changes, works, decisions, deadLetters }
   }

@@ -82,11 +82,8 @@ function applied(deps: PipelineDeps, batch: MicroBatch, attempt: Attempt, starte
   for (const field of attempt.changes.newFields) deps.configs.delete(field.businessId)
   deps.metrics?.saved?.(attempt.decisions.size, (performance.now() - started) / 1000)
   for (const letter of attempt.deadLetters) {
-    deps.metrics?.deadLetter?.(letter.kind)
-    deps.log.error(
-      { deadLetter: letter.id, kind: letter.kind, streamId: letter.streamId },
-      'an item could not be applied',
-    )
+    const { id, kind, stream_id: streamId } = letter
+    deps.log.error({ deadLetter: id, kind, streamId }, 'an item could not be applied')
   }
   return { kind: 'applied', answers: answersOf(batch, attempt.works, attempt.decisions) }
 }

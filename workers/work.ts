@@ -1,6 +1,6 @@
 /** What a micro-batch comes down to: single items, each with the request it belongs to; and back again to answers. */
-import type { DeadLetter } from '../src/contacts/save-changes.ts'
 import type { Decision, EventDecision, Item } from '../src/rules/item.ts'
+import { type DeadLetterRecord, composeDeadLetter } from '../src/stream/compose-dead-letter.ts'
 import type { Answer, BatchItemAnswer, Request } from '../src/stream/entry.ts'
 import type { AddressedAnswer, BatchedRequest, MicroBatch } from '../src/stream/micro-batch.ts'
 
@@ -42,31 +42,11 @@ function itemsOf(request: Request): [index: number | null, item: Item][] {
   }
 }
 
-/** An entry that the front door did not write may name anything. */
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-
-/** The text as an id; null when it is none. */
-export const knownId = (text: string | undefined) => (text !== undefined && UUID.test(text) ? text : null)
-
 /** The request as it travelled, with this one item: what an operator can replay. */
-export function deadLetterOf({ from, index }: Work, reason: string, id: string): DeadLetter {
-  const { request } = from
+export function deadLetterOf({ from: { streamId, request }, index }: Work, reason: string): DeadLetterRecord {
   const single =
     request.kind === 'batch' ? { ...request, items: request.items.filter((item) => item.index === index) } : request
-  return {
-    id,
-    businessId: knownId(request.businessId),
-    streamId: from.streamId,
-    kind: request.kind,
-    reason,
-    payload: JSON.stringify(single),
-    receivedAt: Number.isSafeInteger(request.receivedAt) ? request.receivedAt : null,
-  }
-}
-
-/** The dead letters that are applied with this micro-batch. */
-export function replayedBy(batch: MicroBatch): string[] {
-  return batch.requests.flatMap(({ request }) => knownId(request.replayOf) ?? [])
+  return composeDeadLetter(streamId, single, reason)
 }
 
 /** One answer per request; an item without a decision is a dead letter. */

@@ -2,18 +2,8 @@
 import type { Changes } from '../rules/changes.ts'
 import type { State } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
+import type { DeadLetterRecord } from '../stream/compose-dead-letter.ts'
 import { recordsOf } from './change-records.ts'
-
-/** An item that could not be applied, kept for an operator. `payload` is the request as it travelled, with this item alone. */
-export interface DeadLetter {
-  id: string
-  businessId: string | null
-  streamId: string
-  kind: string
-  reason: string
-  payload: string
-  receivedAt: number | null
-}
 
 export interface Save {
   partition: string
@@ -25,7 +15,7 @@ export interface Save {
   dryRun: boolean
   state: State
   changes: Changes
-  deadLetters: DeadLetter[]
+  deadLetters: DeadLetterRecord[]
   /** Dead letters that this save applies. */
   replayed: string[]
 }
@@ -56,7 +46,7 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
       ${literal(records.touched.map(({ businessId }) => businessId))}::text::uuid[],
       ${literal(records.touched.map(({ id }) => id))}::text::uuid[],
       ${literal(records.touched.map(({ changed }) => changed))}::text::boolean[],
-      ${list(save.deadLetters.map(deadLetterRecord))}::text::json, ${list(save.replayed)}::text::json,
+      ${list(save.deadLetters)}::text::json, ${list(save.replayed)}::text::json,
       ${list(records.erasures)}::text::json, ${list(records.deliveries)}::text::json
     ) as saved`
   return row.saved
@@ -66,9 +56,3 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
 const list = (rows: unknown[]) => (rows.length === 0 ? null : JSON.stringify(rows))
 
 const literal = (items: (string | boolean)[]) => `{${items.join(',')}}`
-
-function deadLetterRecord(letter: DeadLetter) {
-  const { id, kind, reason, payload } = letter
-  const { businessId: business_id, streamId: stream_id, receivedAt: received_at } = letter
-  return { id, business_id, stream_id, kind, reason, payload, received_at }
-}
