@@ -6,6 +6,7 @@ import type { Redis } from '../stores/redis.ts'
 import type { PoisonedRequest, ReadEntry } from './decode-entry.ts'
 import type { Lease } from './lease.ts'
 import type { AddressedAnswer, ApplyMicroBatch, MicroBatch } from './micro-batch.ts'
+import { kindOf } from './partition-of.ts'
 import { pause } from './pause.ts'
 import { clearPending } from './positions.ts'
 import { groupAnswers, sendAnswers } from './reply.ts'
@@ -19,6 +20,8 @@ const READ_BYTES = 8 * 1024 * 1024
 const FIRST_READ = 8
 const LARGEST_READ = 256
 const AFTER_TROUBLE_MS = 200
+/** An insert of few web events costs nearly what one of thousands does: they gather for so long, once the stream is empty. */
+const GATHER_MS = 500
 
 export interface ConsumeDeps {
   sql: Sql
@@ -78,8 +81,7 @@ export async function consumePartition(
     if (entries.length === 0) continue
     const taken = entries.splice(0, entriesUpTo(entries, pending) || wholeEntries(entries))
     pending = undefined
-    const isFollowed = isFull || entries.length > 0
-    const batch = { ...batchOf(taken, partition, epoch, position), isFollowed }
+    const batch = batchOf(taken, partition, epoch, position)
     const started = performance.now()
     const outcome = await deps.apply(batch, signal, deps.beat)
     if (outcome.kind !== 'applied') return finish(outcome.kind, tidied)
@@ -91,6 +93,8 @@ export async function consumePartition(
     deps.metrics?.batchSeconds.observe({ partition }, (performance.now() - started) / 1000)
     await tidied
     tidied = tidy(deps, partition, position, [...outcome.answers, ...answerPoisoned(taken)])
+    const isFollowed = isFull || entries.length > 0
+    if (kindOf(partition) === 'web' && !isFollowed) await pause(GATHER_MS, signal)
   }
   return finish('stopped', tidied)
 }

@@ -10,8 +10,6 @@ export interface MicroBatch {
   to: string
   requests: BatchedRequest[]
   poisoned: PoisonedEntry[]
-  /** More waits in the stream, as far as the read could tell: the lane is busy. */
-  isFollowed?: boolean
 }
 
 export interface BatchedRequest {

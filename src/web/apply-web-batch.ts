@@ -22,8 +22,6 @@ export interface WebDeps {
   metrics?: Pick<Metrics, 'webHits' | 'webFailures'>
 }
 
-/** An insert of few hits costs nearly what one of thousands does: they gather in the stream for so long, once it is empty. */
-const GATHER_MS = 500
 /** An insert that takes longer is tried again: it counts once. */
 const INSERT_MS = 30_000
 const BACKOFF_MS = { first: 100, most: 3000 }
@@ -42,17 +40,21 @@ export async function applyWebBatch(
       const stamped = await stampBatch(deps.sql, batch)
       if (stamped.kind === 'fenced') return stamped
       const isOurs = stamped.kind === 'committed' || (await write(deps, batch, token, stamped.erased, signal))
-      if (!isOurs) return { kind: 'fenced' }
-      if (!batch.isFollowed) await pause(GATHER_MS, signal)
-      return { kind: 'applied', answers: [] }
+      return isOurs ? { kind: 'applied', answers: [] } : { kind: 'fenced' }
     } catch (error) {
       if (signal.aborted) break
-      deps.metrics?.webFailures.inc()
-      deps.log.warn({ reason: describeFault(error), partition: batch.partition }, 'web events wait, trying again')
-      await pause(Math.min(BACKOFF_MS.first * 2 ** failures, BACKOFF_MS.most), signal)
+      const isConflict = faultKind(error) === 'conflict'
+      tellFailure(deps, batch, error, isConflict)
+      await pause(isConflict ? BACKOFF_MS.first : Math.min(BACKOFF_MS.first * 2 ** failures, BACKOFF_MS.most), signal)
     }
   }
   return { kind: 'stopped' }
+}
+
+/** Two saves that met in Postgres are nobody's trouble. */
+function tellFailure({ log, metrics }: WebDeps, { partition }: MicroBatch, error: unknown, isConflict: boolean): void {
+  if (!isConflict) metrics?.webFailures.inc()
+  log[isConflict ? 'debug' : 'warn']({ reason: describeFault(error), partition }, 'web events wait, trying again')
 }
 
 async function write(
@@ -69,22 +71,10 @@ async function write(
     token,
     AbortSignal.any([signal, AbortSignal.timeout(INSERT_MS)]),
   )
-  const isMoved = await commit()
+  const isMoved = await commitBatch(deps.sql, batch, unreadable, sightingsOf(batch, erased))
   if (isMoved) deps.metrics?.webHits.inc(lines.length - unreadable.length)
   for (const { reason } of [...batch.poisoned, ...unreadable]) {
     if (isMoved) deps.log.error({ partition: batch.partition, reason }, 'web events set aside as a dead letter')
   }
   return isMoved
-
-  async function commit(): Promise<boolean> {
-    const sightings = sightingsOf(batch, erased)
-    try {
-      return await commitBatch(deps.sql, batch, unreadable, sightings)
-    } catch (error) {
-      if (faultKind(error) !== 'data') throw error
-      // An entry that no front door wrote: how its visitors came is not worth holding up everybody's hits.
-      deps.log.error({ err: error, partition: batch.partition }, 'visitors of a batch could not be kept')
-      return await commitBatch(deps.sql, batch, unreadable, [])
-    }
-  }
 }

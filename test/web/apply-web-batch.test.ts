@@ -1,7 +1,8 @@
 /** A batch of web events on its way from the stream to ClickHouse, broken off and repeated in every way. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
-import type { WebDeps } from '../../src/web/apply-web-batch.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { type WebDeps, applyWebBatch } from '../../src/web/apply-web-batch.ts'
 import { insertHits } from '../../src/web/insert-hits.ts'
 import { linesOf, tokenOf } from '../../src/web/read-captures.ts'
 import { stampBatch } from '../../src/web/stamp-batch.ts'
@@ -111,16 +112,38 @@ describe('a batch of web events', () => {
   it('sets aside what cannot be read, and goes on with the rest', async () => {
     const lane = await openLane(deps)
     const business = newBusiness()
-    const wrong = hitOf({ depth: 1e9 })
-    const batch = lane.batchOf(captureOf(business, newVisitor(), [hitOf(), { ...wrong, occurredAt: 1e300 }, hitOf()]))
+    const wrong = hitOf({ title: '\ud800' })
+    const batch = lane.batchOf(captureOf(business, newVisitor(), [hitOf(), wrong, hitOf()]))
     const poisoned = { streamId: batch.to, businessId: business, reason: 'It is no entry.', payload: 'a\0b' }
     await lane.run({ ...batch, poisoned: [poisoned] })
     expect(await countRows(stack.clickhouse, business)).toBe(2)
     const letters = await stack.sql<{ kind: string; payload: string }[]>`
       select kind, payload from dead_letters where business_id = ${business} order by kind`
     expect(letters.map(({ kind }) => kind)).toEqual(['capture', 'unreadable'])
-    expect(JSON.parse(letters[0]?.payload ?? '')).toMatchObject({ hits: [{ ...wrong, occurredAt: 1e300 }] })
+    expect(JSON.parse(letters[0]?.payload ?? '')).toMatchObject({ hits: [wrong] })
     expect(letters[1]?.payload).toBe('a\uFFFDb')
+  })
+
+  it('that meets another save in Postgres is no failure of ClickHouse, and is done again', async () => {
+    const lane = await openLane(deps)
+    const [business, visitor] = [newBusiness(), newVisitor()]
+    const metrics = createMetrics()
+    let left = 1
+    const erasing = async (strings: TemplateStringsArray, ...values: never[]) => {
+      if (strings[0]?.includes('commit_web_batch') && left-- > 0) {
+        await stack.sql`
+          insert into erased_visits (business_id, visitor_id, from_at, to_at) values (${business}, ${visitor}, 0, ${T0 + 1})`
+      }
+      return stack.sql(strings, ...values)
+    }
+    const batch = lane.batchOf(captureOf(business, visitor, [hitOf()]), captureOf(business, newVisitor(), [hitOf()]))
+    const meddled = { ...deps, metrics, sql: erasing as unknown as WebDeps['sql'] }
+    const outcome = await applyWebBatch(meddled, batch, AbortSignal.timeout(20_000), () => undefined)
+    expect(outcome).toEqual({ kind: 'applied', answers: [] })
+    expect((await metrics.webFailures.get()).values).toMatchObject([{ value: 0 }])
+    const seen = await stack.sql`select visitor_id from visitors where business_id = ${business}`
+    expect(seen).toHaveLength(1)
+    expect(seen[0]).not.toEqual({ visitor_id: visitor })
   })
 
   it('tells Postgres who was seen, and how they came', async () => {

@@ -1,5 +1,6 @@
 /** The lanes of web events: apart from live ones, bounded, patient with ClickHouse, and moved with the number of partitions. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createMetrics } from '../../src/metrics.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { encodeEntry } from '../../src/stream/decode-entry.ts'
 import { changePartitions } from '../../src/stream/change-partitions.ts'
@@ -11,7 +12,7 @@ import { type WebDeps, applyWebBatch } from '../../src/web/apply-web-batch.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { openGate } from '../timeline/gate.ts'
 import { type Road, applyOnce, businessOf, bytesOf, event, log, openRoad } from '../workers/road.ts'
-import { captureOf, countRows, hitOf, newBusiness, newVisitor } from './web-lab.ts'
+import { T0, captureOf, countRows, hitOf, newBusiness, newVisitor } from './web-lab.ts'
 
 let stack: Stack
 let road: Road
@@ -46,6 +47,7 @@ function visitorOf(partition: string, partitions = 2): string {
 }
 
 const isEmpty = async (partition: string) => (await road.length(partition)) === 0
+const allAreEmpty = async () => (await Promise.all(allPartitions(2).map(isEmpty))).every(Boolean)
 
 describe('web events', () => {
   it('wait for ClickHouse while live events go on, and the loop is known to be alive', async () => {
@@ -92,19 +94,36 @@ describe('web events', () => {
       },
     })
     await vi.waitUntil(() => isEmpty('web-0'), soon)
-    expect(batches.map(({ requests, isFollowed }) => [requests.length, isFollowed])).toEqual([
-      [8, true],
-      [256, true],
-      [36, false],
-    ])
+    expect(batches.map(({ requests }) => requests.length)).toEqual([8, 256, 36])
     expect((began.at(-1) ?? 0) - (began[0] ?? 0)).toBeLessThan(900)
     expect(await countRows(stack.clickhouse, business)).toBe(300)
   })
 
+  it('gather once none waits, when the last of them count as applied', async () => {
+    const door = await road.door()
+    const metrics = createMetrics()
+    const sizes: number[] = []
+    const apply = (batch: MicroBatch) => {
+      sizes.push(batch.requests.length)
+      return applyOnce(stack.sql, batch)
+    }
+    road.worker('a', { apply, metrics })
+    const send = () => door.submit(captureOf(newBusiness(), visitorOf('web-0'), [hitOf()]), queueOnly)
+    await send()
+    await vi.waitUntil(() => isEmpty('web-0'), soon)
+    await send()
+    await send()
+    await vi.waitUntil(() => isEmpty('web-0'), soon)
+    expect(sizes).toEqual([1, 2])
+    const told = await metrics.batchSeconds.get()
+    const seconds = told.values.find(({ metricName }) => metricName === 'micro_batch_duration_seconds_sum')
+    expect(seconds?.value).toBeLessThan(0.5)
+  })
+
   it('may fill their own lanes alone', async () => {
     const business = businessOf('live-0')
-    const [first, second] = [0, 1].map((n) => captureOf(business, visitorOf('web-0'), [hitOf({ id: `h${n}` })]))
-    if (!first || !second) return
+    const of = (id: string) => captureOf(business, visitorOf('web-0'), [hitOf({ id })])
+    const [first, second] = [of('h0'), of('h1')]
     const backlogLimitBytes = 4 * (bytesOf(first, 1) + bytesOf(second, 2))
     const door = await road.door({ backlogLimitBytes })
     expect((await door.submit(first, queueOnly)).kind).toBe('queued')
@@ -208,12 +227,36 @@ describe('whoever writes into a stream by hand', () => {
     await put('web-0', tracked)
     const batches: MicroBatch[] = []
     road.worker('a', { apply: applier(web, batches) })
-    await vi.waitUntil(async () => (await Promise.all(allPartitions(2).map(isEmpty))).every(Boolean), soon)
+    await vi.waitUntil(allAreEmpty, soon)
     expect(batches.flatMap(({ requests }) => requests)).toEqual([])
     expect(batches.flatMap(({ poisoned }) => poisoned.map(({ reason }) => reason)).toSorted()).toEqual([
       'A capture request has no place here.',
       'A capture request has no place here.',
       'A track request has no place here.',
+    ])
+  })
+
+  it('stops nobody with what no store could keep', async () => {
+    const business = newBusiness()
+    const visitor = visitorOf('web-0')
+    const touches = { first: { at: T0, url: 'https://a.example/\0' }, latest: null }
+    const told = { n: 3, ...event('e', business) }
+    const requests = [
+      captureOf(business, visitor, [hitOf()], { receivedAt: 1e300 }),
+      captureOf(business, visitor, [hitOf()], { touches }),
+      { ...told, fact: { ...told.fact, traits: { '\0': {} } } },
+      captureOf(business, visitor, [hitOf({ id: 'good' })]),
+    ].map((request) => JSON.stringify(request))
+    await road.redis.xadd(streamKey('web-0'), '*', 'd', encodeEntry('none', requests), 'w', '{}')
+    road.worker('a', { apply: applier(web) })
+    await vi.waitUntil(allAreEmpty, soon)
+    expect(await countRows(stack.clickhouse, business)).toBe(1)
+    const seen = await stack.sql`select first_seen_at from visitors where visitor_id = ${visitor}`
+    expect(seen).toEqual([{ first_seen_at: T0 }])
+    expect(await listDeadLetters(stack.sql, { businessId: business })).toMatchObject([
+      { kind: 'unreadable', receivedAt: null },
+      { kind: 'unreadable', receivedAt: null },
+      { kind: 'unreadable', reason: expect.stringContaining('/fact/traits/\ufffd') as string },
     ])
   })
 })
@@ -230,7 +273,7 @@ it('a dead letter of web events can be sent again, and counts once', async () =>
   const replay = () => replayDeadLetter({ sql: stack.sql, submit: door.submit }, letter?.id ?? '')
   expect(await Promise.all([replay(), replay()])).toEqual([{ kind: 'queued' }, { kind: 'queued' }])
   await vi.waitUntil(async () => (await listDeadLetters(stack.sql, { businessId: business })).length === 0, soon)
-  await vi.waitUntil(async () => (await Promise.all(allPartitions(2).map(isEmpty))).every(Boolean), soon)
+  await vi.waitUntil(allAreEmpty, soon)
   const found = await stack.clickhouse.query({
     query: 'select hit_id from web_hits where business_id = {business: UUID}',
     query_params: { business },

@@ -5,6 +5,7 @@
 import { uuidv7 } from 'uuidv7'
 import { vi } from 'vitest'
 import { createLogger } from '../../src/log.ts'
+import type { Metrics } from '../../src/metrics.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type Redis, type RedisRole, connectRedis } from '../../src/stores/redis.ts'
 import type { TrackRequest } from '../../src/stream/entry.ts'
@@ -42,6 +43,7 @@ interface DoorConfig {
 interface WorkerConfig {
   leaseMs?: number
   apply?: ApplyMicroBatch
+  metrics?: Metrics
 }
 
 /** A road that nothing has travelled on. */
@@ -79,10 +81,17 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
       await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 2 })
       return door
     },
-    worker(owner, { leaseMs = 2000, apply } = {}) {
+    worker(owner, { leaseMs = 2000, apply, metrics } = {}) {
       const connectReader = () => connect('read')
       const worker = startIngestLoops(
-        { sql, redis, connectReader, apply: apply ?? ((batch) => applyOnce(sql, batch, owner)), log },
+        {
+          sql,
+          redis,
+          connectReader,
+          apply: apply ?? ((batch) => applyOnce(sql, batch, owner)),
+          log,
+          ...(metrics && { metrics }),
+        },
         { owner, leaseMs },
       )
       workers.push(worker)
