@@ -150,16 +150,6 @@ export const BrowserTrackSchema = Type.Object({
   ),
   messageId: Type.Optional(text(1, 64, 'Of this call: sent twice, it counts once.', '7c9e6679f2d14a0b')),
   ageMs: Type.Optional(ageMs),
-  page: Type.Optional(
-    Type.Object(
-      {
-        url: optionalText(2048, 'Its address.'),
-        title: optionalText(256, 'Its title.'),
-        referrer: optionalText(2048, ''),
-      },
-      { description: 'Where it happened; not kept.' },
-    ),
-  ),
   first: Type.Optional(TouchSchema),
   latest: Type.Optional(TouchSchema),
 })

@@ -5,7 +5,6 @@ import { guard } from './guard.ts'
 import type { Choice, Visitor } from './know-visitor.ts'
 import type { Item, Road } from './open-outbox.ts'
 import { version } from './package.json'
-import { readTitle, readUrl } from './read-page.ts'
 import { randomId } from './random-id.ts'
 import { warn } from './warn.ts'
 
@@ -19,8 +18,7 @@ export function takeCalls(submit: (item: Item) => void, visitor: Visitor, settle
   return {
     track: guard((event, details) => {
       if (typeof event !== 'string' || event === '') return warn('track needs the name of an event')
-      const page = { url: readUrl(), title: readTitle() }
-      call('track', { event, details: copyJson(details, 'details'), messageId: randomId(), page })
+      call('track', { event, details: copyJson(details, 'details'), messageId: randomId() })
     }),
     identify: guard((identity, profile) => {
       const who = copyJson(identity, 'identity')

@@ -56,7 +56,7 @@ describe('offline', () => {
     await until(() => settled(next))
     await web.leave(next)
     expect([countedEvents(), web.service.of('identify').length]).toEqual([['unsent'], 1])
-    expect(web.service.of('track')[0]).toMatchObject({ visitorId, page: { url: web.site.at(SHOP, '/') } })
+    expect(web.service.of('track')[0]).toMatchObject({ visitorId })
     expect(countedViews()).toEqual(['/', '/next'])
   })
 

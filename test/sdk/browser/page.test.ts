@@ -179,7 +179,6 @@ describe('a call', () => {
       details: { n: 1, list: ['ü'] },
       messageId: expect.stringMatching(HEX) as string,
       ageMs: expect.any(Number) as number,
-      page: { url: web.site.at(SHOP, '/buy?ttclid=t'), title: 'A page' },
       first: touch,
       latest: touch,
     })

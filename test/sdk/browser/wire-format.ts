@@ -7,7 +7,6 @@ const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const count = Type.Integer({ minimum: 0 })
 const optional = Type.Optional
 
-const Page = Type.Object({ url: text(2048), title: optional(text(256)), referrer: optional(text(2048)) }, strict)
 const words = (...names: string[]) =>
   optional(Type.Object(Object.fromEntries(names.map((name) => [name, optional(text(512))])), strict))
 const Touch = Type.Object(
@@ -47,7 +46,6 @@ export const BODIES = {
       details: optional(Type.Record(Type.String(), Type.Unknown())),
       messageId: text(64),
       ageMs: count,
-      page: optional(Page),
       first: optional(Touch),
       latest: optional(Touch),
     },
