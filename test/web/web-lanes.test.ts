@@ -8,6 +8,7 @@ import { listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.
 import { streamKey } from '../../src/stream/keys.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { allPartitions, kindOf, partitionOf } from '../../src/stream/partition-of.ts'
+import { stuckPartitions } from '../../src/stream/positions.ts'
 import { type WebDeps, applyWebBatch } from '../../src/web/apply-web-batch.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { openGate } from '../timeline/gate.ts'
@@ -165,6 +166,13 @@ describe('web events', () => {
       const stamped = await stack.sql`select from positions where pending is not null or pending_at is not null`
       return stamped.count === 0
     }, soon)
+  })
+
+  it('are told of once their batch has been on its way for more than ten seconds', async () => {
+    const ago = (ms: number) => stack.sql`now() - ${ms} * interval '1 millisecond'`
+    await stack.sql`update positions set pending = '5-5', pending_at = ${ago(9500)} where partition = 'web-0'`
+    await stack.sql`update positions set pending = '5-5', pending_at = ${ago(10_500)} where partition = 'web-1'`
+    expect(await stuckPartitions(stack.sql)).toEqual([{ partition: 'web-1', seconds: 10 }])
   })
 
   it('move with the number of partitions, none lost or doubled', async () => {

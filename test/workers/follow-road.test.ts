@@ -7,7 +7,7 @@ import { beginChange, cancelChange, readRoad } from '../../src/stream/partitioni
 import { type Stack, openStack } from '../support/stack.ts'
 import { change, closeAll, queueOnly, soon, untilEmpty } from './changing-road.ts'
 import { type OwnRedis, startLag, startOwnRedis } from './own-redis.ts'
-import { type Road, batchOf, businessOf, event, numbered, openRoad } from './road.ts'
+import { type Road, batchOf, businessOf, bytesOf, event, numbered, openRoad } from './road.ts'
 
 let stack: Stack
 let road: Road
@@ -76,12 +76,22 @@ describe('a door', () => {
     }
   })
 
-  it('holds no more than fits', async () => {
-    const door = await road.door({ backlogLimitBytes: 100_000 })
+  it('holds as many bytes as fit, and not one more', async () => {
+    const [first, second] = [event('a', businessOf('live-0')), event('b', businessOf('live-1'))]
+    const both = bytesOf(first, 1) + bytesOf(second, 2)
+    const [fits, over] = [
+      await road.door({ backlogLimitBytes: both }),
+      await road.door({ backlogLimitBytes: both - 1 }),
+    ]
     await closeAll(road)
-    const fits = door.submit(event('a', businessOf('live-0'), 60_000))
-    const over = door.submit(event('b', businessOf('live-1'), 60_000))
-    expect(await Promise.race([fits.then(() => 'a'), over.then(() => 'b')])).toBe('b')
+    const settled: string[] = []
+    for (const [name, door] of Object.entries({ fits, over })) {
+      for (const request of [first, second])
+        void door.submit(request).then(({ kind }) => settled.push(`${name} ${request.requestId} ${kind}`))
+    }
+    await vi.waitUntil(() => settled.length > 0, soon)
+    await sleep(200)
+    expect(settled).toEqual(['over b unavailable'])
   })
 
   it('goes on by itself after a command that is heard of no more', async () => {
