@@ -51,9 +51,11 @@ export async function admitPage(
   return { business, body }
 }
 
-/** Whether a program that says what it is has opened the page. It is answered like anybody, and nothing is recorded. */
-export function isBot({ request }: Call): boolean {
-  return isbot(request.headers.get('user-agent'))
+/** Whether a program that says what it is has opened the page. It is counted, answered like anybody, and nothing is recorded. */
+export function isBot(door: Door, { request }: Call, road: UnkeyedRoad): boolean {
+  const found = isbot(request.headers.get('user-agent'))
+  if (found) door.metrics.bots.inc({ route: road })
+  return found
 }
 
 async function findNamedBusiness(door: Door, call: Call, body: unknown): Promise<Business> {

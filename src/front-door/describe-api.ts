@@ -7,8 +7,8 @@ export interface Operation {
   summary: string
   description?: string
   tag: 'Events' | 'Contacts' | 'Campaigns' | 'Analytics' | 'Operation'
-  /** Which key the caller needs. */
-  key: 'secret' | 'optional' | 'none'
+  /** Which key the caller needs; `optional` a secret or publishable one, `publishable` that alone, if any. */
+  key: 'secret' | 'optional' | 'publishable'
   query?: Record<string, { schema: object; description: string }>
   /** `media`: what it may be sent as; JSON alone when left out. */
   body?: { schema: TSchema; example: object; media?: readonly string[] }
@@ -21,7 +21,7 @@ type Document = Record<string, unknown>
 
 const DESCRIPTION =
   'Facts about people go in; contacts, timelines, revenue and campaigns come out. Every answer carries `X-Request-Id`; ' +
-  'answers to an accepted key carry `RateLimit-Policy` and `RateLimit`.'
+  'answers to an accepted secret key carry `RateLimit-Policy` and `RateLimit`.'
 
 export function describeApi(routes: readonly Route[]): Document {
   const paths: Record<string, Document> = {}
@@ -37,7 +37,8 @@ export function describeApi(routes: readonly Route[]): Document {
     paths,
     components: {
       securitySchemes: {
-        key: { type: 'http', scheme: 'bearer', description: 'A secret key (`sk_live_…`), from a server only.' },
+        key: bearer('A secret key (`sk_live_…`), from a server only.'),
+        publishableKey: bearer('A publishable key (`pk_live_…`): says whose page it is, in place of `businessId`.'),
       },
       headers: HEADERS,
       schemas: { Failure },
@@ -47,13 +48,14 @@ export function describeApi(routes: readonly Route[]): Document {
 
 function describeOperation(method: string, path: string, operation: Operation): Document {
   const { summary, description, tag, key, body, replies, errors } = operation
-  const successes = Object.entries(replies).map(([status, reply]) => [status, describeReply(reply)])
+  const headers = takesSecretKey(operation) ? LIMITED : UNLIMITED
+  const successes = Object.entries(replies).map(([status, reply]) => [status, describeReply(reply, headers)])
   return {
     operationId: nameOf(method, path),
     summary,
     ...(description !== undefined && { description }),
     tags: [tag],
-    security: { secret: [{ key: [] }], optional: [{ key: [] }, {}], none: [] }[key],
+    security: SECURITY[key],
     parameters: describeParameters(path, operation),
     ...(body !== undefined && {
       requestBody: { required: true, content: describeContent(body) },
@@ -72,7 +74,8 @@ function nameOf(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')
 }
 
-function describeParameters(path: string, { query = {}, replies }: Operation): Document[] {
+function describeParameters(path: string, operation: Operation): Document[] {
+  const { query = {}, replies } = operation
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -80,17 +83,16 @@ function describeParameters(path: string, { query = {}, replies }: Operation): D
     schema: { type: 'string', format: 'uuid' },
   }))
   const inQuery = Object.entries(query).map(([name, said]) => ({ name, in: 'query', required: false, ...said }))
-  return [...inPath, ...inQuery, ...(202 in replies ? [PREFER] : [])]
+  return [...inPath, ...inQuery, ...(202 in replies && takesSecretKey(operation) ? [PREFER] : [])]
 }
 
-function describeReply({ description, data, example }: Operation['replies'][number]): Document {
+function describeReply({ description, data, example }: Operation['replies'][number], headers: Document): Document {
   const schema = {
     type: 'object',
     required: ['success', 'message', 'data'],
     properties: { success: { const: true }, message: { type: 'string' }, data },
   }
   const whole = { success: true, message: description, data: example }
-  const headers = refer('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
   return { description, headers, content: { 'application/json': { schema, example: whole } } }
 }
 
@@ -112,6 +114,17 @@ function describeErrors(codes: readonly ErrorCode[]): Document {
   })
   return Object.fromEntries(responses) as Document
 }
+
+const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description })
+
+const SECURITY: Record<Operation['key'], Document[]> = {
+  secret: [{ key: [] }],
+  optional: [{ key: [] }, { publishableKey: [] }, {}],
+  publishable: [{ publishableKey: [] }, {}],
+}
+
+/** No other caller may prefer anything, or is told what is left. */
+const takesSecretKey = ({ key }: Operation): boolean => key !== 'publishable'
 
 const PREFER = {
   name: 'Prefer',
@@ -139,6 +152,9 @@ const HEADERS = {
 function refer(...names: (keyof typeof HEADERS)[]): Document {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
+
+const UNLIMITED = refer('X-Request-Id')
+const LIMITED = refer('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
 const Failure = {
   type: 'object',

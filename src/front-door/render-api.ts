@@ -35,12 +35,17 @@ function renderOperation(method: string, path: string, operation: Operation): st
   const body = requestBody?.content['application/json']
   return `<details><summary><b>${method.toUpperCase()}</b> <code>${escape(path)}</code> ${escape(summary)}</summary>
 ${description === undefined ? '' : `<p>${prose(description)}</p>`}
-<p>${security.length === 1 ? 'Needs a secret key.' : 'A key is optional.'}</p>
+<p>${sayKey(security)}</p>
 ${renderParameters(parameters)}
 ${body === undefined ? '' : `<h3>Body</h3>${pretty(body.example)}<details><summary>Schema</summary>${pretty(body.schema)}</details>`}
 <h3>Answers</h3>
 ${Object.entries(responses).map(renderResponse).join('\n')}
 </details>`
+}
+
+function sayKey(security: object[]): string {
+  if (security.length === 1) return 'Needs a secret key.'
+  return security.some((scheme) => 'key' in scheme) ? 'A key is optional.' : 'A publishable key is optional.'
 }
 
 function renderParameters(parameters: Operation['parameters']): string {

@@ -23,17 +23,17 @@ interface AnswerOf {
 
 /**
  * The worker's answer, or null when the request is queued: kept, and applied or about to be, once (202).
- * `Prefer: respond-async` is honoured for callers with a secret key alone.
+ * `wait` false: queued at once. `Prefer: respond-async` asks for that, and is honoured for callers with a secret key alone.
  * Throws RequestError: unavailable, outcome_unknown, internal (it is kept as a dead letter).
  */
 export async function submitRequest<R extends NewRequest>(
   door: Door,
   call: Call,
   request: R,
-  caller: { keyed: boolean },
+  { keyed, wait = true }: { keyed: boolean; wait?: boolean },
 ): Promise<AnswerOf[R['kind']] | null> {
-  const async = caller.keyed && prefersAsync(call.request)
-  const submitted = await door.submitter.submit(request, { wait: !async })
+  const async = keyed && prefersAsync(call.request)
+  const submitted = await door.submitter.submit(request, { wait: wait && !async })
   door.metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
   const answer = readOutcome(submitted)
   if (async) call.headers['Preference-Applied'] = 'respond-async'
@@ -43,7 +43,7 @@ export async function submitRequest<R extends NewRequest>(
 }
 
 /** Throws RequestError: unavailable, outcome_unknown. Null: kept, and nobody waits for its answer. */
-export function readOutcome(submitted: Submitted): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
+function readOutcome(submitted: Submitted): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
   switch (submitted.kind) {
     case 'answered':
       return submitted.answer

@@ -17,7 +17,7 @@ import { createHold } from './hold-requests.ts'
 import { backlogKey, fenceKey, streamKey } from './keys.ts'
 import { type Backlog, createBacklog } from './limit-backlog.ts'
 import { APPEND } from './lua.ts'
-import { partitionKey, partitionKind, partitionOf } from './partition-of.ts'
+import { type PartitionKind, partitionKey, partitionKind, partitionOf } from './partition-of.ts'
 import { isRefusal, isUnknownScript } from './run-script.ts'
 import { BEGINNING, compareIds } from './stream-id.ts'
 
@@ -25,6 +25,11 @@ const GROUP_EVENTS = 1000
 const GROUP_BYTES = 1024 * 1024
 /** What a refused caller is asked to wait, in seconds. */
 const RETRY_AFTER_S = 1
+/**
+ * Web lanes stay full for as long as ClickHouse is away: browsers keep what they have, and do not all come back at once. No
+ * longer than this, since the script's deliberate calls wait with it.
+ */
+const WEB_RETRY_AFTER_S = { least: 5, most: 10 }
 
 export interface PublisherDeps {
   /** In the role `publish`: it never re-sends and has no offline queue. Used by nothing else. */
@@ -124,7 +129,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
       return
     }
     const lane = laneOf(partitionOf(kind, partitionKey(request), known.partitions))
-    if (lane.backlog.refuses(request.businessId, bytes)) return settle(UNAVAILABLE)
+    if (lane.backlog.refuses(request.businessId, bytes)) return settle(refuseFull(kind))
     lane.backlog.startSending(request.businessId, bytes)
     flush ??= setImmediate(flushGroups)
     addToGroup(lane, waiting)
@@ -197,6 +202,12 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
 
   const isOpen = (): boolean => road.read() !== undefined
   return { publish, raiseFloor, isOpen, close }
+}
+
+function refuseFull(kind: PartitionKind): Published {
+  if (kind !== 'web') return UNAVAILABLE
+  const { least, most } = WEB_RETRY_AFTER_S
+  return { kind: 'unavailable', retryAfter: least + Math.floor(Math.random() * (most - least + 1)) }
 }
 
 function takeOff({ backlog }: Lane, waiting: Waiting[]): Waiting[] {

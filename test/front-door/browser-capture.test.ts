@@ -1,6 +1,5 @@
 /** What pages may send of themselves, at each limit and one past it; and that it goes its own way. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PER_ADDRESS, PER_VISITOR } from '../../src/front-door/charge.ts'
 import { MAX_AGE_MS } from '../../src/front-door/read-browser-event.ts'
 import type { Request } from '../../src/stream/entry.ts'
 import { streamKey } from '../../src/stream/keys.ts'
@@ -148,6 +147,8 @@ describe('what a page sends of itself', () => {
     })
     expect([answer.status, answer.body.data]).toEqual([200, { received: 1 }])
     expect(await taken(sent.visitorId)).toEqual([])
+    const { text } = await speakTo(door.url)('GET', '/metrics')
+    expect(text).toMatch(/^browser_bots_total\{route="browser-capture"\} 1$/m)
   })
 })
 
@@ -219,9 +220,7 @@ describe('its limits', () => {
 
   it('60 requests a minute of one visitor', async () => {
     const one = body()
-    const statuses = await Promise.all(
-      Array.from({ length: PER_VISITOR['browser-capture'] }, async () => (await send(one)).status),
-    )
+    const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await send(one)).status))
     expect(new Set(statuses)).toEqual(new Set([200]))
     const refused = await send(one)
     expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited'])
@@ -229,12 +228,20 @@ describe('its limits', () => {
     expect((await send(body())).status).toBe(200)
   })
 
+  it('a hundred times the limit of the business, which its servers keep', async () => {
+    const { businessId, secretKey } = await createBusiness(stack.sql, { rate_limit: 2 })
+    const sent = () => send(body({ businessId }))
+    await stack.redis.hset(`sluice:limit:browser-capture-unkeyed:${businessId}`, { used: 199, opened: 'now' })
+    await stack.redis.pexpire(`sluice:limit:browser-capture-unkeyed:${businessId}`, 30_000)
+    expect([(await sent()).status, (await sent()).status]).toEqual([200, 429])
+    const json = { event: 'e', identity: { email: 'ann@x.io' } }
+    const headers = { prefer: 'respond-async' }
+    expect((await speakTo(door.url)('POST', '/api/sdk/track', { key: secretKey, json, headers })).status).toBe(202)
+  })
+
   it('1,200 requests a minute of one address', async () => {
     const from = { 'x-forwarded-for': '192.0.2.7' }
-    await stack.redis.hset('sluice:limit:browser-capture-address:192.0.2.7', {
-      used: PER_ADDRESS['browser-capture'] - 1,
-      opened: 'now',
-    })
+    await stack.redis.hset('sluice:limit:browser-capture-address:192.0.2.7', { used: 1199, opened: 'now' })
     await stack.redis.pexpire('sluice:limit:browser-capture-address:192.0.2.7', 30_000)
     expect((await send(body(), from)).status).toBe(200)
     expect((await send(body(), from)).status).toBe(429)

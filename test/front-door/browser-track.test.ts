@@ -146,7 +146,6 @@ describe('what is sent', () => {
       [{ details: {} }, { details: [] }, 'details'],
       [{ ageMs: 0 }, { ageMs: -1 }, 'ageMs'],
       [{ ageMs: 0.5 }, { ageMs: '1' }, 'ageMs'],
-      [{ page: {} }, { page: 'here' }, 'page'],
       [touch({ url: 'x'.repeat(512) }), touch({ url: 'x'.repeat(513) }), 'latest.url'],
       [touch({ referrer: 'x'.repeat(512) }), touch({ referrer: 'x'.repeat(513) }), 'latest.referrer'],
       [touch({ utm: { source: 'x'.repeat(512) } }), touch({ utm: { source: 'x'.repeat(513) } }), 'latest.utm.source'],
@@ -220,6 +219,9 @@ describe('what is sent', () => {
     const answers = [await send(sent, { headers: bot }), await send(event())]
     expect(answers[0]?.body).toEqual(answers[1]?.body)
     expect(await kept(sent.visitorId)).toEqual([])
+    const { visitorId: _, ...unknown } = event()
+    await send(unknown, { headers: bot })
+    expect((await speak('GET', '/metrics')).text).toMatch(/^browser_bots_total\{route="browser-track"\} 2$/m)
   })
 })
 

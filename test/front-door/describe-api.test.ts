@@ -13,7 +13,12 @@ const document = JSON.parse(JSON.stringify(describeApi(API_ROUTES))) as {
     string,
     Record<
       string,
-      { operationId: string; responses: Record<string, object>; parameters: { in: string; name: string }[] }
+      {
+        operationId: string
+        security: object[]
+        responses: Record<string, { headers?: object }>
+        parameters: { in: string; name: string }[]
+      }
     >
   >
 }
@@ -37,6 +42,27 @@ describe.each(described)('$name', ({ path, operation }) => {
   })
 })
 
+/** What it promises of keys: schemes, what may be preferred, what tells the limit. */
+function promisesOf(path: string, method: string) {
+  const { security, parameters, responses } = document.paths[path]?.[method] ?? {}
+  const { headers = {} } = responses?.['200'] ?? {}
+  return {
+    keys: security?.map((scheme) => Object.keys(scheme).join()),
+    prefers: parameters?.some(({ name }) => name === 'Prefer'),
+    tellsLimit: 'RateLimit' in headers || 'RateLimit-Policy' in headers,
+  }
+}
+
+it.each([
+  ['/api/sdk/track', 'post', { keys: ['key'], prefers: true, tellsLimit: true }],
+  ['/api/sdk/identify', 'post', { keys: ['key', 'publishableKey', ''], prefers: true, tellsLimit: true }],
+  ['/api/sdk/browser/track', 'post', { keys: ['publishableKey', ''], prefers: false, tellsLimit: false }],
+  ['/api/sdk/browser/capture', 'post', { keys: ['publishableKey', ''], prefers: false, tellsLimit: false }],
+  ['/api/contacts/{contactId}', 'get', { keys: ['key'], prefers: false, tellsLimit: true }],
+])('promises of %s what it does', (path, method, promised) => {
+  expect(promisesOf(path, method)).toEqual(promised)
+})
+
 it('names each operation once', () => {
   const names = Object.values(document.paths).flatMap((item) =>
     Object.values(item).map(({ operationId }) => operationId),
@@ -54,5 +80,7 @@ it('points to nothing that is not there', () => {
 it('makes a page that loads nothing from elsewhere', () => {
   const page = renderApi(document)
   expect(page).toContain('/api/sdk/track/batch')
+  for (const said of ['Needs a secret key.', 'A key is optional.', 'A publishable key is optional.'])
+    expect(page).toContain(said)
   expect(page).not.toMatch(/<script|<link|<img|\b(src|href|action)\s*=\s*"?https?:|url\(|@import/)
 })

@@ -4,11 +4,10 @@ import { PAGE_ERRORS, admitPage, isBot } from '../browser-caller.ts'
 import { CaptureSchema } from '../capture-schema.ts'
 import { chargeVisitor } from '../charge.ts'
 import type { Call, Door, Reply, Route } from '../door.ts'
-import type { Business } from '../find-business.ts'
 import { BODY_LIMITS } from '../read-body.ts'
 import { type Capture, readCapture } from '../read-capture.ts'
 import { toRequestError } from '../refusal.ts'
-import { readOutcome } from '../submit-request.ts'
+import { submitRequest } from '../submit-request.ts'
 
 const ROAD = 'browser-capture'
 
@@ -17,26 +16,19 @@ async function capture(door: Door, call: Call): Promise<Reply> {
   const { business, body } = await admitPage(door, call, caller?.business, { road: ROAD, limit: BODY_LIMITS.browser })
   const read = readCapture(body, business, call.receivedAt)
   if ('code' in read) throw toRequestError(read)
-  await chargeVisitor(door, call, business, read.visitorId, ROAD)
-  if (isBot(call)) door.metrics.bots.inc({ route: ROAD })
-  else await submit(door, call, business, read)
+  if (!isBot(door, call, ROAD)) {
+    await chargeVisitor(door, call, business, read.visitorId, ROAD)
+    await submit(door, call, business.id, read)
+  }
   return { message: 'What was captured is received.', data: { received: read.hits.length } }
 }
 
 /** Nobody waits for a worker: what is on the road is kept, and none of it changes a contact. */
-async function submit(door: Door, call: Call, business: Business, capture: Capture): Promise<void> {
+async function submit(door: Door, call: Call, businessId: string, capture: Capture): Promise<void> {
   const { receivedAt, requestId } = call
-  const request = { kind: 'capture', businessId: business.id, receivedAt, requestId, ...capture } as const
-  const submitted = await door.submitter.submit(request, { wait: false })
-  door.metrics.answers.inc({ kind: 'capture', outcome: submitted.kind })
-  readOutcome(submitted.kind === 'unavailable' ? { ...submitted, retryAfter: laterSeconds() } : submitted)
+  const request = { kind: 'capture', businessId, receivedAt, requestId, ...capture } as const
+  await submitRequest(door, call, request, { keyed: false, wait: false })
 }
-
-/**
- * Lanes stay full for as long as ClickHouse is away: browsers keep what they have, and do not all come back at once. No
- * longer than this, since the script's deliberate calls wait with it.
- */
-const laterSeconds = (): number => 5 + Math.floor(Math.random() * 6)
 
 const CaptureData = Type.Object({ received: Type.Integer({ minimum: 1 }) }, { additionalProperties: false })
 
@@ -51,7 +43,7 @@ export const browserCaptureRoute: Route = {
       'Page views, scrolling and time, as the browser script sends them; JSON, also as text/plain, up to 64 KiB. It feeds ' +
       'analytics and never starts a campaign. A hit that is sent again counts once. Bots are answered alike, and not recorded.',
     tag: 'Events',
-    key: 'none',
+    key: 'publishable',
     body: {
       schema: CaptureSchema,
       media: BODY_LIMITS.browser.media,

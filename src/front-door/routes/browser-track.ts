@@ -20,7 +20,7 @@ async function browserTrack(door: Door, call: Call): Promise<Reply> {
   if ('code' in read) throw toRequestError(read)
   const { fact } = read
   const { visitorId } = fact
-  if (visitorId === null || isBot(call))
+  if (isBot(door, call, ROAD) || visitorId === null)
     return answer(fact, { contactId: null, deduped: false, warnings: fact.warnings })
   await chargeVisitor(door, call, business, visitorId, ROAD)
   return await submit(door, call, business.id, { ...fact, visitorId })
@@ -62,7 +62,7 @@ export const browserTrackRoute: Route = {
       'stays with the visitor, and joins the contact that identifies it. Nothing is kept without a `visitorId`, or of a bot, ' +
       'or when over 1,000 contacts were identified with the `visitorId`.',
     tag: 'Events',
-    key: 'none',
+    key: 'publishable',
     body: {
       schema: BrowserTrackSchema,
       media: BODY_LIMITS.browser.media,
