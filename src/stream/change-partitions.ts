@@ -2,8 +2,8 @@
  * Changes the number of partitions of a running system. A business then travels in another partition, so everything in the
  * old ones has to be applied first: its kind is closed (in Postgres, which doors read when they connect, then by fences in
  * Redis, which refuse those that have not read it), drained by the workers, and opened with the new number. Backfill goes
- * first, since it can take a while; live and web are closed only for the moment in which the last requests are applied.
- * Web waits for ClickHouse: while that is away nothing is near enough to its end for live to be closed.
+ * first, since it can take a while; then web, which waits for ClickHouse, while browsers keep what is refused; live alone
+ * is closed for the moment in which its last requests are applied.
  *
  * Nothing depends on this process staying alive or awake: each step is taken from the version that it follows, a change
  * that is not renewed ends by itself, and whatever is left in Redis is right to be there.
@@ -57,7 +57,7 @@ const TELL_EVERY_MS = 2000
 const ATTENDED_WITHIN_MS = 6000
 /** Live is not closed before workers are this near to what comes in, as a share of the pause. */
 const NEAR = 1 / 4
-/** Web events gather before each insert: a lane that keeps up has some of this age. */
+/** Nor web: its events gather, so that a lane which keeps up has some of this age. */
 const GATHERED_MS = 1000
 const LONGEST_REST_MS = 30_000
 
@@ -140,9 +140,12 @@ async function carryOut(change: Change): Promise<boolean> {
   let isDone = false
   try {
     deps.tell('Batches are refused until the requests that wait are applied')
-    await drain(change, partitionsOf(change, ['backfill']), signal)
+    await drain(change, partitionsOf(change, 'backfill'), signal)
+    await untilNear(change, 'web', GATHERED_MS)
+    if (!signal.aborted) await close(change, ['backfill', 'web'])
+    await drain(change, partitionsOf(change, 'web'), signal)
     for (let tries = 0; !signal.aborted && !isDone; tries += 1) {
-      await untilNear(change)
+      await untilNear(change, 'live', change.livePauseMs * NEAR)
       if (!signal.aborted) isDone = await switchOver(change)
       if (!isDone) await rest(change, Math.min(1000 * 2 ** tries, LONGEST_REST_MS))
     }
@@ -165,7 +168,7 @@ async function switchOver(change: Change): Promise<boolean> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(livePauseMs)])
   const lanes = await drain(change, allPartitions(from), patience)
   if (!lanes) {
-    await close(change, ['backfill'])
+    await close(change, ['backfill', 'web'])
     if (!signal.aborted) deps.tell(`Live requests took longer than ${livePauseMs} ms and are let through again`)
     return false
   }
@@ -193,16 +196,13 @@ async function drain(change: Change, partitions: string[], signal: AbortSignal):
   return undefined
 }
 
-async function untilNear(change: Change): Promise<void> {
+async function untilNear(change: Change, kind: PartitionKind, nearMs: number): Promise<void> {
   while (!change.signal.aborted) {
-    const lanes = await look(change, partitionsOf(change, ['live', 'web']), 0)
-    if (lanes?.every((lane) => isNear(lane, change.livePauseMs))) return
+    const lanes = await look(change, partitionsOf(change, kind), 0)
+    if (lanes?.every(({ ageMs }) => ageMs < nearMs)) return
     await pause(2 * POLL_MS, change.signal)
   }
 }
-
-const isNear = ({ partition, ageMs }: Lane, livePauseMs: number): boolean =>
-  ageMs < Math.max(livePauseMs * NEAR, kindOf(partition) === 'web' ? GATHERED_MS : 0)
 
 async function rest(change: Change, ms: number): Promise<void> {
   const over = performance.now() + ms
@@ -251,8 +251,8 @@ async function readAttended(sql: Sql): Promise<Set<string>> {
   return new Set(holders.filter(({ owner }) => owner !== null).map(({ partition }) => partition))
 }
 
-const partitionsOf = ({ from }: Change, kinds: string[]): string[] =>
-  allPartitions(from).filter((partition) => kinds.includes(kindOf(partition)))
+const partitionsOf = ({ from }: Change, kind: PartitionKind): string[] =>
+  allPartitions(from).filter((partition) => kindOf(partition) === kind)
 
 /** Entries by partition; '' when none waits. */
 const describeWaiting = (lanes: Lane[]): string =>

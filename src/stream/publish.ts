@@ -54,8 +54,8 @@ export type Published =
 
 export interface Publisher {
   /**
-   * Never rejects. A refusal is immediate: it costs no I/O. While the number of partitions changes, batches are refused;
-   * other requests wait for it up to a second, in order.
+   * Never rejects. A refusal is immediate: it costs no I/O. While the number of partitions changes, batches and captures are
+   * refused; other requests wait for it up to a second, in order.
    */
   publish(request: Request): Promise<Published>
   /** A committed position that was heard of: later entries get ids above it. */
@@ -124,7 +124,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     const kind = partitionKind(request.kind)
     const isClosed = known.closed.has(kind)
     if (isClosed || road.isInDoubt()) {
-      const opensSoon = kind !== 'backfill' || !isClosed
+      const opensSoon = kind === 'live' || !isClosed
       if (!opensSoon || !hold.add(waiting)) settle(UNAVAILABLE)
       return
     }
