@@ -26,8 +26,8 @@ const GROUP_BYTES = 1024 * 1024
 /** What a refused caller is asked to wait, in seconds. */
 const RETRY_AFTER_S = 1
 /**
- * Web lanes stay full for as long as ClickHouse is away: browsers keep what they have, and do not all come back at once. No
- * longer than this, since the script's deliberate calls wait with it.
+ * Web lanes stay full, or closed, for as long as ClickHouse is away: browsers keep what they have, and do not all come back
+ * at once. No longer than this, since the script's deliberate calls wait with it.
  */
 const WEB_RETRY_AFTER_S = { least: 5, most: 10 }
 
@@ -125,11 +125,11 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     const isClosed = known.closed.has(kind)
     if (isClosed || road.isInDoubt()) {
       const opensSoon = kind === 'live' || !isClosed
-      if (!opensSoon || !hold.add(waiting)) settle(UNAVAILABLE)
+      if (!opensSoon || !hold.add(waiting)) settle(refusalOf(kind))
       return
     }
     const lane = laneOf(partitionOf(kind, partitionKey(request), known.partitions))
-    if (lane.backlog.refuses(request.businessId, bytes)) return settle(refuseFull(kind))
+    if (lane.backlog.refuses(request.businessId, bytes)) return settle(refusalOf(kind))
     lane.backlog.startSending(request.businessId, bytes)
     flush ??= setImmediate(flushGroups)
     addToGroup(lane, waiting)
@@ -204,7 +204,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
   return { publish, raiseFloor, isOpen, close }
 }
 
-function refuseFull(kind: PartitionKind): Published {
+function refusalOf(kind: PartitionKind): Published {
   if (kind !== 'web') return UNAVAILABLE
   const { least, most } = WEB_RETRY_AFTER_S
   return { kind: 'unavailable', retryAfter: least + Math.floor(Math.random() * (most - least + 1)) }
