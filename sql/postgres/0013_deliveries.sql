@@ -56,8 +56,9 @@ create index deliveries_by_contact on deliveries (business_id, contact_id) where
 create index deliveries_dead on deliveries (business_id, destination_id) where state = 'dead';
 create index deliveries_settled on deliveries (settled_at) where state <> 'queued';
 
--- From a contact to its browsers.
-create index if not exists visitor_links_by_contact on visitor_links (business_id, contact_id) where contact_id is not null;
+-- From a contact to the newest of its browsers.
+create index contact_visitors_newest on contact_visitors (business_id, contact_id, linked_at, visitor_id);
+drop index contact_visitors_by_contact;
 
 -- It takes one argument more now.
 do $$

@@ -4,6 +4,9 @@ import { amountToNumber } from '../rules/money.ts'
 import type { TraitEntry } from '../rules/traits.ts'
 import type { Sql } from '../stores/postgres.ts'
 
+/** Browsers listed of a contact: the newest. Anybody can have more identified as somebody's. */
+export const MOST_VISITORS = 100
+
 /** A browser that identified the person; null until a page with the tag has reported it. */
 export interface Visitor {
   visitorId: string
@@ -32,6 +35,7 @@ export interface Contact {
   identities: Record<IdentityKind, string[]>
   events: { event: string; firstAt: string; lastAt: string; count: number }[]
   subscriptions: Subscriptions
+  /** Of the newest `MOST_VISITORS` browsers, oldest first. */
   visitorIds: string[]
   visitors: Visitor[]
   enrolments: { campaignId: string; state: string; enrolledAt: string; endedAt: string | null }[]
@@ -89,8 +93,10 @@ export async function readContact(
       (select coalesce(json_agg(json_build_object('visitorId', l.visitor_id, 'firstSeenAt', v.first_seen_at,
           'lastSeenAt', v.last_seen_at, 'firstTouch', v.first_touch, 'latestTouch', v.latest_touch)
           order by l.linked_at, l.visitor_id), '[]')
-        from contact_visitors l left join visitors v on v.business_id = l.business_id and v.visitor_id = l.visitor_id
-        where l.business_id = c.business_id and l.contact_id = c.id) as visitors,
+        from (
+          select o.* from contact_visitors o where o.business_id = c.business_id and o.contact_id = c.id
+          order by o.linked_at desc, o.visitor_id desc limit ${MOST_VISITORS}
+        ) l left join visitors v on v.business_id = l.business_id and v.visitor_id = l.visitor_id) as visitors,
       (select coalesce(json_agg(json_build_object('campaignId', e.campaign_id, 'state', e.state,
           'enrolledAt', e.enrolled_at, 'endedAt', e.ended_at) order by e.enrolled_at, e.received_at), '[]')
         from enrolments e where e.business_id = c.business_id and e.contact_id = c.id) as enrolments,

@@ -1,5 +1,6 @@
 /** The `data` of each answer, for the OpenAPI description; the contract tests hold the answers to it. */
 import { type TSchema, Type } from '@sinclair/typebox'
+import { MOST_VISITORS } from '../contacts/read-contact.ts'
 import { CLICK_IDS, EVENT_TYPES, FIELD_TYPES, UTM_FIELDS } from '../rules/facts.ts'
 import { STAGES } from '../rules/journey-stage.ts'
 import { ATTRIBUTION_MODELS, MAX_ATTRIBUTION_ROWS, TOUCH_CHANNELS } from '../timeline/read-attribution.ts'
@@ -94,7 +95,7 @@ const Contact = Type.Object(
     ),
     events: Type.Array(Type.Object({ event: Type.String(), firstAt: instant, lastAt: instant, count }, closed)),
     subscriptions,
-    visitorIds: Type.Array(Type.String()),
+    visitorIds: Type.Array(Type.String(), { description: `Of the newest ${MOST_VISITORS} browsers, oldest first.` }),
     visitors: Type.Array(
       Type.Object(
         {
@@ -106,6 +107,7 @@ const Contact = Type.Object(
         },
         { ...closed, description: 'Null until a page with the tag has reported the browser.' },
       ),
+      { description: 'The browsers of `visitorIds`.' },
     ),
     enrolments: Type.Array(
       Type.Object(

@@ -224,7 +224,7 @@ describe('an erasure', () => {
   const clickAt = (at: number, gclid: string) => ({ at, url: 'https://shop.example/', clickIds: { gclid } })
   const clicksOf = async (contactId: string, until = Date.now() + 5000) => {
     const rows = await stack.sql<{ click_id: string }[]>`
-      select click_id from find_clicks(${businessId}, ${contactId}, ${until})`
+      select click_id from find_clicks(${businessId}, ${contactId}, array[${until}::bigint])`
     return rows.map(({ click_id }) => click_id)
   }
   const touchesOf = async () =>

@@ -154,6 +154,34 @@ describe('a destination', () => {
     expect(await queued()).toHaveLength(1)
   })
 
+  it.each([
+    [49, 1],
+    [50, 0],
+  ])('is told of clicks in the newest fifty browsers: with %i newer ones of %i', async (newer, many) => {
+    await addTo(stack.sql, businessId, 'meta')
+    await addVisitor(stack.sql, businessId, annId, { from: 1, latest: click('fbclid') })
+    await stack.sql`
+      insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
+      select ${businessId}, ${annId}, 'newer-' || n, 1 + n from generate_series(1, ${newer}::int) n`
+    await buy()
+    expect(await queued()).toHaveLength(many)
+  })
+
+  it('is told for each of many conversions of the clicks until then', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
+    const visitorId = await addVisitor(stack.sql, businessId, annId, { latest: click('fbclid', NOW - 3000) })
+    await addVisitor(stack.sql, businessId, annId, { visitorId, from: 1, latest: click('gclid', NOW - 2000) })
+    const later = { at: NOW - 1000, clickIds: { fbclid: 'later' } }
+    await addVisitor(stack.sql, businessId, annId, { visitorId, from: 2, latest: later })
+    const at = (occurredAt: number) => track(businessId, eventFact('lead_submitted', ANN, { occurredAt }))
+    await pipeline.apply(...[NOW, NOW - 3001, NOW - 2000, NOW - 3000, NOW - 2000].map(at))
+    const rows = await stack.sql<{ clicks: Record<string, { id: string }> }[]>`
+      select clicks from deliveries where business_id = ${businessId} order by id`
+    const ids = rows.map(({ clicks }) => [clicks['fbclid']?.id, clicks['gclid']?.id])
+    const both = ['fbclid-value', 'gclid-value']
+    expect(ids).toEqual([['later', 'gclid-value'], [undefined, undefined], both, ['fbclid-value', undefined], both])
+  })
+
   it('of another business is told nothing', async () => {
     const other = await createBusiness(stack.sql)
     await addTo(stack.sql, other.businessId, 'webhook', { settings: { all: true } })

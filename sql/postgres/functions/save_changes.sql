@@ -192,23 +192,37 @@ begin
     on conflict (business_id, contact_id, channel) do update set
       subscribed = excluded.subscribed, method = excluded.method, recorded_at = excluded.recorded_at;
   end if;
-  -- After the merges, and all that tells of browsers: a click may have become known with the conversion itself.
+  -- After the merges, and all that tells of browsers: a click may have become known with the conversion itself. Clicks are
+  -- looked for once for each contact.
   if p_deliveries is not null then
+    with wanted as (
+      select * from json_to_recordset(p_deliveries) as x (business_id uuid, id uuid, destination_id uuid, event_id uuid,
+        contact_id uuid, event text, type text, occurred_at bigint, amount numeric, currency text, idempotency_key text)
+    ),
+    came_by as materialized (
+      select asked.business_id, asked.contact_id, c.until,
+        jsonb_object_agg(c.kind, jsonb_build_object('id', c.click_id, 'at', c.clicked_at)) as clicks
+      from (
+        select business_id, contact_id, array_agg(occurred_at) as untils from wanted group by business_id, contact_id
+      ) asked
+      cross join lateral find_clicks(asked.business_id, asked.contact_id, asked.untils) c
+      group by asked.business_id, asked.contact_id, c.until
+    )
     insert into deliveries (business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, amount, currency,
         idempotency_key, clicks)
       select x.business_id, x.id, x.destination_id, x.event_id, x.contact_id, x.event, x.type, x.occurred_at, x.amount,
-        x.currency, x.idempotency_key, coalesce(came_by.clicks, '{}')
-      from json_to_recordset(p_deliveries) as x (business_id uuid, id uuid, destination_id uuid, event_id uuid,
-        contact_id uuid, event text, type text, occurred_at bigint, amount numeric, currency text, idempotency_key text)
+        x.currency, x.idempotency_key, coalesce(told.clicks, '{}')
+      from wanted x
       cross join lateral (
         select d.click_ids from destinations d where d.business_id = x.business_id and d.id = x.destination_id limit 1
       ) d
+      left join came_by c
+        on c.business_id = x.business_id and c.contact_id = x.contact_id and c.until = x.occurred_at
       cross join lateral (
-        select jsonb_object_agg(c.kind, jsonb_build_object('id', c.click_id, 'at', c.clicked_at)) as clicks
-        from find_clicks(x.business_id, x.contact_id, x.occurred_at) c
-        where d.click_ids is null or c.kind = any (d.click_ids)
-      ) came_by
-      where d.click_ids is null or came_by.clicks is not null;
+        select jsonb_object_agg(kind, click) as clicks from jsonb_each(c.clicks) as every (kind, click)
+        where d.click_ids is null or kind = any (d.click_ids)
+      ) told
+      where d.click_ids is null or told.clicks is not null;
   end if;
   if p_merge_log is not null then
     insert into merge_log (business_id, id, action, contact_id, losing_id, evidence, recorded_at)
