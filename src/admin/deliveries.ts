@@ -1,9 +1,8 @@
 /** Conversions on their way: to be looked at, sent once more, or dropped. */
-import type { Sql } from '../stores/postgres.ts'
 import {
-  type Chosen,
   DELIVERY_STATES,
   type DeliveryState,
+  type Shown,
   dropDeliveries,
   listDeliveries,
   retryDeliveries,
@@ -32,8 +31,8 @@ const list: Command = {
   },
   async run(config, words) {
     const limit = checkWhole('--limit', words.text('limit') ?? '100', MOST)
-    const chosen = { ...readChosen(words), state: readState(words) }
-    const found = await withPostgres(config, (sql) => listDeliveries(sql, chosen, limit))
+    const shown = { ...readOf(words), state: readState(words) }
+    const found = await withPostgres(config, (sql) => listDeliveries(sql, shown, limit))
     const deliveries = found.map(({ id, nextAttemptAt, createdAt, settledAt, ...one }) => ({
       deliveryId: id,
       ...one,
@@ -73,16 +72,12 @@ const drop: Command = {
 export const DELIVERY_COMMANDS: Command[] = [list, retry, drop]
 
 /** All: those that were given up. */
-async function handle(
-  config: Config,
-  words: Words,
-  change: (sql: Sql, chosen: Chosen) => Promise<number>,
-  done: string,
-): Promise<Report> {
+async function handle(config: Config, words: Words, change: typeof retryDeliveries, done: string): Promise<Report> {
   const word = words.positional(0)
   const id = word === 'all' ? null : checkId('ID', word)
-  const chosen: Chosen = { ...readChosen(words), id, state: id === null ? 'dead' : null }
-  const deliveries = await withPostgres(config, (sql) => change(sql, chosen))
+  const chosen = { ...readOf(words), id }
+  const tell = (soFar: number) => void process.stderr.write(`${done}: ${soFar} so far\n`)
+  const deliveries = await withPostgres(config, (sql) => change(sql, chosen, tell))
   if (id !== null && deliveries === 0)
     throw new CommandError(
       'delivery_not_found',
@@ -91,13 +86,11 @@ async function handle(
   return { json: { deliveries }, text: `${done}: ${deliveries}` }
 }
 
-function readChosen(words: Words): Chosen {
+function readOf(words: Words): Omit<Shown, 'state'> {
   const [business, destination] = [words.text('business'), words.text('destination')]
   return {
-    id: null,
     businessId: business === undefined ? null : checkId('--business', business),
     destinationId: destination === undefined ? null : checkId('--destination', destination),
-    state: null,
   }
 }
 

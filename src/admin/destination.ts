@@ -102,7 +102,8 @@ const remove: Command = {
   async run(config, words) {
     if (!words.flag('yes')) throw new UsageError('What waits for it is dropped: add --yes')
     const destinationId = await withDestination(config, words, async (sql, found) => {
-      await removeDestination(sql, found)
+      const tell = (soFar: number) => void process.stderr.write(`Dropped: ${soFar} so far\n`)
+      await removeDestination(sql, found, tell)
       return found.id
     })
     return { json: { destinationId, removed: true }, text: `Destination ${destinationId} is removed` }

@@ -1,5 +1,6 @@
 /** Destinations in Postgres. Every change raises the version of the business's configuration: what is recorded later sees it. */
 import { uuidv7 } from 'uuidv7'
+import { STEP, inSteps } from '../in-steps.ts'
 import type { ConversionType } from '../rules/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type DestinationKind, clickIdsOf } from './settings.ts'
@@ -51,12 +52,31 @@ export async function updateDestination(sql: Sql, before: Destination, change: D
     from business where d.business_id = business.id and d.id = ${before.id}`
 }
 
-/** With all that waits for it, and what is remembered of it. The business comes first: a save that holds it is waited for. */
-export async function removeDestination(sql: Sql, { businessId, id }: Destination): Promise<void> {
+/**
+ * With all that waits for it, and what is remembered of it: first nothing more is queued, and little is left for the one
+ * statement that keeps the business's saves waiting. `tell` hears how many conversions have gone.
+ */
+export async function removeDestination(
+  sql: Sql,
+  { businessId, id }: Destination,
+  tell?: (soFar: number) => void,
+): Promise<void> {
+  const raised = () =>
+    sql`update businesses set config_version = config_version + 1 where id = ${businessId} returning id`
   await sql`
-    with business as (
-      update businesses set config_version = config_version + 1 where id = ${businessId} returning id
-    )
+    with business as (${raised()})
+    update destinations d set active = false from business where d.business_id = business.id and d.id = ${id}`
+  await inSteps(
+    // What a merge or an erasure has in its hands goes with the destination.
+    () => sql`
+      delete from deliveries where (business_id, id) in (
+        select business_id, id from deliveries where business_id = ${businessId} and destination_id = ${id}
+        limit ${STEP} for update skip locked
+      )`,
+    tell,
+  )
+  await sql`
+    with business as (${raised()})
     delete from destinations d using business where d.business_id = business.id and d.id = ${id}`
 }
 

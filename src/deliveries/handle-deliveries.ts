@@ -1,4 +1,5 @@
 /** Deliveries in an operator's hands: to be looked at, sent once more, or dropped. */
+import { STEP, inSteps } from '../in-steps.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 export const DELIVERY_STATES = ['queued', 'sent', 'dead'] as const
@@ -21,40 +22,53 @@ export interface Delivery {
   settledAt: Date | null
 }
 
-/** Null: all of them. */
-export interface Chosen {
-  id: string | null
+/** Null: whatever it is. */
+interface Of {
   businessId: string | null
   destinationId: string | null
-  state: DeliveryState | null
 }
+export type Shown = Of & { state: DeliveryState | null }
+/** One; null: all that were given up. */
+export type Chosen = Of & { id: string | null }
 
 /** Oldest first. */
-export async function listDeliveries(sql: Sql, chosen: Chosen, limit: number): Promise<Delivery[]> {
+export async function listDeliveries(sql: Sql, { state, ...of }: Shown, limit: number): Promise<Delivery[]> {
   return sql<Delivery[]>`
     select id, business_id as "businessId", destination_id as "destinationId", contact_id as "contactId",
       event_id as "eventId", event, type, state, attempts,
       case when state = 'queued' then next_attempt_at end as "nextAttemptAt", last_error as "lastError",
       created_at as "createdAt", settled_at as "settledAt"
-    from deliveries where ${matches(sql, chosen)} order by created_at, id limit ${limit}`
+    from deliveries where ${matches(sql, of)} and ${state === null ? sql`true` : sql`state = ${state}`}
+    order by created_at, id limit ${limit}`
 }
 
-/** Those that were given up, and those that wait for a later attempt, are due at once, with all their attempts before them. */
-export async function retryDeliveries(sql: Sql, chosen: Chosen): Promise<number> {
-  const { count } = await sql`
-    update deliveries set state = 'queued', attempts = 0, next_attempt_at = now(), settled_at = null
-    where ${matches(sql, chosen)} and state <> 'sent' and claim is null`
-  return count
+/**
+ * Those that were given up, or the one that waits for a later attempt, are due at once, with all their attempts before them.
+ * `tell` hears of many how far it is. Returns how many.
+ */
+export async function retryDeliveries(sql: Sql, chosen: Chosen, tell?: (soFar: number) => void): Promise<number> {
+  return inSteps(
+    () => sql`
+      update deliveries set state = 'queued', attempts = 0, next_attempt_at = now(), settled_at = null
+      where (business_id, id) in (${unsent(sql, chosen)}) and claim is null`,
+    tell,
+  )
 }
 
-/** What was sent stays in the list until it is forgotten. */
-export async function dropDeliveries(sql: Sql, chosen: Chosen): Promise<number> {
-  const { count } = await sql`delete from deliveries where ${matches(sql, chosen)} and state <> 'sent'`
-  return count
+/** What was sent stays in the list until it is forgotten. As `retryDeliveries` tells and returns. */
+export async function dropDeliveries(sql: Sql, chosen: Chosen, tell?: (soFar: number) => void): Promise<number> {
+  return inSteps(() => sql`delete from deliveries where (business_id, id) in (${unsent(sql, chosen)})`, tell)
 }
 
-function matches(sql: Sql, { id, businessId, destinationId, state }: Chosen) {
+/** One step of them. What a merge or an erasure has in its hands is waited for. */
+function unsent(sql: Sql, { id, ...of }: Chosen) {
   return sql`
-    id = coalesce(${id}::uuid, id) and business_id = coalesce(${businessId}::uuid, business_id)
-    and destination_id = coalesce(${destinationId}::uuid, destination_id) and state = coalesce(${state}::text, state)`
+    select business_id, id from deliveries
+    where ${matches(sql, of)} and ${id === null ? sql`state = 'dead'` : sql`id = ${id} and state <> 'sent'`}
+    order by business_id, destination_id limit ${STEP} for update`
+}
+
+function matches(sql: Sql, { businessId, destinationId }: Of) {
+  const business = businessId === null ? sql`true` : sql`business_id = ${businessId}`
+  return destinationId === null ? business : sql`${business} and destination_id = ${destinationId}`
 }

@@ -1,9 +1,7 @@
+import { STEP, inSteps } from '../in-steps.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
-
-/** Rows that one statement deletes: a short lock, and little for one vacuum. */
-const STEP = 2000
 
 /**
  * Forgets what visitors did whom nobody has identified, and visitors of nobody's who stay away, from before an instant in
@@ -43,13 +41,4 @@ async function forgetSome(sql: Sql, clickhouse: ClickHouseClient, before: number
     using json_to_recordset(${JSON.stringify(stale)}::text::json) as s (business_id uuid, visitor_id text, revision bigint)
     where v.business_id = s.business_id and v.visitor_id = s.visitor_id and v.revision = s.revision`
   return stale
-}
-
-async function inSteps(step: () => PromiseLike<{ count: number }>): Promise<number> {
-  let total = 0
-  for (;;) {
-    const { count } = await step()
-    total += count
-    if (count < STEP) return total
-  }
 }

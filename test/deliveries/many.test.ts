@@ -1,0 +1,90 @@
+/** So many conversions that they go in steps. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findDestination, removeDestination } from '../../src/deliveries/destinations.ts'
+import { dropDeliveries, retryDeliveries } from '../../src/deliveries/handle-deliveries.ts'
+import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
+import { eventFact, openPipeline, track } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { addTo } from './delivery-lab.ts'
+
+let stack: Stack
+let businessId: string
+let destination: string
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  ;({ businessId } = await createBusiness(stack.sql))
+  destination = await addTo(stack.sql, businessId, 'webhook')
+})
+
+async function fill(many: number, state = 'dead', to = destination): Promise<void> {
+  await stack.sql`
+    insert into deliveries (business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, clicks, state, settled_at)
+    select ${businessId}, gen_random_uuid(), ${to}, gen_random_uuid(), gen_random_uuid(), 'e', 'lead', 0, '{}', ${state},
+      case when ${state} <> 'queued' then now() - interval '1 hour' end
+    from generate_series(1, ${many}::int)`
+}
+async function count(): Promise<Record<string, number>> {
+  const rows = await stack.sql<{ state: string; count: number }[]>`
+    select state, count(*)::int as count from deliveries where business_id = ${businessId} group by state`
+  return Object.fromEntries(rows.map(({ state, count: many }) => [state, many]))
+}
+const all = () => ({ id: null, businessId, destinationId: null })
+
+describe.each([
+  [1999, []],
+  [2000, [2000]],
+  [2001, [2000]],
+  [4001, [2000, 4000]],
+])('%i that were given up', (many, steps) => {
+  const told: number[] = []
+  const tell = (soFar: number) => void told.push(soFar)
+  beforeEach(async () => {
+    told.length = 0
+    await fill(many)
+    await fill(3, 'sent')
+  })
+
+  it('are due again', async () => {
+    expect(await retryDeliveries(stack.sql, all(), tell)).toBe(many)
+    expect([await count(), told]).toEqual([{ queued: many, sent: 3 }, steps])
+  })
+
+  it('are dropped', async () => {
+    expect(await dropDeliveries(stack.sql, all(), tell)).toBe(many)
+    expect([await count(), told]).toEqual([{ sent: 3 }, steps])
+  })
+
+  it('are forgotten in time', async () => {
+    expect(await purgeDeliveries(stack.sql, 60_000)).toBeGreaterThanOrEqual(many + 3)
+    expect(await count()).toEqual({})
+  })
+})
+
+describe('a destination is removed', () => {
+  it('with all that there is of it, and nothing of another', async () => {
+    const other = await addTo(stack.sql, businessId, 'webhook')
+    await fill(2, 'sent', other)
+    await fill(2001)
+    await fill(2000, 'queued')
+    const told: number[] = []
+    await removeDestination(stack.sql, (await findDestination(stack.sql, destination))!, (soFar) => told.push(soFar))
+    expect([await count(), told]).toEqual([{ sent: 2 }, [2000, 4000]])
+    expect(await findDestination(stack.sql, destination)).toBeUndefined()
+  })
+
+  it('while saves go on, and nothing more is queued for it', async () => {
+    const pipeline = await openPipeline(stack.sql)
+    const settings = { settings: { all: true } }
+    const removed = await addTo(stack.sql, businessId, 'webhook', settings)
+    const buy = () => pipeline.track(track(businessId, eventFact('purchase', { email: 'ann@x.io' }, { value: 5 })))
+    await buy()
+    await fill(2000, 'sent', removed)
+    const bought: Promise<unknown>[] = []
+    await removeDestination(stack.sql, (await findDestination(stack.sql, removed))!, () => bought.push(buy()))
+    expect(await Promise.all(bought)).toHaveLength(1)
+    expect(await count()).toEqual({})
+  })
+})
