@@ -66,6 +66,9 @@ export async function runDeliveries(deps: DeliveryDeps, signal: AbortSignal): Pr
   await Promise.all(underWay)
 }
 
+/** Its sender was, for so long that the claim may run out in the middle: it is another's then. */
+const PAUSED: Verdict = { kind: 'retry', reason: 'its sender was paused', unsent: true }
+
 /** Never rejects. What could not be written down is sent once more when its claim has run out. */
 async function deliver(
   deps: DeliveryDeps,
@@ -73,11 +76,11 @@ async function deliver(
   claimed: Claimed,
   { attemptMs, startBy }: { attemptMs: number; startBy: number },
 ): Promise<void> {
-  // Paused for so long that the claim may run out in the middle: it is another's then.
-  if (performance.now() > startBy) return
   try {
-    const verdict = await send(deps, sendDeps, claimed, AbortSignal.timeout(attemptMs))
+    const verdict =
+      performance.now() > startBy ? PAUSED : await send(deps, sendDeps, claimed, AbortSignal.timeout(attemptMs))
     const outcome = await settleDelivery(deps.sql, claimed, verdict, { tries: deps.config.deliveryTries })
+    if (outcome === undefined) return
     deps.metrics?.deliveries.inc({ kind: claimed.destination.kind, outcome })
     tell(deps.log, claimed, verdict, outcome)
   } catch (error) {

@@ -400,10 +400,25 @@ describe('several senders', () => {
     await new Promise((resolve) => setTimeout(resolve, 250))
     const [taken] = await claimDeliveries(stack.sql, { ...limits, leaseMs: 30_000 })
     expect([late?.attempts, taken?.attempts, taken?.id]).toEqual([1, 2, late?.id])
-    await settleDelivery(stack.sql, late!, { kind: 'dead', reason: 'late' }, { tries: 3 })
+    const tooLate = [
+      { kind: 'dead', reason: 'late' },
+      { kind: 'retry', reason: 'late', holds: true, afterMs: 60_000 },
+    ] as const
+    for (const verdict of tooLate) expect(await settleDelivery(stack.sql, late!, verdict, { tries: 3 })).toBeUndefined()
     expect(await rows()).toMatchObject([{ state: 'queued', last_error: null }])
-    await settleDelivery(stack.sql, taken!, { kind: 'sent' }, { tries: 3 })
+    expect(await heldSeconds()).toBe(-Infinity)
+    expect(await settleDelivery(stack.sql, taken!, { kind: 'sent' }, { tries: 3 })).toBe('sent')
     expect(await states()).toEqual(['sent'])
+  })
+
+  it('that were paused until the claim may run out send nothing, and it is no attempt', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    await buy()
+    start({ attemptMs: 1000, leaseMs: 1000 })
+    await until(async () => (await rows())[0]?.last_error === 'its sender was paused')
+    stop.abort()
+    await Promise.all(running)
+    expect([await rows(), platform.heard]).toMatchObject([[{ state: 'queued', attempts: 0 }], []])
   })
 
   it('at the same moment take no more than a destination may have', async () => {
