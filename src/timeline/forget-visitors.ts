@@ -1,44 +1,44 @@
-import { STEP, inSteps } from '../in-steps.ts'
-import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { STEP } from '../in-steps.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { insertStates } from './insert-states.ts'
 
 /**
  * Forgets what visitors did whom nobody has identified, and visitors of nobody's who stay away, from before an instant in
- * epoch ms. A save that counts on what goes just now is decided again. Returns how many rows.
+ * epoch ms: `STEP` of each at most, so that shipping never waits for long. A save that counts on what goes just now is decided
+ * again. Answers `more` when there may be more of them.
  */
-export async function forgetVisitors(
-  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
-  before: number,
-): Promise<number> {
-  const events = await inSteps(
-    () => sql`
-      delete from visitor_events where (business_id, visitor_id, event_id) in (
-        select business_id, visitor_id, event_id from visitor_events
-        where received_at < ${before} order by received_at limit ${STEP}
-      )`,
-  )
-  const visitors = await inSteps(() => forgetSome(sql, clickhouse, before))
-  return events + visitors
+export async function forgetVisitors(sql: Sql, before: number): Promise<'more' | 'done'> {
+  const { count: events } = await sql`
+    delete from visitor_events where (business_id, visitor_id, event_id) in (
+      select business_id, visitor_id, event_id from visitor_events
+      where received_at < ${before} order by received_at limit ${STEP}
+    )`
+  const visitors = await forgetStale(sql, before)
+  return events === STEP || visitors === STEP ? 'more' : 'done'
 }
 
-/** One that changes meanwhile stays, here and there: its new revision is past the mark. */
-async function forgetSome(sql: Sql, clickhouse: ClickHouseClient, before: number): Promise<{ count: number }> {
-  const stale = await sql<{ business_id: string; visitor_id: string; revision: number }[]>`
-    select business_id, visitor_id, revision from visitors
-    where contact_id is null and current_contact_id is null and last_seen_at < ${before}
-      -- Somebody may have had it between two who were erased.
-      and not exists (
-        select from visitor_links l
-        where l.business_id = visitors.business_id and l.visitor_id = visitors.visitor_id and l.contact_id is not null
-      )
-    order by last_seen_at limit ${STEP}`
-  const marks = stale.map((visitor) => JSON.stringify({ ...visitor, revision: visitor.revision + 1, erased: 1 }))
-  // ClickHouse first: whoever dies in between does both again.
-  for (const table of ['visitors', 'visitor_touches'] as const) await insertStates(clickhouse, table, marks)
-  await sql`
-    delete from visitors v
-    using json_to_recordset(${JSON.stringify(stale)}::text::json) as s (business_id uuid, visitor_id text, revision bigint)
-    where v.business_id = s.business_id and v.visitor_id = s.visitor_id and v.revision = s.revision`
-  return stale
+/** Who is being seen just now stays. The outbox tells ClickHouse of those who went, and of nobody else. */
+async function forgetStale(sql: Sql, before: number): Promise<number> {
+  const [gone] = await sql<[{ count: number }]>`
+    with stale as materialized (
+      select business_id, visitor_id from visitors
+      where contact_id is null and current_contact_id is null and last_seen_at < ${before}
+        -- Somebody may have had it between two who were erased.
+        and not exists (
+          select from visitor_links l
+          where l.business_id = visitors.business_id and l.visitor_id = visitors.visitor_id and l.contact_id is not null
+        )
+      order by last_seen_at limit ${STEP} for update skip locked
+    ),
+    gone as (
+      delete from visitors v using stale s where v.business_id = s.business_id and v.visitor_id = s.visitor_id
+      returning v.business_id, v.visitor_id, v.revision
+    ),
+    told as (
+      insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids,
+        visitor_forgotten)
+      select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(revision + 1)
+      from gone having count(*) > 0
+    )
+    select count(*)::int as count from gone`
+  return gone.count
 }

@@ -75,18 +75,19 @@ function createChores(deps: TimelineDeps) {
   return {
     hideErased: every(1000, () => hideErased(deps)),
     purge: every(10_000, () => purgeOutbox(sql, config.outboxKeepMs)),
-    forget: every(10_000, () => forgetVisitors(deps, Date.now() - config.anonymousKeepMs)),
+    forget: every(10_000, () => forgetVisitors(sql, Date.now() - config.anonymousKeepMs)),
     keepWeb: every(60_000, async () => {
       if (config.webEventsKeepDays !== undefined) await keepWebEvents(clickhouse, config.webEventsKeepDays)
     }),
   }
 }
 
+/** What answers `more` is due again at once: the rest has its turn after the shipping. */
 function every(ms: number, run: () => Promise<unknown>): () => Promise<void> {
   let due = 0
   return async () => {
     if (performance.now() < due) return
     due = performance.now() + ms
-    await run()
+    if ((await run()) === 'more') due = 0
   }
 }

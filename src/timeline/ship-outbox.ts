@@ -6,6 +6,7 @@ import { findFaultyLines, insertEvents, isDataFault } from './insert-events.ts'
 import type { Lease } from './lease.ts'
 import type { TimelineMetrics } from './observe.ts'
 import { rebuildStatistics } from './rebuild-statistics.ts'
+import { sendForgotten } from './send-forgotten.ts'
 import { sendSnapshots } from './send-snapshots.ts'
 import { sendTouches } from './send-touches.ts'
 import { sendVisitorLinks } from './send-visitor-links.ts'
@@ -46,6 +47,7 @@ export async function shipOutbox(
   await sendVisitors(deps, group.id, signal)
   await sendVisitorLinks(deps, group.id, signal)
   await sendTouches(deps, group.id, signal)
+  await sendForgotten(deps, group.id, signal)
   if (group.isResent) await rebuildStatistics(deps, group.id, lease)
   await markShipped(deps.sql, group.id)
   deps.metrics?.timelineRows?.inc(events)

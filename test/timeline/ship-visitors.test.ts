@@ -205,13 +205,63 @@ it('whom nobody has identified are forgotten once they stay away; others are not
   ]
   await ship()
   const shown = async () => (await read('visitors')).filter(({ erased }) => erased === 0).length
-  await forgetVisitors(lab, NOW - 10)
+  await forgetVisitors(lab.sql, NOW - 10)
+  await ship()
   expect([...(await left()), await shown()]).toEqual([2, 1, 2])
-  await forgetVisitors(lab, NOW - 9)
+  await forgetVisitors(lab.sql, NOW - 9)
+  await ship()
   expect([...(await left()), await shown()]).toEqual([1, 0, 1])
   const touched = (await read('visitor_touches')).filter(({ erased }) => erased === 0)
   expect(touched.map(({ visitor_id }) => visitor_id)).toEqual([other])
   await pipeline.browser(browser(businessId, browserFact('e', V, { occurredAt: NOW }), NOW))
   await ship()
   expect(await shown()).toBe(2)
+})
+
+it('who come back while they are being forgotten are not, or anew, with their touches', async () => {
+  const ids = ['0', '1'].map((digit) => digit.repeat(32))
+  const see = (occurredAt: number, ...visitors: string[]) =>
+    pipeline.apply(
+      ...visitors.map((id) => browser(businessId, browserFact('e', id, { occurredAt, latest: TOUCH }), occurredAt)),
+    )
+  const touched = async () =>
+    (await read('visitor_touches')).filter(({ erased }) => erased === 0).map(({ visitor_id }) => visitor_id)
+  await see(NOW - 100, ...ids)
+  await ship()
+  expect(await touched()).toEqual(ids)
+  await lab.sql.begin(async (tx) => {
+    const seen = JSON.stringify([{ business_id: businessId, visitor_id: ids[0], seen_at: NOW }])
+    await tx`select see_visitors(${seen}::text::json)`
+    await forgetVisitors(lab.sql, NOW - 99)
+  })
+  await see(NOW, ids[1]!)
+  await ship()
+  expect(await touched()).toEqual(ids)
+  expect((await read('visitors')).map(({ last_seen_ms }) => last_seen_ms)).toEqual([NOW, NOW])
+})
+
+it.each([
+  [1999, ['done']],
+  [2000, ['more', 'done']],
+  [2001, ['more', 'done']],
+])('are forgotten in steps: %i of them', async (many, steps) => {
+  await lab.sql`
+    insert into visitors (business_id, visitor_id, first_seen_at, last_seen_at)
+    select ${businessId}, 'v' || n, 1, 1 from generate_series(1, ${many}::int) n`
+  const left = async () => (await lab.sql`select 1 from visitors where business_id = ${businessId}`).length
+  for (const [n, answer] of steps.entries()) {
+    expect(await forgetVisitors(lab.sql, 2)).toBe(answer)
+    expect(await left()).toBe(Math.max(0, many - 2000 * (n + 1)))
+  }
+  await ship()
+  expect((await read('visitors')).filter(({ erased }) => erased === 1)).toHaveLength(many)
+})
+
+it('lose what they did in steps', async () => {
+  await lab.sql`
+    insert into visitor_events (business_id, visitor_id, event_id, event, occurred_at, received_at, line)
+    select ${businessId}, ${V}, gen_random_uuid(), 'e', 1, 1, '{}' from generate_series(1, 2001)`
+  expect(await forgetVisitors(lab.sql, 2)).toBe('more')
+  expect(await lab.sql`select 1 from visitor_events where business_id = ${businessId}`).toHaveLength(1)
+  expect(await forgetVisitors(lab.sql, 2)).toBe('done')
 })
