@@ -48,7 +48,12 @@ export async function migrate(sql: Sql, clickhouse: ClickHouseClient, log: Logge
     const applied = await readApplied(tx)
     refuseSurprises([...files.postgres, ...files.clickhouse], applied)
     const changed = (file: SqlFile) => applied.get(file.name) !== file.checksum
-    for (const file of [...files.postgres, ...files.functions].filter(changed)) {
+    for (const file of files.postgres.filter(changed)) {
+      await tx.unsafe(file.text)
+      await record(tx, file, log)
+    }
+    for (const file of files.functions.filter(changed)) {
+      await dropFormer(tx, file)
       await tx.unsafe(file.text)
       await record(tx, file, log)
     }
@@ -58,6 +63,15 @@ export async function migrate(sql: Sql, clickhouse: ClickHouseClient, log: Logge
     }
     await ensurePartitions(tx, partitions)
   })
+}
+
+/** Every form that there ever was of a file's functions: one with other arguments would stay beside the new one. */
+async function dropFormer(tx: TransactionSql, { text }: SqlFile): Promise<void> {
+  const names = Array.from(text.matchAll(/^create or replace function (\w+)/gm), ([, name = '']) => name)
+  const former = await tx<{ signature: string }[]>`
+    select oid::regprocedure::text as signature from pg_proc
+    where pronamespace = current_schema()::regnamespace and proname in ${tx(names)}`
+  for (const { signature } of former) await tx.unsafe(`drop function ${signature}`)
 }
 
 /** One transaction that waits for every other migrator, however long it takes. */

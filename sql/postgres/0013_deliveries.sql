@@ -59,15 +59,3 @@ create index deliveries_settled on deliveries (settled_at) where state <> 'queue
 -- From a contact to the newest of its browsers.
 create index contact_visitors_newest on contact_visitors (business_id, contact_id, linked_at, visitor_id);
 drop index contact_visitors_by_contact;
-
--- It takes one argument more now.
-do $$
-declare
-  former regprocedure;
-begin
-  -- Every form that there ever was.
-  for former in select oid::regprocedure from pg_proc where proname = 'save_changes' loop
-    execute 'drop function ' || former;
-  end loop;
-end
-$$;

@@ -55,3 +55,20 @@ test('a migrator waits for another, however long that takes', async () => {
   await other
   await impatient.end()
 })
+
+test('a function that takes other arguments takes the place of all its former ones', async () => {
+  const forms = async () => {
+    const rows = await stack.sql<{ form: string }[]>`
+      select oid::regprocedure::text as form from pg_proc where proname = 'merge_tags'`
+    return rows.map(({ form }) => form)
+  }
+  const former = await forms()
+  await stack.sql.unsafe(`
+    create function merge_tags(one text) returns text language sql as 'select one';
+    create function merge_tags() returns integer language sql as 'select 1'`)
+  await stack.sql`
+    update migrations set checksum = 'another' where name = 'postgres/functions/merge_contacts.sql'`
+  await migrate(stack.sql, stack.clickhouse, log)
+  expect(await forms()).toEqual(former)
+  expect(await pendingMigrations(stack.sql)).toEqual([])
+})
