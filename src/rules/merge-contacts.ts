@@ -3,6 +3,7 @@ import { addAmounts } from './money.ts'
 import { type Changes, type ContactDelta, type MergeLogEntry, deltaOf } from './changes.ts'
 import { endEnrolment, settleGoals } from './enrolment.ts'
 import { CHANNELS } from './facts.ts'
+import { addStatistic } from './record-event.ts'
 import { type ContactState, type State, identityKey } from './state.ts'
 import { wins } from './traits.ts'
 
@@ -92,14 +93,7 @@ function foldDelta(into: ContactDelta, from: ContactDelta | undefined): void {
     const held = into.traits.get(key)
     if (!held || wins(trait, held)) into.traits.set(key, trait)
   }
-  for (const [event, theirs] of from.statistics) {
-    const ours = into.statistics.get(event)
-    into.statistics.set(event, {
-      firstAt: Math.min(theirs.firstAt, ours?.firstAt ?? Infinity),
-      lastAt: Math.max(theirs.lastAt, ours?.lastAt ?? -Infinity),
-      count: theirs.count + (ours?.count ?? 0),
-    })
-  }
+  for (const [event, theirs] of from.statistics) addStatistic(into.statistics, event, theirs)
   for (const [currency, amount] of from.revenue)
     into.revenue.set(currency, addAmounts(into.revenue.get(currency) ?? '0', amount))
 }
