@@ -5,6 +5,7 @@
 create or replace function stamp_web_batch(p_partition text, p_epoch bigint, p_from text, p_to text, p_visitors json)
 returns json
 language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 begin
   update positions set pending = p_to, pending_at = coalesce(pending_at, now())
@@ -15,9 +16,14 @@ begin
   -- A statement of its own: it sees every erasure that was finished without having seen this mark.
   return (
     select coalesce(json_agg(json_build_object(
-      'businessId', business_id, 'visitorId', visitor_id, 'from', from_at, 'to', to_at)), '[]')
+      'businessId', erased.business_id, 'visitorId', erased.visitor_id, 'from', erased.from_at, 'to', erased.to_at)), '[]')
     from json_to_recordset(p_visitors) as v (business_id uuid, visitor_id text)
-    join erased_visits using (business_id, visitor_id)
+    -- By the whole key, whatever the plan was made for.
+    cross join lateral (
+      select e.* from erased_visits e
+      where e.business_id = v.business_id and e.visitor_id = v.visitor_id collate "C"
+      offset 0
+    ) erased
   );
 end
 $$;
