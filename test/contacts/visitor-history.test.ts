@@ -165,15 +165,25 @@ describe('an event of a visitor whom nobody has identified', () => {
     ])
   })
 
-  it('is kept up to 512 KiB of timeline', async () => {
-    const properties = JSON.stringify({ text: 'x'.repeat(32_000) })
-    for (let n = 0; n < 16; n += 1) await pipeline.browser(did(`e${n}`, NOW, { properties }))
-    expect(await waiting()).toBe(16)
-    await pipeline.browser(did('one more', NOW, { properties }))
-    expect(await waiting()).toBe(16)
+  it.each([
+    [0, 16],
+    [1, 15],
+  ])('is kept up to 512 KiB of timeline: with %i bytes more %i of 16', async (more, many) => {
+    const lengths = async () => {
+      const rows = await stack.sql<{ bytes: number }[]>`
+        select octet_length(line) as bytes from visitor_events where business_id = ${businessId} order by event_id`
+      return rows.map(({ bytes }) => bytes)
+    }
+    const say = (n: number, length: number) =>
+      pipeline.browser(did(`e${n.toString(16)}`, NOW, { properties: JSON.stringify({ text: 'x'.repeat(length) }) }))
+    await say(0, 0)
+    const [bare = 0] = await lengths()
+    await stack.sql`delete from visitor_events where business_id = ${businessId}`
+    for (let n = 0; n < 16; n += 1) await say(n, 32_768 - bare + (n === 15 ? more : 0))
+    expect((await lengths()).reduce((sum, bytes) => sum + bytes, 0)).toBe(524_288 + more - (16 - many) * 32_768)
     expect(
-      await stack.sql`select 1 from visitor_events where business_id = ${businessId} and event = 'e0'`,
-    ).toHaveLength(0)
+      await stack.sql`select event from visitor_events where business_id = ${businessId} order by event_id limit 1`,
+    ).toEqual([{ event: `e${16 - many}` }])
   })
 
   it('is the same person’s in the end, wherever the identification falls and however the calls are cut', async () => {
