@@ -87,15 +87,3 @@ alter table erasures
   add column hidden_at timestamptz,
   add column visitor_ids text[] not null default '{}',
   add column visitor_revision bigint;
-
--- They take more arguments now.
-do $$
-declare
-  former regprocedure;
-begin
-  -- Every form that there ever was.
-  for former in select oid::regprocedure from pg_proc where proname in ('save_changes', 'load_state') loop
-    execute 'drop function ' || former;
-  end loop;
-end
-$$;
