@@ -25,7 +25,8 @@ $$;
 
 -- Moves everything that one contact has to another (decisions, "Merge arithmetic"): sums are added, firsts take the
 -- earlier, lasts the later, consent the more restrictive. The loser keeps its row and names the survivor for ever.
--- Both rows are locked by the caller.
+-- Both rows are locked by the caller; their browsers are locked here, in no order. A deadlock with a web batch that sees the
+-- same ones (see_visitors) is decided again.
 create or replace function merge_contacts(p_business uuid, p_loser uuid, p_survivor uuid) returns void
 language plpgsql
 -- Rare, and planned afresh for what the tables are by now.
