@@ -1,5 +1,5 @@
 import type { Sql } from '../stores/postgres.ts'
-import { decodeTimelineRow, readTimelineRow } from './outbox-row.ts'
+import { UUID, decodeTimelineRow, readTimelineRow } from './outbox-row.ts'
 import type { FaultyLine } from './insert-events.ts'
 
 /** What one group holds at most: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
@@ -107,8 +107,6 @@ export async function setAside(sql: Sql, groupId: string, faulty: FaultyLine[]):
     )
     where group_id = ${groupId} and shipped_at is null`
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The addresses are kept for erasure and for the operator, as far as they can be read at all. */
 function toDeadLetter({ line, reason }: FaultyLine) {

@@ -38,7 +38,7 @@ export function decodeTimelineRow(line: string): TimelineRow {
   return JSON.parse(line) as TimelineRow
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Undefined for a line that is no row, or names no event that could be looked up. */
 export function readTimelineRow(line: string): TimelineRow | undefined {
