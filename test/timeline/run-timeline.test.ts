@@ -149,3 +149,15 @@ test('what cannot be measured or purged holds up neither events nor erasures', a
   await running.stop()
   expect(await countOf(lab, business)).toEqual({ events: 1, counted: 1 })
 })
+
+test('visitors who stay away are forgotten one step after another, however many they are', async () => {
+  const business = newBusiness()
+  await lab.sql`
+    insert into visitors (business_id, visitor_id, first_seen_at, last_seen_at)
+    select ${business}, 'v' || n, 1, 1 from generate_series(1, 4001) n`
+  const running = start()
+  await expect
+    .poll(async () => await lab.sql`select from visitors where business_id = ${business}`, { timeout: 5000 })
+    .toEqual([])
+  await running.stop()
+})
