@@ -22,11 +22,13 @@ export async function sendItems(sending: Sending, { items, tally }: Chunk): Prom
   const { line, options, signal } = sending
   const { timeoutMs, onWait, patienceMs } = options
   const request = { path: 'track/batch', body: writeBody(items), timeoutMs, deadline: Infinity, signal, tries: 0 }
+  const beganAt = now()
   for (;;) {
     const answer = (await line.exchange(request)) ?? ENDED
     const wait = toWait(sending, answer)
     if (signal.aborted || !wait) return answer.error ? answer : count(items, tally, answer)
-    if (now() - sending.takenAt > patienceMs) return wait
+    // While nothing was asked of the service, since the source or the caller took their time, it could take nothing.
+    if (now() - Math.max(sending.takenAt, beganAt) > patienceMs) return wait
     const waitMs = line.backOff(request, wait)
     tell(onWait, { ...wait.error, waitMs })
     await sleep(waitMs, signal)

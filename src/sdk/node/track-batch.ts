@@ -27,7 +27,7 @@ export async function trackBatch(
   if (Array.isArray(events)) (events as BatchEvent[]).forEach(refuseVisitor)
   const ending = abortAfter(Infinity, given.signal)
   const { signal } = ending
-  const sending = { line, options, signal, takenAt: now() }
+  const sending = { line, options, signal, takenAt: 0 }
   const chunks = cutChunks(events, Math.min(options.chunkSize, MAX_EVENTS))
   const total = nothing()
   let end: Failure | undefined

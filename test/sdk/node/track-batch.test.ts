@@ -59,6 +59,7 @@ function source(events: BatchEvent[]): AsyncGenerator<BatchEvent> & { taken: num
 
 const sizes = (): number[] => stub.heard.map(({ body }) => body.events.length)
 const bytes = (): number[] => stub.heard.map(({ headers }) => Number(headers['content-length']))
+const ONE_BY_ONE = { chunkSize: 1, concurrency: 1 }
 const EVENTUALLY = { timeout: 20_000, interval: 5 }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -317,6 +318,23 @@ describe('an early end', () => {
     stub.behave(({ number }) => (number > 2 ? reset : undefined))
     const result = await sluice.trackBatch(makeEvents(10), { chunkSize: 2, concurrency: 1, patienceMs: 50 })
     expect(result).toMatchObject({ ok: false, settled: 4, error: { code: 'unreachable', retryable: true, status: 0 } })
+  })
+
+  const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+  async function* slowly(events: BatchEvent[]): AsyncGenerator<BatchEvent> {
+    await rest(400)
+    yield* events
+  }
+  it.each([
+    ['its source', 1, () => sluice.trackBatch(slowly(makeEvents(2)), { patienceMs: 300 })],
+    [
+      'its caller',
+      2,
+      () => sluice.trackBatch(makeEvents(2), { patienceMs: 300, ...ONE_BY_ONE, onProgress: () => rest(400) }),
+    ],
+  ])('the time that %s takes is not that of the service', async (_whose, unlucky, send) => {
+    stub.behave(({ number }) => (number === unlucky ? refuse(503) : undefined))
+    expect(await send()).toMatchObject({ ok: true, recorded: 2 })
   })
 
   it('a rate limit does not, however long it lasts', async () => {
