@@ -11,20 +11,24 @@ export interface Line {
   backOff(request: Request, answer: Answer): number
 }
 
-export function createLine({ concurrency, minRetryMs, maxRetryMs, ...service }: Settings): Line {
+export function createLine({ minRetryMs, maxRetryMs, ...service }: Settings): Line {
   let openAt = 0
-  let failures = 0
+  /** How often the service was away in a row. What was under way together fails together, and counts once. */
+  let rounds = 0
 
   /** Full jitter: callers that failed together do not come back together. */
   const jitter = (step: number): number => Math.random() * Math.min(maxRetryMs, minRetryMs * 2 ** (step - 1))
   const pause = (ms: number): void => {
     openAt = Math.max(openAt, now() + ms)
   }
-  const learn = ({ status, retryAfterMs }: Answer): void => {
-    failures = isAway(status) ? failures + 1 : 0
+  /** `round`: as it was when the request was sent. */
+  const learn = ({ status, retryAfterMs }: Answer, round: number): void => {
+    const isNews = isAway(status) && round === rounds
+    if (!isAway(status)) rounds = 0
     if (retryAfterMs) pause(retryAfterMs)
-    // What was under way together fails together: as much is no sign yet.
-    else if (failures > concurrency) pause(jitter(failures / concurrency))
+    // Once is no sign yet.
+    else if (isNews && rounds > 0) pause(jitter(rounds))
+    if (isNews) rounds++
   }
 
   return {
@@ -34,8 +38,9 @@ export function createLine({ concurrency, minRetryMs, maxRetryMs, ...service }: 
       const left = deadline - Math.max(openAt, now())
       if (signal.aborted || left <= 0) return undefined
       request.tries++
+      const round = rounds
       const answer = await post(service, request, Math.min(timeoutMs, left))
-      if (!signal.aborted) learn(answer)
+      if (!signal.aborted) learn(answer, round)
       return answer
     },
     backOff: ({ tries }, { retryAfterMs = 0 }) => retryAfterMs + jitter(tries),

@@ -5,7 +5,7 @@ import type { Line } from './line.ts'
 import { readNumbers } from './read-options.ts'
 import { sendItems } from './send-chunk.ts'
 import { add, nothing } from './tally.ts'
-import { abortAfter, ignore, now, within } from './timers.ts'
+import { abortAfter, ignore, within } from './timers.ts'
 import type { BatchEvent, BatchOptions, BatchResult } from './types.ts'
 
 /** Requests: more would wait for each other in the service. */

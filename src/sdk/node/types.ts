@@ -172,7 +172,7 @@ export interface BatchOptions {
   /** Told after each request; when it answers with a promise, that is awaited, and no more is read than is under way. */
   onProgress?: (progress: BatchProgress) => unknown
   onWait?: (wait: BatchWait) => unknown
-  /** Requests in flight (4). */
+  /** Requests in flight (4); more than 64 are taken as 64. */
   concurrency?: number
   /** Events in a request, 1 to 500 (500). */
   chunkSize?: number

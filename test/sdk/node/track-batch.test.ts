@@ -59,6 +59,7 @@ function source(events: BatchEvent[]): AsyncGenerator<BatchEvent> & { taken: num
 
 const sizes = (): number[] => stub.heard.map(({ body }) => body.events.length)
 const bytes = (): number[] => stub.heard.map(({ headers }) => Number(headers['content-length']))
+const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const ONE_BY_ONE = { chunkSize: 1, concurrency: 1 }
 const EVENTUALLY = { timeout: 20_000, interval: 5 }
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -303,6 +304,41 @@ describe('progress', () => {
   })
 })
 
+describe('requests under way', () => {
+  it.each([
+    [63, 63],
+    [64, 64],
+    [65, 64],
+  ])('are at most 64: of %i wanted, %i', async (concurrency, most) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    stub.behave(() => (socket, heard, record) => void promise.then(() => honest(socket, heard, record)))
+    const sent = sluice.trackBatch(makeEvents(130), { chunkSize: 1, concurrency })
+    await expect.poll(() => stub.heard.length, EVENTUALLY).toBe(most)
+    await rest(50)
+    expect(stub.heard.length).toBe(most)
+    resolve()
+    expect(await sent).toMatchObject({ ok: true, recorded: 130 })
+  })
+
+  it('that fail together are one failure, and hold up nobody else for long', async () => {
+    await sluice.close(0)
+    sluice = new Sluice({ apiKey: 'sk_live_test', baseUrl: stub.url, minRetryMs: 100, maxRetryMs: 30_000 })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    stub.behave(({ number }) => {
+      if (number > 64) return undefined
+      if (number === 64) resolve()
+      return (socket, heard, record) => void promise.then(() => refuse(503)(socket, heard, record))
+    })
+    const sent = sluice.trackBatch(makeEvents(64), { chunkSize: 1, concurrency: 64 })
+    await promise
+    await rest(50)
+    const startedAt = performance.now()
+    const result = await sluice.trackNow({ event: 'now', identity: { platformCustomerId: 1 } })
+    expect([result.ok, performance.now() - startedAt < 1000]).toEqual([true, true])
+    expect(await sent).toMatchObject({ ok: true, recorded: 64 })
+  })
+})
+
 describe('an early end', () => {
   it('a refusal ends it, tells why, and counts what was settled before', async () => {
     stub.behave(({ number }) => (number === 3 ? refuse(403) : undefined))
@@ -320,7 +356,6 @@ describe('an early end', () => {
     expect(result).toMatchObject({ ok: false, settled: 4, error: { code: 'unreachable', retryable: true, status: 0 } })
   })
 
-  const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
   async function* slowly(events: BatchEvent[]): AsyncGenerator<BatchEvent> {
     await rest(400)
     yield* events
