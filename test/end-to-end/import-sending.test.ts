@@ -1,14 +1,16 @@
 /** How `admin import` behaves towards a service that is busy, broken or away. The service here is a stand-in that keeps what it was sent, by key. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
+import { RUNTIMES } from '../support/runtimes.ts'
 import { runAdminQuietly } from './run-admin.ts'
 
 interface Sent {
@@ -222,6 +224,63 @@ test('tells which rows failed, here and at the service, also over an interruptio
     { row: 1_600, error: 'the row has 1 cells, the header has 3', source: '["short"]' },
   ])
   expect((await runImport('--allow-failures')).exitCode).toBe(0)
+})
+
+describe('before the file is read', () => {
+  /** Deaf, and its queue of one is full: what knocks now is not even refused. */
+  async function openDeafPort(): Promise<{ port: number; close(): void }> {
+    const program = `
+      const server = require('node:net').createServer()
+      server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+        require('node:fs').writeSync(1, String(server.address().port))
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+      })`
+    const [command, ...args] = RUNTIMES['node']!
+    const child = spawn(command, [...args, '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [said] = (await once(child.stdout, 'data')) as [Buffer]
+    const port = Number(said)
+    const callers = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+    await Promise.all(callers.slice(0, 2).map((caller) => once(caller, 'connect')))
+    return {
+      port,
+      close() {
+        callers.forEach((caller) => caller.destroy())
+        child.kill('SIGKILL')
+      },
+    }
+  }
+
+  const file = () => join(directory, 'orders.csv')
+  const unreadable = () => appendFileSync(file(), 'c1,"2024-01-01\n')
+
+  test.each([
+    [['--url', 'example.com'], 2, 'usage'],
+    [['--batch-size', '0'], 2, 'usage'],
+    [['--batch-size', '501'], 2, 'usage'],
+    [['--parallel', '65'], 2, 'usage'],
+    [['--patience', '86401'], 2, 'usage'],
+    [['--key', 'schlüssel'], 2, 'usage'],
+    [['--url', 'http://127.0.0.1:1'], 1, 'unavailable'],
+  ])('%j is told', async (words, exitCode, code) => {
+    unreadable()
+    const ran = await runImport(...words)
+    expect([ran.exitCode, ran.summary.error.code]).toEqual([exitCode, code])
+    expect((await runImport('--dry-run', ...words)).summary.error.code).toBe('unreadable_file')
+  })
+
+  test('what is at its limit is taken', async () => {
+    const words = ['--batch-size', '500', '--parallel', '64', '--patience', '86400']
+    expect((await runImport(...words)).summary).toMatchObject(ALL_NEW)
+  })
+
+  test('a service that does not even refuse is told', { timeout: 30_000 }, async () => {
+    unreadable()
+    const deaf = await openDeafPort()
+    const ran = await runImport('--url', `http://127.0.0.1:${deaf.port}`)
+    deaf.close()
+    expect([ran.exitCode, ran.summary.error.code]).toEqual([1, 'unavailable'])
+    expect(ran.summary.error.message).toContain('ETIMEDOUT')
+  })
 })
 
 test('a dry run sends nothing', async () => {

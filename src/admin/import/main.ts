@@ -14,7 +14,7 @@ import { FileChangedError, type Plan, prepareRows } from './prepare-rows.ts'
 import { describeSource, readHeader, readRows, type Source } from './read-rows.ts'
 import { report } from './report.ts'
 import { requireService } from './require-service.ts'
-import { sendRows } from './send-rows.ts'
+import { sendRows, type Sending } from './send-rows.ts'
 import { createProgressBar } from './show-progress.ts'
 
 /** The contract's limit of events in a request. */
@@ -60,18 +60,27 @@ const importFile: Command = {
   notes: NOTES,
   async run(config, words) {
     const source = describeSource(words.positional(0), words.text('format'), words.text('delimiter'))
-    const plan = await makePlan(source, words)
-    return words.flag('dry-run') ? dryRun(source, plan) : send(config, source, plan, words)
+    const rules = await readRules(source, words)
+    if (words.flag('dry-run')) return dryRun(source, await makePlan(source, rules))
+    // Before the whole file is read, which can take minutes.
+    const target = await findTarget(config, rules.businessId, words)
+    return send(config, source, await makePlan(source, rules), target, words)
   },
 }
 export const IMPORT_COMMANDS: Command[] = [importFile]
 
-async function makePlan(source: Source, words: Words): Promise<Plan> {
+/** How a row becomes an event. */
+type Rules = Omit<Plan, 'survey'>
+
+async function readRules(source: Source, words: Words): Promise<Rules> {
   const businessId = checkId('--business', words.text('business') ?? '')
   const mapping = readMapping(words.texts('map'), words.texts('set'), checkTimezone(words.text('timezone') ?? 'UTC'))
   checkMapping(mapping, source.format === 'csv' ? await readHeader(source) : null)
-  const survey = await surveyRows(readRows(source), await fileBytes(source.file))
-  return { businessId, mapping, survey, name: words.text('name') ?? '' }
+  return { businessId, mapping, name: words.text('name') ?? '' }
+}
+
+async function makePlan(source: Source, rules: Rules): Promise<Plan> {
+  return { ...rules, survey: await surveyRows(readRows(source), await fileBytes(source.file)) }
 }
 
 async function fileBytes(file: string): Promise<number> {
@@ -89,17 +98,30 @@ async function dryRun(source: Source, plan: Plan): Promise<Report> {
   return { json: { rows: plan.survey.rows, events }, text: `${text}\n${plan.survey.rows} rows; nothing was sent` }
 }
 
-async function send(config: Config, source: Source, plan: Plan, words: Words): Promise<Report> {
+/** Where the events go, and how. */
+interface Target {
+  url: string
+  key: string
+  options: Sending['options']
+}
+
+/** Throws UsageError, and CommandError when there is no key, or nobody listens there. */
+async function findTarget(config: Config, businessId: string, words: Words): Promise<Target> {
   const url = checkUrl(words.text('url') ?? `http://127.0.0.1:${config.port}`)
-  const key = await findKey(config, plan.businessId, words.text('key'))
   const options = {
     chunkSize: checkWhole('--batch-size', words.text('batch-size') ?? String(MAX_ROWS), MAX_ROWS),
     concurrency: checkWhole('--parallel', words.text('parallel') ?? '4', 64),
     patienceMs: checkWhole('--patience', words.text('patience') ?? '300', 86_400) * 1000,
   }
+  const key = await findKey(config, businessId, words.text('key'))
+  await requireService(url)
+  return { url, key, options }
+}
+
+async function send(config: Config, source: Source, plan: Plan, target: Target, words: Words): Promise<Report> {
+  const { url, key, options } = target
   const allowFailures = words.flag('allow-failures')
   const id = importId(plan, url)
-  await requireService(url)
   const journal = await openJournal(join(config.dataDir, 'imports'), id, source.file, words.flag('restart'))
   const bar = createProgressBar(process.stderr, plan.survey.rows, journal.start.position)
   if (journal.start.position > 0) bar.say(`Going on after row ${journal.start.position} of ${plan.survey.rows}`)

@@ -1,13 +1,17 @@
 import { connect } from 'node:net'
 import { CommandError } from '../command.ts'
 
-/** Patience is for a service that was there. Throws CommandError `unavailable` when nobody listens at the address. */
+const PATIENCE_MS = 5_000
+
+/** Patience is for a service that was there. Throws CommandError `unavailable` when nobody takes a connection there within 5 s. */
 export async function requireService(url: string): Promise<void> {
   const { hostname, port, protocol } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const socket = connect({ host, port: Number(port) || (protocol === 'https:' ? 443 : 80) })
   const code = await new Promise<string | undefined>((resolve) => {
     socket.once('connect', () => resolve(undefined))
+    // A network may drop what it does not like without a word.
+    socket.setTimeout(PATIENCE_MS, () => resolve('ETIMEDOUT'))
     socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
   })
   socket.destroy()
