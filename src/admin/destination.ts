@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { Conversion } from '../deliveries/conversion.ts'
 import {
   type Destination,
+  type DestinationChange,
   addDestination,
   findDestination,
   listDestinations,
@@ -69,29 +70,41 @@ const add: Command = {
   },
 }
 
+const CHANGES: Record<string, Option> = {
+  ...SETTINGS,
+  active: { value: 'true|false', help: 'Whether anything is queued for it, and sent' },
+}
 const update: Command = {
   name: 'destination update',
   summary: 'Change a destination; what is not named stays',
   positionals: ['ID'],
-  options: { ...SETTINGS, active: { value: 'true|false', help: 'Whether anything is queued for it, and sent' } },
+  options: CHANGES,
   notes: `${NOTES}\nNAME= takes a setting back to its default.`,
   async run(config, words) {
+    if (!Object.keys(CHANGES).some((option) => words.text(option) !== undefined))
+      throw new UsageError('Nothing to change: give at least one option')
     const [active, name] = [words.text('active'), words.text('name')]
-    await withDestination(config, words, async (sql, found) => {
-      const settings = readSettings(found.kind, found.settings, words)
+    const destinationId = await withDestination(config, words, async (sql, found) => {
       const secret = await readSecret(found.kind, words)
-      const types = readTypes(found.kind, settings, words)
-      await updateDestination(sql, found, {
-        settings,
-        ...(types && { types }),
+      const change = {
         ...(name !== undefined && { name: checkName(name) }),
         ...(active !== undefined && { active: checkActive(active) }),
         ...(secret && { secret: explained(() => sealSecret(secret, found.id, config.secretsKey)) }),
-      })
+      }
+      // A person may have taken long over the secret: where somebody else was faster, settings are changed as those left them.
+      let before: Destination = found
+      while (!(await updateDestination(sql, before, { ...change, ...readChange(before, words) })))
+        before = await requireDestination(sql, found.id)
+      return found.id
     })
-    const destinationId = checkId('ID', words.positional(0))
     return { json: { destinationId }, text: `Destination ${destinationId} is changed` }
   },
+}
+
+function readChange({ kind, settings: before }: Destination, words: Words): DestinationChange {
+  const settings = readSettings(kind, before, words)
+  const types = readTypes(kind, settings, words)
+  return { settings, ...(types && { types }) }
 }
 
 const remove: Command = {
@@ -165,10 +178,14 @@ async function withDestination<Result>(
 ): Promise<Result> {
   const id = checkId('ID', words.positional(0))
   return withPostgres(config, async (sql) => {
-    const found = await findDestination(sql, id)
-    if (!found) throw new CommandError('destination_not_found', `There is no destination ${id}`)
-    return use(sql, found)
+    return use(sql, await requireDestination(sql, id))
   })
+}
+
+async function requireDestination(sql: Sql, id: string): Promise<Destination & { secret: string }> {
+  const found = await findDestination(sql, id)
+  if (!found) throw new CommandError('destination_not_found', `There is no destination ${id}`)
+  return found
 }
 
 /** 256 random bits. */

@@ -38,18 +38,24 @@ export async function addDestination(
       ${JSON.stringify(settings)}::text::jsonb, ${secret} from business`
 }
 
-/** What is not named stays as it is. */
-export async function updateDestination(sql: Sql, before: Destination, change: DestinationChange): Promise<void> {
-  const { name, types, settings, active } = { ...before, ...change }
-  await sql`
+/**
+ * What is not named stays as it is. False, and nothing is changed, when the settings are no longer those that were read
+ * `before`: a change of them is made from the whole, and would undo another one.
+ */
+export async function updateDestination(sql: Sql, before: Destination, change: DestinationChange): Promise<boolean> {
+  const { name = null, types = null, settings = before.settings, active = null, secret = null } = change
+  const { count } = await sql`
     with business as (
       update businesses set config_version = config_version + 1 where id = ${before.businessId} returning id
     )
     update destinations d set
-      name = ${name}, types = ${listOf(types)}::text[], settings = ${JSON.stringify(settings)}::text::jsonb,
-      click_ids = ${listOf(clickIdsOf(before.kind, settings))}::text[], active = ${active},
-      secret = coalesce(${change.secret ?? null}, d.secret), held_until = '-infinity'
-    from business where d.business_id = business.id and d.id = ${before.id}`
+      name = coalesce(${name}, d.name), types = coalesce(${listOf(types)}::text[], d.types),
+      settings = ${JSON.stringify(settings)}::text::jsonb,
+      click_ids = ${listOf(clickIdsOf(before.kind, settings))}::text[], active = coalesce(${active}, d.active),
+      secret = coalesce(${secret}, d.secret), held_until = '-infinity'
+    from business where d.business_id = business.id and d.id = ${before.id}
+      and d.settings = ${JSON.stringify(before.settings)}::text::jsonb`
+  return count === 1
 }
 
 /**

@@ -1,10 +1,11 @@
 /** What operators do with destinations and deliveries. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config.ts'
-import { findDestination } from '../../src/deliveries/destinations.ts'
+import { findDestination, updateDestination } from '../../src/deliveries/destinations.ts'
 import { openSecret } from '../../src/deliveries/seal-secret.ts'
 import { SECRETS, SECRETS_KEY, readDeliveries } from '../deliveries/delivery-lab.ts'
 import { OK, type Platform, json, openPlatform } from '../deliveries/platform.ts'
@@ -28,6 +29,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'meta'), `${SECRETS.meta.accessToken}\n`)
   await writeFile(join(folder, 'google'), JSON.stringify(SECRETS.google))
   await writeFile(join(folder, 'short'), 'short')
+  await writeFile(join(folder, 'key'), 'whsec_of_a_file_of_its_own')
   await writeFile(join(folder, 'broken'), `{"developerToken": "${SECRETS.google.clientSecret}"`)
 })
 afterAll(async () => {
@@ -133,6 +135,42 @@ describe('a destination', () => {
       { click_ids: string[] }[]
     >`select to_json(click_ids) as click_ids from destinations where id = ${id}`
     expect(row?.click_ids).toContain('ttclid')
+  })
+
+  it('is changed by two at once, and neither undoes the other', async () => {
+    const id = await add('webhook', '--set', 'url=https://crm.example/in', ...secretFile('key'))
+    const before = (await findDestination(stack.sql, id))!
+    // A person who takes long over the secret.
+    const person = join(folder, 'person')
+    execFileSync('mkfifo', [person])
+    const first = admin('destination', 'update', id, '--set', 'all=true', '--secret-file', person)
+    const typing = await open(person, 'w')
+    const change = {
+      name: 'New',
+      active: false,
+      types: ['lead' as const],
+      settings: { url: 'https://crm.example/new' },
+    }
+    expect(await updateDestination(stack.sql, before, change)).toBe(true)
+    await typing.writeFile('whsec_of_a_person_who_types')
+    await typing.close()
+    expect(await first).toMatchObject({ exitCode: 0, err: '' })
+    expect(await list()).toMatchObject([{ ...change, settings: { url: 'https://crm.example/new', all: true } }])
+    const { secret } = (await findDestination(stack.sql, id))!
+    expect(openSecret(secret, id, SECRETS_KEY)).toEqual({ signingKey: 'whsec_of_a_person_who_types' })
+    // What somebody else has made of it meanwhile is not overwritten.
+    expect(await updateDestination(stack.sql, before, { settings: { url: 'https://crm.example/stale' } })).toBe(false)
+  })
+
+  it('is left alone by an update that names nothing', async () => {
+    const id = await add('webhook', '--set', 'url=https://crm.example/in')
+    const version = async () =>
+      (await stack.sql`select config_version from businesses where id = ${businessId}`)[0]?.[
+        'config_version'
+      ] as unknown
+    const before = await version()
+    expect(await admin('destination', 'update', id)).toMatchObject({ exitCode: 2, error: { code: 'usage' } })
+    expect(await version()).toBe(before)
   })
 
   it('of Google wants what has a conversion action', async () => {
