@@ -22,13 +22,14 @@ export interface Pending extends Item {
 export interface Outbox {
   /** False when there are too many already. */
   add(item: Item): boolean
-  /** Oldest first. */
+  /** Oldest first, of this business; forgets what is too old, of any. */
   list(): Pending[]
   /** True for what this page added. */
   isOwn(item: Pending): boolean
   remove(item: Pending): void
   /** Counts a failure; what fails too often is given up. */
   fail(item: Pending): void
+  /** Also what waits for another business: the visitor's no is for the whole site. */
   clear(): void
 }
 
@@ -37,11 +38,13 @@ export const MAX_HITS = 400
 export const MAX_FAILURES = 10
 export const MAX_AGE_MS = 7 * 86_400_000
 
+const PREFIX = 'sluice_out_'
+
 /** Every item has a key of its own, so that tabs never overwrite each other's; keys sort by time. `page` is unlike any other's. */
 export function openOutbox(store: Store, business: string, now: () => number, page: string): Outbox {
-  const prefix = `sluice_out_${business}_`
+  const own = `${PREFIX}${business}_`
   let count = 1e6
-  const listKeys = () =>
+  const listKeys = (prefix: string) =>
     store
       .keys()
       .filter((key) => key.startsWith(prefix))
@@ -55,13 +58,17 @@ export function openOutbox(store: Store, business: string, now: () => number, pa
   }
   return {
     add(item) {
-      const alike = listKeys().filter((key) => key.endsWith(item.road))
+      const alike = listKeys(own).filter((key) => key.endsWith(item.road))
       const hasRoom = alike.length < (item.road === 'capture' ? MAX_HITS : MAX_CALLS)
-      if (hasRoom) write({ ...item, key: `${prefix}${item.at}_${count++}_${page}_${item.road}` })
+      if (hasRoom) write({ ...item, key: `${own}${item.at}_${count++}_${page}_${item.road}` })
       if (!hasRoom) warn(`too much waits to be sent: a ${item.road} is lost`)
       return hasRoom
     },
-    list: () => listKeys().flatMap(read),
+    // What waits for another business grows old as well.
+    list: () =>
+      listKeys(PREFIX)
+        .flatMap(read)
+        .filter(({ key }) => key.startsWith(own)),
     isOwn: ({ key }) => key.includes(page),
     remove: ({ key }) => store.remove(key),
     fail(item) {
@@ -70,6 +77,6 @@ export function openOutbox(store: Store, business: string, now: () => number, pa
       // Another tab may have had more luck.
       else if (store.get(item.key) !== null) write({ ...item, failures })
     },
-    clear: () => listKeys().forEach(store.remove),
+    clear: () => listKeys(PREFIX).forEach(store.remove),
   }
 }

@@ -90,6 +90,22 @@ describe('the outbox', () => {
     expect(outbox.list()).toEqual([])
   })
 
+  it('forgets what is too old of another business too, and leaves the rest alone', () => {
+    const shelf = makeShelf()
+    const other = open(shelf, 'page-a', 'b2')
+    other.add(item('identify', 1, NOW - MAX_AGE_MS))
+    other.add(item('identify', 2, NOW - MAX_AGE_MS + 1))
+    expect(numbers(open(shelf))).toEqual([])
+    expect([Object.keys(shelf).length, numbers(other)]).toEqual([1, [2]])
+  })
+
+  it('is cleared with what waits for another business', () => {
+    const shelf = makeShelf()
+    open(shelf, 'page-a', 'b2').add(item('identify', 1))
+    open(shelf).clear()
+    expect(Object.keys(shelf)).toEqual([])
+  })
+
   it('is cleared as a whole, and nothing else with it', () => {
     const shelf = makeShelf()
     const outbox = open(shelf)
