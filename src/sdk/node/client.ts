@@ -4,9 +4,9 @@ import { createLine } from './line.ts'
 import { keysOf } from './order.ts'
 import type { Request } from './post.ts'
 import { createQueue } from './queue.ts'
-import { readOptions } from './read-options.ts'
+import { readDeadline, readOptions } from './read-options.ts'
 import { createConsoleReport, tell } from './report.ts'
-import { holdProcess, now, within } from './timers.ts'
+import { abortAfter, holdProcess, now, whenAborted, within } from './timers.ts'
 import { trackBatch } from './track-batch.ts'
 import type { DeliveryResult, EventInput, IdentifyInput, Lost, SluiceOptions, TrackNowOptions } from './types.ts'
 import type { Sluice } from './sluice.ts'
@@ -16,6 +16,12 @@ import { bytesOf, toPlain, withKey, withTime } from './write-json.ts'
 const MAX_BODY_BYTES = 256 * 1024
 const TOO_LARGE = failure('payload_too_large', `Larger than ${MAX_BODY_BYTES} bytes`, false)
 const FULL = failure('queue_full', 'The queue is full')
+
+/**
+ * How many calls that are lost at once are told in one turn of the event loop: a listener that calls again for each of them,
+ * even after an `await`, would never let it go.
+ */
+const MOST_TOLD = 1_000
 
 type Operation = Lost['operation']
 type Input = EventInput | IdentifyInput
@@ -30,6 +36,7 @@ export function openClient(options: SluiceOptions): Sluice {
   const { signal } = stop
   let isClosed = false
   let isTelling = false
+  let told = 0
   let dropped = 0
 
   /** Takes the input as it is now. An answer that is there at once: it is not sent, and why. */
@@ -56,25 +63,29 @@ export function openClient(options: SluiceOptions): Sluice {
     return FULL
   }
 
+  const conclude = (operation: Operation, { body, tries }: Request, { status, error }: Answer): void => {
+    // A call that the listener makes, and that is lost at once, would be told to it again, and so on without end.
+    if (!error || isTelling) return
+    isTelling = true
+    const input = body ? (JSON.parse(body) as Input) : undefined
+    tell(onError, { operation, ...error, status, attempts: tries, dropped, input })
+    isTelling = false
+  }
+  const mayTell = (): boolean => {
+    if (told === 0) void whenAborted(abortAfter(0).signal).then(() => (told = 0))
+    return ++told <= MOST_TOLD
+  }
   const sendOn = (operation: Operation, input: Input): void => {
     const { request, answer } = send(operation, input, settings.maxAgeMs)
-    const conclude = ({ status, error }: Answer): void => {
-      // A call that the listener makes, and that is lost at once, would be told to it again, and so on without end.
-      if (!error || isTelling) return
-      isTelling = true
-      const { body, tries: attempts } = request
-      const input = body ? (JSON.parse(body) as Input) : undefined
-      tell(onError, { operation, ...error, status, attempts, dropped, input })
-      isTelling = false
-    }
-    if (answer instanceof Promise) void answer.then(conclude)
-    else conclude(answer)
+    if (answer instanceof Promise) void answer.then((late) => conclude(operation, request, late))
+    else if (mayTell()) conclude(operation, request, answer)
   }
 
-  const sendNow = async (input: EventInput, { deadlineMs = 30_000 }: TrackNowOptions = {}): Promise<DeliveryResult> => {
-    const { request, answer } = send('track', input, deadlineMs)
+  const sendNow = async (input: EventInput, { deadlineMs }: TrackNowOptions = {}): Promise<DeliveryResult> => {
+    const ms = readDeadline(deadlineMs, 30_000)
+    const { request, answer } = send('track', input, ms)
     // Until then it may still wait for earlier ones of the same person.
-    const { status, data, error } = (await within(deadlineMs, () => answer)) ?? TIMED_OUT
+    const { status, data, error } = (await within(ms, () => answer)) ?? TIMED_OUT
     return { ...data, ok: !error, status, attempts: request.tries, ...(error && { error }) }
   }
 
@@ -84,9 +95,9 @@ export function openClient(options: SluiceOptions): Sluice {
     trackNow: (input, options) => holdProcess(sendNow(input, options)),
     trackBatch: (events, options) => holdProcess(trackBatch(line, events, options)),
     flush: () => holdProcess(queue.settled()),
-    async close(deadlineMs = 10_000) {
+    async close(deadlineMs) {
       isClosed = true
-      await holdProcess(within(deadlineMs, queue.settled))
+      await holdProcess(within(readDeadline(deadlineMs, 10_000), queue.settled))
       stop.abort()
       await queue.settled()
     },

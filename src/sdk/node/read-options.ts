@@ -44,6 +44,12 @@ export function readNumbers<Name extends string>(
   return read
 }
 
+/** What is no number is as if it were left out: it must neither throw nor wait for ever. One that is over is over. */
+export function readDeadline(given: number | undefined, usual: number): number {
+  const ms = Number(given ?? usual)
+  return Number.isNaN(ms) ? usual : ms
+}
+
 function readKey(key = ''): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key
   throw new TypeError(`apiKey (or SLUICE_API_KEY) ${key ? 'must be a secret key' : 'is missing'}`)

@@ -185,6 +185,35 @@ describe('track and identify', () => {
     ])
   })
 
+  it('let go of an onError that calls them again later, and without end', async () => {
+    let calls = 0
+    const sluice: Sluice = open({
+      async onError({ input }) {
+        calls++
+        await Promise.resolve()
+        sluice.track(input as EventInput)
+      },
+    })
+    await sluice.close()
+    sluice.track({ event: 'e', identity: ANN })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(calls).toBe(1_000)
+    sluice.track({ event: 'e', identity: ANN })
+    expect(calls).toBe(1_001)
+  })
+
+  it('tell of 1,000 that are lost in one turn, and count all', async () => {
+    const unlocked = latch()
+    stub.behave(() => (socket, heard, record) => void unlocked.opened.then(() => refuse(400)(socket, heard, record)))
+    const sluice = open({ maxQueue: 1 })
+    for (let number = 0; number < 1_002; number++) sluice.track({ event: 'e', identity: ANN })
+    expect([lost.length, lost.at(-1)?.dropped]).toEqual([1_000, 1_000])
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    sluice.track({ event: 'e', identity: ANN })
+    expect([lost.length, lost.at(-1)?.dropped]).toEqual([1_001, 1_002])
+    unlocked.open()
+  })
+
   it('say on the console what is lost when nobody else is told, and not each time', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     stub.behave(() => refuse(401))
@@ -376,6 +405,26 @@ describe('trackNow', () => {
     stub.behave(() => hang)
     const result = await open().trackNow({ event: 'e', identity: ANN }, { deadlineMs: 100 })
     expect(result).toMatchObject({ ok: false, status: 0, attempts: 1, error: { code: 'timed_out', retryable: true } })
+  })
+
+  it.each([NaN, null, undefined, 'soon'])('a deadline of %s is the usual one', async (deadlineMs) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const sluice = open({ fetch: () => new Promise<Response>(() => undefined), timeoutMs: 3_600_000 })
+    const ms = deadlineMs as number
+    let ended = ''
+    const sent = sluice.trackNow({ event: 'e', identity: ANN }, { deadlineMs: ms }).then(() => (ended += 'sent '))
+    await vi.advanceTimersByTimeAsync(29_999)
+    expect(ended).toBe('')
+    await vi.advanceTimersByTimeAsync(1)
+    expect(ended).toBe('sent ')
+    sluice.track({ event: 'e', identity: ANN })
+    const closed = sluice.close(ms).then(() => (ended += 'closed'))
+    await vi.advanceTimersByTimeAsync(9_999)
+    expect(ended).toBe('sent ')
+    await vi.advanceTimersByTimeAsync(1)
+    vi.useRealTimers()
+    await Promise.all([sent, closed])
+    expect(ended).toBe('sent closed')
   })
 
   it('has an answer in time also when others of the person are before it', async () => {
