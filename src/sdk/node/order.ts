@@ -42,20 +42,29 @@ export function createOrder(): RunInOrder {
 
 /** What careless callers send when they know nobody: it would make one person of many. */
 const NOBODY = /^(null|undefined|none|n\/a|nan|anonymous|guest|unknown|true|false|\[object object\]|)$/i
-/** A number with and without its country code, or the zero before its area code, ends with the same digits. */
-const PHONE_DIGITS = 8
+/**
+ * A number with and without its country code, or the zero before its area code, ends with the same digits: the shortest
+ * numbers have 4.
+ */
+const PHONE_DIGITS = 4
+/** From what introduces an extension to the end. */
+const EXTENSION = /[\p{L}#＃,;~～]\P{L}*$/u
 
 /** By what calls about one person are known: coarser than the service's rules, never finer. */
 export function keysOf({ identity }: Record<string, unknown>): string[] {
   const { email, phone, platformCustomerId } = Object(identity) as Record<string, string | number | null>
-  const texts = [
-    textOf(email).toLowerCase(),
-    textOf(phone)
-      .replace(/\P{Nd}/gu, '')
-      .slice(-PHONE_DIGITS),
-    textOf(platformCustomerId),
-  ]
-  return texts.flatMap((text, kind) => (NOBODY.test(text) ? [] : `${kind}:${text}`))
+  const texts = [textOf(email).toLowerCase(), textOf(platformCustomerId), ...endsOf(textOf(phone))]
+  return texts.flatMap((text, kind) => (NOBODY.test(text) ? [] : `${Math.min(kind, 2)}:${text}`))
 }
 
 const textOf = (value: string | number | null = ''): string => String(value).trim()
+
+/** Of a phone as it is, and without its extension: the service decides which it is. In ASCII, whatever the script. */
+const endsOf = (phone: string): string[] =>
+  [phone, phone.replace(EXTENSION, '')].map((text) =>
+    text
+      .replace(/\P{Nd}/gu, '')
+      .slice(-PHONE_DIGITS)
+      // The last four bits of a digit that the service reads are its value.
+      .replace(/./g, (digit) => `${digit.charCodeAt(0) & 15}`),
+  )

@@ -1,6 +1,10 @@
 /** One person's calls arrive in order, by whatever they are known; different people do not wait for each other. */
 import * as fc from 'fast-check'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { getCountries, getExampleNumber, type NumberFormat, type PhoneNumber } from 'libphonenumber-js'
+import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' }
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readPhone } from '../../../src/rules/read-phone.ts'
+import { keysOf } from '../../../src/sdk/node/order.ts'
 import { type Identity, Sluice } from '../../../src/sdk/node/sluice.ts'
 import {
   type Behaviour,
@@ -172,6 +176,43 @@ it.each<[string, Identity, Identity]>([
   gate.open()
   await sluice.flush()
   expect(recorded()).toEqual(['2', '1'])
+})
+
+describe('a phone that the service reads as the same', () => {
+  const COUNTRIES = getCountries().flatMap((country) => getExampleNumber(country, examples) ?? [])
+  const EXTENSIONS = ['', '', ' ext. 77', ' x77', ';ext=77', '#77', ',,77', ' доб. 77', ' ext. 41234567', '~77']
+  const SCRIPTS = ['0', '0', '٠', '۰', '０'].map(
+    (zero) => (text: string) => text.replace(/\d/g, (digit) => String.fromCharCode(zero.charCodeAt(0) + Number(digit))),
+  )
+  const written = fc.record({
+    format: fc.constantFrom<NumberFormat>('NATIONAL', 'INTERNATIONAL', 'E.164', 'RFC3966'),
+    extension: fc.constantFrom(...EXTENSIONS),
+    script: fc.constantFrom(...SCRIPTS),
+    bare: fc.boolean(),
+  })
+  interface Written {
+    format: NumberFormat
+    extension: string
+    script: (text: string) => string
+    bare: boolean
+  }
+  const write = (number: PhoneNumber, { format, extension, script, bare }: Written) => {
+    const text = number.format(format)
+    return script((bare ? text.replace(/[^+\d]/g, '') : text) + extension)
+  }
+
+  it('has a key in common', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...COUNTRIES), written, written, (number, one, other) => {
+        const phones = [write(number, one), write(number, other)]
+        const [a, b] = phones.map((phone) => readPhone(phone, number.country ?? null)?.digits)
+        fc.pre(a !== undefined && a === b)
+        const [first, second] = phones.map((phone) => keysOf({ identity: { phone } }))
+        expect({ phones, shared: first?.some((key) => second?.includes(key)) }).toEqual({ phones, shared: true })
+      }),
+      { numRuns: 5_000 },
+    )
+  })
 })
 
 it('a call that is given up lets the next one of its person go', async () => {
