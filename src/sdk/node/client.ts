@@ -6,7 +6,7 @@ import type { Request } from './post.ts'
 import { createQueue } from './queue.ts'
 import { readDeadline, readOptions } from './read-options.ts'
 import { createConsoleReport, tell } from './report.ts'
-import { abortAfter, holdProcess, now, whenAborted, within } from './timers.ts'
+import { holdProcess, now, sleep, within } from './timers.ts'
 import { trackBatch } from './track-batch.ts'
 import type { DeliveryResult, EventInput, IdentifyInput, Lost, SluiceOptions, TrackNowOptions } from './types.ts'
 import type { Sluice } from './sluice.ts'
@@ -63,22 +63,20 @@ export function openClient(options: SluiceOptions): Sluice {
     return FULL
   }
 
-  const conclude = (operation: Operation, { body, tries }: Request, { status, error }: Answer): void => {
-    // A call that the listener makes, and that is lost at once, would be told to it again, and so on without end.
-    if (!error || isTelling) return
-    isTelling = true
-    const input = body ? (JSON.parse(body) as Input) : undefined
-    tell(onError, { operation, ...error, status, attempts: tries, dropped, input })
-    isTelling = false
-  }
-  const mayTell = (): boolean => {
-    if (told === 0) void whenAborted(abortAfter(0).signal).then(() => (told = 0))
-    return ++told <= MOST_TOLD
-  }
   const sendOn = (operation: Operation, input: Input): void => {
     const { request, answer } = send(operation, input, settings.maxAgeMs)
-    if (answer instanceof Promise) void answer.then((late) => conclude(operation, request, late))
-    else if (mayTell()) conclude(operation, request, answer)
+    const conclude = ({ status, error }: Answer): void => {
+      // A call that the listener makes, and that is lost at once, would be told to it again, and so on without end.
+      if (!error || isTelling) return
+      isTelling = true
+      const { body, tries: attempts } = request
+      const input = body ? (JSON.parse(body) as Input) : undefined
+      tell(onError, { operation, ...error, status, attempts, dropped, input })
+      isTelling = false
+    }
+    if (answer instanceof Promise) return void answer.then(conclude)
+    if (told === 0) void sleep(0).then(() => (told = 0))
+    if (told++ < MOST_TOLD) conclude(answer)
   }
 
   const sendNow = async (input: EventInput, { deadlineMs }: TrackNowOptions = {}): Promise<DeliveryResult> => {

@@ -23,12 +23,10 @@ export function createLine({ minRetryMs, maxRetryMs, ...service }: Settings): Li
   }
   /** `round`: as it was when the request was sent. */
   const learn = ({ status, retryAfterMs }: Answer, round: number): void => {
-    const isNews = isAway(status) && round === rounds
-    if (!isAway(status)) rounds = 0
     if (retryAfterMs) pause(retryAfterMs)
+    if (!isAway(status)) rounds = 0
     // Once is no sign yet.
-    else if (isNews && rounds > 0) pause(jitter(rounds))
-    if (isNews) rounds++
+    else if (round === rounds && rounds++ > 0) pause(jitter(rounds - 1))
   }
 
   return {

@@ -44,11 +44,9 @@ export function readNumbers<Name extends string>(
   return read
 }
 
-/** What is no number is as if it were left out: it must neither throw nor wait for ever. One that is over is over. */
-export function readDeadline(given: number | undefined, usual: number): number {
-  const ms = Number(given ?? usual)
-  return Number.isNaN(ms) ? usual : ms
-}
+/** What is no number is as if it were left out: a call must neither throw nor wait for ever. */
+export const readDeadline = (given: unknown, usual: number): number =>
+  typeof given === 'number' && given >= -Infinity ? given : usual
 
 function readKey(key = ''): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key

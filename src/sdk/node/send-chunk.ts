@@ -57,7 +57,7 @@ function count(items: Item[], tally: BatchProgress, { status, data }: Taken): Fa
   const { recorded = 0, deduped = 0, failures = [], warnings = [] } = data as BatchData
   const failed = failures.length
   const queued = status === 202 ? items.length - failed : 0
-  const indexOf = (index: number | string): number => items[Number(index)]!.index
+  const indexOf = (index: number | string): number => items[index as number]!.index
   try {
     if (recorded + deduped + queued + failed !== items.length) return unexpected(status)
     add(tally, {

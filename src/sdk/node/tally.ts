@@ -17,7 +17,7 @@ export const nothing = (): BatchProgress => ({
 /** Numbers are summed; of lists the first 10,000 are kept. */
 export function add(total: BatchProgress, more: Partial<BatchProgress>): void {
   const sums = total as unknown as Record<string, unknown>
-  for (const [name, part] of Object.entries<unknown>({ ...more })) {
+  for (const [name, part] of Object.entries(more as Record<string, unknown>)) {
     const sum = sums[name]
     if (Array.isArray(sum)) sum.push(...(part as unknown[]).slice(0, MAX_KEPT - sum.length))
     else sums[name] = (sum as number) + (part as number)

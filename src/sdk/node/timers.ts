@@ -34,7 +34,8 @@ export function whenAborted(signal: AbortSignal): Promise<undefined> {
 }
 
 /** Resolves after `ms`, or as soon as the signal is aborted. */
-export const sleep = (ms: number, signal: AbortSignal): Promise<undefined> => whenAborted(abortAfter(ms, signal).signal)
+export const sleep = (ms: number, signal?: AbortSignal): Promise<undefined> =>
+  whenAborted(abortAfter(ms, signal).signal)
 
 /**
  * What `work` comes to; undefined when `ms` are over, or `leader` is aborted, before it. Then its signal is aborted.

@@ -40,7 +40,8 @@ export async function trackBatch(
     if (signal.aborted) return
     if (failed) {
       end = failed
-      throw new Error(failed.error.message)
+      // What it was is in `end`.
+      throw new Error()
     }
     const { failures, warnings } = chunk.tally
     failures.sort((a, b) => a.index - b.index)
