@@ -1,6 +1,6 @@
 /**
  * The records that `save_changes` reads, from the changes of one micro-batch; names and types are those of the SQL
- * function. What can be folded to one row per key is folded, and rows are sorted: two saves that touch the same ones
+ * function, and so is the order of keys where it reads columns. What can be folded to one row per key is folded, and rows are sorted: two saves that touch the same ones
  * queue up behind each other instead of deadlocking.
  */
 import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
@@ -9,6 +9,7 @@ import { hashKey } from './collect-questions.ts'
 import { inSnakeCase } from './in-snake-case.ts'
 import { timelineLine } from './timeline-line.ts'
 import { visitorRecords } from './visitor-records.ts'
+import { arrayLiteral } from './write-columns.ts'
 
 export function recordsOf(state: State, changes: Changes) {
   /** Rows of contacts that were merged away in this batch belong to the survivor. */
@@ -87,13 +88,13 @@ function contactRecord(state: State, id: string, delta: ContactDelta) {
     business_id: contact?.businessId,
     id,
     created_at: contact?.createdAt,
-    merged_into: state.mergedInto.has(id) ? survivorOf(state, id) : null,
     raised: contact?.version === null || delta.raisesVersion ? 1 : 0,
     keyed: delta.keyed,
+    merged_into: state.mergedInto.has(id) ? survivorOf(state, id) : null,
     stage: delta.stage,
     orders: delta.orders,
-    tags: [...delta.tags],
-    traits: Object.fromEntries(delta.traits),
+    tags: arrayLiteral([...delta.tags]),
+    traits: JSON.stringify(Object.fromEntries(delta.traits)),
     first_name: profile.firstName,
     last_name: profile.lastName,
     country: profile.country,
@@ -149,7 +150,16 @@ function identityRecords(state: State, { identities, deltas }: Changes) {
   return {
     released: leaving.map((change) => inSnakeCase(change)),
     keptIdentities: held.filter(({ row }) => row === 'stays').map((identity) => inSnakeCase(identity)),
-    newIdentities: held.filter(({ row }) => row !== 'stays').map((identity) => inSnakeCase(identity)),
+    newIdentities: held
+      .filter(({ row }) => row !== 'stays')
+      .map(({ businessId, kind, value, contactId, proven, phoneRead }) => ({
+        business_id: businessId,
+        kind,
+        value,
+        contact_id: contactId,
+        proven,
+        phone_read: phoneRead,
+      })),
   }
 }
 

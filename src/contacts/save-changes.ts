@@ -4,6 +4,7 @@ import type { State } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { DeadLetterRecord } from '../stream/compose-dead-letter.ts'
 import { recordsOf } from './change-records.ts'
+import { arrayLiteral, writeColumns } from './write-columns.ts'
 
 export interface Save {
   partition: string
@@ -33,19 +34,20 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
     select save_changes(
       ${save.partition}, ${save.epoch}, ${save.from}, ${save.to}, ${save.attempt}, ${save.dryRun},
       ${JSON.stringify(records.businesses)}::text::json, ${list(records.newFields)}::text::json,
-      ${list(records.assumedContacts)}::text::json, ${list(records.contacts)}::text::json,
+      ${writeColumns(records.assumedContacts)}::text::text[],
+      ${writeColumns(records.contacts)}::text::text[],
       ${list(records.released)}::text::json,
       ${list(records.endedEnrolments)}::text::json, ${list(records.merges)}::text::json,
-      ${list(records.keptIdentities)}::text::json, ${list(records.newIdentities)}::text::json,
-      ${list(records.statistics)}::text::json, ${list(records.revenue)}::text::json,
-      ${list(records.keys)}::text::json, ${list(records.visitors)}::text::json,
+      ${list(records.keptIdentities)}::text::json, ${writeColumns(records.newIdentities)}::text::text[],
+      ${writeColumns(records.statistics)}::text::text[], ${writeColumns(records.revenue)}::text::text[],
+      ${writeColumns(records.keys)}::text::text[], ${list(records.visitors)}::text::json,
       ${list(records.visitorLinks)}::text::json, ${list(records.visitorEvents)}::text::json,
       ${list(records.sightings)}::text::json, ${list(records.listedVisitors)}::text::json, ${list(records.identifications)}::text::json,
       ${list(records.newEnrolments)}::text::json, ${list(records.subscriptions)}::text::json,
       ${list(records.mergeLog)}::text::json, ${records.events}, ${save.changes.events.length},
-      ${literal(records.touched.map(({ businessId }) => businessId))}::text::uuid[],
-      ${literal(records.touched.map(({ id }) => id))}::text::uuid[],
-      ${literal(records.touched.map(({ changed }) => changed))}::text::boolean[],
+      ${arrayLiteral(records.touched.map(({ businessId }) => businessId))}::text::uuid[],
+      ${arrayLiteral(records.touched.map(({ id }) => id))}::text::uuid[],
+      ${arrayLiteral(records.touched.map(({ changed }) => changed))}::text::boolean[],
       ${list(save.deadLetters)}::text::json, ${list(save.replayed)}::text::json,
       ${list(records.erasures)}::text::json, ${list(records.deliveries)}::text::json
     ) as saved`
@@ -54,5 +56,3 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
 
 /** An empty list is null, so that its statement is skipped. */
 const list = (rows: unknown[]) => (rows.length === 0 ? null : JSON.stringify(rows))
-
-const literal = (items: (string | boolean)[]) => `{${items.join(',')}}`

@@ -1,13 +1,14 @@
 -- Writes all that one micro-batch decided, with the position it moves to: one statement, one transaction.
--- Every list is a JSON array of records, named and typed where it is read below; null when there is nothing.
+-- A list is a JSON array of records, named and typed where it is read below. The long ones are columns instead, of which
+-- Postgres makes rows with far less work: array literals, in the order in which they are unnested. Null when there is nothing.
 -- Answers true when it was written, false when the position was not `p_from` at this epoch (nothing is written then).
 -- Raises SL001 when something was not as the decision assumed: the caller loads and decides again.
 -- Tables are probed by whole keys alone (laterals, upserts, single rows): see load_state.
 -- With p_dry_run it raises SL003 in place of committing: to find the item that a fault of data comes from.
 create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
-  p_businesses json, p_new_fields json, p_assumed json, p_contacts json, p_released json,
-  p_ended_enrolments json, p_merges json, p_kept_identities json, p_new_identities json, p_statistics json, p_revenue json, p_keys json, p_visitors json,
+  p_businesses json, p_new_fields json, p_assumed text[], p_contacts text[], p_released json,
+  p_ended_enrolments json, p_merges json, p_kept_identities json, p_new_identities text[], p_statistics text[], p_revenue text[], p_keys text[], p_visitors json,
   p_visitor_links json, p_visitor_events json, p_sightings json, p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
   p_events text, p_event_count integer, p_touched_businesses uuid[], p_touched uuid[], p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json, p_deliveries json
 ) returns boolean
@@ -51,13 +52,13 @@ begin
   -- Every contact that the decision looked at is as it was: not merged, not erased, same version. They come sorted, so
   -- two saves queue up for them and do not deadlock.
   if p_assumed is not null then
-    perform 1 from json_to_recordset(p_assumed) as x (business_id uuid, id uuid, version bigint)
-      cross join lateral (
-        select 1 from contacts c
+    perform 1 from unnest(p_assumed[1]::uuid[], p_assumed[2]::uuid[], p_assumed[3]::bigint[]) as x (business_id, id, version)
+      left join lateral (
+        select c.id from contacts c
         where c.business_id = x.business_id and c.id = x.id and c.version = x.version and c.merged_into is null
         for no key update
-      ) held
-      having count(*) = json_array_length(p_assumed);
+      ) held on true
+      having count(held.id) = count(*);
     if not found then
       raise exception 'a contact changed meanwhile' using errcode = 'SL001';
     end if;
@@ -68,11 +69,14 @@ begin
   if p_contacts is not null then
     insert into contacts as c (business_id, id, created_at, version, keyed, merged_into, stage, order_count, tags, traits,
         first_name, last_name, country, city, language, timezone)
-      select business_id, id, created_at, raised, keyed, merged_into, stage, orders, tags, traits,
+      select business_id, id, created_at, raised, keyed, merged_into, stage, orders, tags::text[], traits,
         first_name, last_name, country, city, language, timezone
-      from json_to_recordset(p_contacts) as x (business_id uuid, id uuid, created_at bigint, keyed boolean, raised integer,
-        merged_into uuid, stage smallint, orders bigint, tags text[], traits jsonb,
-        first_name text, last_name text, country text, city text, language text, timezone text)
+      from unnest(p_contacts[1]::uuid[], p_contacts[2]::uuid[], p_contacts[3]::bigint[], p_contacts[4]::bigint[],
+        p_contacts[5]::boolean[], p_contacts[6]::uuid[], p_contacts[7]::smallint[], p_contacts[8]::bigint[],
+        p_contacts[9]::text[], p_contacts[10]::jsonb[], p_contacts[11]::text[], p_contacts[12]::text[],
+        p_contacts[13]::text[], p_contacts[14]::text[], p_contacts[15]::text[], p_contacts[16]::text[]
+      ) as x (business_id, id, created_at, raised, keyed, merged_into, stage, orders, tags, traits,
+        first_name, last_name, country, city, language, timezone)
     on conflict (business_id, id) do update set
       version = c.version + excluded.version,
       revision = c.revision + 1,
@@ -129,16 +133,18 @@ begin
       select business_id, kind, value, contact_id, proven, phone_read, position
       from (
         select x.*, nextval('identities_position_seq') as position
-        from json_to_recordset(p_new_identities) as x (business_id uuid, kind text, value text, contact_id uuid,
-          proven boolean, phone_read boolean)
+        from unnest(p_new_identities[1]::uuid[], p_new_identities[2]::text[], p_new_identities[3]::text[],
+          p_new_identities[4]::uuid[], p_new_identities[5]::boolean[], p_new_identities[6]::boolean[]
+        ) as x (business_id, kind, value, contact_id, proven, phone_read)
       ) numbered
       order by business_id, kind collate "C", value collate "C";
   end if;
   if p_statistics is not null then
     insert into event_statistics as kept (business_id, contact_id, event, first_at, last_at, count)
       select business_id, contact_id, event, first_at, last_at, count
-      from json_to_recordset(p_statistics) as x (business_id uuid, contact_id uuid, event text,
-        first_at bigint, last_at bigint, count bigint)
+      from unnest(p_statistics[1]::uuid[], p_statistics[2]::uuid[], p_statistics[3]::text[], p_statistics[4]::bigint[],
+        p_statistics[5]::bigint[], p_statistics[6]::bigint[]
+      ) as x (business_id, contact_id, event, first_at, last_at, count)
     on conflict (business_id, contact_id, event) do update set
       first_at = least(kept.first_at, excluded.first_at),
       last_at = greatest(kept.last_at, excluded.last_at),
@@ -147,14 +153,16 @@ begin
   if p_revenue is not null then
     insert into revenue as kept (business_id, contact_id, currency, amount)
       select business_id, contact_id, currency, amount
-      from json_to_recordset(p_revenue) as x (business_id uuid, contact_id uuid, currency text, amount numeric)
+      from unnest(p_revenue[1]::uuid[], p_revenue[2]::uuid[], p_revenue[3]::text[], p_revenue[4]::numeric[]
+      ) as x (business_id, contact_id, currency, amount)
     on conflict (business_id, contact_id, currency) do update set amount = kept.amount + excluded.amount;
   end if;
 
   if p_keys is not null then
     insert into idempotency_keys (business_id, key_hash, contact_id, occurred_at)
       select business_id, key_hash, contact_id, occurred_at
-      from json_to_recordset(p_keys) as x (business_id uuid, key_hash uuid, contact_id uuid, occurred_at bigint);
+      from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[], p_keys[3]::uuid[], p_keys[4]::bigint[]
+      ) as x (business_id, key_hash, contact_id, occurred_at);
   end if;
   -- First of all it locks every browser named here, in order: other partitions see them too.
   if p_sightings is not null then

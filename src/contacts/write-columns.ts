@@ -1,0 +1,33 @@
+/** Lists in the form that costs Postgres least to read: its own array literals, a whole column each. */
+
+type Cell = string | number | boolean | null | undefined
+
+/** In JSON: an escape that an array literal would read otherwise. It knows no other than those of `"` and `\`. */
+const FOREIGN_ESCAPE = /\\[^"\\]/
+const SPECIAL = /["\\]/g
+
+/**
+ * Rows of the same keys as a literal of `text[]`: for each key, in their order, the literal of its column, or NULL when
+ * that is all NULL. Null when there are no rows, so that their statement is skipped.
+ */
+export function writeColumns(rows: Record<string, Cell>[]): string | null {
+  const columns = Object.keys(rows[0] ?? {}).map((key) => rows.map((row) => row[key]))
+  if (rows.length === 0) return null
+  return arrayLiteral(columns.map((cells) => (cells.every(isNull) ? null : arrayLiteral(cells))))
+}
+
+/** Null and undefined are NULL. Throws what Postgres says (SQLSTATE 22021) when a text is not Unicode. */
+export function arrayLiteral(cells: Cell[]): string {
+  // Several times as fast as cell by cell.
+  const json = JSON.stringify(cells)
+  return `{${FOREIGN_ESCAPE.test(json) ? cells.map(cellLiteral).join(',') : json.slice(1, -1)}}`
+}
+
+const isNull = (cell: Cell) => cell === null || cell === undefined
+
+function cellLiteral(cell: Cell): string {
+  if (typeof cell !== 'string') return JSON.stringify(cell ?? null)
+  // It would be sent with replacement characters, as which two texts could become one.
+  if (!cell.isWellFormed()) throw Object.assign(new Error('a text is not Unicode'), { code: '22021' })
+  return `"${cell.replaceAll(SPECIAL, '\\$&')}"`
+}
