@@ -140,7 +140,9 @@ function hasChanged(state: State, changes: Changes, id: string): boolean {
  */
 function identityRecords(state: State, { identities, deltas }: Changes) {
   const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))
-  const held = [...deltas.keys()].flatMap((contactId) => {
+  // Whoever got, lost or proved one is another contact to later decisions.
+  const holders = [...deltas].flatMap(([contactId, { raisesVersion }]) => (raisesVersion ? [contactId] : []))
+  const held = holders.flatMap((contactId) => {
     const { businessId = '', identities: theirs = [] } = state.contacts.get(contactId) ?? {}
     return theirs.flatMap(({ kind, value, proven }) => {
       const change = identities.get(identityKey(businessId, kind, value))

@@ -1,5 +1,5 @@
 /** What Postgres is asked about one micro-batch. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { repeatKey } from '../rules/decide-browser-event.ts'
 import { IDENTITY_KINDS, type IdentityKind } from '../rules/facts.ts'
 import type { BrowserItem, EventItem, IdentifyItem, Item } from '../rules/item.ts'
@@ -72,6 +72,6 @@ function keyOf(item: Item): string | null {
 
 /** The first 16 bytes of the key's sha256, in the form of a uuid: narrow, and nothing of the caller's is kept. */
 export function hashKey(key: string): string {
-  const hex = createHash('sha256').update(key).digest('hex')
+  const hex = hash('sha256', key, 'hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
 }
