@@ -135,8 +135,8 @@ it('forgets what of theirs was set aside', async () => {
   const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
   await linkTo(business, visitor, [[0, ann]])
   await lane.apply(
-    captureOf(business, visitor, [hitOf({ occurredAt: 1e300 })]),
-    captureOf(business, newVisitor(), [hitOf({ occurredAt: 1e300 })]),
+    captureOf(business, visitor, [hitOf({ title: '\ud800' })]),
+    captureOf(business, newVisitor(), [hitOf({ title: '\ud800' })]),
   )
   await erase(business, ann)
   await finishWebErasures(deps)
