@@ -50,7 +50,9 @@ test('says in words how it is and what to do next', async () => {
   const well = await admin(only)
   expect([well.exitCode, well.out]).toEqual([
     0,
-    expect.stringMatching(/^Postgres and ClickHouse agree: 3 contacts of 1 business in [\d.]+ s\.\n$/) as string,
+    expect.stringMatching(
+      /^Postgres and ClickHouse agree: 3 contacts and 2 visitors of 1 business in [\d.]+ s\.\n$/,
+    ) as string,
   ])
   await lab.damage(`alter table contact_snapshots delete where contact_id = '${people.ann}'`)
   const ill = await admin(only)
@@ -167,7 +169,7 @@ test('a contact that the shipper leaves waiting was not compared, and that is sa
   const told = await admin(only)
   expect(told.exitCode).toBe(3)
   expect(told.out).toContain('agree as far as they could be compared')
-  expect(told.out).toContain('1 contact waited for the shipper all the time')
+  expect(told.out).toContain('1 contact or visitor waited for the shipper all the time')
   const verdict = await lab.verify('--business', people.businessId)
   expect(verdict).toMatchObject({ exitCode: 3, agree: null, notCompared: 1, stuck: 1, differing: 0 })
   lab.startShipping()

@@ -32,6 +32,17 @@ const annsLessons = async (people: People) =>
 
 const insert = (rows: TimelineRow[]) => insertEvents(lab.clickhouse, rows.map(encodeTimelineRow), crypto.randomUUID())
 
+/** Ann's browser is there once, with these columns from now on. */
+async function rebrowse({ browsers }: People, columns: string): Promise<void> {
+  const hers = `visitor_id = '${browsers.ann}'`
+  await lab.damage(
+    `create table one engine = Memory as select * replace (${columns}) from visitors final where ${hers}`,
+  )
+  await lab.damage(`alter table visitors delete where ${hers}`)
+  await lab.damage('insert into visitors select * from one')
+  await lab.damage('drop table one sync')
+}
+
 /** Ann's only snapshot has these columns from now on. */
 async function resnap({ ann }: People, columns: string): Promise<void> {
   await lab.damage(`insert into contact_snapshots
@@ -120,6 +131,21 @@ const DAMAGE: Damage[] = [
     done: ({ bobBefore }) => lab.damage(`alter table contact_redirects delete where contact_id = '${bobBefore}'`),
     // Each of the two has what was theirs alone, in the timeline and in the statistics.
     found: { merge: 1, events: 2, statistics: 2 },
+  },
+  ...['visitors', 'visitor_links', 'visitor_touches'].map((table) => ({
+    what: `a browser that is lost in ${table}`,
+    done: ({ browsers }: People) => lab.damage(`alter table ${table} delete where visitor_id = '${browsers.ann}'`),
+    found: { visitor: 1 },
+  })),
+  {
+    what: 'a browser that stayed behind',
+    done: (people) => rebrowse(people, 'revision - 2 as revision'),
+    found: { visitor: 1 },
+  },
+  {
+    what: 'a browser that is ahead of Postgres',
+    done: (people) => rebrowse(people, 'revision + 100001 as revision'),
+    found: { visitor: 1 },
   },
   {
     what: 'an erased person who came back',

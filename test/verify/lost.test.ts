@@ -17,7 +17,9 @@ beforeEach(async () => {
   await lab.shipped()
 })
 
-const TABLES = ['events', 'event_statistics', 'contact_snapshots', 'contact_redirects']
+const BROWSERS = ['visitors', 'visitor_links', 'visitor_touches']
+const TABLES = ['events', 'event_statistics', 'contact_snapshots', 'contact_redirects', ...BROWSERS]
+const KEPT = TABLES.filter((table) => !BROWSERS.includes(table))
 const FEEDS = ['event_statistics_feed', 'contact_redirects_feed']
 
 async function truncate(...tables: string[]): Promise<void> {
@@ -32,10 +34,11 @@ const LOST: { what: string; done(): Promise<unknown>; found: Record<string, numb
     done: () => truncate('contact_snapshots', 'contact_redirects'),
     found: { contact: 3, merge: 1, events: 2, statistics: 2, erasure: 1 },
   },
+  ...BROWSERS.map((table) => ({ what: table, done: () => truncate(table), found: { visitor: 2 } })),
   {
     what: 'everything',
     done: () => truncate(...TABLES),
-    found: { events: 4, statistics: 4, revenue: 2, orders: 1, contact: 3, merge: 1, erasure: 1 },
+    found: { events: 4, statistics: 4, revenue: 2, orders: 1, contact: 3, merge: 1, visitor: 2, erasure: 1 },
   },
 ]
 
@@ -51,7 +54,7 @@ describe('what the outbox holds comes back:', () => {
       expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, differences: [] })
       expect(await lab.verify('--repair')).toMatchObject({
         agree: true,
-        repaired: { saves: 0, copies: 0, contacts: 0, erasures: 0, tables: 0 },
+        repaired: { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0, tables: 0 },
       })
     },
     120_000,
@@ -63,10 +66,10 @@ test('tables and views that are not there are named, made again and filled', asy
   for (const view of [...views, ...FEEDS]) await lab.damage(`drop view ${view} sync`)
   for (const table of TABLES) await lab.damage(`drop table ${table} sync`)
   const before = await lab.verify()
-  expect(before).toMatchObject({ exitCode: 1, agree: false, found: { table: 10 } })
+  expect(before).toMatchObject({ exitCode: 1, agree: false, found: { table: 13 } })
   expect(before.differences.map(({ name }) => name)).toEqual(expect.arrayContaining([...views, ...TABLES, ...FEEDS]))
   const repaired = await lab.verify('--repair')
-  expect(repaired).toMatchObject({ exitCode: 0, agree: true, repaired: { tables: 10 } })
+  expect(repaired).toMatchObject({ exitCode: 0, agree: true, repaired: { tables: 13 } })
   await lab.pipeline.track(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' })))
   await lab.shipped()
   expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
@@ -88,9 +91,20 @@ test('a view that shows too little is made again', async () => {
   expect(await lab.verify('--repair', ...only)).toMatchObject({ exitCode: 0, agree: true })
 })
 
+test('what a person saw and what brought them is theirs again in an empty ClickHouse', async () => {
+  const { businessId, ann } = people
+  await truncate(...TABLES)
+  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
+  for (const view of ['web_hits', 'touches', 'attributed_purchases']) {
+    const query = `select distinct contact_id from ${view} where business_id = '${businessId}' and contact_id = '${ann}'`
+    const found = await (await lab.clickhouse.query({ query, format: 'JSONEachRow' })).json()
+    expect([view, found]).toEqual([view, [{ contact_id: ann }]])
+  }
+})
+
 test('a backup that was put back gets what came after it, and what it still had of an erased person goes', async () => {
   const { businessId } = people
-  for (const table of TABLES) await lab.damage(`create table ${table}_kept engine = Memory as select * from ${table}`)
+  for (const table of KEPT) await lab.damage(`create table ${table}_kept engine = Memory as select * from ${table}`)
   await lab.pipeline.apply(
     track(businessId, eventFact('lesson', { email: 'ann@x.io' }, { tags: ['later'] })),
     track(businessId, eventFact('purchase', { email: 'carl@x.io' }, { value: 5 })),
@@ -99,7 +113,7 @@ test('a backup that was put back gets what came after it, and what it still had 
   await lab.pipeline.apply({ kind: 'erase', businessId, receivedAt: 0, contactId: people.bob })
   await lab.shipped()
   for (const feed of FEEDS) await lab.damage(`detach table ${feed}`)
-  for (const table of TABLES) {
+  for (const table of KEPT) {
     await truncate(table)
     await lab.damage(`insert into ${table} select * from ${table}_kept`)
   }
@@ -107,14 +121,15 @@ test('a backup that was put back gets what came after it, and what it still had 
   const before = await lab.verify('--business', businessId)
   expect(before.found).toMatchObject({ events: 2, statistics: 2, contact: 2, erasure: 2 })
   expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
-  for (const table of TABLES) await lab.damage(`drop table ${table}_kept sync`)
+  for (const table of KEPT) await lab.damage(`drop table ${table}_kept sync`)
 })
 
 test('more contacts than are remembered come back all the same, also in slices of one', async () => {
   await truncate(...TABLES)
   const small = { sliceSize: 1, mostKept: 1 }
   const before = await lab.verifyDirectly(small, { businessIds: [people.businessId], repair: false })
-  expect(before).toMatchObject({ contacts: 3, differing: 3, found: { contact: 3, merge: 1, statistics: 4, events: 4 } })
+  expect(before).toMatchObject({ contacts: 3, visitors: 2, differing: 5 })
+  expect(before.found).toMatchObject({ contact: 3, merge: 1, statistics: 4, events: 4, visitor: 2 })
   expect(new Set(before.differences.map(({ contactId }) => contactId)).size).toBe(2)
   const repaired = await lab.verifyDirectly(small, { businessIds: [people.businessId], repair: true })
   expect(repaired).toMatchObject({ contacts: 3, differing: 0, differences: [] })
@@ -144,7 +159,7 @@ test('what is older than the outbox is told, contact by contact; statistics and 
   expect(await lab.verify('--repair', ...only)).toMatchObject({
     exitCode: 1,
     found: { events: 3, revenue: 2, orders: 1 },
-    repaired: { saves: 0, copies: 0, contacts: 0, erasures: 0 },
+    repaired: { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0 },
   })
 })
 

@@ -139,7 +139,16 @@ test.each([
   [21, 20, ['1 more could not be compared.']],
 ])('of %i that could not be compared %i are told one by one', (count, told, more) => {
   const one = { businessId: 'b', what: 'views', reason: 'too large' }
-  const nothing = { businesses: count, contacts: 0, notCompared: 0, stuck: 0, differing: 0, found: {}, differences: [] }
+  const nothing = {
+    businesses: count,
+    contacts: 0,
+    visitors: 0,
+    notCompared: 0,
+    stuck: 0,
+    differing: 0,
+    found: {},
+    differences: [],
+  }
   const lines = toText({ ...nothing, uncompared: Array.from({ length: count }, () => one), repaired: null }, 1).split(
     '\n',
   )

@@ -16,12 +16,14 @@ import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { createBusiness, openStack, type Stack } from '../support/stack.ts'
+import { captureOf, hitOf, newVisitor, openLane, type WebLane } from '../web/web-lab.ts'
 
 export interface Verdict {
   exitCode: number
   agree: boolean | null
   businesses: number
   contacts: number
+  visitors: number
   notCompared: number
   stuck: number
   differing: number
@@ -36,6 +38,7 @@ type Sizes = Pick<VerifyDeps, 'sliceSize' | 'mostKept'>
 
 export interface VerifyLab extends Stack {
   pipeline: Pipeline
+  lane: WebLane
   verify(...words: string[]): Promise<Verdict>
   /** Without the command around it. */
   verifyDirectly(deps: Sizes & Partial<VerifyDeps>, options: VerifyOptions): Promise<DirectVerdict>
@@ -66,6 +69,7 @@ export async function openVerifyLab(): Promise<VerifyLab> {
   return {
     ...stack,
     pipeline: await openPipeline(sql),
+    lane: await openLane({ sql, clickhouse, log }),
     verify: (...words) => verifyStack(stack, ...words),
     verifyDirectly: (deps, options) => verify({ ...directDeps(stack), ...deps }, options),
     async damage(query) {
@@ -110,7 +114,8 @@ async function untilShipped({ sql }: Stack): Promise<void> {
   for (const deadline = Date.now() + 60_000; ; await sleep(20)) {
     const [row] = await sql<[{ left: number }]>`
       select (select count(*)::int from outbox where shipped_at is null)
-        + (select count(*)::int from erasures where deleted_at is null) as left`
+        + (select count(*)::int from erasures where deleted_at is null)
+        + (select count(*)::int from erased_visits where deleted_at is null) as left`
     if (row.left === 0) return
     if (Date.now() > deadline) throw new Error(`${row.left} are still to be shipped after a minute`)
   }
@@ -125,6 +130,8 @@ export interface People {
   bobBefore: string
   /** Erased. */
   eve: string
+  /** A visitor of each: seen on a page that an advertisement brought them to. */
+  browsers: Record<'ann' | 'bob' | 'eve', string>
 }
 
 const T0 = Date.parse('2026-01-01T00:00:00Z')
@@ -137,20 +144,31 @@ export async function recordedEvents({ sql }: Stack, { businessId }: People): Pr
 }
 
 /** Some people with a past, in two saves and an erasure. */
-export async function makePeople({ sql, pipeline }: VerifyLab): Promise<People> {
+export async function makePeople({ sql, pipeline, lane }: VerifyLab): Promise<People> {
   const { businessId } = await createBusiness(sql)
+  const browsers = { ann: newVisitor(), bob: newVisitor(), eve: newVisitor() }
+  const first = { at: T0, url: 'https://shop.example/?gclid=g', clickIds: { gclid: 'g' } }
+  const seen = { touches: { first, latest: first }, receivedAt: T0 }
+  await lane.apply(...Object.values(browsers).map((id) => captureOf(businessId, id, [hitOf({ occurredAt: T0 })], seen)))
   const ann = { email: 'ann@x.io' }
   const told = await pipeline.apply(
-    identify(businessId, identifyFact(ann, { profile: { firstName: 'Ann', country: 'IL' }, traits: { plan: 'pro' } })),
+    identify(
+      businessId,
+      identifyFact(ann, {
+        profile: { firstName: 'Ann', country: 'IL' },
+        traits: { plan: 'pro' },
+        visitorId: browsers.ann,
+      }),
+    ),
     track(businessId, eventFact('purchase', ann, { occurredAt: T0, value: 49.9, tags: ['vip', 'ünï'] })),
     track(businessId, eventFact('purchase', ann, { occurredAt: T0 + 5000, value: 0.1, sentCurrency: 'EUR' })),
     track(
       businessId,
       eventFact('refund', ann, { occurredAt: T0 + 9000, value: -9.9, properties: '{"why":"\\"ü\\""}' }),
     ),
-    track(businessId, eventFact('lesson', { email: 'bob@x.io' }, { occurredAt: T0 })),
+    track(businessId, eventFact('lesson', { email: 'bob@x.io' }, { occurredAt: T0, visitorId: browsers.bob })),
     track(businessId, eventFact('lesson', { phone: '972500000001' }, { occurredAt: T0 + 1, traits: { seats: 3 } })),
-    track(businessId, eventFact('lesson', { email: 'eve@x.io' }, { occurredAt: T0 })),
+    track(businessId, eventFact('lesson', { email: 'eve@x.io' }, { occurredAt: T0, visitorId: browsers.eve })),
   )
   const [{ contactId: annId }, , , , { contactId: bob }, { contactId: bobBefore }, { contactId: eve }] = told as [
     ...{ contactId: string }[],
@@ -163,5 +181,5 @@ export async function makePeople({ sql, pipeline }: VerifyLab): Promise<People> 
     ]),
   )
   await pipeline.apply({ kind: 'erase', businessId, receivedAt: T0, contactId: eve })
-  return { businessId, ann: annId, bob, bobBefore, eve }
+  return { businessId, ann: annId, bob, bobBefore, eve, browsers }
 }

@@ -3,7 +3,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import { pause } from '../../stream/pause.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import { ask } from './clickhouse-facts.ts'
-import type { CompareDeps } from './compare-contacts.ts'
+import type { CompareDeps } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'
 import { LEAST_ID } from './facts.ts'
 

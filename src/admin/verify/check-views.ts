@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { pause } from '../../stream/pause.ts'
 import { ask } from './clickhouse-facts.ts'
-import type { CompareDeps } from './compare-contacts.ts'
+import type { CompareDeps } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'
 
 const TRIES = 6

@@ -1,7 +1,7 @@
 import { pause } from '../../stream/pause.ts'
 import { checkPostgres } from './check-postgres.ts'
 import { sumClickHouse, sumContactsInClickHouse } from './clickhouse-facts.ts'
-import { compareContacts, type CompareDeps, type Different, type Restless } from './compare-contacts.ts'
+import { compareOneByOne, type CompareDeps, type Comparison } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'
 import { type Checksum, type ContactChecksum, GREATEST_ID, LEAST_ID, type Slice, twice } from './facts.ts'
 import { countSlice, endOfSlice, sumContactsInPostgres, sumPostgres } from './postgres-facts.ts'
@@ -20,10 +20,8 @@ const LONGEST_PAUSE_MS = 2000
 export const sizeOfSlice = (contacts: number): number =>
   Math.min(SLICE.most, Math.max(SLICE.least, Math.ceil(contacts / SLICE.perRound)))
 
-export interface SliceReport {
+export interface SliceReport extends Comparison {
   contacts: number
-  different: Different[]
-  restless: Restless[]
   /** Rules broken within Postgres. */
   broken: Difference[]
 }
@@ -74,7 +72,7 @@ async function compareSlice(deps: CompareDeps, slice: Slice, size: number): Prom
     await sumContactsInPostgres(deps.sql, slice, buckets),
     await sumContactsInClickHouse(deps.clickhouse, slice, buckets, size + MOST_STRANGERS),
   )
-  return { contacts, broken, ...(await compareContacts(deps, slice.businessId, ids)) }
+  return { contacts, broken, ...(await compareOneByOne(deps, 'contact', slice.businessId, ids)) }
 }
 
 function contactsApart(expected: ContactChecksum[], held: ContactChecksum[]): string[] {

@@ -7,7 +7,7 @@ export interface Difference {
   kind: DifferenceKind
   businessId: string | null
   contactId: string | null
-  /** Event, currency, rule, view or partition. */
+  /** Event, currency, visitor, rule, view or partition. */
   name: string
   /** What each says, in words; null when it says nothing. */
   postgres: string | null
@@ -22,7 +22,13 @@ export interface Difference {
 export function describeValue(kind: FactKind, value: string): string {
   if (kind === 'events' || kind === 'statistics') return describeStatistic(value)
   if (kind === 'contact') return `revision ${value.split(' ')[0]}`
+  if (kind === 'visitor') return describeVisitor(value)
   return value
+}
+
+function describeVisitor(value: string): string {
+  const [revision, links, touches] = value.split(' ')
+  return `revision ${revision}, links ${links}, touches ${touches}`
 }
 
 function describeStatistic(value: string): string {

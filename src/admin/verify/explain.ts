@@ -1,5 +1,5 @@
 import type { Sql } from '../../stores/postgres.ts'
-import type { CompareDeps, Different } from './compare-contacts.ts'
+import type { CompareDeps, Different } from './compare-one-by-one.ts'
 import { ask } from './clickhouse-facts.ts'
 import { describeValue, type Difference } from './difference.ts'
 import { findInOutbox } from './find-in-outbox.ts'
@@ -15,25 +15,28 @@ type DifferentFact = Different['facts'][number]
 
 /** Each difference of these contacts, with what the kept outbox, the dead letters and ClickHouse know about it. */
 export async function explain(deps: CompareDeps, different: Different[]): Promise<Difference[]> {
-  const ids = await withMerged(deps.sql, different)
+  const ids = await withMerged(
+    deps.sql,
+    different.filter(({ of }) => of === 'contact'),
+  )
   const search = different.some(concernsEvents) ? await searchOutbox(deps, different, ids) : NOTHING
   const setAside = await countSetAside(deps.sql, [...ids.keys()])
   return different.flatMap((contact) =>
     contact.facts.map((fact) => {
-      const key = `${contact.contactId} ${fact.name}`
+      const key = `${contact.id} ${fact.name}`
       const lacking = fact.kind === 'events' ? (search.lacking.get(key) ?? []) : []
       const strange = fact.kind === 'events' ? (search.strange.get(key) ?? []) : []
       const eventIds = [...lacking, ...strange].slice(0, MOST_IDS)
       return {
         kind: fact.kind,
         businessId: contact.businessId,
-        contactId: contact.contactId,
-        name: fact.name,
+        contactId: contact.of === 'contact' ? contact.id : null,
+        name: contact.of === 'visitor' ? contact.id : fact.name,
         postgres: fact.postgres === null ? null : describeValue(fact.kind, fact.postgres),
         clickhouse: fact.clickhouse === null ? null : describeValue(fact.kind, fact.clickhouse),
         note: contact.isKnown
-          ? noteOf(fact, lacking.length, setAside.get(contact.contactId) ?? 0)
-          : 'Postgres does not know this contact',
+          ? noteOf(fact, lacking.length, setAside.get(contact.id) ?? 0)
+          : `Postgres does not know this ${contact.of}`,
         ...(eventIds.length > 0 && { eventIds }),
       }
     }),
@@ -46,13 +49,13 @@ export const concernsEvents = ({ facts }: Different): boolean =>
 
 /** Every id that events of these contacts may bear, with the contact. */
 export async function withMerged(sql: Sql, different: Different[]): Promise<Map<string, string>> {
-  const list = `{${different.map(({ contactId }) => contactId).join(',')}}`
+  const list = `{${different.map(({ id }) => id).join(',')}}`
   const businesses = `{${[...new Set(different.map(({ businessId }) => businessId))].join(',')}}`
   const merged = await sql<{ id: string; survivor: string }[]>`
     select id, merged_into as survivor from contacts
     where business_id = any(${businesses}::uuid[]) and merged_into = any(${list}::uuid[])`
   return new Map([
-    ...different.map(({ contactId }) => [contactId, contactId] as const),
+    ...different.map(({ id }) => [id, id] as const),
     ...merged.map(({ id, survivor }) => [id, survivor] as const),
   ])
 }
@@ -91,7 +94,7 @@ async function findStrange(
   const rich = new Set(
     different
       .filter(hasMore)
-      .map(({ contactId }) => contactId)
+      .map(({ id }) => id)
       .slice(0, MOST_STRANGE),
   )
   const theirs = [...ids].filter(([, contact]) => rich.has(contact)).map(([id]) => id)
@@ -125,7 +128,7 @@ async function countSetAside(sql: Sql, contactIds: string[]): Promise<Map<string
 
 function noteOf(fact: DifferentFact, inOutbox: number, setAside: number): string {
   if (fact.kind === 'events') return noteOfEvents(countOf(fact.postgres) - countOf(fact.clickhouse), inOutbox, setAside)
-  if (fact.kind === 'contact') return noteOfContact(fact)
+  if (fact.kind === 'contact' || fact.kind === 'visitor') return noteOfState(fact)
   if (fact.kind === 'merge') return 'the timeline of the one is not yet the timeline of the other there'
   if (fact.kind === 'doubled') return 'its events are there, and copies of them'
   return ''
@@ -143,7 +146,7 @@ function noteOfEvents(missing: number, inOutbox: number, setAside: number): stri
   ].join(', ')
 }
 
-function noteOfContact({ postgres, clickhouse }: DifferentFact): string {
+function noteOfState({ postgres, clickhouse }: DifferentFact): string {
   if (clickhouse === null) return 'no snapshot'
   const behind = countOf(postgres) - countOf(clickhouse)
   if (behind > 0) return 'the snapshot is old'

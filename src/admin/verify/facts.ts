@@ -17,10 +17,15 @@ export type FactKind =
   | 'merge'
   /** Of a survivor: copies too many of its events. */
   | 'doubled'
+  /** Of a visitor: `revision links touches`, the latter two as numbers of them. */
+  | 'visitor'
+
+/** Whom facts are of. */
+export type Subject = 'contact' | 'visitor'
 
 export interface Fact {
   kind: FactKind
-  /** The contact. */
+  /** The contact, or the visitor. */
   id: string
   /** Event or currency; empty when there is just one of the kind. */
   name: string

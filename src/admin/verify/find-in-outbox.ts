@@ -2,7 +2,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import { linesOf } from '../../timeline/groups.ts'
 import { lookUpEvents } from '../../timeline/look-up-events.ts'
 import { readTimelineRow, type TimelineRow } from '../../timeline/outbox-row.ts'
-import type { CompareDeps } from './compare-contacts.ts'
+import type { CompareDeps } from './compare-one-by-one.ts'
 
 /** Ids, rows and characters that one statement goes through, and events in one question to ClickHouse. */
 const STEP = 10_000

@@ -4,33 +4,42 @@ import { checkRoad } from './check-road.ts'
 import { checkBusinesses } from './check-tables.ts'
 import { checkViews } from './check-views.ts'
 import { compareBusiness } from './compare-business.ts'
-import { type Compared, compareContacts, type CompareDeps, type Different, type Restless } from './compare-contacts.ts'
+import {
+  compareOneByOne,
+  type CompareDeps,
+  type Comparison,
+  type Different,
+  type Restless,
+} from './compare-one-by-one.ts'
+import { compareVisitors } from './compare-visitors.ts'
 import type { Difference, DifferenceKind } from './difference.ts'
+import type { Subject } from './facts.ts'
 import { tookTooLong } from './took-too-long.ts'
 import { describeFault } from '../../timeline/insert-events.ts'
 
 export interface InspectDeps extends CompareDeps {
   redis: Redis
-  /** Contacts that are compared at once. */
+  /** Contacts, or visitors, that are compared at once, at most. */
   sliceSize: number
   /** Of very many that differ only so many are kept in memory. */
   mostKept: number
   /** Contacts compared since the last call. */
   advance(contacts: number): void
-  /** Sees what was found of some contacts, as soon as it was. */
-  onDifferent(businessId: string, different: Different[]): Promise<void>
+  /** Sees what was found of some contacts, or visitors, as soon as it was. */
+  onDifferent(of: Subject, businessId: string, different: Different[]): Promise<void>
 }
 
 /** What an inspection found. */
 export interface Findings {
   businesses: number
   contacts: number
-  /** Contacts that could not be compared; how many they are, kept or not; and how many of them are stuck. */
-  restless: (Restless & { businessId: string })[]
+  visitors: number
+  /** Those that could not be compared; how many they are, kept or not; and how many of them are stuck. */
+  restless: Restless[]
   notCompared: number
   stuck: number
   different: Different[]
-  /** Contacts that differ, kept or not; and how often they do, by kind. */
+  /** Contacts and visitors that differ, kept or not; and how often they do, by kind. */
   differing: number
   kinds: Map<DifferenceKind, number>
   others: Difference[]
@@ -54,6 +63,7 @@ export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Chos
   const findings = nothingFound()
   for (const businessId of businesses) {
     await unlessTooLong(findings, businessId, CONTACTS, () => takeContacts(deps, findings, businessId))
+    await unlessTooLong(findings, businessId, VISITORS, () => takeVisitors(deps, findings, businessId))
     await takeWhole(deps, findings, businessId)
     findings.businesses += 1
     if (deps.signal.aborted) return findings
@@ -65,17 +75,21 @@ export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Chos
 
 /** Only what an earlier inspection found apart or could not compare, of those that it kept. */
 export async function inspectAgain(deps: InspectDeps, before: Findings): Promise<Findings> {
-  const findings = { ...nothingFound(), businesses: before.businesses, contacts: before.contacts }
+  const { businesses, contacts, visitors } = before
+  const findings = { ...nothingFound(), businesses, contacts, visitors }
   const whole = before.others.filter(({ kind }) => isOfBusiness(kind))
-  const left = Map.groupBy(before.uncompared, ({ what }) => what === CONTACTS)
+  const left = Map.groupBy(before.uncompared, ({ what }) => what === CONTACTS || what === VISITORS)
   const ids = new Set([...whole, ...(left.get(false) ?? [])].flatMap(({ businessId }) => businessId ?? []))
-  for (const [businessId, some] of Map.groupBy([...before.different, ...before.restless], (one) => one.businessId)) {
-    const compared = await compareContacts(
+  const ofEach = Map.groupBy([...before.different, ...before.restless], ({ of, businessId }) => `${of} ${businessId}`)
+  for (const some of ofEach.values()) {
+    const { of, businessId } = some[0]!
+    const comparison = await compareOneByOne(
       deps,
+      of,
       businessId,
-      some.map(({ contactId }) => contactId),
+      some.map(({ id }) => id),
     )
-    await take(deps, findings, businessId, compared)
+    await take(deps, findings, comparison)
   }
   for (const businessId of ids) await takeWhole(deps, findings, businessId)
   findings.uncompared.push(...(left.get(true) ?? []))
@@ -86,11 +100,19 @@ export async function inspectAgain(deps: InspectDeps, before: Findings): Promise
 const isOfBusiness = (kind: Difference['kind']): boolean => kind === 'erasure' || kind === 'view'
 
 async function takeContacts(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
-  for await (const { contacts, broken, ...compared } of compareBusiness(deps, businessId, deps.sliceSize)) {
+  for await (const { contacts, broken, ...comparison } of compareBusiness(deps, businessId, deps.sliceSize)) {
     findings.contacts += contacts
     findings.others.push(...broken)
-    await take(deps, findings, businessId, compared)
+    await take(deps, findings, comparison)
     deps.advance(contacts)
+  }
+}
+
+async function takeVisitors(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
+  for await (const { visitors, ...comparison } of compareVisitors(deps, businessId, deps.sliceSize)) {
+    findings.visitors += visitors
+    await take(deps, findings, comparison)
+    deps.say('comparing visitors')
   }
 }
 
@@ -108,6 +130,7 @@ async function takeWhole(deps: InspectDeps, findings: Findings, businessId: stri
 }
 
 const CONTACTS = 'contacts'
+const VISITORS = 'visitors'
 
 /** A business that is too large for a statement's time is told of, and the others are compared all the same. */
 async function unlessTooLong(
@@ -127,6 +150,7 @@ async function unlessTooLong(
 const nothingFound = (): Findings => ({
   businesses: 0,
   contacts: 0,
+  visitors: 0,
   restless: [],
   notCompared: 0,
   stuck: 0,
@@ -137,19 +161,14 @@ const nothingFound = (): Findings => ({
   uncompared: [],
 })
 
-async function take(
-  deps: InspectDeps,
-  findings: Findings,
-  businessId: string,
-  { different, restless }: Compared,
-): Promise<void> {
-  const kept = restless.slice(0, deps.mostKept - findings.restless.length)
-  findings.restless.push(...kept.map((one) => ({ businessId, ...one })))
+async function take(deps: InspectDeps, findings: Findings, { different, restless }: Comparison): Promise<void> {
+  findings.restless.push(...restless.slice(0, deps.mostKept - findings.restless.length))
   findings.notCompared += restless.length
   findings.stuck += restless.filter(({ isStuck }) => isStuck).length
   findings.differing += different.length
   for (const { kind } of different.flatMap(({ facts }) => facts))
     findings.kinds.set(kind, (findings.kinds.get(kind) ?? 0) + 1)
   findings.different.push(...different.slice(0, deps.mostKept - findings.different.length))
-  if (different.length > 0) await deps.onDifferent(businessId, different)
+  const [first] = different
+  if (first) await deps.onDifferent(first.of, first.businessId, different)
 }

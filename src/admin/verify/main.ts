@@ -19,10 +19,10 @@ import { untilStopped } from './until-stopped.ts'
 import { type Verdict, verify, type VerifyDeps } from './verify.ts'
 
 const NOTES = `Compared, contact by contact: events, first, last and count of each name, revenue by currency, orders,
-  snapshots, merges; erasures leave nothing; views add up; Postgres keeps its own rules; streams and positions fit.
+  snapshots, merges; visitors, their links and touches; erasures leave nothing; views add up; Postgres keeps its own rules; streams and positions fit.
   It may run at any time: what is not shipped yet is no difference, and one must be seen three times to count.
-Repair asks the shipper to send what ClickHouse lacks and the outbox still holds (OUTBOX_KEEP), to make snapshots and
-  statistics anew, and to finish erasures once more. Asking twice, or being stopped, does no harm. What is older than
+Repair asks the shipper to send what ClickHouse lacks and the outbox still holds (OUTBOX_KEEP), to make snapshots,
+  statistics and visitors anew, and to finish erasures once more. Asking twice, or being stopped, does no harm. What is older than
   the outbox is told, and so is what ClickHouse has beyond Postgres: nothing is deleted but what was erased or doubled.
 Exit code: 0 they agree, 1 they differ, 2 typed wrongly, 3 they could not be compared, or
   nothing differs but the shipper leaves contacts waiting, or a business is too large or too busy for a part of it.`

@@ -9,8 +9,6 @@ export type Standing = 'settled' | 'waiting' | 'erased' | 'unknown'
 export interface Known {
   facts: Fact[]
   standing: Map<string, Standing>
-  /** Survivors of the ids that were merged. */
-  survivors: Map<string, string>
 }
 
 /** One statement, and so one instant. */
@@ -44,7 +42,7 @@ const TWO_TO_64 = '18446744073709551616'
  * is in ClickHouse in full: its rows of the outbox were marked as shipped.
  */
 export async function readPostgres(sql: Sql, businessId: string, ids: string[]): Promise<Known> {
-  const rows = await sql<(Omit<Fact, 'kind'> & { kind: Fact['kind'] | 'standing' | 'survivor' })[]>`
+  const rows = await sql<(Omit<Fact, 'kind'> & { kind: Fact['kind'] | 'standing' })[]>`
     with wanted as (select unnest(${`{${ids.join(',')}}`}::uuid[]) as id),
     waiting as (
       select distinct t.id from outbox o cross join unnest(o.contact_ids) as t (id) join wanted on wanted.id = t.id
@@ -57,15 +55,11 @@ export async function readPostgres(sql: Sql, businessId: string, ids: string[]):
       when exists (select from contacts c where c.business_id = ${businessId} and c.id = w.id) then 'settled'
       when exists (select from erasures e where e.business_id = ${businessId} and e.contact_id = w.id) then 'erased'
       else 'unknown' end
-    from wanted w
-    union all
-    select 'survivor', c.id, '', c.merged_into::text from contacts c
-    where c.business_id = ${businessId} and c.id in (select id from wanted) and c.merged_into is not null`
-  const ofKind = (kind: string) => rows.filter((row) => row.kind === kind)
+    from wanted w`
+  const standing = rows.filter(({ kind }) => kind === 'standing')
   return {
-    facts: rows.filter((row): row is Fact => row.kind !== 'standing' && row.kind !== 'survivor'),
-    standing: new Map(ofKind('standing').map(({ id, value }) => [id, value as Standing])),
-    survivors: new Map(ofKind('survivor').map(({ id, value }) => [id, value])),
+    facts: rows.filter((row): row is Fact => row.kind !== 'standing'),
+    standing: new Map(standing.map(({ id, value }) => [id, value as Standing])),
   }
 }
 

@@ -4,12 +4,13 @@ import type { Logger } from '../../log.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { pause } from '../../stream/pause.ts'
 import { runTimeline } from '../../timeline/run-timeline.ts'
-import type { CompareDeps, Different } from './compare-contacts.ts'
-import type { FactKind } from './facts.ts'
+import type { CompareDeps, Different } from './compare-one-by-one.ts'
+import type { FactKind, Subject } from './facts.ts'
 import { concernsEvents, withMerged } from './explain.ts'
 import { findInOutbox } from './find-in-outbox.ts'
 import type { Findings } from './inspect.ts'
 import { countAsked, eraseAgain, sendContactsAgain, sendCopiesAgain, sendRowsAgain } from './send-again.ts'
+import { sendVisitorsAgain } from './send-visitors-again.ts'
 
 export interface RepairDeps extends CompareDeps {
   /** By the clock of Postgres. */
@@ -28,6 +29,8 @@ export interface Asked {
   copies: number
   /** Contacts whose snapshots and statistics are made anew. */
   contacts: number
+  /** Visitors who are sent again with whose they were and what brought them. */
+  visitors: number
   erasures: number
 }
 
@@ -58,24 +61,34 @@ export async function withShipper<Result>(deps: RepairDeps, work: () => Promise<
   }
 }
 
-/** What can be asked for as soon as some contacts are known to differ, without looking into the outbox. */
-export async function repairContacts(
+/** What can be asked for as soon as some are known to differ, without looking into the outbox. */
+export async function repairSome(
   deps: RepairDeps,
+  of: Subject,
   businessId: string,
   different: Different[],
 ): Promise<Partial<Asked>> {
   const known = different.filter(({ isKnown }) => isKnown)
+  const asked = await (of === 'contact' ? repairContacts : repairVisitors)(deps, businessId, known)
+  await untilAsked(deps, MOST_ASKED)
+  return asked
+}
+
+async function repairContacts(deps: RepairDeps, businessId: string, known: Different[]): Promise<Partial<Asked>> {
   const doubled = known.filter((one) => differsIn(one, ['doubled']))
   const stale = known.filter((one) => differsIn(one, ['contact', 'merge', 'statistics']))
   const ids = await withMerged(deps.sql, stale)
-  const revisions = new Map(stale.map((one) => [one.contactId, revisionInClickHouse(one)]))
+  const revisions = new Map(stale.map((one) => [one.id, revisionInClickHouse(one)]))
   const contacts = [...ids.keys()].map((id) => ({ id, revision: revisions.get(id) ?? 0 }))
-  const asked = {
+  return {
     copies: await repairCopies(deps, businessId, doubled),
     contacts: await sendContactsAgain(deps.writer, businessId, contacts),
   }
-  await untilAsked(deps, MOST_ASKED)
-  return asked
+}
+
+async function repairVisitors(deps: RepairDeps, businessId: string, known: Different[]): Promise<Partial<Asked>> {
+  const ids = known.map(({ id }) => id)
+  return { visitors: await sendVisitorsAgain({ sql: deps.writer, clickhouse: deps.clickhouse }, businessId, ids) }
 }
 
 const differsIn = ({ facts }: Different, kinds: FactKind[]): boolean => facts.some(({ kind }) => kinds.includes(kind))

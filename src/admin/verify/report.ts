@@ -15,6 +15,7 @@ const NAMES: Record<DifferenceKind, string> = {
   contact: 'snapshot',
   merge: 'merge',
   doubled: 'doubled events',
+  visitor: 'visitor',
   erasure: 'erasure',
   business: 'business',
   view: 'view',
@@ -34,12 +35,14 @@ export function agrees({ differences, differing, stuck, uncompared }: Verdict): 
 }
 
 export function toJson(verdict: Verdict, seconds: number) {
-  const { businesses, contacts, notCompared, stuck, differing, found, differences, uncompared, repaired } = verdict
+  const { businesses, contacts, visitors, notCompared, stuck, differing, found, differences, uncompared, repaired } =
+    verdict
   return {
     agree: agrees(verdict),
     seconds: Math.round(seconds * 10) / 10,
     businesses,
     contacts,
+    visitors,
     notCompared,
     stuck,
     differing,
@@ -51,9 +54,9 @@ export function toJson(verdict: Verdict, seconds: number) {
 }
 
 export function toText(verdict: Verdict, seconds: number): string {
-  const { businesses, contacts, notCompared, stuck, differences, uncompared } = verdict
+  const { businesses, contacts, visitors, notCompared, stuck, differences, uncompared } = verdict
   const isPartial = notCompared > 0 || uncompared.length > 0
-  const compared = `${plural(contacts, 'contact')} of ${plural(businesses, 'business', 'businesses')} in ${seconds.toFixed(1)} s`
+  const compared = `${plural(contacts, 'contact')} and ${plural(visitors, 'visitor')} of ${plural(businesses, 'business', 'businesses')} in ${seconds.toFixed(1)} s`
   return [
     ...repairsOf(verdict),
     agrees(verdict) === false
@@ -62,10 +65,14 @@ export function toText(verdict: Verdict, seconds: number): string {
     ...differences.slice(0, SHOWN).map((one) => `  ${describe(one)}`),
     ...(differences.length > SHOWN ? [`  … and more: --json shows up to ${SHOWN_AS_JSON}`] : []),
     ...(notCompared > stuck
-      ? [`${plural(notCompared - stuck, 'contact')} changed all the time and could not be compared.`]
+      ? [
+          `${plural(notCompared - stuck, 'contact or visitor', 'contacts or visitors')} changed all the time and could not be compared.`,
+        ]
       : []),
     ...(stuck > 0
-      ? [`${plural(stuck, 'contact')} waited for the shipper all the time: are the workers and ClickHouse well?`]
+      ? [
+          `${plural(stuck, 'contact or visitor', 'contacts or visitors')} waited for the shipper all the time: are the workers and ClickHouse well?`,
+        ]
       : []),
     ...uncompared.slice(0, SHOWN).map(describeUncompared),
     ...(uncompared.length > SHOWN ? [`${uncompared.length - SHOWN} more could not be compared.`] : []),
@@ -79,9 +86,11 @@ const describeUncompared = ({ businessId, what, reason }: Uncompared): string =>
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 function summaryOf({ differing, found, differences }: Verdict): string {
-  const others = differences.filter(({ contactId }) => contactId === null).length
+  const visitors = found['visitor'] ?? 0
+  const others = differences.filter(({ contactId, kind }) => contactId === null && kind !== 'visitor').length
   const who = [
-    ...(differing > 0 ? [plural(differing, 'contact')] : []),
+    ...(differing > visitors ? [plural(differing - visitors, 'contact')] : []),
+    ...(visitors > 0 ? [plural(visitors, 'visitor')] : []),
     ...(others > 0 || differing === 0 ? [plural(others || differences.length, 'other thing')] : []),
   ]
   const kinds = Object.entries(found).map(([kind, count]) => `${NAMES[kind as DifferenceKind]} ${count}`)
@@ -112,18 +121,20 @@ const SIDES = new Set<DifferenceKind>([
   'contact',
   'merge',
   'doubled',
+  'visitor',
   'erasure',
   'view',
 ])
 
 function repairsOf({ repaired }: Verdict): string[] {
   if (!repaired) return []
-  const { saves, copies, contacts, erasures, tables } = repaired
+  const { saves, copies, contacts, visitors, erasures, tables } = repaired
   const done = [
     tables > 0 && `${plural(tables, 'table')} made again`,
     saves > 0 && `${plural(saves, 'save')} sent again`,
     copies > 0 && `${plural(copies, 'doubled event')} made single`,
     contacts > 0 && `${plural(contacts, 'contact')} sent again`,
+    visitors > 0 && `${plural(visitors, 'visitor')} sent again`,
     erasures > 0 && `${plural(erasures, 'erasure')} finished again`,
   ].filter(Boolean)
   return [done.length > 0 ? `Repaired: ${done.join(', ')}.` : 'Nothing was to be repaired.']
@@ -139,7 +150,7 @@ function adviceOf(verdict: Verdict): string[] {
     ...(repaired
       ? ['What is left cannot be repaired from the outbox; Postgres is the truth for all but the timelines.']
       : [
-          'Next: admin verify --repair. It sends again what the outbox holds, and all snapshots and statistics; it deletes only what was erased or doubled.',
+          'Next: admin verify --repair. It sends again what the outbox holds, and all snapshots, statistics and visitors; it deletes only what was erased or doubled.',
         ]),
     ...(isOwn
       ? ['What breaks a rule within Postgres or Redis is not touched: please report it, with the logs of its time.']

@@ -7,9 +7,9 @@ import { listBusinesses } from './list-businesses.ts'
 import {
   type Asked,
   type RepairDeps,
-  repairContacts,
   repairErasures,
   repairEvents,
+  repairSome,
   untilAsked,
   withShipper,
 } from './repair.ts'
@@ -20,14 +20,15 @@ export type VerifyDeps = Omit<InspectDeps, 'onDifferent'> & RepairDeps
 export interface Verdict {
   businesses: number
   contacts: number
-  /** Contacts that changed, or waited for the shipper, each time they were looked at; and those that only waited. */
+  visitors: number
+  /** Contacts and visitors that changed, or waited for the shipper, each time they were looked at; and those that only waited. */
   notCompared: number
   stuck: number
-  /** Contacts that differ. */
+  /** Contacts and visitors that differ. */
   differing: number
   /** How many differences there are of each kind. */
   found: Record<string, number>
-  /** Of very many contacts those of the first (`mostKept`). */
+  /** Of very many those of the first (`mostKept`). */
   differences: Difference[]
   /** What could not be compared otherwise: tables that never stood still, a business too large for a statement. */
   uncompared: Uncompared[]
@@ -70,16 +71,25 @@ export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<
 
 const ignore = () => Promise.resolve()
 
-const NOTHING = { businesses: 0, contacts: 0, notCompared: 0, stuck: 0, differing: 0, uncompared: [], repaired: null }
+const NOTHING = {
+  businesses: 0,
+  contacts: 0,
+  visitors: 0,
+  notCompared: 0,
+  stuck: 0,
+  differing: 0,
+  uncompared: [],
+  repaired: null,
+}
 
 const countKinds = (differences: Difference[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(differences, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]))
 
 async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: Findings; asked: Asked }> {
-  const asked: Asked = { saves: 0, copies: 0, contacts: 0, erasures: 0 }
+  const asked: Asked = { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0 }
   const repairing: InspectDeps = {
     ...deps,
-    onDifferent: async (businessId, different) => add(asked, await repairContacts(deps, businessId, different)),
+    onDifferent: async (of, businessId, different) => add(asked, await repairSome(deps, of, businessId, different)),
   }
   let findings = await inspectAll(repairing, chosen)
   for (let round = 0; round < ROUNDS && countOf(findings) > 0 && !deps.signal.aborted; round += 1) {
@@ -104,7 +114,7 @@ function add(asked: Asked, more: Partial<Asked>): void {
   for (const key of Object.keys(asked) as (keyof Asked)[]) asked[key] += more[key] ?? 0
 }
 
-const totalOf = ({ saves, copies, contacts, erasures }: Asked): number => saves + copies + contacts + erasures
+const totalOf = (asked: Asked): number => Object.values(asked).reduce((sum: number, count: number) => sum + count, 0)
 
 /** What is not known to agree. */
 const countOf = ({ differing, notCompared, others }: Findings): number => differing + others.length + notCompared
@@ -116,8 +126,9 @@ async function lookAgain(deps: InspectDeps, before: Findings, chosen: Chosen): P
 }
 
 async function conclude(deps: VerifyDeps, findings: Findings): Promise<Omit<Verdict, 'repaired'>> {
-  const { businesses, contacts, notCompared, stuck, different, differing, kinds, others, uncompared } = findings
+  const { different, kinds, others, businesses, contacts, visitors, notCompared, stuck, differing, uncompared } =
+    findings
   const differences = [...(await explain(deps, different)), ...others]
   const found = { ...Object.fromEntries(kinds), ...countKinds(others) }
-  return { businesses, contacts, notCompared, stuck, differing, found, differences, uncompared }
+  return { businesses, contacts, visitors, notCompared, stuck, differing, found, differences, uncompared }
 }

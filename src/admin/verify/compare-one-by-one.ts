@@ -2,8 +2,9 @@ import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { pause } from '../../stream/pause.ts'
 import { readClickHouse } from './clickhouse-facts.ts'
-import { type Fact, type FactKind, twice } from './facts.ts'
+import { type Fact, type FactKind, type Subject, twice } from './facts.ts'
 import { type Known, readPostgres, type Standing } from './postgres-facts.ts'
+import { readVisitorsInClickHouse, readVisitorsInPostgres } from './visitor-facts.ts'
 
 export interface CompareDeps {
   /** Reads alone. */
@@ -14,64 +15,78 @@ export interface CompareDeps {
   say(text: string): void
 }
 
-/** A contact of which the stores say different things, for good. */
-export interface Different {
+/** A contact or a visitor. */
+export interface Compared {
+  of: Subject
   businessId: string
-  contactId: string
+  id: string
+}
+
+/** The stores say different things of it, for good. */
+export interface Different extends Compared {
   isKnown: boolean
   facts: { kind: FactKind; name: string; postgres: string | null; clickhouse: string | null }[]
 }
 
-export interface Compared {
-  different: Different[]
-  restless: Restless[]
-}
-
-/** A contact that could not be compared. */
-export interface Restless {
-  contactId: string
+/** It could not be compared. */
+export interface Restless extends Compared {
   /** True: nothing happened to it, and the shipper left it waiting all the time. False: it changed all the time. */
   isStuck: boolean
 }
 
-/** Contacts in one question. */
+export interface Comparison {
+  different: Different[]
+  restless: Restless[]
+}
+
+const READERS = {
+  contact: { postgres: readPostgres, clickhouse: readClickHouse },
+  visitor: { postgres: readVisitorsInPostgres, clickhouse: readVisitorsInClickHouse },
+}
+
+/** Ids in one question. */
 const BATCH = 5000
 /** A difference counts when it was seen so many times, with a pause before each. */
 const SIGHTINGS = 3
 const LOOKS = 8
 const PAUSE_MS = 150
 
-/** Compares these contacts one by one. Only what is at rest is compared, and a difference must be seen again and again. */
-export async function compareContacts(deps: CompareDeps, businessId: string, ids: string[]): Promise<Compared> {
+/**
+ * Compares these contacts or visitors one by one. Only what is at rest is compared, and a difference must be seen again and
+ * again.
+ */
+export async function compareOneByOne(
+  deps: CompareDeps,
+  of: Subject,
+  businessId: string,
+  ids: string[],
+): Promise<Comparison> {
   const seen = new Map<string, { times: number; last: Different }>()
   const first = new Map<string, Lines>()
   const last = new Map<string, Lines>()
   let left = ids
   for (let look = 0; look < LOOKS && left.length > 0 && !deps.signal.aborted; look += 1) {
     if (look > 0) await pause(PAUSE_MS * look, deps.signal)
-    const { different, restless } = await lookAt(deps, businessId, left)
-    for (const one of different) seen.set(one.contactId, { times: timesOf(seen, one.contactId) + 1, last: one })
+    const { different, restless } = await lookAt(deps, of, businessId, left)
+    for (const one of different) seen.set(one.id, { times: timesOf(seen, one.id) + 1, last: one })
     for (const [id, lines] of restless) {
       if (!first.has(id)) first.set(id, lines)
       last.set(id, lines)
     }
-    left = [
-      ...restless.keys(),
-      ...different.map(({ contactId }) => contactId).filter((id) => timesOf(seen, id) < SIGHTINGS),
-    ]
+    left = [...restless.keys(), ...different.map(({ id }) => id).filter((id) => timesOf(seen, id) < SIGHTINGS)]
   }
   const sure = [...seen.values()].filter(({ times }) => times >= SIGHTINGS)
   return {
     different: sure.map(({ last }) => last),
-    restless: left.map((contactId) => ({ contactId, isStuck: isSame(first.get(contactId), last.get(contactId)) })),
+    restless: left.map((id) => ({ of, businessId, id, isStuck: isSame(first.get(id), last.get(id)) })),
   }
 }
 
-async function lookAt(deps: CompareDeps, businessId: string, ids: string[]): Promise<Look> {
+async function lookAt(deps: CompareDeps, of: Subject, businessId: string, ids: string[]): Promise<Look> {
   const all: Look = { different: [], restless: new Map() }
   for (let at = 0; at < ids.length && !deps.signal.aborted; at += BATCH) {
-    if (ids.length > BATCH) deps.say(`looking at ${ids.length} contacts one by one`)
-    const { different, restless } = await lookOnce(deps, businessId, ids.slice(at, at + BATCH))
+    if (ids.length > BATCH) deps.say(`looking at ${ids.length} ${of}s one by one`)
+    const { different, restless } = await lookOnce(deps, of, businessId, ids.slice(at, at + BATCH))
     all.different.push(...different)
     for (const [id, lines] of restless) all.restless.set(id, lines)
   }
@@ -89,29 +104,31 @@ const timesOf = (seen: Map<string, { times: number }>, id: string): number => se
 /**
  * Postgres, then ClickHouse, then, of those that are apart, Postgres again. What was not waiting for the shipper at the
  * first reading is in ClickHouse at the second; and when the third says what the first said, nothing was recorded
- * between them (a count never falls, and a merge or a change of the contact raises its revision), so that ClickHouse
+ * between them (a count never falls, and a merge or a change raises the revision), so that ClickHouse
  * could not know more either. What is apart then is apart. No clock is asked.
  */
-async function lookOnce(deps: CompareDeps, businessId: string, ids: string[]): Promise<Look> {
-  const before = await readPostgres(deps.sql, businessId, ids)
-  const held = byContact(await readClickHouse(deps.clickhouse, businessId, ids))
-  const expected = byContact(before.facts.flatMap(twice))
+async function lookOnce(deps: CompareDeps, of: Subject, businessId: string, ids: string[]): Promise<Look> {
+  const read = READERS[of]
+  const before = await read.postgres(deps.sql, businessId, ids)
+  const held = byId(await read.clickhouse(deps.clickhouse, businessId, ids))
+  const expected = byId(before.facts.flatMap(twice))
   const apart = ids.filter((id) => {
     const standing = before.standing.get(id)
     return standing !== 'erased' && !isSame(expected.get(id), held.get(id))
   })
   if (apart.length === 0) return { different: [], restless: new Map() }
-  const after = await readPostgres(deps.sql, businessId, apart)
-  const atRest = byContact(after.facts.flatMap(twice))
+  const after = await read.postgres(deps.sql, businessId, apart)
+  const atRest = byId(after.facts.flatMap(twice))
   const isAtRest = (id: string) =>
     before.standing.get(id) !== 'waiting' &&
     isKnown(before, id) === isKnown(after, id) &&
     isSame(expected.get(id), atRest.get(id))
-  const different = apart.filter(isAtRest).map((contactId) => ({
+  const different = apart.filter(isAtRest).map((id) => ({
+    of,
     businessId,
-    contactId,
-    isKnown: isKnown(before, contactId),
-    facts: difference(expected.get(contactId), held.get(contactId)),
+    id,
+    isKnown: isKnown(before, id),
+    facts: difference(expected.get(id), held.get(id)),
   }))
   return {
     different,
@@ -124,7 +141,7 @@ const isKnown = ({ standing }: Known, id: string): boolean => KNOWN.includes(sta
 
 type Lines = Map<string, Fact>
 
-const byContact = (facts: Fact[]): Map<string, Lines> =>
+const byId = (facts: Fact[]): Map<string, Lines> =>
   new Map(
     [...Map.groupBy(facts, ({ id }) => id)].map(([id, own]) => [
       id,

@@ -1,0 +1,81 @@
+import type { ClickHouseClient } from '../../stores/clickhouse.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { textLiteral } from '../../timeline/text-literal.ts'
+import { ask } from './clickhouse-facts.ts'
+
+/** Visitors in one question, and links, or visitors without any, of one row of the outbox. */
+const VISITORS = 1000
+const LINKS = 5000
+
+interface Deps {
+  sql: Sql
+  clickhouse: ClickHouseClient
+}
+
+interface Held {
+  id: string
+  revision: string
+}
+
+/**
+ * Visitors with their links and touches. One of which ClickHouse has a higher revision than Postgres (which came back from
+ * a backup) would lose against it: such a visitor is raised above it first. Returns how many.
+ */
+export async function sendVisitorsAgain({ sql, clickhouse }: Deps, businessId: string, ids: string[]): Promise<number> {
+  let sent = 0
+  for (let at = 0; at < ids.length; at += VISITORS) {
+    const some = ids.slice(at, at + VISITORS)
+    const held = await readRevisions(clickhouse, businessId, some)
+    await raiseSequence(sql, held)
+    sent += await askForVisitors(sql, businessId, some, held)
+  }
+  return sent
+}
+
+/** The highest that ClickHouse has seen, in whatever table, also of a visitor that was forgotten. */
+async function readRevisions(clickhouse: ClickHouseClient, businessId: string, ids: string[]): Promise<Held[]> {
+  const where = `business_id = '${businessId}' and visitor_id in (${ids.map(textLiteral).join(', ')})`
+  const all = ['visitors', 'visitor_links', 'visitor_touches'].map(
+    (table) => `select visitor_id, revision from ${table} where ${where}`,
+  )
+  return await ask<Held>(
+    clickhouse,
+    `select visitor_id as id, toString(max(r.revision)) as revision from (${all.join(' union all ')}) as r group by id`,
+  )
+}
+
+/** In steps of two, and odd: even ones are marks (sql/postgres/0011_visitors.sql). */
+async function raiseSequence(sql: Sql, held: Held[]): Promise<void> {
+  await sql`
+    select setval('visitor_revisions', greatest | 1)
+    from (select max(revision) as greatest from json_to_recordset(${JSON.stringify(held)}::text::json) as x (revision bigint)) h,
+      visitor_revisions
+    where greatest > last_value and greatest < ${Number.MAX_SAFE_INTEGER}`
+}
+
+async function askForVisitors(sql: Sql, businessId: string, ids: string[], held: Held[]): Promise<number> {
+  const [row] = await sql<{ visitors: number }[]>`
+    with there as materialized (
+      select v.visitor_id, v.revision from visitors v
+      where v.business_id = ${businessId}
+        and v.visitor_id in (select json_array_elements_text(${JSON.stringify(ids)}::text::json) collate "C")
+      order by v.visitor_id for no key update
+    ), raised as (
+      update visitors v set revision = nextval('visitor_revisions')
+      from there join json_to_recordset(${JSON.stringify(held)}::text::json) as x (id text, revision bigint)
+        on x.id = there.visitor_id
+      where v.business_id = ${businessId} and v.visitor_id = there.visitor_id and x.revision > there.revision
+    ), listed as (
+      select visitor_id, l.from_at, row_number() over (order by visitor_id, l.from_at) / ${LINKS}::integer as part
+      from there left join (select visitor_id, from_at from visitor_links where business_id = ${businessId}) l
+        using (visitor_id)
+    ), sent as (
+      insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids,
+        visitor_link_from, visitor_touched, resend)
+      select '', 0, '{}', '{}', '{}', array_agg(${businessId}::uuid), array_agg(visitor_id), array_agg(from_at),
+        array_agg(true), '{}'
+      from listed group by part
+    )
+    select count(*)::int as visitors from there`
+  return row?.visitors ?? 0
+}
