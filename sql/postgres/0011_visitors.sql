@@ -82,6 +82,7 @@ insert into outbox (events, event_count, business_ids, contact_ids, changed, vis
   group by part;
 
 -- The browsers that were the erased person's alone: what ClickHouse has of them up to that revision goes with the person.
+-- They stay, as their marks there do: it may come back from a backup that holds more.
 alter table erasures
   -- When the person was hidden in ClickHouse, and nothing of theirs could arrive there any more.
   add column hidden_at timestamptz,

@@ -41,7 +41,7 @@ export async function finishErasures({ sql, clickhouse }: EraseDeps, signal?: Ab
   await forgetVisitors(clickhouse, erasures, signal)
   for (const [businessId, ofBusiness] of Map.groupBy(erasures, (erasure) => erasure.business_id)) {
     // One that was asked for anew meanwhile is not hidden, and not done.
-    await sql`update erasures set deleted_at = now(), visitor_ids = '{}', shared_visitor_ids = '{}'
+    await sql`update erasures set deleted_at = now()
       where business_id = ${businessId} and contact_id = any(${idList(ofBusiness)}::uuid[]) and hidden_at is not null`
   }
   return erasures.length

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { encodeTimelineRow, type TimelineRow } from '../../src/timeline/outbox-row.ts'
+import { NOW } from '../support/facts.ts'
 import { makePeople, openVerifyLab, type People, recordedEvents, type Verdict, type VerifyLab } from './verify-lab.ts'
 
 interface Damage {
@@ -32,23 +33,19 @@ const annsLessons = async (people: People) =>
 
 const insert = (rows: TimelineRow[]) => insertEvents(lab.clickhouse, rows.map(encodeTimelineRow), crypto.randomUUID())
 
-/** Ann's browser is there once, with these columns from now on. */
-async function rebrowse({ browsers }: People, columns: string): Promise<void> {
-  const hers = `visitor_id = '${browsers.ann}'`
+/** Of these rows the present one has these columns from now on, and no other is left to be merged with it. */
+async function replace(table: string, where: string, columns: string): Promise<void> {
   await lab.damage(
-    `create table one engine = Memory as select * replace (${columns}) from visitors final where ${hers}`,
+    `create table one engine = Memory as select * replace (${columns}) from ${table} final where ${where}`,
   )
-  await lab.damage(`alter table visitors delete where ${hers}`)
-  await lab.damage('insert into visitors select * from one')
+  await lab.damage(`alter table ${table} delete where ${where}`)
+  await lab.damage(`insert into ${table} select * from one`)
   await lab.damage('drop table one sync')
 }
 
-/** Ann's only snapshot has these columns from now on. */
-async function resnap({ ann }: People, columns: string): Promise<void> {
-  await lab.damage(`insert into contact_snapshots
-    select * replace (${columns}, 'other' as city) from contact_snapshots final where contact_id = '${ann}'`)
-  await lab.damage(`alter table contact_snapshots delete where contact_id = '${ann}' and ifNull(city, '') != 'other'`)
-}
+const resnap = ({ ann }: People, columns: string) => replace('contact_snapshots', `contact_id = '${ann}'`, columns)
+const rebrowse = ({ browsers }: People, columns: string) =>
+  replace('visitors', `visitor_id = '${browsers.ann}'`, columns)
 
 const DAMAGE: Damage[] = [
   { what: 'none', done: () => Promise.resolve(), found: {} },
@@ -156,6 +153,23 @@ const DAMAGE: Damage[] = [
     found: { erasure: 1 },
   },
   {
+    what: 'what an erased person captured, there again',
+    done: ({ businessId, browsers }) =>
+      lab.damage(`insert into web_events (business_id, visitor_id, hit_id, occurred_ms)
+        values ('${businessId}', '${browsers.eve}', 'late', ${NOW})`),
+    found: { erasure: 1 },
+  },
+  {
+    what: 'what brought an erased person, there again',
+    done: async ({ businessId, browsers }) => {
+      // The mark would take it along.
+      await lab.damage(`alter table visitor_touches delete where visitor_id = '${browsers.eve}'`)
+      await lab.damage(`insert into visitor_touches (business_id, visitor_id, revision)
+        values ('${businessId}', '${browsers.eve}', 1)`)
+    },
+    found: { erasure: 1 },
+  },
+  {
     what: 'an erased person who shows, as the mark is lost',
     done: ({ eve }) => lab.damage(`alter table contact_redirects delete where contact_id = '${eve}'`),
     found: { erasure: 1 },
@@ -190,7 +204,7 @@ test('nothing else is found, and the verdicts say so in the end', () => {
   expect(verdicts.damaged).toMatchObject({ exitCode: 1, agree: false, notCompared: 0 })
   expect(verdicts.damaged?.differences.filter(({ businessId }) => businessId === null)).toEqual([])
   expect(verdicts.repaired).toMatchObject({ exitCode: 0, agree: true, differences: [] })
-  expect(verdicts.repaired?.repaired).toMatchObject({ copies: 2, erasures: 3, tables: 0 })
+  expect(verdicts.repaired?.repaired).toMatchObject({ copies: 2, erasures: 5, tables: 0 })
   expect(verdicts.after).toMatchObject({ exitCode: 0, agree: true, differences: [] })
 })
 

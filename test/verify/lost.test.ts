@@ -1,6 +1,7 @@
 /** A ClickHouse that lost tables, came back from a backup, or lost what the outbox does not hold any more. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { eventFact, track } from '../support/facts.ts'
+import { eventFact, identify, identifyFact, NOW, track } from '../support/facts.ts'
+import { captureOf, hitOf } from '../web/web-lab.ts'
 import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
 
 // Several verdicts a test, each of some hundred milliseconds where nothing else is going on.
@@ -19,11 +20,17 @@ beforeEach(async () => {
 
 const BROWSERS = ['visitors', 'visitor_links', 'visitor_touches']
 const TABLES = ['events', 'event_statistics', 'contact_snapshots', 'contact_redirects', ...BROWSERS]
-const KEPT = TABLES.filter((table) => !BROWSERS.includes(table))
+const KEPT = [...TABLES, 'web_events']
 const FEEDS = ['event_statistics_feed', 'contact_redirects_feed']
 
 async function truncate(...tables: string[]): Promise<void> {
   for (const table of tables) await lab.damage(`truncate table ${table}`)
+}
+
+async function count(table: string, where: string): Promise<number> {
+  const query = `select count() as rows from ${table} final where ${where}`
+  const rows = await (await lab.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ rows: string }>()
+  return Number(rows[0]?.rows)
 }
 
 const LOST: { what: string; done(): Promise<unknown>; found: Record<string, number> }[] = [
@@ -103,7 +110,11 @@ test('what a person saw and what brought them is theirs again in an empty ClickH
 })
 
 test('a backup that was put back gets what came after it, and what it still had of an erased person goes', async () => {
-  const { businessId } = people
+  const { businessId, browsers } = people
+  // Ann's browser is Bob's in the end.
+  await lab.pipeline.apply(identify(businessId, identifyFact({ email: 'bob@x.io' }, { visitorId: browsers.ann })))
+  await lab.lane.apply(captureOf(businessId, browsers.ann, [hitOf({ occurredAt: NOW + 1 })]))
+  await lab.shipped()
   for (const table of KEPT) await lab.damage(`create table ${table}_kept engine = Memory as select * from ${table}`)
   await lab.pipeline.apply(
     track(businessId, eventFact('lesson', { email: 'ann@x.io' }, { tags: ['later'] })),
@@ -119,8 +130,17 @@ test('a backup that was put back gets what came after it, and what it still had 
   }
   for (const feed of FEEDS) await lab.damage(`attach table ${feed}`)
   const before = await lab.verify('--business', businessId)
-  expect(before.found).toMatchObject({ events: 2, statistics: 2, contact: 2, erasure: 2 })
+  expect(before.found).toMatchObject({ events: 2, statistics: 2, contact: 2, visitor: 2, erasure: 2 })
+  const ofBob = before.differences.find(({ kind, contactId }) => kind === 'erasure' && contactId === people.bob)
+  expect(ofBob?.name.split(', ')).toEqual(
+    expect.arrayContaining(['timeline', 'links', 'visitors', 'touches', 'web events']),
+  )
   expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
+  for (const table of [...BROWSERS, 'web_events']) {
+    const alive = table === 'web_events' ? 'true' : 'erased = 0'
+    expect([table, await count(table, `visitor_id = '${browsers.bob}' and ${alive}`)]).toEqual([table, 0])
+    expect([table, await count(table, `visitor_id = '${browsers.ann}' and ${alive}`)]).toEqual([table, 1])
+  }
   for (const table of KEPT) await lab.damage(`drop table ${table}_kept sync`)
 })
 

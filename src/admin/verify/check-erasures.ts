@@ -6,6 +6,7 @@ import { ask } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'
 import { LEAST_ID } from './facts.ts'
+import { findLeftBrowsers } from './find-left-browsers.ts'
 
 /** Erased ids in one question. */
 const PAGE = 500
@@ -58,20 +59,24 @@ async function finishedAmong(sql: Sql, businessId: string, ids: string[]): Promi
 async function leftOvers(deps: CompareDeps, businessId: string, ids: string[]): Promise<Difference[]> {
   if (ids.length === 0) return []
   const inPostgres = await leftInPostgres(deps.sql, businessId, ids)
-  const inClickHouse = await leftInClickHouse(deps.clickhouse, businessId, ids)
+  const inClickHouse = [
+    ...(await leftInClickHouse(deps.clickhouse, businessId, ids)),
+    ...(await findLeftBrowsers(deps, businessId, ids)),
+  ]
   const places = [...inPostgres, ...inClickHouse]
   return [...Map.groupBy(places, ({ id }) => id)].map(([contactId, left]) => ({
     kind: 'erasure',
     businessId,
     contactId,
-    name: left.map(({ place }) => place).join(', '),
+    name: [...new Set(left.map(({ place }) => place))].join(', '),
     postgres: 'erased',
     clickhouse: inClickHouse.some(({ id }) => id === contactId) ? 'not erased' : null,
     note: '',
   }))
 }
 
-interface Left {
+export interface Left {
+  /** The contact. */
   id: string
   place: string
 }
@@ -113,6 +118,7 @@ async function leftInClickHouse(clickhouse: ClickHouseClient, businessId: string
     clickhouse,
     `select distinct toString(contact_id) as id, 'timeline' as place from events where ${where}
     union all select distinct toString(contact_id), 'statistics' from event_statistics where ${where}
+    union all select distinct toString(contact_id), 'links' from visitor_links where ${where}
     union all select distinct toString(contact_id), 'snapshot' from contact_snapshots where ${where} and erased = 0
     union all select distinct toString(contact_id), 'mark' from contact_redirects final where ${where} and erased = 1
     union all select distinct toString(contact_id), 'mark of a snapshot' from contact_snapshots final where ${where} and erased = 1`,

@@ -96,18 +96,34 @@ async function readCopies(clickhouse: ClickHouseClient, businessId: string, cont
   )
 }
 
-/** Erasures are finished once more, by the shipper, as they were the first time. */
+/** Erasures are finished once more, by the shipper, as they were the first time, with what their browsers captured. */
 export async function eraseAgain(sql: Sql, businessId: string, contactIds: string[]): Promise<number> {
-  const { count } = await sql`
-    update erasures set scrubbed_at = null, hidden_at = null, deleted_at = null
-    where business_id = ${businessId} and contact_id = any(${`{${contactIds.join(',')}}`}::uuid[]) and deleted_at is not null`
-  return count
+  const [row] = await sql<{ erasures: number }[]>`
+    with again as (
+      update erasures set scrubbed_at = null, hidden_at = null, deleted_at = null
+      where business_id = ${businessId} and contact_id = any(${`{${contactIds.join(',')}}`}::uuid[])
+        and deleted_at is not null
+      returning visitor_ids || shared_visitor_ids as browsers
+    ), visits as (
+      update erased_visits set behind = null, deleted_at = null, swept_at = null
+      where business_id = ${businessId} and visitor_id in (select unnest(browsers) from again)
+    )
+    select count(*)::int as erasures from again`
+  return row?.erasures ?? 0
 }
 
-/** What was asked for and is not done yet; of erasures those of people who were erased before that instant. */
+/**
+ * What was asked for and is not done yet; of erasures those of people who were erased before that instant. Visits that wait
+ * for web workers are theirs to finish.
+ */
 export async function countAsked(sql: Sql, erasedBefore: Date): Promise<number> {
   const [row] = await sql<{ rows: number }[]>`
     select (select count(*)::int from outbox where shipped_at is null and resend is not null)
-      + (select count(*)::int from erasures where deleted_at is null and erased_at < ${erasedBefore}) as rows`
+      + (select count(*)::int from erasures where deleted_at is null and erased_at < ${erasedBefore})
+      + (
+        select count(*)::int from erased_visits
+        where deleted_at is null and to_at < ${erasedBefore.getTime()}
+          and not exists (select from positions where partition || ' ' || pending = any (behind))
+      ) as rows`
   return row?.rows ?? 0
 }
