@@ -89,6 +89,14 @@ export async function repeatClickHouse(clickhouse: ClickHouseClient): Promise<vo
     for (const query of statementsOf(text)) await clickhouse.command({ query })
 }
 
+/** Names of the tables and views that the files make in ClickHouse. */
+export async function listClickHouse(): Promise<string[]> {
+  const statements = (await readFolder('clickhouse/')).flatMap(({ text }) => statementsOf(text))
+  return statements.flatMap((statement) => MADE.exec(statement)?.[1] ?? [])
+}
+
+const MADE = /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\w+)/
+
 /** Names of the files that are not applied as they are now; empty when the databases fit this version. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
   const { postgres, functions, clickhouse } = await readFiles()

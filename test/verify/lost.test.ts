@@ -1,5 +1,6 @@
 /** A ClickHouse that lost tables, came back from a backup, or lost what the outbox does not hold any more. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { listClickHouse } from '../../src/migrate.ts'
 import { eventFact, identify, identifyFact, NOW, track } from '../support/facts.ts'
 import { captureOf, hitOf } from '../web/web-lab.ts'
 import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
@@ -80,6 +81,12 @@ test('tables and views that are not there are named, made again and filled', asy
   await lab.pipeline.track(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' })))
   await lab.shipped()
   expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
+})
+
+test('every table and view that the migrations make is asked for, and no other', async () => {
+  const query = 'select name from system.tables where database = currentDatabase()'
+  const rows = await (await lab.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ name: string }>()
+  expect((await listClickHouse()).toSorted()).toEqual(rows.map(({ name }) => name).toSorted())
 })
 
 test('one table alone, dropped: it is made again, filled, and fed by what feeds it', async () => {

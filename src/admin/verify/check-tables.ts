@@ -1,30 +1,9 @@
+import { listClickHouse } from '../../migrate.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { Difference } from './difference.ts'
 import { listBusinesses } from './list-businesses.ts'
-
-/** What `sql/clickhouse` makes and everything here reads. */
-const TABLES = [
-  'events',
-  'events_check',
-  'event_statistics',
-  'event_statistics_feed',
-  'contact_snapshots',
-  'contact_redirects',
-  'contact_redirects_feed',
-  'visitor_links',
-  'visitors',
-  'visitor_touches',
-  'timeline',
-  'contact_event_statistics',
-  'contacts',
-  'revenue_by_day',
-  'touches',
-  'attributed_purchases',
-  'attribution_by_day',
-  'contact_engagement',
-]
 
 /** Tables and views that ClickHouse lacks. Nothing can be compared then. */
 export async function checkTables(clickhouse: ClickHouseClient): Promise<Difference[]> {
@@ -33,15 +12,18 @@ export async function checkTables(clickhouse: ClickHouseClient): Promise<Differe
     'select name from system.tables where database = currentDatabase()',
   )
   const there = new Set(rows.map(({ name }) => name))
-  return TABLES.filter((name) => !there.has(name)).map((name) => ({
-    kind: 'table',
-    businessId: null,
-    contactId: null,
-    name,
-    postgres: null,
-    clickhouse: null,
-    note: 'ClickHouse does not have it',
-  }))
+  const names = await listClickHouse()
+  return names
+    .filter((name) => !there.has(name))
+    .map((name) => ({
+      kind: 'table',
+      businessId: null,
+      contactId: null,
+      name,
+      postgres: null,
+      clickhouse: null,
+      note: 'ClickHouse does not have it',
+    }))
 }
 
 /** Businesses of which ClickHouse holds something and Postgres knows nothing. ClickHouse first: a business may be new. */
