@@ -1,8 +1,6 @@
 import type { Config } from '../../config.ts'
-import { CommandError } from '../command.ts'
 import type { Logger } from '../../log.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { pause } from '../../stream/pause.ts'
 import { runTimeline } from '../../timeline/run-timeline.ts'
 import type { CompareDeps, Different } from './compare-one-by-one.ts'
 import type { FactKind, Subject } from './facts.ts'
@@ -11,6 +9,7 @@ import { findInOutbox } from './find-in-outbox.ts'
 import type { Findings } from './inspect.ts'
 import { countAsked, eraseAgain, sendContactsAgain, sendCopiesAgain, sendRowsAgain } from './send-again.ts'
 import { sendVisitorsAgain } from './send-visitors-again.ts'
+import { untilFewer } from './until-fewer.ts'
 
 export interface RepairDeps extends CompareDeps {
   /** By the clock of Postgres. */
@@ -36,8 +35,6 @@ export interface Asked {
 
 /** Asked for and not done, at most: what waits in the outbox is read by every look at a timeline. */
 const MOST_ASKED = 100
-const POLL_MS = 200
-const PATIENCE_MS = 120_000
 /** As long as a date of Postgres can bear. */
 const FOR_EVER = 99_999 * 86_400_000
 
@@ -136,20 +133,12 @@ export async function repairErasures(deps: RepairDeps, { others }: Findings): Pr
   return { erasures }
 }
 
-/** Resolves when no more than so much is still asked for. Throws CommandError when nothing moves for two minutes. */
+/** Resolves when no more than so much is still asked for. Throws CommandError when nothing moves. */
 export async function untilAsked(deps: RepairDeps, most: number): Promise<void> {
-  let least = Infinity
-  let movedAt = performance.now()
-  for (;;) {
-    const left = await countAsked(deps.sql, deps.startedAt)
-    if (left <= most || deps.signal.aborted) return
-    if (left < least) [least, movedAt] = [left, performance.now()]
-    if (performance.now() - movedAt > PATIENCE_MS)
-      throw new CommandError(
-        'stalled',
-        `${left} repairs are asked for and not done: is ClickHouse well? They will be done when it is`,
-      )
-    deps.say(`${left} repairs under way`)
-    await pause(POLL_MS, deps.signal)
-  }
+  await untilFewer(deps, {
+    count: () => countAsked(deps.sql, deps.startedAt),
+    most,
+    words: (left) => `${left} repairs under way`,
+    stalled: (left) => `${left} repairs are asked for and not done: is ClickHouse well? They will be done when it is`,
+  })
 }

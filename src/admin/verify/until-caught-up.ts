@@ -1,28 +1,18 @@
 import type { Sql } from '../../stores/postgres.ts'
-import { pause } from '../../stream/pause.ts'
-import { CommandError } from '../command.ts'
+import { untilFewer } from './until-fewer.ts'
 
 /** With more saves than this on their way to ClickHouse, too many contacts could not be compared. */
 const MOST_WAITING = 5000
-const POLL_MS = 500
-const PATIENCE_MS = 120_000
 
-/** Resolves when the shipper is about to have shipped all. Throws CommandError when it does not get nearer. */
+/** Resolves when the shipper is about to have shipped all. Throws CommandError when nothing moves. */
 export async function untilCaughtUp(deps: { sql: Sql; signal: AbortSignal; say(text: string): void }): Promise<void> {
-  let least = Infinity
-  let movedAt = performance.now()
-  for (;;) {
-    const waiting = await countWaiting(deps.sql)
-    if (waiting <= MOST_WAITING || deps.signal.aborted) return
-    if (waiting < least) [least, movedAt] = [waiting, performance.now()]
-    if (performance.now() - movedAt > PATIENCE_MS)
-      throw new CommandError(
-        'stalled',
-        `${waiting} saves wait for ClickHouse and do not get fewer: are the workers and ClickHouse well?`,
-      )
-    deps.say(`waiting for ClickHouse to catch up: ${waiting} saves`)
-    await pause(POLL_MS, deps.signal)
-  }
+  await untilFewer(deps, {
+    count: () => countWaiting(deps.sql),
+    most: MOST_WAITING,
+    words: (waiting) => `waiting for ClickHouse to catch up: ${waiting} saves`,
+    stalled: (waiting) =>
+      `${waiting} saves wait for ClickHouse and do not get fewer: are the workers and ClickHouse well?`,
+  })
 }
 
 async function countWaiting(sql: Sql): Promise<number> {

@@ -114,7 +114,8 @@ function add(asked: Asked, more: Partial<Asked>): void {
   for (const key of Object.keys(asked) as (keyof Asked)[]) asked[key] += more[key] ?? 0
 }
 
-const totalOf = (asked: Asked): number => Object.values(asked).reduce((sum: number, count: number) => sum + count, 0)
+const totalOf = ({ saves, copies, contacts, visitors, erasures }: Asked): number =>
+  saves + copies + contacts + visitors + erasures
 
 /** What is not known to agree. */
 const countOf = ({ differing, notCompared, others }: Findings): number => differing + others.length + notCompared
