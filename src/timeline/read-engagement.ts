@@ -13,8 +13,8 @@ const PATIENCE_MS = 300
 
 /**
  * Null when ClickHouse does not say within 300 ms, for whatever reason: a contact is worth reading without it. The same as
- * the view `contact_engagement`, of one person: who they were and which browsers they had is known already, and to take the
- * view apart costs more than to read all this.
+ * the view `contact_engagement`, of one person: who they were and which browsers they had is known already (the newest that a
+ * contact lists), and to take the view apart costs more than to read all this.
  */
 export async function readEngagement(
   clickhouse: ClickHouseClient,
