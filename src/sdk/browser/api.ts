@@ -41,10 +41,10 @@ export interface Options {
   business: string
   /** Where Sluice is, as in `https://sluice.example.com`. */
   endpoint: string
-  /** `required`: nothing is kept or sent before `consent(true)`. */
-  consent?: string | undefined
-  /** `off`: only what you call is sent. */
-  autocapture?: string | undefined
+  /** Nothing is kept or sent before `consent(true)`. Whatever else is said here is taken for it. */
+  consent?: 'required' | undefined
+  /** Only what you call is sent. */
+  autocapture?: 'off' | undefined
 }
 
 /** One Sluice a page: a second start returns the first. */

@@ -1,9 +1,11 @@
 /** `/sluice.js`: starts with what its tag says. A tag that was re-written is found by its attribute. */
+import type { Options } from './api.ts'
 import { startSluice } from './start-sluice.ts'
 
 const tag = document.currentScript ?? document.querySelector('script[data-business]')
 if (tag) {
   const { src, dataset } = tag as HTMLScriptElement
   const { business = '', endpoint = src.split('/', 3).join('/'), consent, autocapture } = dataset
-  startSluice({ business, endpoint, consent, autocapture })
+  // An attribute may hold any word.
+  startSluice({ business, endpoint, consent, autocapture } as Options)
 }

@@ -59,7 +59,7 @@ function start({ business, endpoint, consent, autocapture }: Options): Sluice {
   const landing = { at: Date.now(), url: location.href, referrer: document.referrer }
   const store = openStore(() => localStorage)
   const cookies = openCookies(document, location)
-  const visitor = knowVisitor(cookies, store, consent === 'required')
+  const visitor = knowVisitor(cookies, store, consent !== undefined)
   const outbox = openOutbox(store, business, Date.now, randomId())
   const sender = startSending(outbox, store, visitor, endpoint.replace(/\/+$/, ''), (batch) =>
     composeRequest(batch, { businessId: business, visitorId: visitor.id() }, visitor.touches(), Date.now()),
@@ -71,7 +71,7 @@ function start({ business, endpoint, consent, autocapture }: Options): Sluice {
     if (permission === 'granted' && outbox.add(item)) sender.wake(isCall ? 0 : BATCH_MS)
     if (permission === 'pending' && isCall && held.length < MAX_HELD) held.push(item)
   }
-  const capture = autocapture === 'off' ? undefined : startCapture(submit)
+  const capture = /^(off|false)$/i.test(autocapture ?? '') ? undefined : startCapture(submit)
   const settle = followPermission(visitor, {
     granted() {
       visitor.welcome(landing)

@@ -25,7 +25,7 @@ export function takeCalls(submit: (item: Item) => void, visitor: Visitor, settle
       if (!who) return warn('identify needs an identity, as in { email }')
       call('identify', { identity: who, profile: copyJson(profile, 'profile') })
     }),
-    consent: guard((given) => choose(given ? 'yes' : 'no')),
+    consent: guard((given: unknown) => choose(given === true ? 'yes' : 'no')),
     optOut: guard((out) => choose(out === false ? 'in' : 'out')),
     visitorId: () => visitor.id() ?? null,
     version,

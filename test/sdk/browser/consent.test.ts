@@ -65,6 +65,24 @@ describe('where consent is required', () => {
     expect(web.service.of('track').map(({ event }) => event)).toEqual(['after all'])
   })
 
+  it.each(['data-consent', 'data-consent="Required"', 'data-consent="true"'])('%s says so as well', async (words) => {
+    web.site.pages['/worded'] = web.tagged(words)
+    const { context, page } = await web.visit()
+    await open(page, '/worded')
+    await page.evaluate(`sluice.track('early')`)
+    await web.leave(page)
+    expect([await kept(context, page), web.service.sent]).toEqual([[], []])
+  })
+
+  it.each([`'no'`, `'false'`, `'yes'`, '1', ''])('consent(%s) is no yes', async (given) => {
+    const { context, page } = await web.visit()
+    await open(page)
+    await page.evaluate(`sluice.consent(${given}); sluice.track('refused')`)
+    expect(await kept(context, page)).toEqual(CHOICE_ONLY)
+    await web.leave(page)
+    expect(web.service.sent).toEqual([])
+  })
+
   it('at most 100 calls wait for it', async () => {
     const { page } = await web.visit()
     await open(page)

@@ -124,8 +124,8 @@ describe('a visit', () => {
     expect(kinds('page_view')).toHaveLength(1)
   })
 
-  it('tells nothing by itself when capture is off', async () => {
-    web.site.pages['/quiet'] = web.tagged('data-autocapture="off"')
+  it.each(['off', 'false'])('tells nothing by itself when capture is %s', async (word) => {
+    web.site.pages['/quiet'] = web.tagged(`data-autocapture="${word}"`)
     const { page } = await web.visit()
     await page.goto(web.site.at(SHOP, '/quiet?gclid=1'))
     await page.evaluate(`sluice.track('said')`)
