@@ -16,6 +16,7 @@ export async function requireSecretKey(door: Door, call: Call): Promise<Business
 export async function findCaller(door: Door, call: Call): Promise<KeyHolder | null> {
   const header = call.request.headers.get('authorization')
   if (header === null) return null
+  if (!/^bearer\b/i.test(header.trim())) throw unauthorized('invalid_api_key', NO_BEARER)
   const key = readBearer(header)
   const holder = key === null ? null : await door.keyHolders(sha256(key), call.address)
   if (holder === null) throw unauthorized('invalid_api_key')
@@ -39,6 +40,8 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-function unauthorized(code: 'missing_api_key' | 'invalid_api_key'): RequestError {
-  return new RequestError(code, { headers: { 'WWW-Authenticate': 'Bearer' } })
+const NO_BEARER = 'The Authorization header does not begin with Bearer: send "Authorization: Bearer <key>".'
+
+function unauthorized(code: 'missing_api_key' | 'invalid_api_key', message?: string): RequestError {
+  return new RequestError(code, { ...(message && { message }), headers: { 'WWW-Authenticate': 'Bearer' } })
 }

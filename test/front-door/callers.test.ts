@@ -52,6 +52,11 @@ describe.each(KEYED)('%s', (path) => {
     expect(answer.text).not.toContain('sk_live')
   })
 
+  it('says what a key without its scheme lacks', async () => {
+    const { text } = await post({ authorization: tenant.secretKey, ...fromElsewhere() })
+    expect(text).toContain('does not begin with Bearer')
+  })
+
   it('refuses a publishable key', async () => {
     expect(code(await post({ authorization: `Bearer ${tenant.publishableKey}` }))).toEqual([403, 'publishable_key'])
   })
