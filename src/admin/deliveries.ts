@@ -55,10 +55,11 @@ const list: Command = {
 
 const retry: Command = {
   name: 'deliveries retry',
-  summary: 'Send one now, or all that were given up; one that was sent is not sent again',
+  summary: 'Let one be due now, or all that were given up; one that was sent is not sent again',
   positionals: ['ID|all'],
   options: OF,
-  run: (config, words) => handle(config, words, retryDeliveries, 'Due now'),
+  run: (config, words) =>
+    handle(config, words, retryDeliveries, 'Due, unless their destination rests or is not active'),
 }
 
 const drop: Command = {

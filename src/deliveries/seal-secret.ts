@@ -33,7 +33,10 @@ export function openSecret(sealed: string, owner: string, secretsKey: string | u
   }
 }
 
+const UNSET =
+  'SECRETS_KEY is not set: make one with `openssl rand -hex 32`, and start Sluice and run this with the same one'
+
 function keyOf(secretsKey: string | undefined): Buffer {
-  if (secretsKey === undefined) throw new SealError('SECRETS_KEY is not set')
+  if (secretsKey === undefined) throw new SealError(UNSET)
   return Buffer.from(secretsKey, 'hex')
 }
