@@ -64,7 +64,7 @@ async function serveHealthOf(threads: SupervisedThread[], config: Config) {
   if (config.workerMetricsPort === undefined) return undefined
   const { registry } = createMetrics()
   const sources = {
-    complaints: () => threads.filter(isSilent).map((thread) => `${thread.name} has told nothing for ${SILENT_MS} ms`),
+    complaints: () => threads.filter(isSilent).map(complain),
     degraded: () => threads.flatMap((thread) => thread.report()?.trouble ?? []),
     metrics: async () => {
       const told = threads.flatMap((thread) => thread.report() ?? []).map((report) => report.metrics)
@@ -74,6 +74,9 @@ async function serveHealthOf(threads: SupervisedThread[], config: Config) {
   }
   return serveHealth(sources, config.host, config.workerMetricsPort)
 }
+
+const complain = (thread: SupervisedThread): string =>
+  thread.report() ? `${thread.name} has told nothing for ${SILENT_MS} ms` : `${thread.name} has told nothing yet`
 
 const isSilent = (thread: SupervisedThread): boolean =>
   (thread.report()?.at ?? -Infinity) < performance.now() - SILENT_MS
