@@ -225,7 +225,14 @@ async function browse(contact_id: string): Promise<void> {
 async function seeVisitor(visitor_id: string, contacts: string[], campaign: string): Promise<void> {
   const first_touch = { at: Date.parse('2023-12-20'), url: 'https://shop.example/', utm: { campaign } }
   const links = contacts.map((contact_id, n) => ({ business_id: business, visitor_id, from_at: n, contact_id }))
-  const of = { business_id: business, visitor_id, contact_id: contacts[0], linked_at: 0, joined_count: 0, crowded: false }
+  const of = {
+    business_id: business,
+    visitor_id,
+    contact_id: contacts[0],
+    linked_at: 0,
+    joined_count: 0,
+    crowded: false,
+  }
   const linked = contacts.slice(-1).map((current_contact_id) => ({ ...of, current_contact_id }))
   await lab.sql`select see_visitors(${JSON.stringify([{ business_id: business, visitor_id, seen_at: 1, first_touch }])}::text::json)`
   if (links.length > 0)

@@ -66,7 +66,10 @@ async function* readRecords({ file, delimiter }: Source): AsyncGenerator<string[
   try {
     for await (const record of input.pipe(parser)) yield record as string[]
   } catch (error) {
-    throw new CommandError('unreadable_file', `${file} is no readable CSV: ${(error as Error).message}`)
+    throw new CommandError(
+      'unreadable_file',
+      `${file} is no readable CSV (--delimiter says what separates its cells): ${(error as Error).message}`,
+    )
   } finally {
     input.destroy()
   }
