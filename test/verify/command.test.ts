@@ -1,11 +1,10 @@
-/** `admin verify` as an operator types it: words, exit codes, rounds without end, and death in the middle of a repair. */
+/** `admin verify` as an operator runs it: exit codes, rounds without end, and death in the middle of a repair. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { repeatRounds } from '../../src/admin/verify/repeat-rounds.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { eventFact, track } from '../support/facts.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
@@ -16,14 +15,13 @@ vi.setConfig({ testTimeout: 120_000 })
 let lab: VerifyLab
 let people: People
 const running = new Set<ChildProcess>()
-beforeAll(async () => {
-  lab = await openVerifyLab()
-})
-afterAll(async () => {
+afterEach(async () => {
   for (const child of running) child.kill('SIGKILL')
   await lab?.close()
 })
+// One for each test: what another one broke would be compared, and mended, again.
 beforeEach(async () => {
+  lab = await openVerifyLab()
   people = await makePeople(lab)
   await lab.shipped()
 })
@@ -65,25 +63,6 @@ test('says in words how it is and what to do next', async () => {
   expect(repaired.out).toContain('agree')
 })
 
-test.each([
-  ['--every 5', '--every must be'],
-  ['--every 0s', '--every must be'],
-  ['--every 8d', '--every must be'],
-  ['--business me', '--business must be'],
-  ['--mend', "Unknown option '--mend'"],
-  ['now', '"now" was not expected'],
-])('refuses %s', async (words, message) => {
-  const { exitCode, err } = await admin(words)
-  expect([exitCode, err]).toEqual([2, expect.stringContaining(message)])
-})
-
-test('explains itself', async () => {
-  const { exitCode, out } = await admin('--help')
-  expect(exitCode).toBe(0)
-  for (const word of ['--repair', '--every 10m', '--business ID', 'OUTBOX_KEEP', 'Exit code'])
-    expect(out).toContain(word)
-})
-
 test('says that the stores could not be compared, and does not say that they differ', async () => {
   const away = await admin('--json', { ...lab.config, clickhouseUrl: 'http://x:y@127.0.0.1:9/none' })
   expect([away.exitCode, JSON.parse(away.out)]).toMatchObject([3, { agree: null, error: { code: 'not_compared' } }])
@@ -117,27 +96,6 @@ test('in words, a round is told only when it says something new', async () => {
   expect((await once(child, 'exit')) as unknown[]).toEqual([1, null])
   expect(lines.at(-1)).toMatch(/^Stopped after \d+ rounds$/)
   await lab.verify('--repair')
-})
-
-test('a round that says what the one before said is not told again', async () => {
-  const say = (agree: boolean) => ({
-    json: { agree, differences: [] },
-    text: `agree: ${agree}`,
-    exitCode: agree ? 0 : 1,
-  })
-  const stopping = new AbortController()
-  const reports = [true, true, false, false, true].map(say)
-  const told = vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
-  const round = () => {
-    const report = reports.shift()!
-    if (reports.length === 0) setTimeout(() => stopping.abort())
-    return Promise.resolve(report)
-  }
-  const last = await repeatRounds(round, 1, stopping.signal, false)
-  const lines = told.mock.calls.map(([text]) => String(text).split(' ').slice(1).join(' '))
-  told.mockRestore()
-  expect(lines).toEqual(['agree: true\n', 'agree: false\n', 'agree: true\n'])
-  expect(last).toMatchObject({ exitCode: 0, text: 'Stopped after 5 rounds' })
 })
 
 test('killed in the middle of a repair, again and again, and two at once: it ends exact all the same', async () => {

@@ -1,5 +1,5 @@
 /** A ClickHouse that lost tables, came back from a backup, or lost what the outbox does not hold any more. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { listClickHouse } from '../../src/migrate.ts'
 import { eventFact, identify, identifyFact, NOW, track } from '../support/facts.ts'
 import { captureOf, hitOf } from '../web/web-lab.ts'
@@ -10,11 +10,10 @@ vi.setConfig({ testTimeout: 120_000 })
 
 let lab: VerifyLab
 let people: People
-beforeAll(async () => {
-  lab = await openVerifyLab()
-})
-afterAll(() => lab?.close())
+afterEach(() => lab?.close())
+// One for each test: what another one broke would be compared, and mended, again.
 beforeEach(async () => {
+  lab = await openVerifyLab()
   people = await makePeople(lab)
   await lab.shipped()
 })

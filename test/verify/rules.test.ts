@@ -1,6 +1,6 @@
 /** What no repair touches: rules broken within Postgres or Redis, and what ClickHouse has beyond Postgres. It is told. */
 import { uuidv7 } from 'uuidv7'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
@@ -11,11 +11,10 @@ vi.setConfig({ testTimeout: 120_000 })
 
 let lab: VerifyLab
 let people: People
-beforeAll(async () => {
-  lab = await openVerifyLab()
-}, 120_000)
-afterAll(() => lab?.close())
+afterEach(() => lab?.close())
+// One for each test: what another one broke would be compared, and mended, again.
 beforeEach(async () => {
+  lab = await openVerifyLab()
   people = await makePeople(lab)
   await lab.shipped()
 })

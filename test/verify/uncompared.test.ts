@@ -1,5 +1,5 @@
 /** What cannot be compared is told, keeps nobody else from being compared, and is no difference. */
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { agrees as viewAgrees } from '../../src/admin/verify/check-views.ts'
 import { agrees, toJson, toText } from '../../src/admin/verify/report.ts'
 import { tookTooLong } from '../../src/admin/verify/took-too-long.ts'
@@ -15,11 +15,10 @@ vi.setConfig({ testTimeout: 120_000 })
 
 let lab: VerifyLab
 let people: People
-beforeAll(async () => {
-  lab = await openVerifyLab()
-}, 120_000)
-afterAll(() => lab?.close())
+afterEach(() => lab?.close())
+// One for each test: what another one broke would be compared, and mended, again.
 beforeEach(async () => {
+  lab = await openVerifyLab()
   people = await makePeople(lab)
   await lab.shipped()
 })
