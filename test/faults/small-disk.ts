@@ -11,9 +11,10 @@ const MEBIBYTE = 1024 * 1024
 const SPARE_SHARE = 1 / 4
 const MOST_DATA_BYTES = 4096 * MEBIBYTE
 const BALLAST = 'ballast'
+const REFILL_MS = 250
 
 export interface SmallDisk {
-  /** To the last byte. */
+  /** To the last byte, and again whatever its store frees meanwhile (a log that it has rewritten), until there is to be room. */
   fill(): Promise<void>
   makeRoom(): Promise<void>
   /** The folder is where it was, with what it holds now. Nobody may work in it. */
@@ -45,11 +46,12 @@ export async function moveToSmallDisk(folder: string, spareBytes: number): Promi
   await mkdir(folder)
   await mount(folder, bytes + Math.max(spareBytes, bytes * SPARE_SHARE), { mode, uid, gid })
   await copyInto(aside, folder)
+  const { keepFull, makeRoom } = holdBallast(join(folder, BALLAST))
   return {
-    fill: () => fill(join(folder, BALLAST)),
-    makeRoom: () => rm(join(folder, BALLAST), { force: true }),
+    fill: keepFull,
+    makeRoom,
     async remove() {
-      await rm(join(folder, BALLAST), { force: true })
+      await makeRoom()
       await rm(aside, { recursive: true })
       await mkdir(aside)
       await run('chown', ['--reference', folder, aside])
@@ -74,8 +76,25 @@ async function sizeOf(folder: string): Promise<number> {
 
 const copyInto = (from: string, to: string) => run('cp', ['-a', `${from}/.`, to])
 
+function holdBallast(file: string) {
+  let filling = Promise.resolve()
+  let refilling: NodeJS.Timeout | undefined
+  const refill = () => (filling = filling.then(() => fill(file)).catch(() => undefined))
+  return {
+    async keepFull(): Promise<void> {
+      await fill(file)
+      refilling = setInterval(refill, REFILL_MS)
+    },
+    async makeRoom(): Promise<void> {
+      clearInterval(refilling)
+      await filling
+      await rm(file, { force: true })
+    },
+  }
+}
+
 async function fill(file: string): Promise<void> {
-  const ballast = await open(file, 'w')
+  const ballast = await open(file, 'a')
   try {
     for (const bytes of [MEBIBYTE, 4096]) await writeUntilFull(ballast, Buffer.alloc(bytes))
   } finally {
