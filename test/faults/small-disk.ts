@@ -79,7 +79,9 @@ const copyInto = (from: string, to: string) => run('cp', ['-a', `${from}/.`, to]
 function holdBallast(file: string) {
   let filling = Promise.resolve()
   let refilling: NodeJS.Timeout | undefined
-  const refill = () => (filling = filling.then(() => fill(file)).catch(() => undefined))
+  const refill = () => {
+    filling = filling.then(() => fill(file)).catch(() => undefined)
+  }
   return {
     async keepFull(): Promise<void> {
       await fill(file)
