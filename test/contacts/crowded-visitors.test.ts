@@ -1,33 +1,13 @@
 /** A visitor id that very many people send: of 1,000 contacts at most, and then nobody's. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { fillVisitor } from '../support/fill-visitor.ts'
-import {
-  NOW,
-  type Pipeline,
-  browser,
-  browserFact,
-  eventFact,
-  identify,
-  identifyFact,
-  openPipeline,
-  track,
-} from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { NOW, browser, browserFact, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import { businessId, pipeline, stack, useFreshBusiness } from '../support/fresh-business.ts'
 
 const V = 'a'.repeat(32)
 const LINKS_NOBODY = 'the visitorId links nobody any more: over 1000 contacts were identified with it'
 const NOT_KEPT = 'the event was not kept: over 1000 contacts were identified with its visitorId'
-let stack: Stack
-let pipeline: Pipeline
-let businessId: string
-beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-})
-afterAll(() => stack.close())
-beforeEach(async () => {
-  ;({ businessId } = await createBusiness(stack.sql))
-})
+useFreshBusiness()
 
 const is = (name: string, keyed = false) =>
   identify(businessId, identifyFact({ email: `${name}@x.io` }, { visitorId: V }), keyed)

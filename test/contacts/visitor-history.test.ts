@@ -1,51 +1,15 @@
 /** What visitors do while nobody has identified them, and what becomes of it. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
-import type { TimelineRow } from '../../src/timeline/outbox-row.ts'
-import {
-  NOW,
-  type Pipeline,
-  browser,
-  browserFact,
-  eventFact,
-  identify,
-  identifyFact,
-  openPipeline,
-  track,
-} from '../support/facts.ts'
+import { NOW, browser, browserFact, eventFact, track } from '../support/facts.ts'
+import { businessId, pipeline, stack, takeBusiness, useFreshBusiness } from '../support/fresh-business.ts'
 import { readPeople } from '../support/read-people.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { ANN, V, W, did, isAnn, timeline } from './visitor-words.ts'
 
-const ANN = { email: 'ann@x.io' }
-const V = 'a'.repeat(32)
-const W = 'b'.repeat(32)
-let stack: Stack
-let pipeline: Pipeline
-let businessId: string
-beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-})
-afterAll(() => stack.close())
-beforeEach(async () => {
-  ;({ businessId } = await createBusiness(stack.sql))
-})
+useFreshBusiness()
 
-const did = (event: string, at = NOW, input = {}) =>
-  browser(businessId, browserFact(event, V, { occurredAt: at, ...input }), at)
-const isAnn = (visitorId = V) => identify(businessId, identifyFact(ANN, { visitorId }), false)
-
-/** What the timeline was told: the event and the contact. */
-async function timeline(): Promise<[event: string, contactId: string, at: number][]> {
-  const rows = await stack.sql<{ events: string }[]>`
-    select events from outbox where ${businessId} = any (business_ids) order by id`
-  return rows
-    .flatMap(({ events }) => events.split('\n').filter(Boolean))
-    .map((line) => JSON.parse(line) as TimelineRow)
-    .map(({ event, contact_id, occurred_ms }) => [event, contact_id, occurred_ms])
-}
 const waiting = async (): Promise<number> =>
   (await stack.sql`select 1 from visitor_events where business_id = ${businessId}`).length
 
@@ -194,7 +158,7 @@ describe('an event of a visitor whom nobody has identified', () => {
         fc.nat(8),
         fc.integer({ min: 1, max: 4 }),
         async (events, place, cut) => {
-          ;({ businessId } = await createBusiness(stack.sql))
+          await takeBusiness()
           const calls = events.map(({ name, ago }) => did(name, NOW - ago))
           calls.splice(place, 0, isAnn())
           for (let at = 0; at < calls.length; at += cut) await pipeline.apply(...calls.slice(at, at + cut))

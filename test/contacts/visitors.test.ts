@@ -1,9 +1,7 @@
 /** Whose a browser is, and what it brings along. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TimelineRow } from '../../src/timeline/outbox-row.ts'
+import { describe, expect, it } from 'vitest'
 import {
   NOW,
-  type Pipeline,
   batch,
   browser,
   browserFact,
@@ -13,39 +11,12 @@ import {
   openPipeline,
   track,
 } from '../support/facts.ts'
+import { businessId, pipeline, stack, useFreshBusiness } from '../support/fresh-business.ts'
 import { readPeople } from '../support/read-people.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { ANN, BOB, V, W, did, isAnn, isBob, timeline } from './visitor-words.ts'
 
-const ANN = { email: 'ann@x.io' }
-const BOB = { email: 'bob@x.io' }
-const V = 'a'.repeat(32)
-const W = 'b'.repeat(32)
-let stack: Stack
-let pipeline: Pipeline
-let businessId: string
-beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-})
-afterAll(() => stack.close())
-beforeEach(async () => {
-  ;({ businessId } = await createBusiness(stack.sql))
-})
+useFreshBusiness()
 
-const did = (event: string, at = NOW, input = {}) =>
-  browser(businessId, browserFact(event, V, { occurredAt: at, ...input }), at)
-const isAnn = (visitorId = V) => identify(businessId, identifyFact(ANN, { visitorId }), false)
-const isBob = (visitorId = V) => identify(businessId, identifyFact(BOB, { visitorId }), false)
-
-/** What the timeline was told: the event and the contact. */
-async function timeline(): Promise<[event: string, contactId: string, at: number][]> {
-  const rows = await stack.sql<{ events: string }[]>`
-    select events from outbox where ${businessId} = any (business_ids) order by id`
-  return rows
-    .flatMap(({ events }) => events.split('\n').filter(Boolean))
-    .map((line) => JSON.parse(line) as TimelineRow)
-    .map(({ event, contact_id, occurred_ms }) => [event, contact_id, occurred_ms])
-}
 const linksOf = async (visitorId: string) =>
   (
     await stack.sql<{ from_at: number; contact_id: string | null }[]>`select from_at, contact_id from visitor_links

@@ -1,32 +1,14 @@
 /** A person who came by an ad, from the page that saw the click to the conversion that is queued. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import {
-  NOW,
-  type Pipeline,
-  browser,
-  browserFact,
-  eventFact,
-  identify,
-  identifyFact,
-  openPipeline,
-  track,
-} from '../support/facts.ts'
-import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { beforeEach, expect, it } from 'vitest'
+import { NOW, browser, browserFact, eventFact, identify, identifyFact, track } from '../support/facts.ts'
+import { businessId, pipeline, stack, useFreshBusiness } from '../support/fresh-business.ts'
 import { addTo, readDeliveries } from './delivery-lab.ts'
 
 const ANN = { email: 'ann@x.io' }
 const VISITOR = 'ab'.repeat(16)
 const LEAD = { meaning: { type: 'lead', counted: '0', currency: null, order: false } } as const
-let stack: Stack
-let pipeline: Pipeline
-let businessId: string
-beforeAll(async () => {
-  stack = await openStack()
-  pipeline = await openPipeline(stack.sql)
-})
-afterAll(() => stack.close())
+useFreshBusiness()
 beforeEach(async () => {
-  ;({ businessId } = await createBusiness(stack.sql))
   await addTo(stack.sql, businessId, 'google')
   await addTo(stack.sql, businessId, 'meta')
 })
