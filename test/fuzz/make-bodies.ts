@@ -33,20 +33,20 @@ const AWKWARD = [
 ]
 
 const awkward = fc.constantFrom(...AWKWARD)
-const anyText = fc.oneof(
+export const anyText = fc.oneof(
   { weight: 3, arbitrary: fc.string({ maxLength: 20 }) },
   { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
   { weight: 2, arbitrary: awkward },
 )
 /** At a limit, and on both sides of it. */
-const ofLength = (limit: number) =>
+export const ofLength = (limit: number) =>
   fc.integer({ min: -1, max: 1 }).chain((off) => fc.constantFrom('x', 'é', '字').map((one) => one.repeat(limit + off)))
 const numbers = fc.oneof(
   fc.integer({ min: -1000, max: 1000 }),
   fc.double(),
   fc.constantFrom(0, -0, 1e15, 1.000_000_5, -1e15, 1e16, 2 ** 53, -(2 ** 53) - 2, 5e-324, 1.797e308, 0.1, 1e21),
 )
-const anything = fc.oneof(
+export const anything = fc.oneof(
   anyText,
   numbers,
   fc.boolean(),
@@ -57,12 +57,12 @@ const anything = fc.oneof(
 )
 
 /** Mostly as it should be; else at a limit, awkward, or of another type. `undefined` is left out of the JSON. */
-const mostly = <T>(good: fc.Arbitrary<T>, ...others: fc.Arbitrary<unknown>[]): fc.Arbitrary<unknown> =>
+export const mostly = <T>(good: fc.Arbitrary<T>, ...others: fc.Arbitrary<unknown>[]): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 30, arbitrary: good }, ...others.map((arbitrary) => ({ weight: 2, arbitrary })), {
     weight: 1,
     arbitrary: anything,
   })
-const maybe = <T>(good: fc.Arbitrary<T>, ...others: fc.Arbitrary<unknown>[]): fc.Arbitrary<unknown> =>
+export const maybe = <T>(good: fc.Arbitrary<T>, ...others: fc.Arbitrary<unknown>[]): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: mostly(good, ...others) })
 
 const NAMES = ['signup', 'purchase', 'invoice_paid', 'lesson.finished', 'trial_started', 'order_delivered', 'Kauf 购买']
