@@ -2,6 +2,7 @@
  * What killed runs left behind. A run's folder carries the number of its process, so that a dead one's is known. The
  * engines of a dead run end with it, by the pipe that run-engine.ts holds; one that was frozen does not hear of it.
  */
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,8 +38,18 @@ async function removeRun(folder: string): Promise<string[]> {
   await endProcesses(folder, names)
   if (names.includes(KEPT)) return []
   await unmountBelow(folder)
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
   return [folder]
+}
+
+/** A watchdog that is about to end may write into it once more meanwhile: it is there again then, and nothing is said. */
+async function removeFolder(folder: string): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS
+  do {
+    await rm(folder, { recursive: true, force: true })
+    if (!existsSync(folder)) return
+    await sleep(20)
+  } while (Date.now() < deadline)
 }
 
 /** Those that the run noted, with their children, as far as they still work in its folder: a number may have been given anew. */
