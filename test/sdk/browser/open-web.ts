@@ -1,4 +1,5 @@
 /** A small web: a Chromium, a site on hosts of its own, and a service elsewhere. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { hearComplaints, openChromium } from './open-chromium.ts'
@@ -55,6 +56,8 @@ export function openWeb(): Web {
     await page.goto(web.site.at('elsewhere.example', '/nothing'))
     const fence = `${web.serviceUrl}/fence`
     await Promise.all([page.waitForResponse(fence), page.evaluate(`fetch('${fence}')`)])
+    // What was sent before on another connection may be behind it all the same, by a moment.
+    await sleep(150)
   }
   return web
 }
