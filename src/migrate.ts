@@ -92,7 +92,7 @@ export async function repeatClickHouse(clickhouse: ClickHouseClient): Promise<vo
 /** Names of the tables and views that the files make in ClickHouse. */
 export async function listClickHouse(): Promise<string[]> {
   const statements = (await readFolder('clickhouse/')).flatMap(({ text }) => statementsOf(text))
-  return statements.flatMap((statement) => MADE.exec(statement)?.[1] ?? [])
+  return [...new Set(statements.flatMap((statement) => MADE.exec(statement)?.[1] ?? []))]
 }
 
 const MADE = /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\w+)/

@@ -1,8 +1,7 @@
 -- Browsers, as the shipper sends them; the highest revision wins, whatever the order of arrival. Empty text is what was not
 -- said. Both are joined with people through `contact_redirects`, as everything is.
 
--- Whose a browser was from when on (from 0: before anybody was known); the contact may have been merged since. Erased: nobody's
--- any more, and not whose it was before either.
+-- Whose a browser was from when on (from 0: before anybody was known); the contact may have been merged since.
 create table if not exists visitor_links (
   business_id UUID,
   visitor_id String,

@@ -42,8 +42,7 @@ select
   h.page_id as page_id,
   fromUnixTimestamp64Milli(h.occurred_ms, 'UTC') as occurred_at,
   h.url as url,
-  -- domain() knows no host without a full stop, such as localhost.
-  extract(h.url, '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#]*@)?(\\[[^\\]/?#]*\\]|[^:/?#]*)') as host,
+  domain(h.url) as host,
   -- An app's routes in the fragment are pages of their own.
   concat(path(h.url), replaceRegexpOne(extract(fragment(h.url), '^!?/[^?]*'), '^(.)', '#\\1')) as path,
   h.title as title,

@@ -1,8 +1,7 @@
 -- Browsers, known or not: when they were seen, how they came, whose they are, and what they did while they were nobody's.
 
 -- One sequence for all: a visitor that was erased and comes back is newer than what ClickHouse had of it.
--- In steps of two: one past a state is the mark that it was forgotten, and below whatever comes after.
-create sequence visitor_revisions increment by 2;
+create sequence visitor_revisions;
 
 alter table visitors
   -- The first contact that identified the browser; null while nobody has.
@@ -16,8 +15,6 @@ alter table visitors
   -- { at (epoch ms), url, referrer, utm, clickIds }
   add column first_touch jsonb,
   add column latest_touch jsonb,
-  -- More contacts were identified in it than one browser may be of (rules/link-visitor.ts): it is nobody's from then on.
-  add column crowded boolean not null default false,
   -- Raised by every change; orders the snapshots sent to ClickHouse.
   add column revision bigint not null default nextval('visitor_revisions'),
   set (fillfactor = 80);
@@ -30,9 +27,7 @@ create table visitor_links (
   business_id uuid not null,
   visitor_id text collate "C" not null,
   from_at bigint not null,
-  -- Null: whose it was then has been erased, or it is crowded from then on. Without the row that time would fall to whoever
-  -- had the browser before.
-  contact_id uuid,
+  contact_id uuid not null,
   primary key (business_id, visitor_id, from_at)
 );
 create index visitor_links_by_contact on visitor_links (business_id, contact_id) where contact_id is not null;
@@ -67,24 +62,29 @@ create index visitor_events_by_age on visitor_events (received_at);
 -- Null: the event was nobody's when it was recorded.
 alter table idempotency_keys alter column contact_id drop not null;
 
--- The visitors that changed, as parallel lists; `visitor_link_from`: the link of theirs that is news as well (`from_at`), or
--- null. One with several such links is listed for each.
+-- The visitors that changed, as parallel lists; `visitor_linked`: whose they are is news as well.
 alter table outbox
   add column visitor_business_ids uuid[] not null default '{}',
   add column visitor_ids text[] not null default '{}',
-  add column visitor_link_from bigint[] not null default '{}';
-insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_link_from)
-  select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(from_at)
-  from (
-    select business_id, visitor_id, from_at, row_number() over (order by business_id, visitor_id, from_at) / 5000 as part
-    from visitor_links
-  ) l
+  add column visitor_linked boolean[] not null default '{}';
+insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_linked)
+  select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(true)
+  from (select business_id, visitor_id, row_number() over (order by business_id, visitor_id) / 5000 as part from visitors) v
   group by part;
 
 -- The browsers that were the erased person's alone: what ClickHouse has of them up to that revision goes with the person.
--- They stay, as their marks there do: it may come back from a backup that holds more.
 alter table erasures
-  -- When the person was hidden in ClickHouse, and nothing of theirs could arrive there any more.
-  add column hidden_at timestamptz,
   add column visitor_ids text[] not null default '{}',
   add column visitor_revision bigint;
+
+-- It takes more arguments now.
+do $$
+declare
+  former regprocedure;
+begin
+  -- Every form that there ever was.
+  for former in select oid::regprocedure from pg_proc where proname = 'save_changes' loop
+    execute 'drop function ' || former;
+  end loop;
+end
+$$;

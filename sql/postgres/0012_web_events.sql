@@ -16,9 +16,6 @@ create table erased_visits (
   behind text[],
   -- When ClickHouse had been rid of them.
   deleted_at timestamptz,
-  -- When it was rid of them once more: ClickHouse forgets what it deleted, and would take in an insert that comes late.
-  swept_at timestamptz,
   primary key (business_id, visitor_id, from_at)
 );
 create index erased_visits_to_finish on erased_visits (business_id) where deleted_at is null;
-create index erased_visits_to_sweep on erased_visits (deleted_at) where swept_at is null;

@@ -20,8 +20,7 @@ create table destinations (
   primary key (business_id, id)
 );
 
--- One conversion for one destination. Who it was is looked up when it is sent; how they had come stays as it was known when it
--- was queued, whatever is told of a browser later.
+-- One conversion for one destination. Who it was is looked up when it is sent.
 create table deliveries (
   business_id uuid not null,
   id uuid not null,
@@ -35,8 +34,6 @@ create table deliveries (
   amount numeric,
   currency text,
   idempotency_key text,
-  -- { kind: { id, at (ms) } }: of each kind that the destination takes the newest before the conversion.
-  clicks jsonb not null,
   state text not null default 'queued' check (state in ('queued', 'sent', 'dead')),
   attempts integer not null default 0,
   -- While it is claimed: when the claim runs out.
@@ -51,11 +48,21 @@ create table deliveries (
   foreign key (business_id, destination_id) references destinations (business_id, id) on delete cascade
 ) with (fillfactor = 80);
 create index deliveries_due on deliveries (business_id, destination_id, next_attempt_at) where state = 'queued';
-create index deliveries_under_way on deliveries (business_id, destination_id, next_attempt_at) where claim is not null;
 create index deliveries_by_contact on deliveries (business_id, contact_id) where contact_id is not null;
 create index deliveries_dead on deliveries (business_id, destination_id) where state = 'dead';
 create index deliveries_settled on deliveries (settled_at) where state <> 'queued';
 
--- From a contact to the newest of its browsers.
-create index contact_visitors_newest on contact_visitors (business_id, contact_id, linked_at, visitor_id);
-drop index contact_visitors_by_contact;
+-- From a contact to its browsers.
+create index if not exists visitor_links_by_contact on visitor_links (business_id, contact_id) where contact_id is not null;
+
+-- It takes one argument more now.
+do $$
+declare
+  former regprocedure;
+begin
+  -- Every form that there ever was.
+  for former in select oid::regprocedure from pg_proc where proname = 'save_changes' loop
+    execute 'drop function ' || former;
+  end loop;
+end
+$$;
