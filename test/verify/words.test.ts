@@ -1,5 +1,6 @@
 /** The words of `admin verify`: what needs no store. */
 import { expect, test, vi } from 'vitest'
+import { readEvery } from '../../src/admin/verify/read-every.ts'
 import { repeatRounds } from '../../src/admin/verify/repeat-rounds.ts'
 import { readConfig } from '../../src/config.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
@@ -11,12 +12,22 @@ test.each([
   ['--every 5', '--every must be'],
   ['--every 0s', '--every must be'],
   ['--every 8d', '--every must be'],
+  ['--every 169h', '--every must be'],
+  ['--every 10081m', '--every must be'],
   ['--business me', '--business must be'],
   ['--mend', "Unknown option '--mend'"],
   ['now', '"now" was not expected'],
 ])('refuses %s', async (words, message) => {
   const { exitCode, err } = await admin(words)
   expect([exitCode, err]).toEqual([2, expect.stringContaining(message)])
+})
+
+test.each([
+  ['168h', 604_800_000],
+  ['10080m', 604_800_000],
+  ['1s', 1000],
+])('a pause of %s is %i ms', (text, ms) => {
+  expect(readEvery(text)).toBe(ms)
 })
 
 test('explains itself', async () => {

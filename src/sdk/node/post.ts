@@ -43,15 +43,14 @@ async function exchange(service: Service, { path, body }: Request, signal: Abort
   }
 }
 
-/** What does not end is cut, and so is no JSON. */
+/** What does not end, or is too long, is cut, and so is no JSON. */
 async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let left = MAX_ANSWER_BYTES
   for await (const bytes of (body ?? []) as AsyncIterable<Uint8Array>) {
+    if ((left -= bytes.byteLength) < 0) break
     text += decoder.decode(bytes, { stream: true })
-    left -= bytes.byteLength
-    if (left < 0) break
   }
   return text
 }
