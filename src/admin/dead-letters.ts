@@ -1,8 +1,9 @@
 /** What could not be applied: to be looked at, sent along once more, or dropped. */
 import type { Sql } from '../stores/postgres.ts'
-import { dropDeadLetter, listDeadLetters, replayDeadLetter, type Replayed } from '../stream/dead-letter.ts'
+import { dropDeadLetters, listDeadLetters, replayDeadLetter, type Replayed } from '../stream/dead-letter.ts'
 import { checkId, checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Option, type Words } from './command.ts'
+import { cutList, tellMore } from './cut-list.ts'
 import { withPostgres } from './open-postgres.ts'
 import { withRoad } from './open-road.ts'
 import { table } from './show-help.ts'
@@ -22,8 +23,8 @@ const list: Command = {
   },
   async run(config, words) {
     const limit = checkWhole('--limit', words.text('limit') ?? '100', MOST)
-    const letters = await withPostgres(config, (sql) => listDeadLetters(sql, { ...businessOf(words), limit }))
-    const deadLetters = letters.map(({ id, businessId, partition, streamId, kind, reason, ...letter }) => ({
+    const { kept, truncated } = await withPostgres(config, (sql) => readFirst(sql, words, limit))
+    const deadLetters = kept.map(({ id, businessId, partition, streamId, kind, reason, ...letter }) => ({
       deadLetterId: id,
       businessId,
       kind,
@@ -41,7 +42,8 @@ const list: Command = {
       letter.reason,
       letter.payload ?? '',
     ])
-    return { json: { deadLetters }, text: lines.length ? table(lines) : 'There is no dead letter' }
+    const more = tellMore(truncated, `these are the oldest ${limit}`)
+    return { json: { deadLetters, truncated }, text: (lines.length ? table(lines) : 'There is no dead letter') + more }
   },
 }
 
@@ -51,15 +53,17 @@ const replay: Command = {
   positionals: ['ID|all'],
   options: { business: BUSINESS },
   async run(config, words) {
-    const results = await withRoad(config, async (deps) => {
+    const { results, truncated } = await withRoad(config, async (deps) => {
+      const { ids, truncated } = await choose(deps.sql, words)
       const replayed: { deadLetterId: string; outcome: string }[] = []
-      for (const deadLetterId of await chosen(deps.sql, words))
+      for (const deadLetterId of ids)
         replayed.push({ deadLetterId, outcome: outcomeOf(await replayDeadLetter(deps, deadLetterId), deadLetterId) })
-      return replayed
+      return { results: replayed, truncated }
     })
     const done = results.every(({ outcome }) => outcome === 'applied' || outcome === 'queued')
     const lines = results.map(({ deadLetterId, outcome }) => [deadLetterId, outcome])
-    return { json: { results }, text: lines.length ? table(lines) : 'There is no dead letter', exitCode: done ? 0 : 1 }
+    const text = (lines.length ? table(lines) : 'There is no dead letter') + tellMore(truncated, ONLY_THE_OLDEST)
+    return { json: { results, truncated }, text, exitCode: done ? 0 : 1 }
   },
 }
 
@@ -69,15 +73,14 @@ const drop: Command = {
   positionals: ['ID|all'],
   options: { business: BUSINESS },
   async run(config, words) {
-    const dropped = await withPostgres(config, async (sql) => {
-      const ids: string[] = []
-      for (const id of await chosen(sql, words)) {
-        if (await dropDeadLetter(sql, id)) ids.push(id)
-        else if (words.positional(0) !== 'all') throw notFound(id)
-      }
-      return ids
+    const { dropped, truncated } = await withPostgres(config, async (sql) => {
+      const { ids, truncated } = await choose(sql, words)
+      const dropped = await dropDeadLetters(sql, ids)
+      if (dropped.length === 0 && words.positional(0) !== 'all') throw notFound(words.positional(0))
+      return { dropped, truncated }
     })
-    return { json: { dropped }, text: `Dropped: ${dropped.length}` }
+    const text = `Dropped: ${dropped.length}${tellMore(truncated, ONLY_THE_OLDEST)}`
+    return { json: { dropped, truncated }, text }
   },
 }
 
@@ -88,12 +91,18 @@ function businessOf(words: Words): { businessId?: string } {
   return business === undefined ? {} : { businessId: checkId('--business', business) }
 }
 
-async function chosen(sql: Sql, words: Words): Promise<string[]> {
-  const id = words.positional(0)
-  if (id !== 'all') return [checkId('ID', id)]
-  const letters = await listDeadLetters(sql, { ...businessOf(words), limit: MOST })
-  return letters.map((letter) => letter.id)
+async function readFirst(sql: Sql, words: Words, most: number) {
+  return cutList(await listDeadLetters(sql, { ...businessOf(words), limit: most + 1 }), most)
 }
+
+async function choose(sql: Sql, words: Words): Promise<{ ids: string[]; truncated: boolean }> {
+  const id = words.positional(0)
+  if (id !== 'all') return { ids: [checkId('ID', id)], truncated: false }
+  const { kept, truncated } = await readFirst(sql, words, MOST)
+  return { ids: kept.map((letter) => letter.id), truncated }
+}
+
+const ONLY_THE_OLDEST = `only the oldest ${MOST} were taken`
 
 /** `applied`, `queued`, or why it stays. Throws CommandError when there is none. */
 function outcomeOf(replayed: Replayed, id: string): string {

@@ -9,6 +9,7 @@ import {
 } from '../deliveries/handle-deliveries.ts'
 import { checkId, checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Option, type Report, UsageError, type Words } from './command.ts'
+import { cutList, tellMore } from './cut-list.ts'
 import { withPostgres } from './open-postgres.ts'
 import type { Config } from '../config.ts'
 import { table } from './show-help.ts'
@@ -32,8 +33,9 @@ const list: Command = {
   async run(config, words) {
     const limit = checkWhole('--limit', words.text('limit') ?? '100', MOST)
     const shown = { ...readOf(words), state: readState(words) }
-    const found = await withPostgres(config, (sql) => listDeliveries(sql, shown, limit))
-    const deliveries = found.map(({ id, nextAttemptAt, createdAt, settledAt, ...one }) => ({
+    const found = await withPostgres(config, (sql) => listDeliveries(sql, shown, limit + 1))
+    const { kept, truncated } = cutList(found, limit)
+    const deliveries = kept.map(({ id, nextAttemptAt, createdAt, settledAt, ...one }) => ({
       deliveryId: id,
       ...one,
       nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
@@ -49,7 +51,9 @@ const list: Command = {
       one.nextAttemptAt ?? '',
       one.lastError ?? '',
     ])
-    return { json: { deliveries }, text: lines.length ? table([HEADS, ...lines]) : 'There is no delivery' }
+    const text = lines.length ? table([HEADS, ...lines]) : 'There is no delivery'
+    const more = tellMore(truncated, `these are the oldest ${limit}`)
+    return { json: { deliveries, truncated }, text: text + more }
   },
 }
 

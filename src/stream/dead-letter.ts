@@ -32,10 +32,11 @@ export async function listDeadLetters(
     order by created_at, id limit ${limit}`
 }
 
-/** False when there is none with this id. */
-export async function dropDeadLetter(sql: Sql, id: string): Promise<boolean> {
-  const dropped = await sql`delete from dead_letters where id = ${id}`
-  return dropped.count === 1
+/** The ids of those that there were. */
+export async function dropDeadLetters(sql: Sql, ids: string[]): Promise<string[]> {
+  const dropped = await sql<{ id: string }[]>`
+    delete from dead_letters where id = any(${`{${ids.join(',')}}`}::uuid[]) returning id`
+  return dropped.map(({ id }) => id)
 }
 
 export type Replayed = Submitted | { kind: 'not_found' } | { kind: 'not_replayable'; reason: string }

@@ -290,6 +290,16 @@ describe('deliveries', () => {
       {},
       {},
     ])
+    const cut = async (limit: string) => {
+      const { deliveries, truncated } = await admin('deliveries', 'list', '--destination', id, '--limit', limit)
+      return [(deliveries as object[] | undefined)?.length, truncated]
+    }
+    expect([await cut('2'), await cut('3'), await cut('10000')]).toEqual([
+      [2, true],
+      [3, false],
+      [3, false],
+    ])
+    expect(await admin('deliveries', 'list', '--limit', '10001')).toMatchObject({ exitCode: 2 })
     const [first, second, third] = shown.map(({ deliveryId }) => deliveryId)
     const settle = (state: string, delivery = '') =>
       stack.sql`update deliveries set state = ${state}, attempts = 9, last_error = 'HTTP 400', settled_at = now() where id = ${delivery}`

@@ -133,28 +133,6 @@ test('also a business of which Postgres has no contact', async () => {
   expect(verdict).toMatchObject({ contacts: 0, uncompared: [{ businessId, what: 'contacts' }] })
 })
 
-test.each([
-  [20, 20, []],
-  [21, 20, ['1 more could not be compared.']],
-])('of %i that could not be compared %i are told one by one', (count, told, more) => {
-  const one = { businessId: 'b', what: 'views', reason: 'too large' }
-  const nothing = {
-    businesses: count,
-    contacts: 0,
-    visitors: 0,
-    notCompared: 0,
-    stuck: 0,
-    differing: 0,
-    found: {},
-    differences: [],
-  }
-  const lines = toText({ ...nothing, uncompared: Array.from({ length: count }, () => one), repaired: null }, 1).split(
-    '\n',
-  )
-  expect(lines.filter((line) => line.startsWith('Business b could not'))).toHaveLength(told)
-  expect(lines.slice(1 + told)).toEqual(more)
-})
-
 test('Postgres says it otherwise', async () => {
   const ended = await lab.sql.begin(async (sql) => {
     await sql`set local statement_timeout = 20`

@@ -1,7 +1,7 @@
 /** What could not be applied, in an operator's hands. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
-import { dropDeadLetter, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
+import { dropDeadLetters, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
 import type { Request } from '../../src/stream/entry.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type Road, applyOnce, batchOf, businessOf, event, openRoad } from './road.ts'
@@ -51,8 +51,8 @@ it('is listed, oldest first, of one business or of all', async () => {
 
 it('is dropped once', async () => {
   const id = await bury('no JSON')
-  expect(await dropDeadLetter(stack.sql, id)).toBe(true)
-  expect(await dropDeadLetter(stack.sql, id)).toBe(false)
+  expect(await dropDeadLetters(stack.sql, [id])).toEqual([id])
+  expect(await dropDeadLetters(stack.sql, [id])).toEqual([])
 })
 
 it('is replayed as of its receipt, under its own id when it has no key', async () => {

@@ -49,9 +49,13 @@ export function toJson(verdict: Verdict, seconds: number) {
     found,
     differences: differences.slice(0, SHOWN_AS_JSON),
     uncompared: uncompared.slice(0, SHOWN_AS_JSON),
+    // Of very many that differ, not even all were kept.
+    truncated: countFound(verdict) > SHOWN_AS_JSON || uncompared.length > SHOWN_AS_JSON,
     repaired,
   }
 }
+
+const countFound = ({ found }: Verdict): number => Object.values(found).reduce((sum, count) => sum + count, 0)
 
 export function toText(verdict: Verdict, seconds: number): string {
   const { businesses, contacts, visitors, notCompared, stuck, differences, uncompared } = verdict
@@ -63,7 +67,9 @@ export function toText(verdict: Verdict, seconds: number): string {
       ? `${summaryOf(verdict)} (${compared}):`
       : `Postgres and ClickHouse agree${isPartial ? ' as far as they could be compared' : ''}: ${compared}.`,
     ...differences.slice(0, SHOWN).map((one) => `  ${describe(one)}`),
-    ...(differences.length > SHOWN ? [`  … and more: --json shows up to ${SHOWN_AS_JSON}`] : []),
+    ...(countFound(verdict) > SHOWN
+      ? [`  … and ${countFound(verdict) - SHOWN} more: --json shows up to ${SHOWN_AS_JSON}`]
+      : []),
     ...(notCompared > stuck
       ? [
           `${plural(notCompared - stuck, 'contact or visitor', 'contacts or visitors')} changed all the time and could not be compared.`,

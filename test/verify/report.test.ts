@@ -1,0 +1,68 @@
+/** What a round tells when there is more than it tells one by one. */
+import { expect, test } from 'vitest'
+import type { Difference } from '../../src/admin/verify/difference.ts'
+import { toJson, toText } from '../../src/admin/verify/report.ts'
+import type { Verdict } from '../../src/admin/verify/verify.ts'
+
+const NOTHING: Verdict = {
+  businesses: 1,
+  contacts: 0,
+  visitors: 0,
+  notCompared: 0,
+  stuck: 0,
+  differing: 0,
+  found: {},
+  differences: [],
+  uncompared: [],
+  repaired: null,
+}
+const UNCOMPARED = { businessId: 'b', what: 'views', reason: 'too large' }
+const DIFFERENCE: Difference = {
+  kind: 'orders',
+  businessId: 'b',
+  contactId: 'c',
+  name: '',
+  postgres: '1',
+  clickhouse: '2',
+  note: '',
+}
+
+const many = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item)
+const withUncompared = (count: number): Verdict => ({ ...NOTHING, uncompared: many(count, UNCOMPARED) })
+/** `kept`: when there are very many, only the first are. */
+const withDifferences = (count: number, kept = count): Verdict => ({
+  ...NOTHING,
+  differing: count,
+  found: { orders: count },
+  differences: many(kept, DIFFERENCE),
+})
+
+test.each([
+  [20, 20, []],
+  [21, 20, ['1 more could not be compared.']],
+])('of %i that could not be compared %i are told one by one', (count, told, more) => {
+  const lines = toText(withUncompared(count), 1).split('\n')
+  expect(lines.filter((line) => line.startsWith('Business b could not'))).toHaveLength(told)
+  expect(lines.slice(1 + told)).toEqual(more)
+})
+
+test.each([
+  [withDifferences(20), 20, undefined],
+  [withDifferences(21), 20, '  … and 1 more: --json shows up to 1000'],
+  [withDifferences(9000, 5000), 20, '  … and 8980 more: --json shows up to 1000'],
+])('of many differences the first 20 are told one by one', (verdict, told, more) => {
+  const lines = toText(verdict, 1).split('\n')
+  expect(lines.filter((line) => line.startsWith('  orders contact c'))).toHaveLength(told)
+  expect(lines.find((line) => line.startsWith('  …'))).toBe(more)
+})
+
+test.each([
+  ['as many differences as are shown', withDifferences(1000), [1000, 0, false]],
+  ['one more', withDifferences(1001), [1000, 0, true]],
+  ['more than were kept', withDifferences(9000, 5000), [1000, 0, true]],
+  ['as much uncompared as is shown', withUncompared(1000), [0, 1000, false]],
+  ['one more uncompared', withUncompared(1001), [0, 1000, true]],
+])('as JSON it says whether its lists are cut: %s', (_what, verdict, told) => {
+  const { differences, uncompared, truncated } = toJson(verdict, 1)
+  expect([differences.length, uncompared.length, truncated]).toEqual(told)
+})
