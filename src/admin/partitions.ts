@@ -10,6 +10,7 @@ import { checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Report } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { table } from './show-help.ts'
+import { untilStopped } from './until-stopped.ts'
 
 const NOTES = `While it runs, batches are answered with 503 (nothing was recorded; Retry-After tells when to try again) until
 the requests that wait are applied. Then live requests are held for a moment; after a second they are answered so, too.
@@ -54,7 +55,7 @@ const set: Command = {
     const seconds = checkWhole('--timeout', words.text('timeout') ?? '600', 86_400)
     const livePauseMs = checkWhole('--live-pause', words.text('live-pause') ?? '2', 3600) * 1000
     const startedAt = performance.now()
-    const stop = stopAfter(seconds)
+    const stop = untilStopped(seconds)
     try {
       const options = { to: wanted, livePauseMs, signal: stop.signal }
       const changed = await withStores(config, (deps) => changePartitions(deps, options))
@@ -67,21 +68,6 @@ const set: Command = {
 }
 
 export const PARTITION_COMMANDS: Command[] = [show, set]
-
-/** Aborts after so long, or when the operator wants no more; a second Ctrl-C does not wait. */
-function stopAfter(seconds: number): { signal: AbortSignal; end(): void } {
-  const stopping = new AbortController()
-  const timer = setTimeout(() => stopping.abort(`it was not done after ${seconds} s`), seconds * 1000)
-  const onSignal = () => stopping.abort('it was stopped')
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal)
-  return {
-    signal: stopping.signal,
-    end() {
-      clearTimeout(timer)
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal)
-    },
-  }
-}
 
 async function withStores<Result>(config: Config, use: (deps: ChangeDeps) => Promise<Result>): Promise<Result> {
   const { redisUrl } = await resolveStores(config)

@@ -1,4 +1,5 @@
-/** A bar that redraws itself on a terminal, a line every few seconds elsewhere. */
+/** How far an import is, as a bar. */
+import { drawProgress, LINE_MS, type Screen } from '../draw-progress.ts'
 import type { Totals } from './position.ts'
 
 export interface ProgressBar {
@@ -9,38 +10,28 @@ export interface ProgressBar {
   end(): void
 }
 
-interface Screen {
-  isTTY?: boolean
-  write(text: string): unknown
-}
-
 const WIDTH = 24
-const REDRAW_MS = 100
-const LINE_MS = 5000
 
 /** `settled`: rows that an earlier run settled; they do not count for the speed. */
 export function createProgressBar(screen: Screen, rows: number, settled: number, now = Date.now): ProgressBar {
   const startedAt = now()
-  let drawnAt = screen.isTTY ? 0 : startedAt
+  const pen = drawProgress(screen, now)
   let waitToldAt = -Infinity
   let line = ''
-  const draw = (text: string): void => void screen.write(screen.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
   return {
     update(totals) {
       line = describe(totals, rows, (totals.received - settled) / Math.max((now() - startedAt) / 1000, 0.001))
-      if (now() - drawnAt < (screen.isTTY ? REDRAW_MS : LINE_MS)) return
-      drawnAt = now()
-      draw(line)
+      pen.draw(line)
     },
-    say: draw,
+    say: pen.drawNow,
     waiting(reason, waitMs) {
       if (now() - waitToldAt < LINE_MS) return
       waitToldAt = now()
       const text = `waiting ${Math.ceil(waitMs / 1000)} s: ${reason}`
-      draw(screen.isTTY && line ? `${line}  ${text}` : text)
+      pen.drawNow(screen.isTTY && line ? `${line}  ${text}` : text)
     },
     end() {
-      if (screen.isTTY && line) screen.write(`\r\x1b[K${line}\n`)
+      if (line) pen.end(line)
     },
   }
 }

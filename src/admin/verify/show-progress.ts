@@ -1,4 +1,6 @@
-/** How far a round is: redrawn on a terminal, a line now and then elsewhere. */
+import { drawProgress, type Screen } from '../draw-progress.ts'
+
+/** How far a round is. */
 export interface Progress {
   advance(contacts: number): void
   /** What is waited for, beside the figures. */
@@ -6,33 +8,18 @@ export interface Progress {
   end(): void
 }
 
-interface Screen {
-  isTTY?: boolean
-  write(text: string): unknown
-}
-
-const REDRAW_MS = 200
-const LINE_MS = 5000
-
 export function showProgress(screen: Screen, total: number, now = () => performance.now()): Progress {
   const startedAt = now()
-  let drawnAt = screen.isTTY ? -Infinity : startedAt
+  const pen = drawProgress(screen, now)
   let done = 0
-  const draw = (text: string): void => {
-    if (now() - drawnAt < (screen.isTTY ? REDRAW_MS : LINE_MS)) return
-    drawnAt = now()
-    screen.write(screen.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
-  }
   const figures = () => describe(done, total, (now() - startedAt) / 1000)
   return {
     advance(contacts) {
       done += contacts
-      draw(figures())
+      pen.draw(figures())
     },
-    say: (text) => draw(`${figures()}  ${text}`),
-    end() {
-      if (screen.isTTY) screen.write('\r\x1b[K')
-    },
+    say: (text) => pen.draw(`${figures()}  ${text}`),
+    end: () => pen.end(),
   }
 }
 
