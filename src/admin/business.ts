@@ -52,6 +52,9 @@ export async function requireBusiness(sql: Sql, id: string): Promise<void> {
 
 const noBusiness = (id: string) => new CommandError('business_not_found', `There is no business ${id}`)
 
+export const isNoBusiness = (error: unknown): boolean =>
+  error instanceof CommandError && error.code === 'business_not_found'
+
 const SETTINGS: Record<string, Option> = {
   'rate-limit': { value: 'N', help: 'Requests a minute (120)' },
   currency: { value: 'CODE', help: 'Currency of amounts sent without one (USD)' },

@@ -66,8 +66,14 @@ test('says in words how it is and what to do next', async () => {
 test('says that the stores could not be compared, and does not say that they differ', async () => {
   const away = await admin('--json', { ...lab.config, clickhouseUrl: 'http://x:y@127.0.0.1:9/none' })
   expect([away.exitCode, JSON.parse(away.out)]).toMatchObject([3, { agree: null, error: { code: 'not_compared' } }])
-  const nobody = await admin('--json --business 01990000-0000-7000-8000-000000000000')
-  expect([nobody.exitCode, JSON.parse(nobody.out)]).toMatchObject([3, { error: { code: 'business_not_found' } }])
+})
+
+test.each(['', ' --every 1s'])('says that there is no such business, as other commands do%s', async (every) => {
+  const nobody = '01990000-0000-7000-8000-000000000000'
+  const { exitCode, err, out } = await admin(`--json --business ${nobody}${every}`)
+  const message = `There is no business ${nobody}`
+  expect([exitCode, err]).toEqual([1, `${message}\n`])
+  expect(JSON.parse(out)).toEqual({ error: { code: 'business_not_found', message } })
 })
 
 test('goes on in rounds, a line each as JSON, until it is asked to stop', async () => {

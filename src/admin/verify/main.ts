@@ -6,7 +6,7 @@ import { connectClickHouse } from '../../stores/clickhouse.ts'
 import { connectPostgres, type Sql } from '../../stores/postgres.ts'
 import { connectRedis } from '../../stores/redis.ts'
 import { describeFault } from '../../timeline/insert-events.ts'
-import { requireBusiness } from '../business.ts'
+import { isNoBusiness, requireBusiness } from '../business.ts'
 import { checkId } from '../check-settings.ts'
 import { type Command, CommandError, type Report, type Words } from '../command.ts'
 import { untilStopped } from '../until-stopped.ts'
@@ -24,7 +24,7 @@ const NOTES = `Compared, contact by contact: events, first, last and count of ea
 Repair asks the shipper to send what ClickHouse lacks and the outbox still holds (OUTBOX_KEEP), to make snapshots,
   statistics and visitors anew, and to finish erasures once more. Asking twice, or being stopped, does no harm. What is older than
   the outbox is told, and so is what ClickHouse has beyond Postgres: nothing is deleted but what was erased or doubled.
-Exit code: 0 they agree, 1 they differ, 2 typed wrongly, 3 they could not be compared, or
+Exit code: 0 they agree, 1 they differ, or there is no such business, 2 typed wrongly, 3 they could not be compared, or
   nothing differs but the shipper leaves contacts waiting, or a business is too large or too busy for a part of it.`
 
 const verifyStores: Command = {
@@ -68,6 +68,7 @@ async function runRound(deps: Deps, repair: boolean): Promise<Report> {
     const exitCode = agree === null ? CODES.notCompared : agree ? CODES.agree : CODES.differ
     return { json: toJson(verdict, seconds), text: toText(verdict, seconds), exitCode }
   } catch (error) {
+    if (isNoBusiness(error)) throw error
     const code = error instanceof CommandError ? error.code : 'not_compared'
     const message = deps.signal.aborted ? 'stopped before the end' : messageOf(error)
     return {
