@@ -28,9 +28,8 @@ export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt,
     if (contact) recordEvent(deciding, contact, event, holder?.fromAt !== visitor.lastFrom)
     else keepForVisitor(deciding, fact.visitorId, { eventId: deciding.newId(), ...event })
   }
-  const interpreted = { type: fact.meaning.type, countedRevenue: 0 }
   const warnings = visitor.crowded && !deduped ? [...fact.warnings, NOT_KEPT] : fact.warnings
-  return { contactId, isNew: false, deduped, interpreted, warnings }
+  return { contactId, deduped, warnings }
 }
 
 const NOT_KEPT = `the event was not kept: over ${MOST_CONTACTS} contacts were identified with its visitorId`

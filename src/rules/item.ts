@@ -41,8 +41,10 @@ export interface EventDecision {
   warnings: string[]
 }
 /** `contactId` is null while nobody has identified the visitor. */
-export interface BrowserDecision extends Omit<EventDecision, 'contactId'> {
+export interface BrowserDecision {
   contactId: string | null
+  deduped: boolean
+  warnings: string[]
 }
 export interface IdentifyDecision {
   contactId: string

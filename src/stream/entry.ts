@@ -78,9 +78,11 @@ export interface TrackAnswer {
   /** All of them, the front door's first; empty when there is nothing to say. */
   warnings: string[]
 }
-/** `contactId` is null while nobody has identified the visitor. */
-export interface BrowserAnswer extends Omit<TrackAnswer, 'contactId'> {
+/** `contactId` is null while nobody has identified the visitor. What the event means the front door knows itself. */
+export interface BrowserAnswer {
   contactId: string | null
+  deduped: boolean
+  warnings: string[]
 }
 export type BatchItemAnswer =
   | { index: number; deduped: boolean; warnings: string[] }
