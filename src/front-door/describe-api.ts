@@ -12,8 +12,8 @@ export interface Operation {
   query?: Record<string, { schema: object; description: string }>
   /** `media`: what it may be sent as; JSON alone when left out. */
   body?: { schema: TSchema; example: object; media?: readonly string[] }
-  /** Successes by status. */
-  replies: Record<number, { description: string; data: TSchema; example: object }>
+  /** Successes by status; `message` and `example` are those of one answer. */
+  replies: Record<number, { message: string; description: string; data: TSchema; example: object }>
   errors: readonly ErrorCode[]
 }
 
@@ -86,13 +86,14 @@ function describeParameters(path: string, operation: Operation): Document[] {
   return [...inPath, ...inQuery, ...(202 in replies && takesSecretKey(operation) ? [PREFER] : [])]
 }
 
-function describeReply({ description, data, example }: Operation['replies'][number], headers: Document): Document {
+function describeReply(reply: Operation['replies'][number], headers: Document): Document {
+  const { message, description, data, example } = reply
   const schema = {
     type: 'object',
     required: ['success', 'message', 'data'],
     properties: { success: { const: true }, message: { type: 'string' }, data },
   }
-  const whole = { success: true, message: description, data: example }
+  const whole = { success: true, message, data: example }
   return { description, headers, content: { 'application/json': { schema, example: whole } } }
 }
 

@@ -10,6 +10,8 @@ import { AttributionData } from '../reply-schemas.ts'
 
 const DEFAULT_MS = 30 * 86_400_000
 
+const FOUND = 'What brought it, most revenue first.'
+
 /** A repeat would take as much. */
 const TOO_MUCH = {
   message: 'This takes too long or too much memory: ask for a shorter time.',
@@ -24,7 +26,7 @@ async function getAttribution(door: Door, call: Call): Promise<Reply> {
   if (!found) throw new RequestError('unavailable')
   const { model, from, to } = asked
   const data = { model, from: new Date(from).toISOString(), to: new Date(to).toISOString(), ...found }
-  return { message: 'What brought it, most revenue first.', data }
+  return { message: FOUND, data }
 }
 
 function readQuery(query: URLSearchParams, now: number): { model: AttributionModel; from: number; to: number } {
@@ -65,6 +67,7 @@ export const attributionRoute: Route = {
     },
     replies: {
       200: {
+        message: FOUND,
         description: 'Most revenue first; at most 1,000 rows.',
         data: AttributionData,
         example: {

@@ -20,8 +20,10 @@ async function capture(door: Door, call: Call): Promise<Reply> {
     await chargeVisitor(door, call, business, read.visitorId, ROAD)
     await submit(door, call, business.id, read)
   }
-  return { message: 'What was captured is received.', data: { received: read.hits.length } }
+  return { message: RECEIVED, data: { received: read.hits.length } }
 }
+
+const RECEIVED = 'What was captured is received.'
 
 /** Nobody waits for a worker: what is on the road is kept, and none of it changes a contact. */
 async function submit(door: Door, call: Call, businessId: string, capture: Capture): Promise<void> {
@@ -62,7 +64,7 @@ export const browserCaptureRoute: Route = {
         ],
       },
     },
-    replies: { 200: { description: 'It is kept.', data: CaptureData, example: { received: 1 } } },
+    replies: { 200: { message: RECEIVED, description: 'It is kept.', data: CaptureData, example: { received: 1 } } },
     errors: PAGE_ERRORS,
   },
 }

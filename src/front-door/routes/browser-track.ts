@@ -33,17 +33,18 @@ async function submit(door: Door, call: Call, businessId: string, fact: BrowserF
   return recorded === null ? queued(fact) : answer(fact, recorded)
 }
 
-type Outcome = Pick<BrowserAnswer, 'contactId' | 'deduped' | 'warnings'>
+const TAKEN = 'The event is taken.'
+const KEPT = 'The event is kept and will be recorded once.'
 
-function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings }: Outcome): Reply {
+function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings }: BrowserAnswer): Reply {
   const data = { contactId, event: fact.event, isNew: false, deduped, interpreted: interpretedOf(fact) }
-  const message = deduped ? 'The event had been taken before.' : 'The event is taken.'
+  const message = deduped ? 'The event had been taken before.' : TAKEN
   return { message, data: { ...data, ...withWarnings(warnings) } }
 }
 
 function queued(fact: BrowserFact): Reply {
   const data = { queued: true, event: fact.event, interpreted: interpretedOf(fact) }
-  return { status: 202, message: 'The event is kept and will be recorded once.', data }
+  return { status: 202, message: KEPT, data }
 }
 
 const interpretedOf = ({ meaning }: ReadBrowserEvent) => ({ type: meaning.type, countedRevenue: 0 })
@@ -77,11 +78,13 @@ export const browserTrackRoute: Route = {
     },
     replies: {
       200: {
+        message: TAKEN,
         description: 'Taken. `contactId` is null while nobody has identified the visitor, or too many have.',
         data: BrowserTrackData,
         example: { contactId: null, event: 'form_submitted', isNew: false, deduped: false, interpreted },
       },
       202: {
+        message: KEPT,
         description: 'Kept, and applied once: now or in a moment.',
         data: QueuedTrackData,
         example: { queued: true, event: 'form_submitted', interpreted },

@@ -11,6 +11,11 @@ import { readId } from '../read-id.ts'
 import { CampaignData, CampaignsData } from '../reply-schemas.ts'
 import { CampaignSchema } from '../schemas.ts'
 
+const DRAFTED = 'The campaign is a draft.'
+const LISTED = 'The campaigns.'
+const READ = 'The campaign.'
+const PUBLISHED = 'The campaign is published.'
+
 const checkCampaign = compileCheck(CampaignSchema)
 
 async function postCampaign(door: Door, call: Call): Promise<Reply> {
@@ -21,21 +26,21 @@ async function postCampaign(door: Door, call: Call): Promise<Reply> {
   if (unclean.length > 0) throw invalidRequest(unclean)
   const drafted = { name, triggerEvent: trigger.event, canEnterAgain, goalEvent: goal?.event ?? null }
   return {
-    message: 'The campaign is a draft.',
+    message: DRAFTED,
     data: { campaign: await createCampaign(door.sql, businessId, drafted) },
   }
 }
 
 async function getCampaigns(door: Door, call: Call): Promise<Reply> {
   const { id: businessId } = await admitReader(door, call)
-  return { message: 'The campaigns.', data: { campaigns: await listCampaigns(door.sql, businessId) } }
+  return { message: LISTED, data: { campaigns: await listCampaigns(door.sql, businessId) } }
 }
 
 async function getCampaign(door: Door, call: Call): Promise<Reply> {
   const { id: businessId } = await admitReader(door, call)
   const campaign = await readCampaign(door.sql, businessId, requireId(call))
   if (campaign === null) throw new RequestError('not_found')
-  return { message: 'The campaign.', data: { campaign } }
+  return { message: READ, data: { campaign } }
 }
 
 async function postPublish(door: Door, call: Call): Promise<Reply> {
@@ -47,7 +52,7 @@ async function postPublish(door: Door, call: Call): Promise<Reply> {
     case 'goal_is_trigger':
       throw invalidRequest([{ path: 'goal.event', message: 'goal.event must differ from trigger.event' }])
     case 'published':
-      return { message: 'The campaign is published.', data: { campaign: published.campaign } }
+      return { message: PUBLISHED, data: { campaign: published.campaign } }
   }
 }
 
@@ -58,7 +63,12 @@ function requireId(call: Call): string {
 }
 
 const { name, trigger, goal } = CAMPAIGN_EXAMPLE
-const campaignReply = { description: 'The campaign.', data: CampaignData, example: { campaign: CAMPAIGN_EXAMPLE } }
+const campaignReply = (message: string, campaign = CAMPAIGN_EXAMPLE) => ({
+  message,
+  description: 'The campaign.',
+  data: CampaignData,
+  example: { campaign },
+})
 
 export const campaignRoutes: readonly Route[] = [
   {
@@ -70,7 +80,7 @@ export const campaignRoutes: readonly Route[] = [
       tag: 'Campaigns',
       key: 'secret',
       body: { schema: CampaignSchema, example: { name, trigger, canEnterAgain: false, goal } },
-      replies: { 200: campaignReply },
+      replies: { 200: campaignReply(DRAFTED) },
       errors: BODY_ERRORS,
     },
   },
@@ -83,7 +93,12 @@ export const campaignRoutes: readonly Route[] = [
       tag: 'Campaigns',
       key: 'secret',
       replies: {
-        200: { description: 'Oldest first.', data: CampaignsData, example: { campaigns: [CAMPAIGN_EXAMPLE] } },
+        200: {
+          message: LISTED,
+          description: 'Oldest first.',
+          data: CampaignsData,
+          example: { campaigns: [CAMPAIGN_EXAMPLE] },
+        },
       },
       errors: KEYED_ERRORS,
     },
@@ -96,7 +111,7 @@ export const campaignRoutes: readonly Route[] = [
       summary: 'Read a campaign',
       tag: 'Campaigns',
       key: 'secret',
-      replies: { 200: campaignReply },
+      replies: { 200: campaignReply(READ) },
       errors: [...KEYED_ERRORS, 'not_found'],
     },
   },
@@ -111,7 +126,7 @@ export const campaignRoutes: readonly Route[] = [
         'trigger is refused. Publishing again changes nothing.',
       tag: 'Campaigns',
       key: 'secret',
-      replies: { 200: campaignReply },
+      replies: { 200: campaignReply(PUBLISHED, { ...CAMPAIGN_EXAMPLE, status: 'published' }) },
       errors: [...KEYED_ERRORS, 'invalid_request', 'not_found'],
     },
   },

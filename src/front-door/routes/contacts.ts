@@ -18,12 +18,17 @@ import { readId } from '../read-id.ts'
 import { cursorFault, PAGE_QUERY, queryOf, readPage } from '../read-page.ts'
 import { ContactData, ContactsData, IdentificationsData, TimelineData } from '../reply-schemas.ts'
 
+const CONTACT = 'The contact.'
+const FOUND = 'One contact was found.'
+const TIMELINE = 'The timeline, newest first.'
+const IDENTIFICATIONS = 'The identify calls, newest first.'
+
 async function getContact(door: Door, call: Call): Promise<Reply> {
   const { id: businessId, currency } = await admitReader(door, call)
   const contactId = readId(call.params['contactId'])
   const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
   if (!contact) throw noContact()
-  return { message: 'The contact.', data: { contact: await withEngagement(door, businessId, contact) } }
+  return { message: CONTACT, data: { contact: await withEngagement(door, businessId, contact) } }
 }
 
 async function findContacts(door: Door, call: Call): Promise<Reply> {
@@ -33,7 +38,7 @@ async function findContacts(door: Door, call: Call): Promise<Reply> {
   const contactId = identity && (await findContact(door.sql, businessId, identity))
   const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
   return contact
-    ? { message: 'One contact was found.', data: { contacts: [await withEngagement(door, businessId, contact)] } }
+    ? { message: FOUND, data: { contacts: [await withEngagement(door, businessId, contact)] } }
     : { message: 'No contact was found.', data: { contacts: [] } }
 }
 
@@ -61,7 +66,7 @@ async function getTimeline(door: Door, call: Call): Promise<Reply> {
   const timeline = await readTimeline(door, { businessId, contactIds, ...page })
   if (timeline === 'invalid_cursor') throw cursorFault()
   if (timeline === 'unavailable') throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
-  return { message: 'The timeline, newest first.', data: timeline }
+  return { message: TIMELINE, data: timeline }
 }
 
 async function getIdentifications(door: Door, call: Call): Promise<Reply> {
@@ -70,7 +75,7 @@ async function getIdentifications(door: Door, call: Call): Promise<Reply> {
   const { contactIds } = await requireContact(door, call, businessId)
   const listed = await listIdentifications(door.sql, { businessId, contactIds, ...page })
   if (listed === null) throw cursorFault()
-  return { message: 'The identify calls, newest first.', data: listed }
+  return { message: IDENTIFICATIONS, data: listed }
 }
 
 async function requireContact(door: Door, call: Call, businessId: string): Promise<ResolvedContact> {
@@ -97,7 +102,12 @@ export const contactRoutes: readonly Route[] = [
         platformCustomerId: { schema: text, description: 'Your own user id.' },
       },
       replies: {
-        200: { description: 'None or one.', data: ContactsData, example: { contacts: [CONTACT_EXAMPLE] } },
+        200: {
+          message: FOUND,
+          description: 'None or one.',
+          data: ContactsData,
+          example: { contacts: [CONTACT_EXAMPLE] },
+        },
       },
       errors: [...KEYED_ERRORS, 'invalid_request'],
     },
@@ -111,7 +121,14 @@ export const contactRoutes: readonly Route[] = [
       description: 'An id that was merged answers with its survivor.',
       tag: 'Contacts',
       key: 'secret',
-      replies: { 200: { description: 'The contact.', data: ContactData, example: { contact: CONTACT_EXAMPLE } } },
+      replies: {
+        200: {
+          message: CONTACT,
+          description: 'The contact.',
+          data: ContactData,
+          example: { contact: CONTACT_EXAMPLE },
+        },
+      },
       errors: [...KEYED_ERRORS, 'not_found'],
     },
   },
@@ -126,7 +143,12 @@ export const contactRoutes: readonly Route[] = [
       key: 'secret',
       query: PAGE_QUERY,
       replies: {
-        200: { description: 'A page.', data: TimelineData, example: { events: [EVENT_EXAMPLE], nextCursor: null } },
+        200: {
+          message: TIMELINE,
+          description: 'A page.',
+          data: TimelineData,
+          example: { events: [EVENT_EXAMPLE], nextCursor: null },
+        },
       },
       errors: [...KEYED_ERRORS, 'invalid_request', 'not_found'],
     },
@@ -142,6 +164,7 @@ export const contactRoutes: readonly Route[] = [
       query: PAGE_QUERY,
       replies: {
         200: {
+          message: IDENTIFICATIONS,
           description: 'A page.',
           data: IdentificationsData,
           example: {

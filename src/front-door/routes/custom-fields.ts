@@ -3,9 +3,11 @@ import { admitReader } from '../admit-reader.ts'
 import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
 import { CustomFieldsData } from '../reply-schemas.ts'
 
+const FIELDS = 'The custom fields.'
+
 async function getCustomFields(door: Door, call: Call): Promise<Reply> {
   const { id: businessId } = await admitReader(door, call)
-  return { message: 'The custom fields.', data: { customFields: await listCustomFields(door.sql, businessId) } }
+  return { message: FIELDS, data: { customFields: await listCustomFields(door.sql, businessId) } }
 }
 
 export const customFieldsRoute: Route = {
@@ -18,6 +20,7 @@ export const customFieldsRoute: Route = {
     key: 'secret',
     replies: {
       200: {
+        message: FIELDS,
         description: 'Oldest first; at most 500.',
         data: CustomFieldsData,
         example: { customFields: [{ key: 'plan', type: 'Text', createdAt: '2026-03-01T09:30:00.120Z' }] },

@@ -45,15 +45,13 @@ async function submit(door: Door, call: Call, business: Business, keyed: boolean
   return answer === null ? QUEUED : identified(answer)
 }
 
-const QUEUED: Reply = {
-  status: 202,
-  message: 'The identification is kept and will be applied once.',
-  data: { queued: true },
-}
+const CREATED = 'The contact was created.'
+const KEPT = 'The identification is kept and will be applied once.'
+const QUEUED: Reply = { status: 202, message: KEPT, data: { queued: true } }
 
 function identified({ contactId, isNew, linkedVisitor, subscriptions, warnings }: IdentifyAnswer): Reply {
   const data = { contactId, isNew, linkedVisitor, subscriptions, ...withWarnings(warnings) }
-  return { message: isNew ? 'The contact was created.' : 'The contact was found.', data }
+  return { message: isNew ? CREATED : 'The contact was found.', data }
 }
 
 export const identifyRoute: Route = {
@@ -75,6 +73,7 @@ export const identifyRoute: Route = {
     },
     replies: {
       200: {
+        message: CREATED,
         description: 'The contact.',
         data: IdentifyData,
         example: {
@@ -84,7 +83,7 @@ export const identifyRoute: Route = {
           subscriptions: { email: false, sms: false, whatsapp: false, push: false },
         },
       },
-      202: { description: 'Kept, and applied once.', data: QueuedData, example: { queued: true } },
+      202: { message: KEPT, description: 'Kept, and applied once.', data: QueuedData, example: { queued: true } },
     },
     errors: [...WRITE_ERRORS, 'identity_required', 'origin_not_allowed'],
   },

@@ -26,7 +26,7 @@ async function putSubscriptions(door: Door, call: Call): Promise<Reply> {
   if (answer === null) return QUEUED
   if (answer.contactId === null) throw noContact()
   const { contactId: survivor, subscriptions } = answer
-  return { message: 'The choice is recorded.', data: { contactId: survivor, subscriptions } }
+  return { message: RECORDED, data: { contactId: survivor, subscriptions } }
 }
 
 const NO_CHANNEL = { path: '', message: 'at least one of email, sms, whatsapp and push is required' }
@@ -40,11 +40,19 @@ async function eraseContact(door: Door, call: Call): Promise<Reply> {
   if (answer === null) return QUEUED
   if (answer.contactId === null) throw noContact()
   await scrubOutbox(door.sql, businessId, answer.erasedIds ?? [answer.contactId])
-  return { message: 'The person is erased.', data: { contactId: answer.contactId } }
+  return { message: ERASED, data: { contactId: answer.contactId } }
 }
 
-const QUEUED: Reply = { status: 202, message: 'The request is kept and will be applied.', data: { queued: true } }
-const queuedReply = { description: 'Kept, and applied in a moment.', data: QueuedData, example: { queued: true } }
+const RECORDED = 'The choice is recorded.'
+const ERASED = 'The person is erased.'
+const KEPT = 'The request is kept and will be applied.'
+const QUEUED: Reply = { status: 202, message: KEPT, data: { queued: true } }
+const queuedReply = {
+  message: KEPT,
+  description: 'Kept, and applied in a moment.',
+  data: QueuedData,
+  example: { queued: true },
+}
 
 function requireId(call: Call): string {
   const id = readId(call.params['contactId'])
@@ -66,6 +74,7 @@ export const manageContactRoutes: readonly Route[] = [
       body: { schema: SubscriptionsSchema, example: { email: true, method: 'signup form' } },
       replies: {
         200: {
+          message: RECORDED,
           description: 'All channels as they are now.',
           data: SubscriptionsData,
           example: { contactId, subscriptions },
@@ -86,7 +95,12 @@ export const manageContactRoutes: readonly Route[] = [
       tag: 'Contacts',
       key: 'secret',
       replies: {
-        200: { description: 'Erased from Postgres; ClickHouse follows.', data: ErasedData, example: { contactId } },
+        200: {
+          message: ERASED,
+          description: 'Erased from Postgres; ClickHouse follows.',
+          data: ErasedData,
+          example: { contactId },
+        },
         202: queuedReply,
       },
       errors: [...KEYED_ERRORS, 'not_found', 'outcome_unknown'],

@@ -57,6 +57,9 @@ function readItem(event: unknown, business: Business, now: number): { fact: Even
   return readEvent(event, business, now)
 }
 
+const RECORDED = 'The batch is recorded.'
+const KEPT = 'The batch is kept and will be recorded once.'
+
 function recorded(received: number, refused: Failure[], answers: readonly BatchItemAnswer[]): Reply {
   const applied = answers.filter((answer) => 'deduped' in answer)
   const failures = inOrder([...refused, ...answers.filter((answer) => 'error' in answer)])
@@ -66,7 +69,7 @@ function recorded(received: number, refused: Failure[], answers: readonly BatchI
     .flatMap(({ index, warnings }) => warnings.map((warning) => `item ${index}: ${warning}`))
     .slice(0, MAX_WARNINGS)
   return {
-    message: describeFailures('The batch is recorded.', failures.length, received),
+    message: describeFailures(RECORDED, failures.length, received),
     data: {
       received,
       recorded: applied.length - deduped,
@@ -83,7 +86,7 @@ function queued(received: number, failures: Failure[]): Reply {
   const refused = failures.length === 0 ? {} : { failed: failures.length, failures }
   return {
     status: 202,
-    message: describeFailures('The batch is kept and will be recorded once.', failures.length, received),
+    message: describeFailures(KEPT, failures.length, received),
     data: { queued: true, received, ...refused },
   }
 }
@@ -123,11 +126,13 @@ export const trackBatchRoute: Route = {
     },
     replies: {
       200: {
+        message: RECORDED,
         description: 'Answered as a whole, also when items failed.',
         data: BatchData,
         example: { received: 1, recorded: 1, deduped: 0, failed: 0, failures: [] },
       },
       202: {
+        message: KEPT,
         description: 'Kept, and applied once. `failures` tells of items that were refused at once.',
         data: QueuedBatchData,
         example: { queued: true, received: 1 },

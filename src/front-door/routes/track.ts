@@ -31,9 +31,12 @@ async function track(door: Door, call: Call): Promise<Reply> {
   return answer === null ? queued(fact) : recorded(fact, answer)
 }
 
+const RECORDED = 'The event is recorded.'
+const KEPT = 'The event is kept and will be recorded once.'
+
 function recorded({ event }: EventFact, answer: TrackAnswer): Reply {
   const { contactId, isNew, deduped, interpreted, warnings } = answer
-  const message = deduped ? 'The event had been recorded before.' : 'The event is recorded.'
+  const message = deduped ? 'The event had been recorded before.' : RECORDED
   return { message, data: { contactId, event, isNew, deduped, interpreted, ...withWarnings(warnings) } }
 }
 
@@ -41,7 +44,7 @@ function queued({ event, meaning }: EventFact): Reply {
   const interpreted = { type: meaning.type, countedRevenue: amountToNumber(meaning.counted) }
   return {
     status: 202,
-    message: 'The event is kept and will be recorded once.',
+    message: KEPT,
     data: { queued: true, event, interpreted },
   }
 }
@@ -68,6 +71,7 @@ export const trackRoute: Route = {
     },
     replies: {
       200: {
+        message: RECORDED,
         description: 'Recorded, or recorded before (`deduped`): it survives the death of any process.',
         data: TrackData,
         example: {
@@ -79,6 +83,7 @@ export const trackRoute: Route = {
         },
       },
       202: {
+        message: KEPT,
         description: 'Kept, and applied once: now or in a moment.',
         data: QueuedTrackData,
         example: { queued: true, event: 'invoice_paid', interpreted },

@@ -1,0 +1,76 @@
+/** Whoever sends what the OpenAPI description gives as an example is told what it says. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { API_ROUTES } from '../../src/front-door/app.ts'
+import type { Operation } from '../../src/front-door/describe-api.ts'
+import { type FrontDoor, runFrontDoor } from '../../src/main.ts'
+import { openService, type Service } from '../support/service.ts'
+import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
+import { BROWSER, speakTo } from './door-support.ts'
+import { dataOf } from './reply-shape.ts'
+
+interface Described {
+  method: string
+  path: string
+  operation: Operation
+}
+const described: Described[] = API_ROUTES.flatMap(({ method, path, operation }) =>
+  operation === null ? [] : [{ method, path, operation }],
+)
+const answering = (status: number) => described.filter(({ operation }) => status in operation.replies)
+const [identify] = described.filter(({ path }) => path === '/api/sdk/identify')
+
+/** Sends the example, of this business and with these ids, and holds the answer to what is said of it. */
+async function send(url: string, business: TestBusiness, ids: Record<string, string>, one: Described, status: number) {
+  const { method, path, operation } = one
+  const { businessId, secretKey } = business
+  const query = 'email' in (operation.query ?? {}) ? '?email=ada@example.com' : ''
+  const example = operation.body?.example
+  const answer = await speakTo(url)(method, path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? '') + query, {
+    ...(operation.key !== 'publishable' && { key: secretKey }),
+    ...(example && { json: 'businessId' in example ? { ...example, businessId } : example }),
+    headers: BROWSER,
+  })
+  const { data, message } = operation.replies[status]!
+  expect([answer.status, answer.body.message]).toEqual([status, message])
+  return dataOf(data, answer, status)
+}
+
+describe('with workers', () => {
+  let service: Service
+  let business: TestBusiness
+  const ids: Record<string, string> = {}
+  beforeAll(async () => {
+    service = await openService()
+    business = await createBusiness(service.sql)
+    // Before anybody else speaks of the person: the example is of one who is new.
+    const { contactId } = await send(service.url, business, ids, identify!, 200)
+    ids['contactId'] = String(contactId)
+  })
+  afterAll(() => service?.close())
+
+  const others = answering(200).filter((one) => one !== identify)
+  const inOrder = others.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
+  it.each(inOrder)('$method $path', async (one) => {
+    const { campaign } = await send(service.url, business, ids, one, 200)
+    if (campaign) ids['campaignId'] = (campaign as { campaignId: string }).campaignId
+  })
+})
+
+describe('without workers', () => {
+  let stack: Stack
+  let door: FrontDoor
+  let business: TestBusiness
+  beforeAll(async () => {
+    stack = await openStack({ ANSWER_TIMEOUT_MS: '50' })
+    door = await runFrontDoor(stack.config)
+    business = await createBusiness(stack.sql)
+  })
+  afterAll(async () => {
+    await door?.close()
+    await stack?.close()
+  })
+
+  it.each(answering(202))('$method $path', async (one) => {
+    await send(door.url, business, { contactId: crypto.randomUUID() }, one, 202)
+  })
+})
