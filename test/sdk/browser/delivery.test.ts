@@ -214,3 +214,27 @@ describe('a service', () => {
     expect(Math.max(...batches)).toBeLessThanOrEqual(50)
   })
 })
+
+it.each([
+  [19_999, true],
+  [20_000, false],
+])('a call of %i characters outlives its page: %s', async (characters, outlives) => {
+  const { page } = await web.visit()
+  await open(page)
+  await page.evaluate(`
+    window.seen = []
+    const real = fetch
+    window.fetch = (url, init) => {
+      if (url.endsWith('/track')) seen.push([init.body.length, init.keepalive])
+      return real(url, init)
+    }`)
+  // How many digits the ages in a body have is seen only when it is sent.
+  for (let [calls, missing, padding] = [1, characters, 0]; missing !== 0; calls += 1) {
+    await page.evaluate(`sluice.track('large', { text: 'x'.repeat(${padding}) })`)
+    const last = await until(() => page.evaluate<[number, boolean] | false>(`seen.length === ${calls} && seen.at(-1)`))
+    missing = characters - last[0]
+    padding += missing
+    expect(last).toEqual([last[0], missing === 0 ? outlives : last[0] < 20_000])
+  }
+  await until(() => settled(page))
+})
