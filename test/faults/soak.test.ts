@@ -1,6 +1,6 @@
 /** When a soak says that something grows. */
 import { expect, it } from 'vitest'
-import { findTrends } from './soak/find-growth.ts'
+import { findTrends } from './find-trends.ts'
 import type { Figures } from './soak/read-figures.ts'
 
 const growing = (values: number[], name = 'redis MiB') =>

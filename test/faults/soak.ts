@@ -5,7 +5,7 @@ import { table } from '../../src/admin/show-help.ts'
 import { type Report, type Scenario, runScenarios } from './run-scenario.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 import { seeded } from './seeded.ts'
-import { findTrends } from './soak/find-growth.ts'
+import { findTrends } from './find-trends.ts'
 import { type Figures, MEMORY, readFigures } from './soak/read-figures.ts'
 import { openWorld } from './world.ts'
 

@@ -10,7 +10,8 @@ export interface Crowd<Ticket> {
 }
 
 export interface Outcomes<Ticket> {
-  answered(ticket: Ticket, status: number): void
+  /** The bytes of the answer stay as they are during the call alone. */
+  answered(ticket: Ticket, status: number, answer: Buffer): void
   /** The connection ended before the answer; another takes its place. */
   broken(ticket: Ticket): void
 }
@@ -23,12 +24,12 @@ export async function openCrowd<Ticket>(url: URL, size: number, outcomes: Outcom
 
   const open = async (): Promise<void> => {
     const connection = await connect(url, {
-      onAnswer(status) {
+      onAnswer(status, answer) {
         const ticket = busy.get(connection)
         if (ticket === undefined) throw new Error('An answer that nobody asked for')
         busy.delete(connection)
         free.add(connection)
-        outcomes.answered(ticket, status)
+        outcomes.answered(ticket, status, answer)
       },
       onEnd() {
         const ticket = busy.get(connection)

@@ -1,9 +1,9 @@
 /** Sends by the clock, whatever the answers, over connections that are open already: what cannot be sent waits here as a number. */
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Connection, connect } from '../../bench/generator/connection.ts'
+import { openCrowd } from '../../bench/generator/crowd.ts'
 import type { OverloadPlan, OverloadResult } from './plan.ts'
-import { type OverloadTally, createOverloadTally } from './tally.ts'
+import { createOverloadTally } from './tally.ts'
 
 const TICK_MS = 1
 /** For the answers that are still out at the end. */
@@ -11,95 +11,54 @@ const PATIENCE_MS = 30_000
 /** Without a rate: more than any machine does. */
 const FASTEST = 100_000
 
-interface Lane {
-  connection: Connection
-  /** The request under way, counted from 0, and when it was sent. */
-  n: number | undefined
+/** The number of a request, counted from 0, and when it was sent. */
+interface Ticket {
+  n: number
   sentAt: number
 }
 
 export async function prepareLoad(plan: OverloadPlan): Promise<{ run(): Promise<OverloadResult> }> {
   const most = Math.ceil((plan.rate ?? FASTEST) * plan.seconds)
   const tally = createOverloadTally(most)
-  const crowd = createCrowd(plan, tally)
-  for (let at = 0; at < plan.connections; at += 1) await crowd.connect()
+  const url = new URL(plan.url)
+  const heads = plan.keys.map((key) => headsOf(url, key))
+  let started = Infinity
+  let sent = 0
+
+  const elapsed = () => performance.now() - started
+  const isOver = () => elapsed() >= plan.seconds * 1000
+  const due = (): number => {
+    if (isOver()) return 0
+    return plan.rate === undefined ? most : Math.min(most, Math.ceil((plan.rate * elapsed()) / 1000))
+  }
+  const crowd = await openCrowd<Ticket>(url, plan.connections, {
+    answered({ n, sentAt }, status, answer) {
+      tally.answered(n, status, answer, performance.now() - sentAt)
+      sendDue()
+    },
+    broken: ({ n }) => tally.broken(n),
+  })
+  function sendDue(): void {
+    for (const dueNow = due(); sent < dueNow && crowd.free() > 0; sent += 1) {
+      const body = bodyOf(plan.first + sent)
+      const request = `${headOf(heads, sent)}${body.length}\r\n\r\n${body}`
+      crowd.send(request, { n: sent, sentAt: performance.now() })
+    }
+  }
+
   return {
     async run() {
-      const started = performance.now()
-      const elapsed = () => performance.now() - started
-      const isOver = () => elapsed() >= plan.seconds * 1000
-      crowd.begin(() => {
-        if (isOver()) return 0
-        return plan.rate === undefined ? most : Math.min(most, Math.ceil((plan.rate * elapsed()) / 1000))
-      })
+      started = performance.now()
       while (!isOver()) {
-        crowd.sendDue()
+        sendDue()
         await sleep(TICK_MS)
       }
       const ms = elapsed()
-      while (crowd.open() > 0 && elapsed() < ms + PATIENCE_MS) await sleep(TICK_MS)
-      const result = tally.result(ms / 1000, crowd.sent())
+      while (crowd.underWay() > 0 && elapsed() < ms + PATIENCE_MS) await sleep(TICK_MS)
+      const result = tally.result(ms / 1000, sent)
       await writeFile(plan.outcomesFile, tally.outcomes.subarray(0, result.sent))
       return result
     },
-  }
-}
-
-function createCrowd(plan: OverloadPlan, tally: OverloadTally) {
-  const url = new URL(plan.url)
-  const heads = plan.keys.map((key) => headsOf(url, key))
-  const idle: Lane[] = []
-  let sent = 0
-  let open = 0
-  let due = (): number => 0
-
-  const sendDue = (): void => {
-    const most = due()
-    while (sent < most) {
-      const lane = idle.pop()
-      if (!lane) return
-      const body = bodyOf(plan.first + sent)
-      Object.assign(lane, { n: sent, sentAt: performance.now() })
-      lane.connection.send(`${headOf(heads, sent)}${body.length}\r\n\r\n${body}`)
-      sent += 1
-      open += 1
-    }
-  }
-  const take = (lane: Lane): number | undefined => {
-    const { n } = lane
-    lane.n = undefined
-    if (n !== undefined) open -= 1
-    return n
-  }
-  const onAnswer = (lane: Lane, status: number, answer: Buffer): void => {
-    const n = take(lane)
-    if (n === undefined) throw new Error('An answer that nobody asked for')
-    tally.answered(n, status, answer, performance.now() - lane.sentAt)
-    idle.push(lane)
-    sendDue()
-  }
-  const onEnd = (lane: Lane): void => {
-    const n = take(lane)
-    if (n !== undefined) tally.broken(n)
-    const at = idle.indexOf(lane)
-    if (at !== -1) idle.splice(at, 1)
-    void connectLane().catch(() => undefined)
-  }
-  const connectLane = async (): Promise<void> => {
-    const connection = await connect(url, {
-      onAnswer: (status, answer) => onAnswer(lane, status, answer),
-      onEnd: () => onEnd(lane),
-    })
-    const lane: Lane = { connection, n: undefined, sentAt: 0 }
-    idle.push(lane)
-  }
-  return {
-    connect: connectLane,
-    /** `dueNow`: how many should have been sent by now. */
-    begin: (dueNow: () => number) => void (due = dueNow),
-    sendDue,
-    sent: () => sent,
-    open: () => open,
   }
 }
 

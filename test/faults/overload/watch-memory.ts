@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readMemory } from '../../bench/process-tree.ts'
+import { findTrends, type Trend } from '../find-trends.ts'
+import { MEMORY } from '../soak/read-figures.ts'
 import type { World } from '../world.ts'
 
 const NAMES = ['front-door', 'workers-a', 'workers-b', 'redis', 'postgres', 'clickhouse'] as const
@@ -43,27 +45,20 @@ export async function watchMemory(world: World): Promise<MemoryWatch> {
 }
 
 const MEBIBYTE = 1024 * 1024
-/** What garbage that was not collected yet, merges of ClickHouse and caches may add, once all are warm. */
-const MARGIN = { bytes: 64 * MEBIBYTE, share: 0.25 }
 
-/**
- * The processes whose memory went on growing, each with how much, in words. The first third is for warming up; of the
- * other two the medians are compared.
- */
-export function findGrowth(memory: Memory[]): string[] {
-  const third = Math.floor(memory.length / 3)
-  return NAMES.flatMap((name) => {
-    const bytes = memory.map((one) => one.bytes[name])
-    const before = medianOf(bytes.slice(third, 2 * third))
-    const after = medianOf(bytes.slice(2 * third))
-    const isFlat = after <= before * (1 + MARGIN.share) + MARGIN.bytes
-    return isFlat ? [] : [`${name} from ${inMebibytes(before)} to ${inMebibytes(after)} MiB`]
-  })
-}
+const trendsOf = (memory: Memory[]): Trend[] =>
+  findTrends(
+    memory.map(({ bytes }) => Object.fromEntries(NAMES.map((name) => [`${name} ${MEMORY}`, bytes[name] / MEBIBYTE]))),
+  )
 
-const medianOf = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0
-const inMebibytes = (bytes: number): number => Math.round(bytes / MEBIBYTE)
+/** The processes whose memory went on growing, each with how much, in words. */
+export const findGrowth = (memory: Memory[]): string[] =>
+  trendsOf(memory)
+    .filter(({ isGrowing }) => isGrowing)
+    .map(({ name, before, after }) => `${name} from ${Math.round(before)} to ${Math.round(after)}`)
 
 /** The most that each process had. */
 export const describePeaks = (memory: Memory[]): string =>
-  NAMES.map((name) => `${name} ${inMebibytes(Math.max(...memory.map(({ bytes }) => bytes[name])))}`).join(', ')
+  trendsOf(memory)
+    .map(({ name, most }) => `${name} ${Math.round(most)}`)
+    .join(', ')

@@ -125,7 +125,7 @@ function checkMemory({ check, note }: Stage, memory: Memory[]): void {
   const [before = 0, ...data] = memory.map(({ redisData }) => redisData)
   const most = allPartitions(PARTITIONS).length * LIMITS.backlogBytes * 2 + REDIS_SPARE_BYTES
   check(Math.max(...data) - before < most, `Redis holds ${Math.max(...data)} bytes, ${before} before`)
-  note(`memory in MiB at most: ${describePeaks(memory)}`)
+  note(`memory at most: ${describePeaks(memory)}`)
 }
 
 function tellRates({ note }: Stage, sustainable: number, { sent, seconds, counts, accepted, refused }: OverloadResult) {

@@ -1,5 +1,5 @@
 /** Whether a figure goes up and up. Pure. */
-import { type Figures, MEMORY } from './read-figures.ts'
+import { type Figures, MEMORY } from './soak/read-figures.ts'
 
 /** Fewer readings tell nothing: a process is warm only after a while, and is started anew now and then. */
 const FEWEST = 9
