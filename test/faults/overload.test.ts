@@ -1,11 +1,19 @@
-/** The parts of the overload scenario that judge. */
+/** The parts of the overload scenario that send and judge. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { compareMarks } from './overload/compare-marks.ts'
 import { OUTCOME } from './overload/plan.ts'
+import { prepareLoad } from './overload/send-load.ts'
 import { createOverloadTally } from './overload/tally.ts'
 import { type Memory, findGrowth } from './overload/watch-memory.ts'
 
 const { answered, queued, refused, unknown } = OUTCOME
+const FIRST = 1000
 const bytes = (...numbers: number[]) => new Uint8Array(numbers)
 const compare = (outcome: number, postgres: number, clickhouse: number) =>
   compareMarks(bytes(outcome), { postgres: bytes(postgres), clickhouse: bytes(clickhouse) })
@@ -58,6 +66,41 @@ it('tells answers apart, and a 503 that does not say when to try again', () => {
     accepted: { count: 2 },
     refused: { count: 3 },
   })
+})
+
+it('sends by the clock, whatever the answers, and keeps what became of each request', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-overload-'))
+  const server = createServer((request, response) => {
+    const answer = async () => {
+      const { properties } = (await json(request)) as { properties: { n: number } }
+      const n = properties.n - FIRST
+      if (n === 7) return void request.socket.destroy()
+      if (n % 5 === 0) response.writeHead(503, { 'retry-after': '1' })
+      else response.writeHead(request.headers.prefer === 'respond-async' ? 202 : 200)
+      response.end('{"error":{"code":"unavailable"}}')
+    }
+    answer().catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const outcomesFile = join(folder, 'outcomes')
+    const plan = { url, keys: ['a', 'b'], rate: 200, connections: 4, seconds: 0.5, first: FIRST, outcomesFile }
+    const { sent, counts, withoutRetryAfter } = await (await prepareLoad(plan)).run()
+    expect(sent).toBeGreaterThan(50)
+    expect(sent).toBeLessThanOrEqual(100)
+    const expected = Array.from({ length: sent }, (_, n) => {
+      if (n === 7) return unknown
+      return n % 5 === 0 ? refused : n % 4 === 3 ? queued : answered
+    })
+    expect([...(await readFile(outcomesFile))]).toEqual(expected)
+    expect(counts).toMatchObject({ unsent: 0, unknown: 1, rejected: 0, refused: Math.ceil(sent / 5) })
+    expect(withoutRetryAfter).toBe(0)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+    await rm(folder, { recursive: true })
+  }
 })
 
 const MEBIBYTE = 1024 * 1024
