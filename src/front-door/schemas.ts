@@ -30,7 +30,9 @@ export const IdentitySchema = Type.Object(
     ),
     phone: Type.Optional(
       Type.Union([Type.String(), Type.Number()], {
-        description: 'Any format, at most 64 characters; with + it needs no country.',
+        description:
+          'Any format, at most 64 characters; with + it needs no country. One that cannot be read, of a business without a ' +
+          'country, is found by the same digits alone: a warning says so.',
         examples: ['+972501234567'],
       }),
     ),
