@@ -1,6 +1,6 @@
 /**
- * Aborts when the operator asks to end (Ctrl-C or SIGTERM), or after so many seconds; the reason says which. Who asks once
- * more does not wait.
+ * Aborts when the operator asks to end (Ctrl-C or SIGTERM), or after so many seconds; the reason says which. Who asks while
+ * it is ending does not wait.
  */
 export function untilStopped(seconds?: number): { signal: AbortSignal; end(): void } {
   const stopping = new AbortController()
