@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { post } from '../../src/deliveries/post.ts'
+import { openPlatform } from './platform.ts'
+
+test.each([
+  [65_535, 65_535],
+  [65_536, 65_536],
+  [65_537, 65_536],
+  [1_000_000, 65_536],
+])('of an answer of %i bytes %i are read', async (bytes, read) => {
+  const platform = await openPlatform((response) => void response.end('x'.repeat(bytes)))
+  try {
+    const { status, text } = await post({ url: platform.url, headers: {}, body: '{}' }, AbortSignal.timeout(10_000))
+    expect([status, text.length]).toEqual([200, read])
+  } finally {
+    await platform.close()
+  }
+})
