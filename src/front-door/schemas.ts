@@ -32,7 +32,7 @@ export const IdentitySchema = Type.Object(
       Type.Union([Type.String(), Type.Number()], {
         description:
           'Any format, at most 64 characters; with + it needs no country. One that cannot be read, of a business without a ' +
-          'country, is found by the same digits alone: a warning says so.',
+          'country, is found by the same digits alone.',
         examples: ['+972501234567'],
       }),
     ),

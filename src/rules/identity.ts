@@ -11,12 +11,12 @@ export interface RawIdentity {
   platformCustomerId?: string | number | null
 }
 
-/** What became of one field: its part of the identity or none, perhaps with a warning; or a fault. */
-type Reading = { part?: Identity; warning?: string } | { fault: string }
+/** What became of one field: its part of the identity, nothing with a warning, or a fault. */
+type Reading = { part: Identity } | { warning: string } | { fault: string }
 
 /**
  * Normalises who an event is about (decisions, "Identity"). `country` is the business's, for national phone numbers.
- * Placeholders are dropped with a warning, and there is one for a phone that lacks a country; `identity` is null when no field is left: `identity_required`, unless there are
+ * Placeholders are dropped with a warning; `identity` is null when no field is left: `identity_required`, unless there are
  * faults. Neither warnings nor faults repeat what was sent.
  */
 export function readIdentity(
@@ -30,12 +30,9 @@ export function readIdentity(
     const value = raw[kind]
     if (value === undefined || value === null) return
     const reading = readField(kind, value, read)
-    if ('fault' in reading) {
-      faults.push({ path: `identity.${kind}`, message: reading.fault })
-      return
-    }
-    Object.assign(identity, reading.part)
-    if (reading.warning !== undefined) warnings.push(reading.warning)
+    if ('part' in reading) Object.assign(identity, reading.part)
+    else if ('warning' in reading) warnings.push(reading.warning)
+    else faults.push({ path: `identity.${kind}`, message: reading.fault })
   }
   take('platformCustomerId', readCustomerId)
   take('email', readEmail)
@@ -87,9 +84,5 @@ function readPhoneField(text: string, country: string | null): Reading {
   if (text.length > 64) return { fault: 'identity.phone must be at most 64 characters' }
   const phone = readPhone(text, country)
   if (phone === undefined) return ignored('phone')
-  if (phone.read) return { part: { phone: phone.digits, phoneRead: true } }
-  return { part: { phone: phone.digits }, ...(country === null && { warning: NO_COUNTRY }) }
+  return { part: { phone: phone.digits, ...(phone.read && { phoneRead: true }) } }
 }
-
-const NO_COUNTRY =
-  'identity.phone could not be read, and the business has no country to read it with: only the same digits will find it'
