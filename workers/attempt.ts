@@ -13,6 +13,9 @@ import { type DeadLetterRecord, composeUnreadable, replayedBy } from '../src/str
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
 import { type Work, deadLetterOf } from './work.ts'
 
+/** Time-ordered, each above the one before. Bun's are flat strings: the library's are glued together character by character. */
+const newId = 'Bun' in globalThis ? () => Bun.randomUUIDv7() : uuidv7
+
 export interface PipelineDeps {
   sql: Sql
   log: Logger
@@ -56,7 +59,7 @@ export async function decideAll(
     const decisions = new Map<Work, Decision>()
     const failed = live.find((work) => {
       try {
-        decisions.set(work, decide({ state, changes, newId: uuidv7 }, work.item))
+        decisions.set(work, decide({ state, changes, newId }, work.item))
         return false
       } catch (error) {
         dead.set(work, error instanceof Error ? error.message : String(error))
@@ -70,7 +73,7 @@ export async function decideAll(
       ...batch.poisoned.map(composeUnreadable),
       ...[...dead].map(([work, reason]) => deadLetterOf(work, reason)),
     ]
-    return { id: uuidv7(), state, changes, works, decisions, deadLetters }
+    return { id: newId(), state, changes, works, decisions, deadLetters }
   }
 }
 
