@@ -15,7 +15,7 @@ export interface Asked {
    */
   visitors: { business_id: string; visitor_id: string; moments: number[]; starts: number[]; joins: boolean }[]
   contacts: { business_id: string; id: string }[]
-  /** The key as sent, by business and hash. */
+  /** The key as sent, by its hash. */
   keyByHash: Map<string, string>
 }
 
@@ -23,31 +23,34 @@ export interface Asked {
 export function collectQuestions(items: Item[], isKnown: (businessId: string, identityKey: string) => boolean): Asked {
   const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [], keyByHash: new Map() }
   const visitors = new Map<string, Asked['visitors'][number]>()
-  const seen = new Set<string>()
-  const once = (key: string) => !seen.has(key) && Boolean(seen.add(key))
+  const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
   for (const item of items) {
     const business_id = item.businessId
     if (item.kind === 'subscribe' || item.kind === 'erase') {
-      if (once(`c ${scopedKey(business_id, item.contactId)}`)) asked.contacts.push({ business_id, id: item.contactId })
+      if (isFirst(seen.contacts, scopedKey(business_id, item.contactId)))
+        asked.contacts.push({ business_id, id: item.contactId })
       continue
     }
     for (const kind of IDENTITY_KINDS) {
       const value = item.kind === 'browser' ? undefined : item.fact.identity[kind]
       if (value === undefined) continue
       const key = identityKey(business_id, kind, value)
-      if (once(`i ${key}`) && !isKnown(business_id, key)) asked.identities.push({ business_id, kind, value })
+      if (!isKnown(business_id, key) && isFirst(seen.identities, key))
+        asked.identities.push({ business_id, kind, value })
     }
     askVisitor(visitors, item)
     const key = keyOf(item)
-    if (key !== null && once(`k ${scopedKey(business_id, key)}`)) {
+    if (key !== null && isFirst(seen.keys, scopedKey(business_id, key))) {
       const key_hash = hashKey(key)
       asked.keys.push({ business_id, key_hash })
-      asked.keyByHash.set(scopedKey(business_id, key_hash), key)
+      asked.keyByHash.set(key_hash, key)
     }
   }
   asked.visitors.push(...visitors.values())
   return asked
 }
+
+const isFirst = (seen: Set<string>, key: string) => !seen.has(key) && Boolean(seen.add(key))
 
 function askVisitor(
   visitors: Map<string, Asked['visitors'][number]>,
@@ -70,8 +73,5 @@ function keyOf(item: Item): string | null {
   return item.kind === 'event' ? item.fact.idempotencyKey : null
 }
 
-/** The first 16 bytes of the key's sha256, in the form of a uuid: narrow, and nothing of the caller's is kept. */
-export function hashKey(key: string): string {
-  const hex = hash('sha256', key, 'hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
-}
+/** The first 16 bytes of the key's sha256, as a uuid is written without dashes: narrow, and nothing of the caller's is kept. */
+export const hashKey = (key: string): string => hash('sha256', key, 'hex').slice(0, 32)

@@ -126,7 +126,7 @@ const isEmpty = ({ identities, keys, visitors, contacts }: Asked) =>
 function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
   for (const row of loaded.contacts) addContact(state, row)
   for (const row of loaded.keys) {
-    const key = keyByHash.get(scopedKey(row.business_id, row.key_hash))
+    const key = keyByHash.get(row.key_hash.replaceAll('-', ''))
     if (key !== undefined)
       state.keys.set(scopedKey(row.business_id, key), { occurredAt: row.occurred_at, erasedAs: row.erased_as })
   }
