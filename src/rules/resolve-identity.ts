@@ -32,7 +32,17 @@ export interface IdentityPlan {
 
 /** @param fields at least one, in order of strength (IDENTITY_KINDS). */
 export function planIdentity(fields: SentField[], keyed: boolean): IdentityPlan {
+  const [only] = fields
+  // As most calls are: there is nothing to weigh.
+  if (only && fields.length === 1) {
+    if (!only.owner) return simplePlan(null, fields)
+    if (only.proven && !isCustomerId(only)) return simplePlan(only.owner, [])
+  }
   return keyed ? planKeyed(fields) : planUnkeyed(fields)
+}
+
+function simplePlan(target: ContactState | null, attach: SentField[]): IdentityPlan {
+  return { target, merges: [], attach, prove: [], release: [], warnings: [] }
 }
 
 function planKeyed(fields: SentField[]): IdentityPlan {
