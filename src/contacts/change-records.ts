@@ -4,7 +4,7 @@
  * queue up behind each other instead of deadlocking.
  */
 import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
-import { type State, identityKey, survivorOf } from '../rules/state.ts'
+import { type ContactState, type State, identityKey, survivorOf } from '../rules/state.ts'
 import { hashKey } from './collect-questions.ts'
 import { inSnakeCase } from './in-snake-case.ts'
 import { timelineLine } from './timeline-line.ts'
@@ -13,24 +13,24 @@ import { arrayLiteral } from './write-columns.ts'
 
 export function recordsOf(state: State, changes: Changes) {
   /** Rows of contacts that were merged away in this batch belong to the survivor. */
-  const moved = <Row extends { contactId: string }>(row: Row): Row => ({
-    ...row,
-    contactId: survivorOf(state, row.contactId),
-  })
-  const deltas = [...changes.deltas].sort(byFirst)
+  const moved = <Row extends { contactId: string }>(row: Row): Row => {
+    const contactId = survivorOf(state, row.contactId)
+    return contactId === row.contactId ? row : { ...row, contactId }
+  }
+  const touched = touchedContacts(state, changes)
   return {
     businesses: businessRecords(state, changes),
     newFields: changes.newFields.map((field) => inSnakeCase(field)),
     assumedContacts: assumedContacts(state),
-    contacts: contactRecords(state, changes),
-    touched: touchedContacts(state, changes),
+    contacts: touched.filter(({ changed }) => changed).map(contactRecord(state)),
+    touched,
     ...identityRecords(state, changes),
     endedEnrolments: [...changes.endedEnrolments.values()].map(({ enrolment, businessId }) =>
       inSnakeCase(enrolment, { businessId }),
     ),
     merges: changes.merges.map((merge) => inSnakeCase(merge)),
-    statistics: deltas.flatMap(([id, delta]) => statisticRecords(state, id, delta)),
-    revenue: deltas.flatMap(([id, delta]) => revenueRecords(state, id, delta)),
+    statistics: touched.flatMap(statisticRecords),
+    revenue: touched.flatMap(revenueRecords),
     keys: keyRecords(state, changes),
     ...visitorRecords(state, changes),
     listedVisitors: changes.listedVisitors.map((row) => inSnakeCase(moved(row))),
@@ -47,8 +47,9 @@ export function recordsOf(state: State, changes: Changes) {
   }
 }
 
-const byFirst = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : a > b ? 1 : 0)
-const byId = (a: { id: string }, b: { id: string }) => byFirst([a.id, 0], [b.id, 0])
+const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const byFirst = ([a]: [string, unknown], [b]: [string, unknown]) => byText(a, b)
+const byId = (a: { id: string }, b: { id: string }) => byText(a.id, b.id)
 
 function businessRecords(state: State, changes: Changes) {
   const newFields = (id: string) => changes.newFields.filter((field) => field.businessId === id).length
@@ -64,7 +65,7 @@ function keyRecords(state: State, changes: Changes) {
     contact_id: key.contactId && survivorOf(state, key.contactId),
     occurred_at: key.occurredAt,
   }))
-  return records.sort((a, b) => byFirst([a.key_hash, a], [b.key_hash, b]))
+  return records.sort((a, b) => byText(a.key_hash, b.key_hash))
 }
 
 /** All that the decision looked at, touched or not: it would have been another one had they been different. */
@@ -75,54 +76,57 @@ function assumedContacts(state: State) {
     .sort(byId)
 }
 
-function contactRecords(state: State, changes: Changes) {
-  const written = [...changes.deltas.keys()].filter((id) => hasChanged(state, changes, id))
-  const ids = new Set([...written, ...mergedAtBirth(state, changes)])
-  return [...ids].sort().map((id) => contactRecord(state, id, changes.deltas.get(id) ?? emptyDelta()))
+interface Touched {
+  id: string
+  businessId: string
+  delta: ContactDelta
+  /** Its snapshot for the timeline is another now. */
+  changed: boolean
 }
 
-function contactRecord(state: State, id: string, delta: ContactDelta) {
-  const contact = state.contacts.get(id)
-  const { profile } = delta
-  return {
-    business_id: contact?.businessId,
-    id,
-    created_at: contact?.createdAt,
-    raised: contact?.version === null || delta.raisesVersion ? 1 : 0,
-    keyed: delta.keyed,
-    merged_into: state.mergedInto.has(id) ? survivorOf(state, id) : null,
-    stage: delta.stage,
-    orders: delta.orders,
-    tags: arrayLiteral([...delta.tags]),
-    traits: JSON.stringify(Object.fromEntries(delta.traits)),
-    first_name: profile.firstName,
-    last_name: profile.lastName,
-    country: profile.country,
-    city: profile.city,
-    language: profile.language,
-    timezone: profile.timezone,
+/** Everybody who got anything: for the timeline and its erasure. */
+function touchedContacts(state: State, changes: Changes): Touched[] {
+  const touched = [...changes.deltas].map(([id, delta]) => touchedContact(state, id, delta))
+  // Made and merged away within this batch: they have a row as well, since their ids were answered.
+  for (const id of state.mergedInto.keys()) {
+    if (changes.newContacts.has(id) && !changes.deltas.has(id)) touched.push(touchedContact(state, id, emptyDelta()))
   }
+  return touched.sort(byId)
 }
 
-/** Everybody who got anything: for the timeline and its erasure; `changed`: their snapshot is another now. */
-function touchedContacts(state: State, changes: Changes) {
-  const ids = new Set([...changes.deltas.keys(), ...mergedAtBirth(state, changes)])
-  return [...ids].sort().map((id) => ({
-    id,
-    businessId: state.contacts.get(id)?.businessId ?? '',
-    changed: hasChanged(state, changes, id),
-  }))
+function touchedContact(state: State, id: string, delta: ContactDelta): Touched {
+  const contact = state.contacts.get(id)
+  return { id, businessId: contact?.businessId ?? '', delta, changed: hasChanged(contact, delta) }
 }
 
-/** Made and merged away within this batch: they have a row as well, since their ids were answered. */
-const mergedAtBirth = (state: State, changes: Changes) =>
-  [...changes.newContacts.keys()].filter((id) => state.mergedInto.has(id))
+const contactRecord =
+  (state: State) =>
+  ({ id, delta }: Touched) => {
+    const contact = state.contacts.get(id)
+    const { profile } = delta
+    return {
+      business_id: contact?.businessId,
+      id,
+      created_at: contact?.createdAt,
+      raised: contact?.version === null || delta.raisesVersion ? 1 : 0,
+      keyed: delta.keyed,
+      merged_into: state.mergedInto.has(id) ? survivorOf(state, id) : null,
+      stage: delta.stage,
+      orders: delta.orders,
+      tags: arrayLiteral([...delta.tags]),
+      traits: JSON.stringify(Object.fromEntries(delta.traits)),
+      first_name: profile.firstName,
+      last_name: profile.lastName,
+      country: profile.country,
+      city: profile.city,
+      language: profile.language,
+      timezone: profile.timezone,
+    }
+  }
 
 /** False: nothing but statistics. */
-function hasChanged(state: State, changes: Changes, id: string): boolean {
-  const delta = changes.deltas.get(id)
-  const contact = state.contacts.get(id)
-  if (!delta || !contact || contact.version === null) return true
+function hasChanged(contact: ContactState | undefined, delta: ContactDelta): boolean {
+  if (!contact || contact.version === null) return true
   return (
     delta.raisesVersion ||
     delta.stage > contact.stage ||
@@ -165,10 +169,10 @@ function identityRecords(state: State, { identities, deltas }: Changes) {
   }
 }
 
-function statisticRecords(state: State, contact_id: string, { statistics }: ContactDelta) {
-  return [...statistics].sort(byFirst).map(([event, { firstAt, lastAt, count }]) => ({
-    business_id: state.contacts.get(contact_id)?.businessId,
-    contact_id,
+function statisticRecords({ id, businessId, delta }: Touched) {
+  return [...delta.statistics].sort(byFirst).map(([event, { firstAt, lastAt, count }]) => ({
+    business_id: businessId,
+    contact_id: id,
     event,
     first_at: firstAt,
     last_at: lastAt,
@@ -176,10 +180,10 @@ function statisticRecords(state: State, contact_id: string, { statistics }: Cont
   }))
 }
 
-function revenueRecords(state: State, contact_id: string, { revenue }: ContactDelta) {
-  return [...revenue].sort(byFirst).map(([currency, amount]) => ({
-    business_id: state.contacts.get(contact_id)?.businessId,
-    contact_id,
+function revenueRecords({ id, businessId, delta }: Touched) {
+  return [...delta.revenue].sort(byFirst).map(([currency, amount]) => ({
+    business_id: businessId,
+    contact_id: id,
     currency,
     amount,
   }))
