@@ -40,14 +40,16 @@ export function findOrCreateContact(deciding: Deciding, call: Call, identity: Id
 
 /** The fields of a call in order of strength, each with the contact that holds it now. */
 function sentFields(state: State, businessId: string, identity: Identity): SentField[] {
-  return IDENTITY_KINDS.flatMap((kind) => {
+  const fields: SentField[] = []
+  for (const kind of IDENTITY_KINDS) {
     const value = identity[kind]
-    if (value === undefined) return []
+    if (value === undefined) continue
     const ownerId = state.owners.get(identityKey(businessId, kind, value))
     const owner = ownerId === undefined ? null : contactOf(state, ownerId)
     const proven = owner !== null && heldBy(owner, kind, value).proven
-    return [{ kind, value, phoneRead: kind === 'phone' && identity.phoneRead === true, owner, proven }]
-  })
+    fields.push({ kind, value, phoneRead: kind === 'phone' && identity.phoneRead === true, owner, proven })
+  }
+  return fields
 }
 
 function createContact({ state, changes, newId }: Deciding, call: Call): ContactState {
