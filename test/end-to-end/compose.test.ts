@@ -161,6 +161,10 @@ describe('the image', () => {
     expect(passing.map((line) => line.slice(1)).toSorted()).toEqual([...new Set(copied)].toSorted())
   })
 
+  test('calms the allocator as `start` does', () => {
+    expect(dockerfile).toMatch(/^ENV .*\bMIMALLOC_PURGE_HOLES_MIN_INTERVAL=2000\b/m)
+  })
+
   test('does not run as root', () => {
     expect(dockerfile).toMatch(/^USER bun$/m)
   })

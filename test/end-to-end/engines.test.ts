@@ -109,6 +109,10 @@ describe('start', () => {
       expect((await stat(join(dataDir, file))).mode & 0o077).toBe(0)
     }
     expect(await track(url, 'one')).toMatchObject({ status: 200, isNew: true })
+    for (const service of ['front-door', 'workers']) {
+      const pid = (await readFile(join(dataDir, `${service}.pid`), 'utf8')).trim()
+      expect(await readFile(`/proc/${pid}/environ`, 'utf8')).toContain('MIMALLOC_PURGE_HOLES_MIN_INTERVAL=2000')
+    }
 
     const second = run('start')
     expect(await second.ended).toBe(1)
