@@ -13,7 +13,7 @@ import { type DeadLetterRecord, composeUnreadable, replayedBy } from '../src/str
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
 import { type Work, deadLetterOf } from './work.ts'
 
-/** Time-ordered, each above the one before. Bun's are flat strings: the library's are glued together character by character. */
+/** Time-ordered. Bun's own are flat strings; the library glues its together, character by character. */
 const newId = 'Bun' in globalThis ? () => Bun.randomUUIDv7() : uuidv7
 
 export interface PipelineDeps {
