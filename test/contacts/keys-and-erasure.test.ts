@@ -71,6 +71,14 @@ describe('a repeated idempotency key', () => {
     expect(answers[0]?.contactId).not.toBe(answers[1]?.contactId)
   })
 
+  it('of one business is not that of another in the same micro-batch', async () => {
+    const others = [(await createBusiness(stack.sql)).businessId, (await createBusiness(stack.sql)).businessId]
+    const fact = eventFact('paid', ANN, { idempotencyKey: 'k' })
+    await pipeline.track(track(businessId, fact))
+    const answers = await pipeline.apply(...[others[0]!, businessId, others[1]!].map((id) => track(id, fact)))
+    expect(answers).toMatchObject([{ deduped: false }, { deduped: true }, { deduped: false }])
+  })
+
   it('links no browser', async () => {
     const fact = eventFact('e', ANN, { idempotencyKey: 'k' })
     await pipeline.track(track(businessId, fact))
