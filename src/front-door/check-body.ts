@@ -11,11 +11,12 @@ const MAX_PATH = 100
 export type Checked<T> = { body: T } | { issues: Issue[] }
 export type BodyCheck<S extends TSchema> = (raw: unknown) => Checked<Static<S>>
 
-/** Compiles a schema once. The check cleans first: see `clean`. */
+/** Compiles a schema once. The check cleans first: see `compileClean`. */
 export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
   const compiled = TypeCompiler.Compile(schema)
+  const clean = compileClean(schema)
   return (raw) => {
-    const body = clean(schema, raw)
+    const body = clean(raw)
     return compiled.Check(body) ? { body } : { issues: explain(compiled.Errors(body)) }
   }
 }
@@ -39,32 +40,43 @@ export function summarise(issues: readonly Issue[]): string {
 
 /** An issue per text field that holds what no database can (decisions, "Strings"). */
 export function uncleanIssues(fields: Record<string, string | undefined>): Issue[] {
-  return Object.entries(fields)
-    .filter(([, value]) => value !== undefined && !isClean(value))
-    .map(([path]) => ({ path, message: `${path} must not hold NUL characters or lone surrogates` }))
+  return Object.keys(fields)
+    .filter((path) => !isClean(fields[path] ?? ''))
+    .map((path) => ({ path, message: `${path} must not hold NUL characters or lone surrogates` }))
 }
+
+type Clean = (value: unknown) => unknown
 
 /**
  * Known fields only, since clients evolve; without nulls, which are as if they had not been sent; strings trimmed, so that
  * lengths are measured after it. What is free-form (properties, traits) stays as it is.
  */
-function clean(schema: TSchema, value: unknown): unknown {
-  if (typeof value === 'string') return schema['type'] === 'string' ? value.trim() : value
-  if (Array.isArray(value)) return cleanItems(schema, value)
-  if (!isRecord(value) || schema['properties'] === undefined) return value
-  const body: Record<string, unknown> = {}
-  for (const [name, field] of Object.entries(schema['properties'] as Record<string, TSchema>)) {
-    const sent = value[name]
-    if (sent !== undefined && sent !== null && Object.hasOwn(value, name)) body[name] = clean(field, sent)
+function compileClean(schema: TSchema): Clean {
+  if (schema['type'] === 'string') return (value) => (typeof value === 'string' ? value.trim() : value)
+  if (schema['type'] === 'array') return compileCleanItems(schema)
+  if (schema['properties'] === undefined) return (value) => value
+  const fields = Object.entries(schema['properties'] as Record<string, TSchema>)
+  const known = fields.map(([name, field]) => ({ name, clean: compileClean(field) }))
+  return (value) => {
+    if (!isRecord(value)) return value
+    const body: Record<string, unknown> = {}
+    for (const { name, clean } of known) {
+      const sent = value[name]
+      if (sent !== undefined && sent !== null && Object.hasOwn(value, name)) body[name] = clean(sent)
+    }
+    return body
   }
-  return body
 }
 
 /** One past the limit is enough to be refused, however many more there are. */
-function cleanItems(schema: TSchema, values: readonly unknown[]): readonly unknown[] {
+function compileCleanItems(schema: TSchema): Clean {
   const { items, maxItems = Infinity } = schema as { items?: unknown; maxItems?: number }
-  const some = values.slice(0, maxItems + 1)
-  return isRecord(items) && items['type'] !== undefined ? some.map((value) => clean(items as TSchema, value)) : some
+  const clean = isRecord(items) && items['type'] !== undefined ? compileClean(items as TSchema) : undefined
+  return (value) => {
+    if (!Array.isArray(value)) return value
+    const some: unknown[] = value.slice(0, maxItems + 1)
+    return clean === undefined ? some : some.map(clean)
+  }
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -5,7 +5,7 @@ import { readIdentity } from '../rules/identity.ts'
 import { interpret } from '../rules/interpret.ts'
 import { readOccurredAt } from '../rules/occurred-at.ts'
 import { readTags } from '../rules/tags.ts'
-import { compactJsonBytes, hasMoreValues, sanitiseJson } from '../rules/text.ts'
+import { hasMoreBytes, hasMoreValues, sanitiseJson } from '../rules/text.ts'
 import { readTraits } from '../rules/traits.ts'
 import { compileCheck, uncleanIssues } from './check-body.ts'
 import type { Business } from './find-business.ts'
@@ -78,5 +78,6 @@ export function readProperties(raw: Record<string, unknown> | undefined, name: s
   const { value, changed, tooDeep } = sanitiseJson(raw)
   if (tooDeep) return { ...read, faults: [{ path: name, message: `${name} must not be nested that deeply` }] }
   const warnings = changed ? [`${name} held values that cannot be stored; they were replaced`] : []
-  return { ...read, text: JSON.stringify(value), tooLarge: compactJsonBytes(value) > MAX_PROPERTIES_BYTES, warnings }
+  const text = JSON.stringify(value)
+  return { ...read, text, tooLarge: hasMoreBytes(text, MAX_PROPERTIES_BYTES), warnings }
 }

@@ -27,9 +27,21 @@ export function sanitiseText(text: string): { text: string; changed: boolean } {
  * becomes null. `tooDeep` is reported for a value nested deeper than `MAX_DEPTH`: it is to be refused, and `value` is then null.
  */
 export function sanitiseJson(input: unknown): { value: Json; changed: boolean; tooDeep: boolean } {
+  if (isStorable(input, 0)) return { value: input, changed: false, tooDeep: false }
   const found = { changed: false, tooDeep: false }
   const value = sanitise(input, 0, found)
   return found.tooDeep ? { value: null, changed: false, tooDeep: true } : { value, ...found }
+}
+
+/** So is almost all JSON, which then needs no copy. */
+function isStorable(input: unknown, depth: number): input is Json {
+  if (typeof input === 'string') return isClean(input)
+  if (typeof input === 'number') return Number.isFinite(input)
+  if (typeof input === 'boolean' || input === null) return true
+  if (typeof input !== 'object' || depth === MAX_DEPTH) return false
+  if (Array.isArray(input)) return input.every((item) => isStorable(item, depth + 1))
+  const object = input as Record<string, unknown>
+  return Object.keys(object).every((key) => isClean(key) && isStorable(object[key], depth + 1))
 }
 
 function sanitise(input: unknown, depth: number, found: { changed: boolean; tooDeep: boolean }): Json {
@@ -62,24 +74,26 @@ function clean(text: string, found: { changed: boolean }): string {
  * N values are 2N − 1 bytes of JSON at least: what is far beyond a size limit is known as such before it is written.
  */
 export function hasMoreValues(input: unknown, most: number): boolean {
-  const waiting = [input]
-  for (let seen = 0; waiting.length > 0; seen += 1) {
-    const value = waiting.pop()
-    const inside = valuesIn(value)
-    if (seen + 1 + waiting.length + inside.length > most) return true
-    waiting.push(...inside)
+  const containers = isContainer(input) ? [input] : []
+  let seen = 1
+  for (;;) {
+    if (seen > most) return true
+    const container = containers.pop()
+    if (container === undefined) return false
+    const inside: unknown[] = Array.isArray(container) ? container : Object.values(container)
+    seen += inside.length
+    for (const value of inside) if (isContainer(value)) containers.push(value)
   }
-  return false
 }
 
-function valuesIn(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value
-  return typeof value === 'object' && value !== null ? Object.values(value) : []
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 const encoder = new TextEncoder()
 
-/** The UTF-8 bytes of the compact JSON of `value` (decisions, "Strings"), as the size limits count them. */
-export function compactJsonBytes(value: Json): number {
-  return encoder.encode(JSON.stringify(value)).length
+/** Whether a text is more than `most` bytes of UTF-8, as the size limits count it. Each of its units is one byte to three. */
+export function hasMoreBytes(text: string, most: number): boolean {
+  if (text.length > most) return true
+  return text.length * 3 > most && encoder.encode(text).length > most
 }

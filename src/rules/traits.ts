@@ -21,20 +21,21 @@ export function readTraits(raw: Record<string, unknown>): {
   const traits: Record<string, TraitValue> = {}
   const warnings: string[] = []
   const faults: Fault[] = []
-  const sent = Object.entries(raw)
-  for (const [key, value] of sent.slice(0, MAX_TRAITS)) {
-    const path = `traits.${showKey(key)}`
+  const sent = Object.keys(raw)
+  for (const key of sent.slice(0, MAX_TRAITS)) {
+    const value = raw[key]
     if (!isTraitValue(value)) {
+      const path = showPath(key)
       faults.push({ path, message: `${path} must be a string, a finite number, a boolean or null` })
     } else if (!KEY.test(key) || key.length > MAX_KEY) {
-      warnings.push(`${path} was skipped: a trait key is snake_case and at most ${MAX_KEY} characters`)
+      warnings.push(`${showPath(key)} was skipped: a trait key is snake_case and at most ${MAX_KEY} characters`)
     } else if (typeof value !== 'string') {
       traits[key] = value
     } else if (value.length > MAX_TEXT) {
-      warnings.push(`${path} was skipped: a text is at most ${MAX_TEXT} characters`)
+      warnings.push(`${showPath(key)} was skipped: a text is at most ${MAX_TEXT} characters`)
     } else {
       const { text, changed } = sanitiseText(value)
-      if (changed) warnings.push(`${path} held characters that cannot be stored; they were replaced`)
+      if (changed) warnings.push(`${showPath(key)} held characters that cannot be stored; they were replaced`)
       traits[key] = text
     }
   }
@@ -50,9 +51,9 @@ function isTraitValue(value: unknown): value is TraitValue {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** A key as a message may repeat it, whatever the caller sent. */
-function showKey(key: string): string {
-  return sanitiseText(key.slice(0, MAX_KEY)).text
+/** As a message may repeat it, whatever key the caller sent. */
+function showPath(key: string): string {
+  return `traits.${sanitiseText(key.slice(0, MAX_KEY)).text}`
 }
 
 /** The type of the field that a first value makes (contract, "Custom field"). */
