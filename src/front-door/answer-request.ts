@@ -20,11 +20,9 @@ export async function answerRequest(
   const started = performance.now()
   const call = openCall(door, framed, request, params)
   door.inFlight.count += 1
-  door.metrics.inFlight.set(door.inFlight.count)
   const response = await answerOrRefuse(door, framed, call)
   door.inFlight.count -= 1
   letGo(door, call)
-  door.metrics.inFlight.set(door.inFlight.count)
   observe(door, framed, call, response.status, performance.now() - started)
   return response
 }
@@ -49,13 +47,11 @@ function openCall(door: Door, framed: Framed, request: Request, params: Record<s
     request,
     params,
     requestId,
-    address: clientAddress(request, door.config),
+    address: () => clientAddress(request, door.config),
     receivedAt: door.now(),
-    headers: {
-      'X-Request-Id': requestId,
-      ...COMMON_HEADERS,
-      ...(framed.crossOrigin && CROSS_ORIGIN_HEADERS),
-    },
+    headers: framed.crossOrigin
+      ? { 'X-Request-Id': requestId, ...COMMON_HEADERS, ...CROSS_ORIGIN_HEADERS }
+      : { 'X-Request-Id': requestId, ...COMMON_HEADERS },
     charges: [],
     bodyShare: STRANGERS,
     bodyBytes: 0,
@@ -89,7 +85,6 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PAT
 
 function observe(door: Door, { route }: Framed, call: Call, status: number, elapsedMs: number): void {
   const method = METHODS.has(call.request.method) ? call.request.method : 'OTHER'
-  door.metrics.requests.inc({ route, method, status })
   door.metrics.requestSeconds.observe({ route, method, status }, elapsedMs / 1000)
   // A line for each success would cost more than the request: they are counted, and told at debug level.
   const level = status < 400 ? 'debug' : 'info'

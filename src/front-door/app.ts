@@ -62,6 +62,7 @@ export function buildApp(door: Door): App {
   elysia.onError(({ request, error }) =>
     refuse(request, error instanceof NotFoundError ? new RequestError('not_found') : error),
   )
+  const isWellAddressed = createAddressCheck()
   return {
     fetch: async (request) =>
       isWellAddressed(request) ? await elysia.fetch(request) : await refuse(request, invalidRequest([BAD_HOST])),
@@ -71,9 +72,17 @@ export function buildApp(door: Door): App {
 const BAD_HOST = { path: 'Host', message: 'Host must be the name of a host, with or without a port' }
 
 /** The Host is part of the URL that routes are found by: one that ends too early would name another path than was asked for. */
-function isWellAddressed({ headers, url }: Request): boolean {
-  const host = headers.get('host')
-  return URL.canParse(url) && (host === null || /^[^\s/?#@\\]+$/.test(host))
+function createAddressCheck(): (request: Request) => boolean {
+  // Most requests name the same host as the one before; what comes behind it is a path, which can be anything.
+  let known: { host: string; origin: string } | undefined
+  return ({ headers, url }) => {
+    const host = headers.get('host')
+    if (known !== undefined && host === known.host && url.startsWith(known.origin)) return true
+    const isWell = URL.canParse(url) && (host === null || /^[^\s/?#@\\]+$/.test(host))
+    const origin = `${url.slice(0, url.indexOf(':'))}://${host}/`
+    if (isWell && host !== null && url.startsWith(origin)) known = { host, origin }
+    return isWell
+  }
 }
 
 function groupMethods(routes: readonly Route[]): Map<string, string[]> {

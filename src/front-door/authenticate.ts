@@ -1,5 +1,5 @@
 /** Who calls. Comes before everything else: a call without a good key learns nothing about its body. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { RequestError } from '../errors.ts'
 import type { Call, Door } from './door.ts'
 import type { Business, KeyHolder } from './find-business.ts'
@@ -16,8 +16,8 @@ export async function requireSecretKey(door: Door, call: Call): Promise<Business
 export async function findCaller(door: Door, call: Call): Promise<KeyHolder | null> {
   const header = call.request.headers.get('authorization')
   if (header === null) return null
-  if (!/^bearer\b/i.test(header.trim())) throw unauthorized('invalid_api_key', NO_BEARER)
   const key = readBearer(header)
+  if (key === null && !/^bearer\b/i.test(header.trim())) throw unauthorized('invalid_api_key', NO_BEARER)
   const holder = key === null ? null : await door.keyHolders(sha256(key), call.address)
   if (holder === null) throw unauthorized('invalid_api_key')
   if (holder.kind === 'secret') call.bodyShare = holder.business.id
@@ -37,7 +37,7 @@ export function readBearer(header: string): string | null {
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text, 'hex')
 }
 
 const NO_BEARER = 'The Authorization header does not begin with Bearer: send "Authorization: Bearer <key>".'

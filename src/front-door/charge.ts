@@ -27,7 +27,7 @@ export function chargeRead(door: Door, call: Call, business: Business): Promise<
 export type UnkeyedRoad = keyof typeof PER_ADDRESS
 
 export function chargeAddress(door: Door, call: Call, road: UnkeyedRoad): Promise<void> {
-  const bucket = `${road}-address:${networkOf(call.address)}`
+  const bucket = `${road}-address:${networkOf(call.address())}`
   return charge(door, call, { bucket, limit: PER_ADDRESS[road], policy: null })
 }
 

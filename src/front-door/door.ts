@@ -51,7 +51,8 @@ export interface Call {
   request: Request
   params: Record<string, string>
   requestId: string
-  address: string
+  /** Asked for only where it counts: the server has to look for it. */
+  address: () => string
   /** Epoch ms: "now" for every rule. */
   receivedAt: number
   /** Sent with the answer, whatever it will be. */

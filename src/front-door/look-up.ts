@@ -16,8 +16,11 @@ const MAX_REMEMBERED = 10_000
 const GUESSES_PER_MINUTE = 60
 const MINUTE_MS = 60_000
 
-/** Null when there is no such thing. Throws RequestError: `rate_limited` for a guesser, `unavailable` without Postgres. */
-export type LookUp<T> = (key: string, address: string) => Promise<T | null>
+/**
+ * Null when there is no such thing. `address` is that of the caller, asked for when the key is not remembered. Rejects with
+ * RequestError: `rate_limited` for a guesser, `unavailable` without Postgres.
+ */
+export type LookUp<T> = (key: string, address: () => string) => Promise<T | null>
 
 /** `now` in ms, of a clock that never goes back: trust must end. */
 export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: () => number): LookUp<T> {
@@ -55,7 +58,7 @@ export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: (
       const recalled = recall(key)
       if (recalled !== undefined) return recalled
       if (found.has(key)) return ask(key)
-      const network = networkOf(address)
+      const network = networkOf(address())
       const turn = guesses.waitForTurn(network)
       if (turn === null) return guesses.watch(network, ask(key))
       await turn

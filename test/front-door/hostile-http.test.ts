@@ -55,6 +55,15 @@ describe('the Host', () => {
       }
     },
   )
+
+  it('is judged again when it goes on where a good one ended', async () => {
+    const statuses = []
+    for (const host of ['a', 'a', 'a/b', 'a', 'a?b', 'a:99999', 'a']) {
+      const [answer] = await ask(get('/healthz', `Host: ${host}`))
+      statuses.push(answer?.status)
+    }
+    expect(statuses).toEqual([200, 200, 400, 200, 400, 400, 200])
+  })
 })
 
 describe('headers', () => {

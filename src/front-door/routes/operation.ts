@@ -22,6 +22,7 @@ async function getReadiness(door: Door): Promise<Reply> {
 async function getMetrics(door: Door, call: Call): Promise<Response> {
   refuseStrangers(door, call)
   await observeStores(door)
+  door.metrics.inFlight.set(door.inFlight.count)
   const { registry } = door.metrics
   return new Response(await registry.metrics(), { headers: { 'Content-Type': registry.contentType } })
 }
