@@ -1,7 +1,8 @@
 /**
  * Requests a minute, counted in Redis. A window opens with its first request and lasts 60 s. When Redis cannot be asked
  * in time (RATE_LIMIT_TIMEOUT_MS, the connection's own limit), every request is let through: the limiter fails open, fast.
- * Requests of one event-loop tick ask together: a question for each would cost more than the rest of the road.
+ * One question of a bucket is under way at a time, and whoever comes meanwhile asks together in the next: a question for
+ * each would cost more than the rest of the road. So nobody waits for long, and the more come, the more ask together.
  */
 import { setImmediate } from 'node:timers'
 import type { Logger } from '../log.ts'
@@ -61,33 +62,39 @@ export function createLimiter(deps: { redis: Redis; metrics: Metrics; log: Logge
   deps.redis.defineCommand('refundUnit', { numberOfKeys: 1, lua: REFUND })
   const commands = deps.redis as unknown as LimiterCommands
   const failed = createFailureReport(deps)
-  let waiting = new Map<string, Question>()
+  const questions = new Map<string, Question>()
 
-  async function ask({ bucket, limit, waiters }: Question): Promise<void> {
-    try {
-      const answer = await commands.takeUnits(keyOf(bucket), limit, WINDOW_SECONDS * 1000, waiters.length)
-      for (const [turn, tell] of waiters.entries()) tell(readTaken(answer, limit, turn))
-    } catch (error) {
-      for (const tell of waiters) {
-        failed(error)
-        tell(null)
+  /** Asks for as long as somebody waits. */
+  async function ask(name: string, question: Question): Promise<void> {
+    const { bucket, limit } = question
+    while (question.waiters.length > 0) {
+      const waiters = question.waiters.splice(0)
+      try {
+        const answer = await commands.takeUnits(keyOf(bucket), limit, WINDOW_SECONDS * 1000, waiters.length)
+        for (const [turn, tell] of waiters.entries()) tell(readTaken(answer, limit, turn))
+      } catch (error) {
+        // Who came meanwhile has waited too: the time-out is everybody's.
+        for (const tell of [...waiters, ...question.waiters.splice(0)]) {
+          failed(error)
+          tell(null)
+        }
       }
     }
-  }
-  function askAll(): void {
-    const questions = waiting
-    waiting = new Map()
-    for (const question of questions.values()) void ask(question)
+    questions.delete(name)
   }
 
   return {
     take(bucket, limit) {
-      if (waiting.size === 0) setImmediate(askAll)
       // The limit of a business may change in between.
       const name = `${limit} ${bucket}`
-      const question = waiting.get(name) ?? { bucket, limit, waiters: [] }
-      waiting.set(name, question)
-      return new Promise((tell) => question.waiters.push(tell))
+      let question = questions.get(name)
+      if (question === undefined) {
+        const first = { bucket, limit, waiters: [] }
+        questions.set(name, (question = first))
+        setImmediate(() => void ask(name, first))
+      }
+      const { waiters } = question
+      return new Promise((tell) => waiters.push(tell))
     },
     async refund(bucket, window) {
       try {
@@ -99,7 +106,7 @@ export function createLimiter(deps: { redis: Redis; metrics: Metrics; log: Logge
   }
 }
 
-/** What one tick asks of one bucket: a unit for each waiter. */
+/** What is asked of one bucket next: a unit for each waiter. */
 interface Question {
   bucket: string
   limit: number

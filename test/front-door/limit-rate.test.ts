@@ -1,9 +1,11 @@
-/** The limiter by itself, on a real Redis: what its callers of one event-loop tick get together. */
+/** The limiter by itself, on a real Redis: what callers that ask together get. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { setImmediate as nextTick } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Limiter, createLimiter } from '../../src/front-door/limit-rate.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
+import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -48,4 +50,38 @@ it('a lowered limit refuses, whatever was granted before', async () => {
   const bucket = randomUUID()
   await take(bucket, 5, 3)
   expect(await limiter.take(bucket, 2)).toMatchObject({ allowed: false, remaining: 0 })
+})
+
+it('asks once for all who come while a question of the bucket is under way, in turn', async () => {
+  const asked = vi.spyOn(stack.redis as unknown as { takeUnits(...args: unknown[]): unknown }, 'takeUnits')
+  const bucket = randomUUID()
+  const first = take(bucket, 3, 1)
+  await nextTick()
+  const others = take(bucket, 3, 3)
+  const taken = (await Promise.all([first, others])).flat()
+  expect(taken.map((one) => one?.allowed)).toEqual([true, true, true, false])
+  expect(asked.mock.calls.map((args) => args.at(-1))).toEqual([1, 3])
+  asked.mockRestore()
+  expect((await limiter.take(bucket, 3))?.allowed).toBe(false)
+})
+
+it('lets all through together that waited for a question which Redis did not answer in time', async () => {
+  const redis = connectRedis(stack.redisUrl, 'limiter', undefined, { commandTimeout: 100 })
+  await whenReady(redis)
+  const impatient = createLimiter({
+    redis,
+    metrics: createMetrics(),
+    log: createLogger({ level: 'silent', name: 'test' }),
+  })
+  const bucket = randomUUID()
+  await impatient.take(bucket, 1)
+  await stack.redis.client('PAUSE', 400)
+  const started = performance.now()
+  const first = impatient.take(bucket, 1)
+  await nextTick()
+  expect(await Promise.all([first, impatient.take(bucket, 1)])).toEqual([null, null])
+  expect(performance.now() - started).toBeLessThan(190)
+  await stack.redis.ping()
+  expect((await impatient.take(bucket, 1))?.allowed).toBe(false)
+  redis.disconnect()
 })
