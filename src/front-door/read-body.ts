@@ -1,6 +1,7 @@
 /** Media type, size and JSON of a body, in this order, each with its own refusal. */
 import { Buffer } from 'node:buffer'
 import { RequestError } from '../errors.ts'
+import { type TimeOuts, createTimeOuts } from '../time-outs.ts'
 import type { Call } from './door.ts'
 import { type BodyRoom, type Held, hold, type Holder } from './hold-body.ts'
 
@@ -32,30 +33,29 @@ export async function readJson(door: Holder, call: Sent, limit: BodyLimit): Prom
 }
 
 function refuseOtherMedia(request: Request, media: readonly string[]): void {
-  const [type = ''] = (request.headers.get('content-type') ?? '').split(';')
-  if (!media.includes(type.trim().toLowerCase())) {
+  const type = request.headers.get('content-type') ?? ''
+  if (type !== JSON_TYPE && !media.includes(withoutParameters(type))) {
     throw new RequestError('unsupported_media_type', { message: `Content-Type must be ${media.join(' or ')}.` })
   }
-  const encoding = request.headers.get('content-encoding') ?? 'identity'
-  if (encoding.trim().toLowerCase() !== 'identity') {
+  const encoding = request.headers.get('content-encoding')
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
     throw new RequestError('unsupported_media_type', { message: 'Content-Encoding: send the body uncompressed.' })
   }
 }
 
-async function readBytes(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array> {
+const withoutParameters = (type: string): string => (type.split(';')[0] ?? '').trim().toLowerCase()
+
+async function readBytes(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array | ArrayBuffer> {
   const declared = declaredBytes(call.request)
   if (declared !== null && declared > limit.bytes) throw tooLarge(limit)
-  const late = startDeadline(limit.seconds)
   try {
-    if (declared === null) return await countChunks(door, call, limit, late.passed)
+    if (declared === null) return await readChunks(door, call, limit)
     // The server holds a body to its declared length; one without is counted as it comes.
     hold(door, call, declared, limit)
-    return new Uint8Array(await Promise.race([call.request.arrayBuffer(), late.passed]))
+    return await inTime(limit, call.request.arrayBuffer())
   } catch (cause) {
     if (cause instanceof RequestError) throw cause
     throw new RequestError('malformed_json', { message: 'The body ended before its time.', cause })
-  } finally {
-    late.clear()
   }
 }
 
@@ -65,33 +65,56 @@ function declaredBytes({ headers }: Request): number | null {
   return /^\d+$/.test(declared) ? Number(declared) : null
 }
 
-async function countChunks(door: Holder, call: Sent, limit: BodyLimit, late: Promise<never>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
+async function readChunks(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array> {
   const body: ReadableStream<Uint8Array> | null = call.request.body
   const reader = body?.getReader()
   if (reader === undefined) return new Uint8Array()
-  try {
+  const countChunks = async (): Promise<Uint8Array> => {
+    const chunks: Uint8Array[] = []
     for (;;) {
-      const { done, value } = await Promise.race([reader.read(), late])
+      const { done, value } = await reader.read()
       if (done) return Buffer.concat(chunks)
       hold(door, call, value.byteLength, limit)
       if (call.bodyBytes > limit.bytes) throw tooLarge(limit)
       chunks.push(value)
     }
+  }
+  try {
+    return await inTime(limit, countChunks())
   } finally {
     // Nobody wants the rest of a body that was refused half-way.
     reader.cancel().catch(() => undefined)
   }
 }
 
-/** `passed` rejects when the time is over; the connection ends with the answer, since the rest of the body may never come. */
-function startDeadline(seconds: number): { passed: Promise<never>; clear(): void } {
-  const { promise: passed, reject } = Promise.withResolvers<never>()
-  passed.catch(() => undefined)
+/** By seconds. */
+const timeOuts = new Map<number, TimeOuts>()
+
+function timeOutsOf(seconds: number): TimeOuts {
+  const known = timeOuts.get(seconds) ?? createTimeOuts(seconds * 1000)
+  timeOuts.set(seconds, known)
+  return known
+}
+
+/** Rejects when the time is over; the connection ends with the answer, since the rest of the body may never come. */
+function inTime<T>({ seconds }: BodyLimit, read: Promise<T>): Promise<T> {
+  const running = timeOutsOf(seconds)
+  return new Promise((resolve, reject) => {
+    const timeOut = running.begin(() => reject(tooLate(seconds)))
+    const end = (settle: () => void) => {
+      running.end(timeOut)
+      settle()
+    }
+    read.then(
+      (bytes) => end(() => resolve(bytes)),
+      (error: unknown) => end(() => reject(error)),
+    )
+  })
+}
+
+function tooLate(seconds: number): RequestError {
   const message = `The body did not arrive within ${seconds} seconds.`
-  const refusal = () => new RequestError('malformed_json', { message, headers: { Connection: 'close' } })
-  const timer = setTimeout(() => reject(refusal()), seconds * 1000)
-  return { passed, clear: () => clearTimeout(timer) }
+  return new RequestError('malformed_json', { message, headers: { Connection: 'close' } })
 }
 
 function tooLarge({ bytes }: BodyLimit): RequestError {
@@ -100,7 +123,7 @@ function tooLarge({ bytes }: BodyLimit): RequestError {
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array | ArrayBuffer): unknown {
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch (cause) {

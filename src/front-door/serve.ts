@@ -1,6 +1,7 @@
 /** The one file that knows on what it runs: Bun, Deno or Node. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serve as listen } from 'srvx'
+import { type Running, countRunning } from '../count-running.ts'
 
 export interface Listening {
   url: string
@@ -34,20 +35,21 @@ export async function serve(
   fetch: (request: Request) => Promise<Response>,
   { port, host, reusePort, idleSeconds }: ListenOptions,
 ): Promise<Listening> {
-  const running = new Set<Promise<Response>>()
+  const running = countRunning()
   let closing = false
   const answerCall = async (request: Request): Promise<Response> => {
-    const response = await fetch(request)
-    // Without it Node keeps a busy connection for ever, and callers send on one that is about to end.
-    if (closing) response.headers.set('Connection', 'close')
-    return response
+    running.begin()
+    try {
+      const response = await fetch(request)
+      // Without it Node keeps a busy connection for ever, and callers send on one that is about to end.
+      if (closing) response.headers.set('Connection', 'close')
+      return response
+    } finally {
+      running.end()
+    }
   }
   const server = listen({
-    fetch: (request) => {
-      const answer = answerCall(request).finally(() => running.delete(answer))
-      running.add(answer)
-      return answer
-    },
+    fetch: answerCall,
     port,
     hostname: host,
     reusePort,
@@ -77,11 +79,11 @@ export async function serve(
 }
 
 /** Requests that still come in on open connections are answered too. */
-async function untilAnswered(running: ReadonlySet<Promise<Response>>): Promise<void> {
+async function untilAnswered(running: Running): Promise<void> {
   do {
-    await Promise.allSettled(running)
+    await running.untilNone()
     await sleep(GRACE_MS)
-  } while (running.size > 0)
+  } while (running.count() > 0)
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

@@ -57,7 +57,7 @@ function readOutcome(submitted: Submitted): AnswerOf[keyof AnswerOf] | FailedAns
 }
 
 function prefersAsync(request: Request): boolean {
-  const preferences = (request.headers.get('prefer') ?? '').split(/[,;]/)
+  const preferences = request.headers.get('prefer')?.split(/[,;]/) ?? []
   return preferences.some((preference) => preference.trim().toLowerCase() === 'respond-async')
 }
 

@@ -54,10 +54,10 @@ export type Published =
 
 export interface Publisher {
   /**
-   * Never rejects. A refusal is immediate: it costs no I/O. While the number of partitions changes, batches and captures are
-   * refused; other requests wait for it up to a second, in order.
+   * Never throws. A refusal is immediate: it costs no I/O. While the number of partitions changes, batches and captures are
+   * refused; other requests wait for it up to a second, in order. `settle` is called once.
    */
-  publish(request: Request): Promise<Published>
+  publish(request: Request, settle: (published: Published) => void): void
   /** A committed position that was heard of: later entries get ids above it. */
   raiseFloor(partition: string, position: string): void
   /** False while Redis is away, or what Postgres says is not known yet since it came back. */
@@ -111,10 +111,9 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     if (compareIds(position, lane.floor) > 0) lane.floor = position
   }
 
-  function publish(request: Request): Promise<Published> {
+  function publish(request: Request, settle: (published: Published) => void): void {
     const json = JSON.stringify(request)
-    const bytes = Buffer.byteLength(json)
-    return new Promise((settle) => send({ request, json, bytes, settle }))
+    send({ request, json, bytes: Buffer.byteLength(json), settle })
   }
 
   function send(waiting: Waiting): void {

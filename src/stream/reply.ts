@@ -1,6 +1,7 @@
 /** The way back: one message per micro-batch and front door, on a channel of that front door's own. */
 import type { Redis } from '../stores/redis.ts'
 import type { Logger } from '../log.ts'
+import { type TimeOut, createTimeOuts } from '../time-outs.ts'
 import type { Answer, AnswerMessage } from './entry.ts'
 import { answersChannel } from './keys.ts'
 import type { AddressedAnswer } from './micro-batch.ts'
@@ -16,13 +17,13 @@ export interface RepliesDeps {
 export interface Replies {
   /** The next number of a request; nobody waits for its answer yet. */
   nextNumber(): number
-  /** The answer, or undefined after the time-out. To be called before the request travels. */
-  wait(n: number, timeoutMs: number): Promise<Answer | undefined>
-  /** Stops waiting: `wait` resolves with undefined at once. */
+  /** `tell` gets the answer, or undefined after the time-out. To be called before the request travels. */
+  wait(n: number, tell: (answer: Answer | undefined) => void): void
+  /** Stops waiting: nothing is told. */
   forget(n: number): void
   /** False while answers could not arrive. */
   isListening(): boolean
-  /** Resolves every wait with undefined. The subscription ends with the connection, which is the caller's. */
+  /** Tells every wait undefined. The subscription ends with the connection, which is the caller's. */
   close(): void
 }
 
@@ -30,42 +31,37 @@ export interface Replies {
 const PING_EVERY_MS = 2000
 
 interface Waiting {
-  resolve: (answer: Answer | undefined) => void
-  /** By the clock that only goes forward. */
-  deadline: number
+  tell: (answer: Answer | undefined) => void
+  timeOut: TimeOut
+}
+export interface RepliesOptions {
+  /** The channel that answers come on. */
+  frontDoor: string
+  answerTimeoutMs: number
 }
 
-export function createReplies(deps: RepliesDeps, frontDoor: string): Replies {
+export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }: RepliesOptions): Replies {
   const waiting = new Map<number, Waiting>()
+  const timeOuts = createTimeOuts(answerTimeoutMs)
   const channel = answersChannel(frontDoor)
   let last = 0
   let subscribed = false
-  let timer: ReturnType<typeof setTimeout> | undefined
   let pinging = false
 
-  const settle = (n: number, answer: Answer | undefined): void => {
-    waiting.get(n)?.resolve(answer)
+  const forget = (n: number): Waiting | undefined => {
+    const known = waiting.get(n)
+    if (known === undefined) return undefined
     waiting.delete(n)
+    timeOuts.end(known.timeOut)
+    return known
   }
+  const settle = (n: number, answer: Answer | undefined): void => forget(n)?.tell(answer)
   const onMessage = (from: string, text: string): void => {
     if (from !== channel) return
     const message = JSON.parse(text) as AnswerMessage
     deps.onPosition(message.partition, message.position)
     for (const [n, answer] of message.answers) settle(n, answer)
   }
-  // One timer for all: requests that wait equally long time out in the order in which they came.
-  const sweep = (): void => {
-    timer = undefined
-    for (const [n, { deadline }] of waiting) {
-      const left = deadline - performance.now()
-      if (left > 0) {
-        timer = setTimeout(sweep, left)
-        return
-      }
-      settle(n, undefined)
-    }
-  }
-
   const ping = async (): Promise<void> => {
     if (pinging || deps.redis.status !== 'ready') return
     pinging = true
@@ -83,19 +79,16 @@ export function createReplies(deps: RepliesDeps, frontDoor: string): Replies {
 
   return {
     nextNumber: () => ++last,
-    wait(n, timeoutMs) {
-      return new Promise((resolve) => {
-        waiting.set(n, { resolve, deadline: performance.now() + timeoutMs })
-        timer ??= setTimeout(sweep, timeoutMs)
-      })
+    wait(n, tell) {
+      waiting.set(n, { tell, timeOut: timeOuts.begin(() => settle(n, undefined)) })
     },
-    forget: (n) => settle(n, undefined),
+    forget: (n) => void forget(n),
     isListening: () => subscribed && deps.redis.status === 'ready',
     close() {
-      clearTimeout(timer)
       clearInterval(heartbeat)
       deps.redis.off('message', onMessage)
       for (const n of waiting.keys()) settle(n, undefined)
+      timeOuts.close()
     },
   }
 }

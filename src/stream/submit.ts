@@ -1,6 +1,7 @@
 /** One request's way to a worker and back, as a route of the front door sees it. */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
+import { countRunning } from '../count-running.ts'
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
@@ -21,6 +22,8 @@ export type Submitted =
   /** Nothing was recorded. `retryAfter` is in seconds. */
   | { kind: 'unavailable'; retryAfter: number }
   | { kind: 'outcome_unknown' }
+
+type Settle = (submitted: Submitted | Promise<Submitted>) => void
 
 export type Submit = (request: NewRequest, options?: SubmitOptions) => Promise<Submitted>
 export interface SubmitOptions {
@@ -52,40 +55,52 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
     { redis: deps.redis.publish, sql, log },
     { frontDoor, backlogLimitBytes: config.backlogLimitBytes },
   )
-  const replies = createReplies({ redis: deps.redis.subscribe, log, onPosition: publisher.raiseFloor }, frontDoor)
-  const inFlight = new Set<Promise<Submitted>>()
+  const replies = createReplies(
+    { redis: deps.redis.subscribe, log, onPosition: publisher.raiseFloor },
+    { frontDoor, answerTimeoutMs: config.answerTimeoutMs },
+  )
+  const running = countRunning()
   let closing = false
 
-  const submitAndWait = async (request: Request): Promise<Submitted> => {
-    const answer = replies.wait(request.n, config.answerTimeoutMs)
-    const published = await publisher.publish(request)
-    if (published.kind !== 'appended') {
-      replies.forget(request.n)
-      return published
+  // The answer can be here before Redis has said that it took the request.
+  const submitAndWait = (request: Request, settle: Settle): void => {
+    let published: Published | undefined
+    let answered: { answer: Answer | undefined } | undefined
+    const settleWithBoth = () => {
+      if (published?.kind !== 'appended' || answered === undefined) return
+      const { answer } = answered
+      settle(answer ? { kind: 'answered', answer } : whereIsIt(deps, published))
     }
-    const answered = await answer
-    return answered ? { kind: 'answered', answer: answered } : whereIsIt(deps, published)
+    replies.wait(request.n, (answer) => {
+      answered = { answer }
+      settleWithBoth()
+    })
+    publisher.publish(request, (outcome) => {
+      published = outcome
+      if (outcome.kind === 'appended') return settleWithBoth()
+      replies.forget(request.n)
+      settle(outcome)
+    })
   }
-  const submitOnly = async (request: Request): Promise<Submitted> => {
-    const published = await publisher.publish(request)
-    return published.kind === 'appended' ? { kind: 'queued' } : published
-  }
+  const submitOnly = (request: Request, settle: Settle): void =>
+    publisher.publish(request, (published) => settle(published.kind === 'appended' ? { kind: 'queued' } : published))
 
   return {
-    submit(request, { wait = true } = {}) {
-      const full = closing || inFlight.size >= config.maxInFlight || (wait && !replies.isListening())
-      if (full) return Promise.resolve({ kind: 'unavailable', retryAfter: 1 })
+    async submit(request, { wait = true } = {}) {
+      const full = closing || running.count() >= config.maxInFlight || (wait && !replies.isListening())
+      if (full) return { kind: 'unavailable', retryAfter: 1 }
       const numbered: Request = { ...request, n: replies.nextNumber() }
-      const submitted = (wait ? submitAndWait(numbered) : submitOnly(numbered)).finally(() => {
-        inFlight.delete(submitted)
-      })
-      inFlight.add(submitted)
-      return submitted
+      running.begin()
+      try {
+        return await new Promise<Submitted>((settle) => (wait ? submitAndWait : submitOnly)(numbered, settle))
+      } finally {
+        running.end()
+      }
     },
     isOpen: () => !closing && publisher.isOpen() && replies.isListening(),
     async close() {
       closing = true
-      await Promise.all(inFlight)
+      await running.untilNone()
       await publisher.close()
       replies.close()
     },
