@@ -10,7 +10,8 @@ export const runTimeline: ThreadBody = async (config, { log, metrics, tellTroubl
     max: 5,
     name: 'sluice-timeline',
     // The outbox is empty at first and large later: a plan kept from the start would scan all of it for ever after.
-    settings: { plan_cache_mode: 'force_custom_plan' },
+    // Before their statistics are gathered, large tables pass for small ones: contacts were read whole, over and over.
+    settings: { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'off' },
   })
   const clickhouse = connectClickHouse(config.clickhouseUrl)
   try {
