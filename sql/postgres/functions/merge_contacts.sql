@@ -7,13 +7,23 @@ language sql immutable parallel safe as $$
       and (kept ->> 1 is null or (sent ->> 1) collate "C" > (kept ->> 1) collate "C"))
 $$;
 
--- Each value is unpacked once, however many are sent: one of a large contact lies compressed.
+-- A loop: a query that joins the two costs three times as much for the few fields that are sent.
 create or replace function merge_traits(kept jsonb, sent jsonb) returns jsonb
-language sql immutable parallel safe as $$
-  select kept || coalesce((
-    select jsonb_object_agg(s.key, s.value) from jsonb_each(sent) s left join jsonb_each(kept) k on k.key = s.key
-    where k.key is null or trait_wins(s.value, k.value)
-  ), '{}')
+language plpgsql immutable parallel safe as $$
+declare
+  trait record;
+  losing text[] := '{}';
+begin
+  -- Unpacked once, however many are sent: one of a large contact lies compressed.
+  kept := kept || '{}';
+  for trait in select key, value from jsonb_each(sent) loop
+    -- Null when there is none to lose against.
+    if trait_wins(trait.value, kept -> trait.key) is false then
+      losing := losing || trait.key;
+    end if;
+  end loop;
+  return kept || (sent - losing);
+end
 $$;
 
 create or replace function merge_tags(kept text[], sent text[]) returns text[]
