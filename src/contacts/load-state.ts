@@ -1,5 +1,5 @@
 /** Load: everything that one micro-batch has to know, in one round trip (and one more when a business is new to this worker). */
-import type { FieldType, IdentityKind, Profile, Subscriptions } from '../rules/facts.ts'
+import { type FieldType, type IdentityKind, PROFILE_FIELDS, type Profile, type Subscriptions } from '../rules/facts.ts'
 import type { Item } from '../rules/item.ts'
 import { MOST_CONTACTS } from '../rules/link-visitor.ts'
 import {
@@ -16,6 +16,7 @@ import {
 import type { Sql } from '../stores/postgres.ts'
 import { type Asked, collectQuestions } from './collect-questions.ts'
 import type { ContactCache } from './contact-cache.ts'
+import { writeColumns } from './write-columns.ts'
 
 /** What businesses have configured, as last read; a save that finds it outdated has it dropped. */
 export type ConfigCache = Map<string, BusinessState>
@@ -34,8 +35,8 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
     goalEvents(business).map((event) => ({ business_id: business.id, event })),
   )
   const [row] = await sql<[{ state: LoadedState }]>`
-    select load_state(${JSON.stringify(asked.identities)}::text::json, ${JSON.stringify(asked.keys)}::text::json,
-      ${JSON.stringify(asked.visitors)}::text::json, ${JSON.stringify(asked.contacts)}::text::json,
+    select load_state(${writeColumns(asked.identities)}::text::text[], ${writeColumns(asked.keys)}::text::text[],
+      ${JSON.stringify(asked.visitors)}::text::json, ${writeColumns(asked.contacts)}::text::text[],
       ${JSON.stringify(goals)}::text::json, ${MOST_CONTACTS}) as state`
   fillState(state, row.state, asked.keyByHash)
   return state
@@ -81,30 +82,34 @@ function goalEvents(business: BusinessState): string[] {
   return [...new Set(goals)]
 }
 
+/** As `load_state` lists it. */
+type LoadedContact = [
+  businessId: string,
+  id: string,
+  createdAt: number,
+  version: number,
+  keyed: boolean,
+  stage: number,
+  /** In the order of PROFILE_FIELDS. */
+  profile: (string | null)[],
+  identities: [position: number, IdentityKind, string, proven: boolean][] | null,
+  enrolments:
+    | {
+        id: string
+        campaign_id: string
+        state: EnrolmentState['state']
+        enrolled_at: number
+        received_at: number
+        ended_at: number | null
+      }[]
+    | null,
+  goals: [string, number][] | null,
+  subscriptions: [keyof Subscriptions, boolean][] | null,
+  mergedIds: string[] | null,
+]
+
 interface LoadedState {
-  contacts: {
-    business_id: string
-    id: string
-    created_at: number
-    version: number
-    keyed: boolean
-    stage: number
-    identities: [IdentityKind, string, boolean][] | null
-    profile: Profile
-    enrolments:
-      | {
-          id: string
-          campaign_id: string
-          state: EnrolmentState['state']
-          enrolled_at: number
-          received_at: number
-          ended_at: number | null
-        }[]
-      | null
-    goals: [string, number][] | null
-    subscriptions: [keyof Subscriptions, boolean][] | null
-    merged_ids: string[] | null
-  }[]
+  contacts: LoadedContact[]
   keys: { business_id: string; key_hash: string; occurred_at: number; erased_as: string | null }[]
   visitors: {
     business_id: string
@@ -145,33 +150,40 @@ function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, str
     })
 }
 
-function addContact(state: State, row: LoadedState['contacts'][number]): void {
+function addContact(state: State, row: LoadedContact): void {
+  const [businessId, id, createdAt, version, keyed, stage, profile, identities, enrolments, goals, subscriptions] = row
   const contact: ContactState = {
-    id: row.id,
-    businessId: row.business_id,
-    createdAt: row.created_at,
-    version: row.version,
-    keyed: row.keyed,
-    stage: row.stage,
-    identities: (row.identities ?? []).map(([kind, value, proven]) => ({ kind, value, proven })),
-    profile: row.profile,
-    enrolments: (row.enrolments ?? []).map((enrolment) => ({
+    id,
+    businessId,
+    createdAt,
+    version,
+    keyed,
+    stage,
+    identities: (identities ?? []).toSorted(byPosition).map(([, kind, value, proven]) => ({ kind, value, proven })),
+    profile: profileOf(profile),
+    enrolments: (enrolments ?? []).map((enrolment) => ({
       id: enrolment.id,
-      contactId: row.id,
+      contactId: id,
       campaignId: enrolment.campaign_id,
       state: enrolment.state,
       enrolledAt: enrolment.enrolled_at,
       receivedAt: enrolment.received_at,
       endedAt: enrolment.ended_at,
     })),
-    goalLastAt: new Map(row.goals),
-    subscriptions: Object.fromEntries(row.subscriptions ?? []),
-    mergedIds: row.merged_ids ?? [],
+    goalLastAt: new Map(goals),
+    subscriptions: Object.fromEntries(subscriptions ?? []),
+    mergedIds: row[11] ?? [],
   }
   // What the cache lent is older than what was read just now.
-  const lent = state.contacts.get(contact.id)
-  for (const held of lent?.identities ?? []) state.owners.delete(identityKey(row.business_id, held.kind, held.value))
-  state.contacts.set(contact.id, contact)
-  for (const held of contact.identities)
-    state.owners.set(identityKey(contact.businessId, held.kind, held.value), contact.id)
+  const lent = state.contacts.get(id)
+  for (const held of lent?.identities ?? []) state.owners.delete(identityKey(businessId, held.kind, held.value))
+  state.contacts.set(id, contact)
+  for (const held of contact.identities) state.owners.set(identityKey(businessId, held.kind, held.value), id)
+}
+
+const byPosition = ([a]: [number, ...unknown[]], [b]: [number, ...unknown[]]) => a - b
+
+function profileOf(values: (string | null)[]): Profile {
+  const fields = PROFILE_FIELDS.map((field, at) => [field, values[at] ?? null] as const)
+  return Object.fromEntries(fields.filter(([, value]) => value !== null)) as Profile
 }

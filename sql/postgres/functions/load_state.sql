@@ -1,19 +1,21 @@
 -- What one micro-batch has to know, in one round trip.
---   p_identities  [{ business_id, kind, value }]   fields sent
---   p_keys        [{ business_id, key_hash }]      idempotency keys sent
+--   p_identities  business_id, kind, value         fields sent
+--   p_keys        business_id, key_hash            idempotency keys sent
 --   p_visitors    [{ business_id, visitor_id, moments, starts, joins }]  browsers named: with whom each had who was
 --                                                  identified last until each of the starts; the moments (one for each
 --                                                  start) at which somebody used it who has been erased since (all in
 --                                                  epoch ms); with `joins` who lists it, and what it did while it was
 --                                                  nobody's
---   p_contacts    [{ business_id, id }]            contacts named
+--   p_contacts    business_id, id                  contacts named
 --   p_goals       [{ business_id, event }]         goal events of the published campaigns
 --   p_most_contacts                                how many of those who list a browser are read; of a crowded one, none
--- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor.
+-- The long lists are columns, array literals in this order; all others are JSON. Null when there is nothing.
+-- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor. A contact is an array and not an
+-- object, and in no order of its own: naming, sorting and leaving out is dearer here than in the worker.
 -- Each question is a probe of an index by its whole key: a lateral sub-query with a limit cannot be turned into a join, so
 -- no plan that was made while a table was empty can become a scan as it grows.
 create or replace function load_state(
-  p_identities json, p_keys json, p_visitors json, p_contacts json, p_goals json, p_most_contacts integer
+  p_identities text[], p_keys text[], p_visitors json, p_contacts text[], p_goals json, p_most_contacts integer
 ) returns json
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -25,7 +27,7 @@ begin
       select business_id, contact_id, bool_or(named) as named
       from (
         select sent.business_id, held.contact_id, false as named
-        from json_to_recordset(p_identities) as sent (business_id uuid, kind text, value text)
+        from unnest(p_identities[1]::uuid[], p_identities[2]::text[], p_identities[3]::text[]) as sent (business_id, kind, value)
         cross join lateral (
           select i.contact_id from identities i
           where i.business_id = sent.business_id and i.kind = sent.kind collate "C" and i.value = sent.value collate "C"
@@ -33,7 +35,7 @@ begin
         ) held
         union all
         select named.business_id, known.id, true
-        from json_to_recordset(p_contacts) as named (business_id uuid, id uuid)
+        from unnest(p_contacts[1]::uuid[], p_contacts[2]::uuid[]) as named (business_id, id)
         cross join lateral (
           select coalesce(c.merged_into, c.id) as id from contacts c
           where c.business_id = named.business_id and c.id = named.id
@@ -58,21 +60,19 @@ begin
     )
     select json_build_object(
       'contacts', (
-        select coalesce(json_agg(json_build_object(
-          'business_id', c.business_id, 'id', c.id, 'created_at', c.created_at, 'version', c.version, 'keyed', c.keyed,
-          'stage', c.stage,
-          'identities', (
-            select json_agg(json_build_array(i.kind, i.value, i.proven) order by i.position)
+        select coalesce(json_agg(json_build_array(
+          c.business_id, c.id, c.created_at, c.version, c.keyed, c.stage,
+          json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone),
+          (
+            select json_agg(json_build_array(i.position, i.kind, i.value, i.proven))
             from identities i where i.business_id = c.business_id and i.contact_id = c.id
           ),
-          'profile', json_strip_nulls(json_build_object('firstName', c.first_name, 'lastName', c.last_name,
-            'country', c.country, 'city', c.city, 'language', c.language, 'timezone', c.timezone)),
-          'enrolments', (
+          (
             select json_agg(json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'state', e.state,
               'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at))
             from enrolments e where e.business_id = c.business_id and e.contact_id = c.id
           ),
-          'goals', (
+          (
             select json_agg(json_build_array(g.event, reached.last_at))
             from goals g
             cross join lateral (
@@ -82,11 +82,11 @@ begin
             ) reached
             where g.business_id = c.business_id
           ),
-          'subscriptions', (
+          (
             select json_agg(json_build_array(s.channel, s.subscribed))
             from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id
           ),
-          'merged_ids', case when f.named then (
+          case when f.named then (
             select json_agg(l.id) from contacts l where l.business_id = c.business_id and l.merged_into = c.id
           ) end
         )), '[]')
@@ -100,9 +100,9 @@ begin
           'occurred_at', k.occurred_at, 'erased_as', (
             select e.erased_as from erasures e where e.business_id = sent.business_id and e.contact_id = k.contact_id
           ))), '[]')
-        from json_to_recordset(p_keys) as sent (business_id uuid, key_hash uuid)
+        from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[]) as sent (business_id, key_hash)
         cross join lateral (
-          select * from idempotency_keys k
+          select k.occurred_at, k.contact_id from idempotency_keys k
           where k.business_id = sent.business_id and k.key_hash = sent.key_hash
           limit 1
         ) k
