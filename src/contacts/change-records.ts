@@ -11,6 +11,9 @@ import { timelineLine } from './timeline-line.ts'
 import { visitorRecords } from './visitor-records.ts'
 import { arrayLiteral } from './write-columns.ts'
 
+/** Where each contact stands among the people, from 1 on. */
+type Places = Map<string, number>
+
 export function recordsOf(state: State, changes: Changes) {
   /** Rows of contacts that were merged away in this batch belong to the survivor. */
   const moved = <Row extends { contactId: string }>(row: Row): Row => {
@@ -18,19 +21,24 @@ export function recordsOf(state: State, changes: Changes) {
     return contactId === row.contactId ? row : { ...row, contactId }
   }
   const touched = touchedContacts(state, changes)
+  const people = [...new Set([...touched.map(({ id }) => id), ...state.contacts.keys()])]
+  const places: Places = new Map(people.map((id, at) => [id, at + 1]))
   return {
     businesses: businessRecords(state, changes),
     newFields: changes.newFields.map((field) => inSnakeCase(field)),
-    assumedContacts: assumedContacts(state),
-    contacts: touched.filter(({ changed }) => changed).map(contactRecord(state)),
-    touched,
-    ...identityRecords(state, changes),
+    /** Everybody whom the decision was about, those who got anything first. */
+    people: people.map((id) => ({ id, businessId: state.contacts.get(id)?.businessId ?? '' })),
+    /** Of each who got anything: is their snapshot another now? */
+    changed: touched.map(({ changed }) => changed),
+    assumedContacts: assumedContacts(state, places),
+    contacts: touched.filter(({ changed }) => changed).map(contactRecord(state, places)),
+    ...identityRecords(state, changes, places),
     endedEnrolments: [...changes.endedEnrolments.values()].map(({ enrolment, businessId }) =>
       inSnakeCase(enrolment, { businessId }),
     ),
     merges: changes.merges.map((merge) => inSnakeCase(merge)),
-    statistics: touched.flatMap(statisticRecords),
-    revenue: touched.flatMap(revenueRecords),
+    statistics: touched.flatMap(statisticRecords(places)),
+    revenue: touched.flatMap(revenueRecords(places)),
     keys: keyRecords(state, changes),
     ...visitorRecords(state, changes),
     listedVisitors: changes.listedVisitors.map((row) => inSnakeCase(moved(row))),
@@ -69,16 +77,15 @@ function keyRecords(state: State, changes: Changes) {
 }
 
 /** All that the decision looked at, touched or not: it would have been another one had they been different. */
-function assumedContacts(state: State) {
+function assumedContacts(state: State, places: Places) {
   return [...state.contacts.values()]
     .filter((contact) => contact.version !== null)
-    .map(({ businessId, id, version }) => ({ business_id: businessId, id, version }))
     .sort(byId)
+    .map(({ id, version }) => ({ place: places.get(id), version }))
 }
 
 interface Touched {
   id: string
-  businessId: string
   delta: ContactDelta
   /** Its snapshot for the timeline is another now. */
   changed: boolean
@@ -96,17 +103,16 @@ function touchedContacts(state: State, changes: Changes): Touched[] {
 
 function touchedContact(state: State, id: string, delta: ContactDelta): Touched {
   const contact = state.contacts.get(id)
-  return { id, businessId: contact?.businessId ?? '', delta, changed: hasChanged(contact, delta) }
+  return { id, delta, changed: hasChanged(contact, delta) }
 }
 
 const contactRecord =
-  (state: State) =>
+  (state: State, places: Places) =>
   ({ id, delta }: Touched) => {
     const contact = state.contacts.get(id)
     const { profile } = delta
     return {
-      business_id: contact?.businessId,
-      id,
+      place: places.get(id),
       created_at: contact?.createdAt,
       raised: contact?.version === null || delta.raisesVersion ? 1 : 0,
       keyed: delta.keyed,
@@ -142,7 +148,7 @@ function hasChanged(contact: ContactState | undefined, delta: ContactDelta): boo
  * Those that Postgres does not know are inserted, never updated: had somebody else taken one, that is a conflict. They
  * come in the order in which their contact got them: the first is its primary one.
  */
-function identityRecords(state: State, { identities, deltas }: Changes) {
+function identityRecords(state: State, { identities, deltas }: Changes, places: Places) {
   const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))
   // Whoever got, lost or proved one is another contact to later decisions.
   const holders = [...deltas].flatMap(([contactId, { raisesVersion }]) => (raisesVersion ? [contactId] : []))
@@ -158,36 +164,31 @@ function identityRecords(state: State, { identities, deltas }: Changes) {
     keptIdentities: held.filter(({ row }) => row === 'stays').map((identity) => inSnakeCase(identity)),
     newIdentities: held
       .filter(({ row }) => row !== 'stays')
-      .map(({ businessId, kind, value, contactId, proven, phoneRead }) => ({
-        business_id: businessId,
+      .map(({ kind, value, contactId, proven, phoneRead }) => ({
+        place: places.get(contactId),
         kind,
         value,
-        contact_id: contactId,
         proven,
         phone_read: phoneRead,
       })),
   }
 }
 
-function statisticRecords({ id, businessId, delta }: Touched) {
-  return [...delta.statistics].sort(byFirst).map(([event, { firstAt, lastAt, count }]) => ({
-    business_id: businessId,
-    contact_id: id,
-    event,
-    first_at: firstAt,
-    last_at: lastAt,
-    count,
-  }))
-}
+const statisticRecords =
+  (places: Places) =>
+  ({ id, delta }: Touched) =>
+    [...delta.statistics].sort(byFirst).map(([event, { firstAt, lastAt, count }]) => ({
+      place: places.get(id),
+      event,
+      first_at: firstAt,
+      last_at: lastAt,
+      count,
+    }))
 
-function revenueRecords({ id, businessId, delta }: Touched) {
-  return [...delta.revenue].sort(byFirst).map(([currency, amount]) => ({
-    business_id: businessId,
-    contact_id: id,
-    currency,
-    amount,
-  }))
-}
+const revenueRecords =
+  (places: Places) =>
+  ({ id, delta }: Touched) =>
+    [...delta.revenue].sort(byFirst).map(([currency, amount]) => ({ place: places.get(id), currency, amount }))
 
 /** Once per contact and channel: of two contacts that became one, the opt-out stays, with the record of how it came. */
 function subscriptionRecords(state: State, changes: Changes) {

@@ -34,6 +34,8 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
     select save_changes(
       ${save.partition}, ${save.epoch}, ${save.from}, ${save.to}, ${save.attempt}, ${save.dryRun},
       ${JSON.stringify(records.businesses)}::text::json, ${list(records.newFields)}::text::json,
+      ${arrayLiteral(records.people.map(({ businessId }) => businessId))}::text::uuid[],
+      ${arrayLiteral(records.people.map(({ id }) => id))}::text::uuid[],
       ${writeColumns(records.assumedContacts)}::text::text[],
       ${writeColumns(records.contacts)}::text::text[],
       ${list(records.released)}::text::json,
@@ -45,9 +47,7 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
       ${list(records.sightings)}::text::json, ${list(records.listedVisitors)}::text::json, ${list(records.identifications)}::text::json,
       ${list(records.newEnrolments)}::text::json, ${list(records.subscriptions)}::text::json,
       ${list(records.mergeLog)}::text::json, ${records.events}, ${save.changes.events.length},
-      ${arrayLiteral(records.touched.map(({ businessId }) => businessId))}::text::uuid[],
-      ${arrayLiteral(records.touched.map(({ id }) => id))}::text::uuid[],
-      ${arrayLiteral(records.touched.map(({ changed }) => changed))}::text::boolean[],
+      ${arrayLiteral(records.changed)}::text::boolean[],
       ${list(save.deadLetters)}::text::json, ${list(save.replayed)}::text::json,
       ${list(records.erasures)}::text::json, ${list(records.deliveries)}::text::json
     ) as saved`

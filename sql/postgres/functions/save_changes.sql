@@ -1,22 +1,26 @@
 -- Writes all that one micro-batch decided, with the position it moves to: one statement, one transaction.
 -- A list is a JSON array of records, named and typed where it is read below. The long ones are columns instead, of which
 -- Postgres makes rows with far less work: array literals, in the order in which they are unnested. Null when there is nothing.
+-- Contacts come once, in p_contact_ids: most columns name them by their place there, which is read several times as fast as two
+-- uuids. The first of them, as many as p_changed is long, got something; the others were only looked at.
 -- Answers true when it was written, false when the position was not `p_from` at this epoch (nothing is written then).
 -- Raises SL001 when something was not as the decision assumed: the caller loads and decides again.
 -- Tables are probed by whole keys alone (laterals, upserts, single rows): see load_state.
 -- With p_dry_run it raises SL003 in place of committing: to find the item that a fault of data comes from.
 create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
-  p_businesses json, p_new_fields json, p_assumed text[], p_contacts text[], p_released json,
+  p_businesses json, p_new_fields json, p_contact_businesses uuid[], p_contact_ids uuid[], p_assumed text[], p_contacts text[], p_released json,
   p_ended_enrolments json, p_merges json, p_kept_identities json, p_new_identities text[], p_statistics text[], p_revenue text[], p_keys text[], p_visitors json,
   p_visitor_links json, p_visitor_events json, p_sightings json, p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
-  p_events text, p_event_count integer, p_touched_businesses uuid[], p_touched uuid[], p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json, p_deliveries json
+  p_events text, p_event_count integer, p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json, p_deliveries json
 ) returns boolean
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
   changed record;
+  touched_businesses uuid[] := p_contact_businesses[:cardinality(p_changed)];
+  touched uuid[] := p_contact_ids[:cardinality(p_changed)];
 begin
   update positions set position = p_to, attempt = p_attempt
     where partition = p_partition and epoch = p_epoch and position = p_from;
@@ -52,10 +56,11 @@ begin
   -- Every contact that the decision looked at is as it was: not merged, not erased, same version. They come sorted, so
   -- two saves queue up for them and do not deadlock.
   if p_assumed is not null then
-    perform 1 from unnest(p_assumed[1]::uuid[], p_assumed[2]::uuid[], p_assumed[3]::bigint[]) as x (business_id, id, version)
+    perform 1 from unnest(p_assumed[1]::integer[], p_assumed[2]::bigint[]) as x (place, version)
       left join lateral (
         select c.id from contacts c
-        where c.business_id = x.business_id and c.id = x.id and c.version = x.version and c.merged_into is null
+        where c.business_id = p_contact_businesses[x.place] and c.id = p_contact_ids[x.place]
+          and c.version = x.version and c.merged_into is null
         for no key update
       ) held on true
       having count(held.id) = count(*);
@@ -69,13 +74,13 @@ begin
   if p_contacts is not null then
     insert into contacts as c (business_id, id, created_at, version, keyed, merged_into, stage, order_count, tags, traits,
         first_name, last_name, country, city, language, timezone)
-      select business_id, id, created_at, raised, keyed, merged_into, stage, orders, tags::text[], traits,
-        first_name, last_name, country, city, language, timezone
-      from unnest(p_contacts[1]::uuid[], p_contacts[2]::uuid[], p_contacts[3]::bigint[], p_contacts[4]::bigint[],
-        p_contacts[5]::boolean[], p_contacts[6]::uuid[], p_contacts[7]::smallint[], p_contacts[8]::bigint[],
-        p_contacts[9]::text[], p_contacts[10]::jsonb[], p_contacts[11]::text[], p_contacts[12]::text[],
-        p_contacts[13]::text[], p_contacts[14]::text[], p_contacts[15]::text[], p_contacts[16]::text[]
-      ) as x (business_id, id, created_at, raised, keyed, merged_into, stage, orders, tags, traits,
+      select p_contact_businesses[place], p_contact_ids[place], created_at, raised, keyed, merged_into, stage, orders,
+        tags::text[], traits, first_name, last_name, country, city, language, timezone
+      from unnest(p_contacts[1]::integer[], p_contacts[2]::bigint[], p_contacts[3]::bigint[], p_contacts[4]::boolean[],
+        p_contacts[5]::uuid[], p_contacts[6]::smallint[], p_contacts[7]::bigint[], p_contacts[8]::text[],
+        p_contacts[9]::jsonb[], p_contacts[10]::text[], p_contacts[11]::text[], p_contacts[12]::text[],
+        p_contacts[13]::text[], p_contacts[14]::text[], p_contacts[15]::text[]
+      ) as x (place, created_at, raised, keyed, merged_into, stage, orders, tags, traits,
         first_name, last_name, country, city, language, timezone)
     on conflict (business_id, id) do update set
       version = c.version + excluded.version,
@@ -132,19 +137,20 @@ begin
     insert into identities (business_id, kind, value, contact_id, proven, phone_read, position)
       select business_id, kind, value, contact_id, proven, phone_read, position
       from (
-        select x.*, nextval('identities_position_seq') as position
-        from unnest(p_new_identities[1]::uuid[], p_new_identities[2]::text[], p_new_identities[3]::text[],
-          p_new_identities[4]::uuid[], p_new_identities[5]::boolean[], p_new_identities[6]::boolean[]
-        ) as x (business_id, kind, value, contact_id, proven, phone_read)
+        select p_contact_businesses[place] as business_id, kind, value, p_contact_ids[place] as contact_id, proven, phone_read,
+          nextval('identities_position_seq') as position
+        from unnest(p_new_identities[1]::integer[], p_new_identities[2]::text[], p_new_identities[3]::text[],
+          p_new_identities[4]::boolean[], p_new_identities[5]::boolean[]
+        ) as x (place, kind, value, proven, phone_read)
       ) numbered
       order by business_id, kind collate "C", value collate "C";
   end if;
   if p_statistics is not null then
     insert into event_statistics as kept (business_id, contact_id, event, first_at, last_at, count)
-      select business_id, contact_id, event, first_at, last_at, count
-      from unnest(p_statistics[1]::uuid[], p_statistics[2]::uuid[], p_statistics[3]::text[], p_statistics[4]::bigint[],
-        p_statistics[5]::bigint[], p_statistics[6]::bigint[]
-      ) as x (business_id, contact_id, event, first_at, last_at, count)
+      select p_contact_businesses[place], p_contact_ids[place], event, first_at, last_at, count
+      from unnest(p_statistics[1]::integer[], p_statistics[2]::text[], p_statistics[3]::bigint[],
+        p_statistics[4]::bigint[], p_statistics[5]::bigint[]
+      ) as x (place, event, first_at, last_at, count)
     on conflict (business_id, contact_id, event) do update set
       first_at = least(kept.first_at, excluded.first_at),
       last_at = greatest(kept.last_at, excluded.last_at),
@@ -152,9 +158,8 @@ begin
   end if;
   if p_revenue is not null then
     insert into revenue as kept (business_id, contact_id, currency, amount)
-      select business_id, contact_id, currency, amount
-      from unnest(p_revenue[1]::uuid[], p_revenue[2]::uuid[], p_revenue[3]::text[], p_revenue[4]::numeric[]
-      ) as x (business_id, contact_id, currency, amount)
+      select p_contact_businesses[place], p_contact_ids[place], currency, amount
+      from unnest(p_revenue[1]::integer[], p_revenue[2]::text[], p_revenue[3]::numeric[]) as x (place, currency, amount)
     on conflict (business_id, contact_id, currency) do update set amount = kept.amount + excluded.amount;
   end if;
 
@@ -263,14 +268,14 @@ begin
         select c.id from contacts c where c.business_id = m.business_id and c.merged_into = m.surviving_id offset 0
       ) c
     loop
-      p_touched_businesses := p_touched_businesses || changed.business_id;
-      p_touched := p_touched || changed.id;
+      touched_businesses := touched_businesses || changed.business_id;
+      touched := touched || changed.id;
       p_changed := p_changed || true;
     end loop;
   end if;
-  if p_touched <> '{}' then
+  if touched <> '{}' then
     insert into outbox (events, event_count, business_ids, contact_ids, changed)
-      values (p_events, p_event_count, p_touched_businesses, p_touched, p_changed);
+      values (p_events, p_event_count, touched_businesses, touched, p_changed);
   end if;
 
   if p_dry_run then
