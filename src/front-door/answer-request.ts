@@ -43,11 +43,13 @@ const STRANGERS = 'strangers'
 
 function openCall(door: Door, framed: Framed, request: Request, params: Record<string, string>): Call {
   const requestId = readRequestId(request)
+  // Of a caller that has gone the server knows no more: it stays who it was.
+  let address: string | undefined
   return {
     request,
     params,
     requestId,
-    address: () => clientAddress(request, door.config),
+    address: () => (address ??= clientAddress(request, door.config)),
     receivedAt: door.now(),
     headers: framed.crossOrigin
       ? { 'X-Request-Id': requestId, ...COMMON_HEADERS, ...CROSS_ORIGIN_HEADERS }
