@@ -8,10 +8,10 @@
  */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createWriteStream, readFileSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import type { Readable } from 'node:stream'
+import { buffer, text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
@@ -98,11 +98,12 @@ async function answerQuery(
     for (const statement of preparations(request.method, query, database)) await session.queryAsync(statement)
     const format = header(request, 'x-clickhouse-format') ?? query.get('default_format') ?? 'TabSeparated'
     const body = decoded(request)
-    const statement = query.get('query') ?? (await text(body))
+    const asked = query.get('query')
+    const statement = asked === null ? await buffer(body) : Buffer.from(asked)
     const insert = readInsert(statement)
     const result = insert
-      ? await runInsert(session, insert, query.has('query') ? body : undefined)
-      : await session.queryAsync(query.has('query') ? `${statement}\n${await text(body)}` : statement, { format })
+      ? await runInsert(session, insert, asked === null ? undefined : body)
+      : await session.queryAsync(asked === null ? statement.toString() : `${asked}\n${await text(body)}`, { format })
     send(request, response, query, result, insert !== undefined)
   } finally {
     session.close()
@@ -121,11 +122,8 @@ function decoded(request: IncomingMessage): Readable {
 async function runInsert(session: Session, insert: Insert, body: Readable | undefined): Promise<ChdbResult> {
   const path = `${INCOMING}/${randomUUID()}`
   try {
-    const parts = async function* (): AsyncGenerator<string | Buffer> {
-      yield insert.data
-      if (body) yield* body as AsyncIterable<Buffer>
-    }
-    await pipeline(Readable.from(parts()), createWriteStream(path))
+    await writeFile(path, insert.data)
+    if (body) await pipeline(body, createWriteStream(path, { flags: 'a' }))
     return await session.queryAsync(`${insert.head} FROM INFILE '${path}' ${insert.tail}`)
   } finally {
     await rm(path, { force: true })

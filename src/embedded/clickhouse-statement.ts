@@ -6,8 +6,8 @@
 export interface Insert {
   head: string
   tail: string
-  /** Data that stood in the statement's text; the body follows it. */
-  data: string
+  /** Data that stood in the statement's text, as they came; the body follows them. */
+  data: Buffer
 }
 
 const QUOTED = String.raw`'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|\`(?:[^\`\\]|\\.)*\``
@@ -20,12 +20,23 @@ const INSERT = new RegExp(
   'i',
 )
 
+/** Megabytes of data are not made text to find where they begin: a statement that is longer than this before them is rare. */
+const LIKELY_HEAD_BYTES = 16 * 1024
+
 /** Undefined for every other statement, INSERT … SELECT among them. */
-export function readInsert(statement: string): Insert | undefined {
-  const parts = INSERT.exec(statement)?.groups
+export function readInsert(statement: Buffer): Insert | undefined {
+  const head = statement.subarray(0, LIKELY_HEAD_BYTES)
+  return readHead(head, statement) ?? (head.length < statement.length ? readHead(statement, statement) : undefined)
+}
+
+/** `head` may end within the data. */
+function readHead(head: Buffer, statement: Buffer): Insert | undefined {
+  const text = head.toString()
+  const parts = INSERT.exec(text)?.groups
   if (!parts || /\bSELECT\b/i.test(parts['settings'] ?? '')) return undefined
   const tail = `${parts['settings'] ?? ''} FORMAT ${parts['format'] ?? 'Values'}`
-  return { head: parts['head'] ?? '', tail, data: parts['data'] ?? '' }
+  const before = text.slice(0, text.length - (parts['data'] ?? '').length)
+  return { head: parts['head'] ?? '', tail, data: statement.subarray(Buffer.byteLength(before)) }
 }
 
 /** Parameters of the HTTP interface that are no settings of the engine. */

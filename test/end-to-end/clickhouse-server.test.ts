@@ -135,6 +135,17 @@ describe('an insert', () => {
     await post({}, "insert into items select number, 'e' from numbers(2)")
     expect(await count()).toBe(8)
   })
+
+  test.each([16 * 1024 - 1, 16 * 1024, 16 * 1024 + 1])(
+    'is found where it ends after %i bytes of statement',
+    async (bytes) => {
+      const statement = 'insert into items format JSONEachRow\n'
+      const text = 'é'.repeat(20_000)
+      const said = `${' '.repeat(bytes - statement.length)}${statement}${JSON.stringify({ id: 1, text })}`
+      expect((await post({}, said)).status).toBe(200)
+      expect(await rows('select text from items')).toEqual([{ text }])
+    },
+  )
 })
 
 describe('an answer', () => {
