@@ -2,6 +2,9 @@ import { ClickHouseError } from '@clickhouse/client'
 import { tellsOfFullDisk } from '../stores/full-disk.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 
+/** Nobody waits for an insert, and sharing it out among threads costs more than it brings. */
+export const ONE_THREAD = ['max_threads = 1', 'max_insert_threads = 1', 'input_format_parallel_parsing = 0']
+
 /**
  * Every setting that exactness hangs on is said in the statement: defaults change between versions (26.2 turned
  * `async_insert` on), and a setting that stayed behind from another query cannot reach it. One insert is one block, and
@@ -18,6 +21,7 @@ export const INSERT_SETTINGS = [
   'input_format_allow_errors_num = 0',
   'input_format_json_throw_on_bad_escape_sequence = 1',
   'precise_float_parsing = 1',
+  ...ONE_THREAD,
 ].join(', ')
 
 /** Inserts JSON lines of `TimelineRow`: all of them or none. A token that was used before changes nothing. */

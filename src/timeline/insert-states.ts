@@ -1,4 +1,8 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { ONE_THREAD } from './insert-events.ts'
+
+/** Each keeps the highest revision of a state. */
+export type StatesTable = 'contact_snapshots' | 'visitors' | 'visitor_links' | 'visitor_touches'
 
 /**
  * Inserts JSON lines into a table that keeps the highest revision of each state. A token of its own for each insert:
@@ -7,7 +11,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
  */
 export async function insertStates(
   clickhouse: ClickHouseClient,
-  table: 'contact_snapshots' | 'visitors' | 'visitor_links' | 'visitor_touches',
+  table: StatesTable,
   lines: string[],
   signal?: AbortSignal,
 ): Promise<void> {
@@ -19,6 +23,7 @@ export async function insertStates(
     `insert_deduplication_token = '${crypto.randomUUID()}'`,
     'input_format_skip_unknown_fields = 1',
     'input_format_null_as_default = 1',
+    ...ONE_THREAD,
   ].join(', ')
   const query = `insert into ${table} settings ${settings} format JSONEachRow\n${lines.join('\n')}`
   await clickhouse.command({ query, ...(signal && { abort_signal: signal }) })
