@@ -1,11 +1,9 @@
+import { arrayLiteral } from '../contacts/write-columns.ts'
 import { STAGES } from '../rules/journey-stage.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
-
-/** Contacts read at once, and characters inserted at once: some contacts hold megabytes, and a group may touch many. */
-const PAGE = 200
-const INSERT_LENGTH = 8 * 1024 * 1024
+import { sendStates } from './send-states.ts'
 
 /** A contact as Postgres has it now. */
 interface ContactRow {
@@ -29,26 +27,13 @@ interface ContactRow {
   revenue: Record<string, string>
 }
 
-/**
- * Sends the present state of every contact that a group changed. It may be newer than the group, and one that is gone is
- * left to the erasure; neither matters, since the highest revision wins in ClickHouse. For the same reason no insert is
- * taken for a repeat: it may have read a newer state than the first attempt.
- */
+/** Sends the present state of every contact that a group changed. */
 export async function sendSnapshots(
   deps: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,
   signal?: AbortSignal,
-) {
-  const touched = await readTouched(deps.sql, groupId)
-  let lines: string[] = []
-  for (let at = 0; at < touched.length; at += PAGE) {
-    const contacts = await readContacts(deps.sql, touched.slice(at, at + PAGE))
-    lines.push(...contacts.map((contact) => JSON.stringify(toSnapshot(contact))))
-    if (lines.reduce((sum, line) => sum + line.length, 0) < INSERT_LENGTH) continue
-    await insertStates(deps.clickhouse, 'contact_snapshots', lines, signal)
-    lines = []
-  }
-  await insertStates(deps.clickhouse, 'contact_snapshots', lines, signal)
+): Promise<void> {
+  await sendStates(deps, { table: 'contact_snapshots', readTouched, readRows, encode }, groupId, signal)
 }
 
 type Touched = Pick<ContactRow, 'business_id' | 'contact_id'>
@@ -60,21 +45,26 @@ async function readTouched(sql: Sql, groupId: string): Promise<Touched[]> {
     where o.group_id = ${groupId} and o.shipped_at is null and t.changed`
 }
 
-async function readContacts(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
+async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
   return await sql<ContactRow[]>`
     select c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
-      c.first_name, c.last_name, c.country, c.city, c.language, c.timezone, c.stage, to_jsonb(c.tags) as tags, c.traits,
+      c.first_name, c.last_name, c.country, c.city, c.language, c.timezone, c.stage, to_json(c.tags) as tags, c.traits,
       c.order_count, coalesce(r.revenue, '{}') as revenue
-    from json_to_recordset(${JSON.stringify(touched)}::text::json) as t (business_id uuid, contact_id uuid)
+    from unnest(
+      ${arrayLiteral(touched.map(({ business_id }) => business_id))}::text::uuid[],
+      ${arrayLiteral(touched.map(({ contact_id }) => contact_id))}::text::uuid[]
+    ) as t (business_id, contact_id)
     join contacts c on c.business_id = t.business_id and c.id = t.contact_id
     left join lateral (
-      select jsonb_object_agg(currency, amount::text) as revenue
+      select json_object_agg(currency, amount::text) as revenue
       from revenue where business_id = c.business_id and contact_id = c.id
     ) r on true`
 }
 
-function toSnapshot({ stage, traits, ...contact }: ContactRow): Snapshot {
-  return { ...contact, erased: 0, stage: STAGES[stage] ?? '', custom_fields: customFields(traits) }
+/** What is not known is left out: most of the columns of most contacts. */
+function encode({ stage, traits, ...contact }: ContactRow): string {
+  const known = Object.fromEntries(Object.entries(contact).filter(([, value]) => value !== null))
+  return JSON.stringify({ ...known, stage: STAGES[stage] ?? '', custom_fields: customFields(traits) })
 }
 
 /** The values are JSON text already, and stay as they were sent. */

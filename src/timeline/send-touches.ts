@@ -1,10 +1,7 @@
 import { CLICK_IDS, type Touch, UTM_FIELDS } from '../rules/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { insertStates } from './insert-states.ts'
-
-/** Visitors read and inserted at once: one can have 201 touches of some kilobytes. */
-const PAGE = 100
+import { sendStates } from './send-states.ts'
 
 interface TouchedVisitor {
   business_id: string
@@ -16,17 +13,13 @@ interface TouchesRow extends TouchedVisitor {
   touches: Touch[]
 }
 
-/** Sends all touches of every visitor of a group to whom a new one came, as `sendSnapshots` does of contacts. */
+/** Sends all touches of every visitor of a group to whom a new one came. */
 export async function sendTouches(
-  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
+  deps: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const touched = await readTouched(sql, groupId)
-  for (let at = 0; at < touched.length; at += PAGE) {
-    const visitors = await readTouches(sql, touched.slice(at, at + PAGE))
-    await insertStates(clickhouse, 'visitor_touches', visitors.map(lineOf), signal)
-  }
+  await sendStates(deps, { table: 'visitor_touches', readTouched, readRows, encode }, groupId, signal)
 }
 
 async function readTouched(sql: Sql, groupId: string): Promise<TouchedVisitor[]> {
@@ -37,7 +30,7 @@ async function readTouched(sql: Sql, groupId: string): Promise<TouchedVisitor[]>
     where o.group_id = ${groupId} and o.shipped_at is null and t.touched`
 }
 
-async function readTouches(sql: Sql, touched: TouchedVisitor[]): Promise<TouchesRow[]> {
+async function readRows(sql: Sql, touched: TouchedVisitor[]): Promise<TouchesRow[]> {
   return await sql<TouchesRow[]>`
     select v.business_id, v.visitor_id, v.revision, coalesce((
       select json_agg(k.touch || jsonb_build_object('at', k.at) order by k.at, k.digest)
@@ -48,7 +41,7 @@ async function readTouches(sql: Sql, touched: TouchedVisitor[]): Promise<Touches
 }
 
 /** Columns beside each other, one place per touch. */
-function lineOf({ touches, ...visitor }: TouchesRow): string {
+function encode({ touches, ...visitor }: TouchesRow): string {
   const rows = touches.map(columnsOf)
   const names = Object.keys(columnsOf({ at: 0, url: '' }))
   const columns = names.map((name) => [name, rows.map((row) => row[name])] as const)

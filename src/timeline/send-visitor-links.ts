@@ -1,9 +1,6 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { insertStates } from './insert-states.ts'
-
-/** Links read and inserted at once. */
-const PAGE = 2000
+import { sendStates } from './send-states.ts'
 
 interface ChangedLink {
   business_id: string
@@ -20,18 +17,14 @@ interface LinkRow extends ChangedLink {
 
 /** Sends the links of visitors that a group made or changed, and no others: a visitor may have very many. */
 export async function sendVisitorLinks(
-  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
+  deps: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const changed = await readChanged(sql, groupId)
-  for (let at = 0; at < changed.length; at += PAGE) {
-    const links = await readLinks(sql, changed.slice(at, at + PAGE))
-    await insertStates(clickhouse, 'visitor_links', links.map(lineOf), signal)
-  }
+  await sendStates(deps, { table: 'visitor_links', readTouched, readRows, encode }, groupId, signal)
 }
 
-async function readChanged(sql: Sql, groupId: string): Promise<ChangedLink[]> {
+async function readTouched(sql: Sql, groupId: string): Promise<ChangedLink[]> {
   return await sql<ChangedLink[]>`
     select distinct t.business_id, t.visitor_id, t.from_ms
     from outbox o,
@@ -39,7 +32,7 @@ async function readChanged(sql: Sql, groupId: string): Promise<ChangedLink[]> {
     where o.group_id = ${groupId} and o.shipped_at is null and t.from_ms is not null`
 }
 
-async function readLinks(sql: Sql, changed: ChangedLink[]): Promise<LinkRow[]> {
+async function readRows(sql: Sql, changed: ChangedLink[]): Promise<LinkRow[]> {
   return await sql<LinkRow[]>`
     select l.business_id, l.visitor_id, l.from_at as from_ms, l.contact_id, v.revision
     from json_to_recordset(${JSON.stringify(changed)}::text::json) as t (business_id uuid, visitor_id text, from_ms bigint)
@@ -47,6 +40,6 @@ async function readLinks(sql: Sql, changed: ChangedLink[]): Promise<LinkRow[]> {
     join visitors v on v.business_id = l.business_id and v.visitor_id = l.visitor_id`
 }
 
-function lineOf({ contact_id, ...link }: LinkRow): string {
+function encode({ contact_id, ...link }: LinkRow): string {
   return JSON.stringify(contact_id === null ? { ...link, erased: 1 } : { ...link, contact_id, erased: 0 })
 }

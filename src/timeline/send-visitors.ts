@@ -1,11 +1,8 @@
 import type { Touch } from '../rules/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { insertStates } from './insert-states.ts'
+import { sendStates } from './send-states.ts'
 import { columnsOf } from './send-touches.ts'
-
-/** Visitors read and inserted at once. */
-const PAGE = 2000
 
 interface VisitorRow {
   business_id: string
@@ -17,17 +14,13 @@ interface VisitorRow {
   latest_touch: Touch | null
 }
 
-/** Sends the present state of every visitor that a group touched, as `sendSnapshots` does of contacts. */
+/** Sends the present state of every visitor that a group touched. */
 export async function sendVisitors(
-  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
+  deps: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const touched = await readTouched(sql, groupId)
-  for (let at = 0; at < touched.length; at += PAGE) {
-    const visitors = await readVisitors(sql, touched.slice(at, at + PAGE))
-    await insertStates(clickhouse, 'visitors', visitors.map(stateOf), signal)
-  }
+  await sendStates(deps, { table: 'visitors', readTouched, readRows, encode }, groupId, signal)
 }
 
 type Touched = Pick<VisitorRow, 'business_id' | 'visitor_id'>
@@ -39,7 +32,7 @@ async function readTouched(sql: Sql, groupId: string): Promise<Touched[]> {
     where o.group_id = ${groupId} and o.shipped_at is null`
 }
 
-async function readVisitors(sql: Sql, touched: Touched[]): Promise<VisitorRow[]> {
+async function readRows(sql: Sql, touched: Touched[]): Promise<VisitorRow[]> {
   return await sql<VisitorRow[]>`
     select v.business_id, v.visitor_id, v.revision, v.first_seen_at as first_seen_ms, v.last_seen_at as last_seen_ms,
       v.first_touch, v.latest_touch
@@ -47,7 +40,7 @@ async function readVisitors(sql: Sql, touched: Touched[]): Promise<VisitorRow[]>
     join visitors v on v.business_id = t.business_id and v.visitor_id = t.visitor_id`
 }
 
-function stateOf({ first_touch, latest_touch, ...visitor }: VisitorRow): string {
+function encode({ first_touch, latest_touch, ...visitor }: VisitorRow): string {
   return JSON.stringify({
     ...visitor,
     erased: 0,

@@ -1,0 +1,47 @@
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { insertStates, type StatesTable } from './insert-states.ts'
+
+/** Read at once: first, and at most. */
+const PAGE = { first: 100, most: 2000 }
+/** Characters read at once, as far as can be foreseen, and inserted at once: some contacts hold megabytes. */
+const LENGTH = 8 * 1024 * 1024
+
+/** A table of ClickHouse that shows the present state of something, and how that is read from Postgres. */
+export interface States<Key, Row> {
+  table: StatesTable
+  /** What a group changed, each once. */
+  readTouched(sql: Sql, groupId: string): Promise<Key[]>
+  /** As it is now; what is gone is left out. */
+  readRows(sql: Sql, keys: Key[]): Promise<Row[]>
+  /** A JSON line of the table; a column that is absent is empty. */
+  encode(row: Row): string
+}
+
+/**
+ * Sends the present state of all that a group changed. It may be newer than the group, and what is gone is left to the
+ * erasure; neither matters, since the highest revision wins in ClickHouse. For the same reason no insert is taken for a
+ * repeat: it may have read a newer state than the first attempt.
+ */
+export async function sendStates<Key, Row>(
+  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
+  { table, readTouched, readRows, encode }: States<Key, Row>,
+  groupId: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const touched = await readTouched(sql, groupId)
+  let page = PAGE.first
+  let waiting = { lines: [] as string[], length: 0 }
+  for (let at = 0; at < touched.length;) {
+    const keys = touched.slice(at, at + page)
+    const lines = (await readRows(sql, keys)).map(encode)
+    const length = lines.reduce((sum, line) => sum + line.length, 0)
+    waiting = { lines: [...waiting.lines, ...lines], length: waiting.length + length }
+    at += keys.length
+    page = Math.max(1, Math.min(Math.floor((LENGTH / Math.max(1, length)) * keys.length), PAGE.most))
+    if (waiting.length < LENGTH) continue
+    await insertStates(clickhouse, table, waiting.lines, signal)
+    waiting = { lines: [], length: 0 }
+  }
+  await insertStates(clickhouse, table, waiting.lines, signal)
+}
