@@ -29,6 +29,7 @@ const RELEASED = {
   'clickhouse/0004_web_events.sql': '8fc95d14ea2bfd5b',
   'clickhouse/0005_attribution.sql': 'f5188c117bcc12bd',
   'clickhouse/0006_hosts.sql': 'c6ee5944f2dc3beb',
+  'clickhouse/0007_merges.sql': 'b68dd5f022cea6e7',
 }
 
 const SQL = new URL('../../sql/', import.meta.url)
