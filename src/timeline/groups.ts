@@ -18,8 +18,10 @@ export interface Group {
   lines: string[]
   /** ClickHouse had it before; its contacts' statistics are to be checked too (see stamp-resent.ts). */
   isResent: boolean
-  /** It holds half of what one may, or more: the next is likely to be waiting. */
-  isLarge: boolean
+  /** It tells of visitors too. */
+  hasVisitors: boolean
+  /** Another is to follow at once: what waits is more than one may hold, or this one has waited itself. */
+  moreWaits: boolean
 }
 
 /**
@@ -27,8 +29,9 @@ export interface Group {
  * own id. Else the oldest waiting rows become a new group: a list and not a range of ids, since rows commit out of order.
  */
 export async function nextGroup(sql: Sql, owner: string, limits: GroupLimits): Promise<Group | undefined> {
-  const id = (await findUnfinished(sql)) ?? (await stampGroup(sql, owner, limits))
-  return id === undefined ? undefined : await readGroup(sql, id, limits)
+  const unfinished = await findUnfinished(sql)
+  const stamped = unfinished === undefined ? await stampGroup(sql, owner, limits) : { id: unfinished, moreWaits: true }
+  return stamped && { ...stamped, ...(await readGroup(sql, stamped.id)) }
 }
 
 export async function findUnfinished(sql: Sql): Promise<string | undefined> {
@@ -41,9 +44,13 @@ export async function findUnfinished(sql: Sql): Promise<string | undefined> {
  * Stamps a new group id, in one statement, while the lease is held. Two owners at once would stamp different rows: the
  * condition on `group_id` is checked again on a row that another has just stamped. The first row is taken whatever its size.
  */
-async function stampGroup(sql: Sql, owner: string, limits: GroupLimits): Promise<string | undefined> {
+async function stampGroup(
+  sql: Sql,
+  owner: string,
+  limits: GroupLimits,
+): Promise<Pick<Group, 'id' | 'moreWaits'> | undefined> {
   const id = crypto.randomUUID()
-  const rows = await sql`
+  const rows = await sql<{ waiting: number }[]>`
     with waiting as (
       select id,
         row_number() over sofar as place,
@@ -60,20 +67,20 @@ async function stampGroup(sql: Sql, owner: string, limits: GroupLimits): Promise
     where id in (select id from waiting where place = 1 or (events <= ${limits.events} and bytes <= ${limits.bytes}))
       and group_id is null
       and exists (select from timeline_lease where owner = ${owner} and lease_until > now())
-    returning 1`
-  return rows.length === 0 ? undefined : id
+    returning (select count(*) from waiting) as waiting`
+  const [row] = rows
+  return row && { id, moreWaits: row.waiting > rows.length }
 }
 
-async function readGroup(sql: Sql, id: string, limits: GroupLimits): Promise<Group> {
-  const rows = await sql<{ events: string; resend: string[] | null; weight: number }[]>`
-    select events, to_json(resend) as resend,
-      greatest(event_count, cardinality(contact_ids), cardinality(visitor_ids)) as weight
+async function readGroup(sql: Sql, id: string): Promise<Pick<Group, 'lines' | 'isResent' | 'hasVisitors'>> {
+  const rows = await sql<{ events: string; resend: string[] | null; visitors: number }[]>`
+    select events, to_json(resend) as resend, cardinality(visitor_ids) as visitors
     from outbox where group_id = ${id} and shipped_at is null order by id`
-  const lines = rows.flatMap(({ events, resend }) => linesOf(events).filter((line) => !resend || isOneOf(resend, line)))
-  const weight = rows.reduce((sum, row) => sum + row.weight, 0)
-  const length = rows.reduce((sum, row) => sum + row.events.length, 0)
-  const isLarge = weight >= limits.events / 2 || length >= limits.bytes / 2
-  return { id, lines, isResent: rows.some(({ resend }) => resend !== null), isLarge }
+  return {
+    lines: rows.flatMap(({ events, resend }) => linesOf(events).filter((line) => !resend || isOneOf(resend, line))),
+    isResent: rows.some(({ resend }) => resend !== null),
+    hasVisitors: rows.some(({ visitors }) => visitors > 0),
+  }
 }
 
 export const linesOf = (events: string): string[] => events.split('\n').filter(Boolean)

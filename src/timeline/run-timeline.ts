@@ -15,8 +15,11 @@ export interface TimelineDeps extends ShipDeps, TroubleDeps {
   config: Pick<Config, 'leaseMs' | 'outboxKeepMs' | 'anonymousKeepMs'> & Partial<Pick<Config, 'webEventsKeepDays'>>
 }
 
-/** Rows gather for this long, but after a large group the next is taken at once: an insert of few costs nearly what one of thousands does. */
-const POLL_MS = 500
+/**
+ * Rows gather before they are taken: an insert of few costs nearly what one of thousands does. The more there were, the
+ * longer it pays to wait for the next, from the beginning of one round to that of the next.
+ */
+const GATHER_MS = { least: 500, anEvent: 0.15, most: 2000 }
 const BACKOFF_MS = { first: 250, most: 3000 }
 
 /**
@@ -32,19 +35,21 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
   while (!signal.aborted) {
     const isOurs = lease.held()
     if (!isOurs) trouble.standBy()
-    const round = isOurs ? await runRound(deps, { lease, chores, trouble }, signal) : 'idle'
-    failures = round === 'failed' ? failures + 1 : 0
-    if (round !== 'busy') await pause(failures > 0 ? backoffMs(failures) : POLL_MS, signal)
+    const began = performance.now()
+    const wait = isOurs ? await runRound(deps, { lease, chores, trouble }, signal) : GATHER_MS.least
+    failures = wait === 'failed' ? failures + 1 : 0
+    await pause(wait === 'failed' ? backoffMs(failures) : began + wait - performance.now(), signal)
   }
   await beside
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not released'))
 }
 
+/** How long after its beginning the next is due, in milliseconds. */
 async function runRound(
   deps: TimelineDeps,
   { lease, chores, trouble }: { lease: Lease; chores: Chores; trouble: TroubleReport },
   signal: AbortSignal,
-): Promise<'busy' | 'idle' | 'failed'> {
+): Promise<number | 'failed'> {
   try {
     const shipped = await shipOutbox(deps, lease, signal)
     // Only ever after a group has gone through: nothing of an earlier one can arrive behind an erasure.
@@ -55,7 +60,7 @@ async function runRound(
     await chores.forget()
     await chores.keepWeb()
     await trouble.succeeded()
-    return resent || shipped?.isLarge ? 'busy' : 'idle'
+    return resent || shipped?.moreWaits ? 0 : gatherMs(shipped?.events ?? 0)
   } catch (error) {
     if (signal.aborted) return 'failed'
     deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')
@@ -64,6 +69,9 @@ async function runRound(
     return 'failed'
   }
 }
+
+export const gatherMs = (events: number): number =>
+  Math.min(GATHER_MS.least + events * GATHER_MS.anEvent, GATHER_MS.most)
 
 const backoffMs = (failures: number): number => Math.min(BACKOFF_MS.first * 2 ** (failures - 1), BACKOFF_MS.most)
 

@@ -20,7 +20,7 @@ export interface ShipDeps {
   metrics?: TimelineMetrics
 }
 
-export interface Shipped extends Pick<Group, 'isLarge'> {
+export interface Shipped extends Pick<Group, 'moreWaits'> {
   /** Inserted. */
   events: number
 }
@@ -44,15 +44,12 @@ export async function shipOutbox(
   const started = performance.now()
   const events = await sendEvents(deps, group, signal)
   await sendSnapshots(deps, group.id, signal)
-  await sendVisitors(deps, group.id, signal)
-  await sendVisitorLinks(deps, group.id, signal)
-  await sendTouches(deps, group.id, signal)
-  await sendForgotten(deps, group.id, signal)
+  if (group.hasVisitors) await sendAllOfVisitors(deps, group.id, signal)
   if (group.isResent) await rebuildStatistics(deps, group.id, lease)
   await markShipped(deps.sql, group.id)
   deps.metrics?.timelineRows?.inc(events)
   deps.metrics?.timelineInsertSeconds?.observe((performance.now() - started) / 1000)
-  return { events, isLarge: group.isLarge }
+  return { events, moreWaits: group.moreWaits }
 }
 
 /** Ships one group of what is to be sent again, when no other is under way; false when nothing is, or not yet. */
@@ -65,6 +62,13 @@ export async function shipResent(
   if (!(await stampResent(deps, lease, limits))) return false
   await shipOutbox(deps, lease, signal, limits)
   return true
+}
+
+async function sendAllOfVisitors(deps: ShipDeps, groupId: string, signal?: AbortSignal): Promise<void> {
+  await sendVisitors(deps, groupId, signal)
+  await sendVisitorLinks(deps, groupId, signal)
+  await sendTouches(deps, groupId, signal)
+  await sendForgotten(deps, groupId, signal)
 }
 
 async function sendEvents(deps: ShipDeps, group: Group, signal?: AbortSignal): Promise<number> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { runTimeline } from '../../src/timeline/run-timeline.ts'
+import { gatherMs, runTimeline } from '../../src/timeline/run-timeline.ts'
 import { readTrouble } from '../../src/timeline/tell-trouble.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
@@ -33,6 +33,15 @@ function start(metrics = {}, leaseMs = 1000, outboxKeepMs = 86_400_000): { stop(
 }
 
 const eventually = { timeout: 15_000, interval: 50 }
+
+test.each([
+  [0, 500],
+  [2000, 800],
+  [10_000, 2000],
+  [10_001, 2000],
+])('after a group of %i events the next begins %i ms later', (events, ms) => {
+  expect(gatherMs(events)).toBe(ms)
+})
 
 test('ClickHouse going away in the middle and coming back delays the timeline and changes nothing in it', async () => {
   const business = newBusiness()

@@ -88,7 +88,7 @@ test('a group that was inserted but not marked is sent again first, unchanged, a
   await insertEvents(lab.clickhouse, group.lines, group.id)
   await sendSnapshots(lab, group.id)
   await save(lab, business, [{ contact_id: contact }])
-  expect(await take()).toEqual(group)
+  expect(await take()).toEqual({ ...group, moreWaits: true })
   expect(await shipAll(lab)).toBe(2)
   expect(await countOf(lab, business)).toEqual({ events: 3, counted: 3 })
 })
@@ -142,7 +142,7 @@ test('only the owner of the lease makes groups, and a lease that ran out is take
   await paused.release()
   expect(paused.held()).toBe(false)
   await expect.poll(() => second.held(), { timeout: 5000 }).toBe(true)
-  expect(await shipOutbox(lab, second)).toEqual({ events: 1, isLarge: false })
+  expect(await shipOutbox(lab, second)).toEqual({ events: 1, moreWaits: false })
   await second.release()
   lab.lease = await takeLease(lab, 60_000)
 })
@@ -184,11 +184,11 @@ test('a group is bounded, and a row that is larger than the bounds still goes', 
     )
   expect(await shipOutbox(lab, lab.lease, undefined, { events: 100, bytes: 1500 })).toEqual({
     events: 2,
-    isLarge: true,
+    moreWaits: true,
   })
   expect(await shipOutbox(lab, lab.lease, undefined, { events: 100, bytes: 9000 })).toEqual({
     events: 2,
-    isLarge: false,
+    moreWaits: false,
   })
 })
 
@@ -199,8 +199,8 @@ test('a group is bounded by the people it touches too, also without an event', a
     await saveLines(lab, business, [], touched)
   const groups: (boolean | undefined)[] = []
   for (let i = 0; i < 3; i += 1)
-    groups.push((await shipOutbox(lab, lab.lease, undefined, { events: 5, bytes: 1_000_000 }))?.isLarge)
-  expect(groups).toEqual([true, true, undefined])
+    groups.push((await shipOutbox(lab, lab.lease, undefined, { events: 5, bytes: 1_000_000 }))?.moreWaits)
+  expect(groups).toEqual([true, false, undefined])
 })
 
 test('a row that commits after later ones were taken is shipped too', async () => {
@@ -238,6 +238,26 @@ test('every contact of a group arrives, however many and however large they are'
     { business },
   )
   expect(counted).toEqual([{ n: 450, people: 450 }])
+})
+
+test('every contact of a group arrives where they take more than one reading', async () => {
+  const business = newBusiness()
+  const ids = await lab.sql<{ id: string }[]>`
+    insert into contacts (business_id, id, created_at, keyed)
+    select ${business}, gen_random_uuid(), 1, true from generate_series(1, 2101) returning id`
+  for (const touched of [ids.slice(0, 100), ids.slice(0, 101), ids.slice(0, 2100), ids]) {
+    await saveLines(
+      lab,
+      business,
+      [],
+      touched.map(({ id }) => id),
+    )
+    await shipAll(lab)
+    const counted = await query(lab, 'select count() as n from contacts where business_id = {business: UUID}', {
+      business,
+    })
+    expect(counted).toEqual([{ n: touched.length }])
+  }
 })
 
 test('a late snapshot never replaces a newer one', async () => {
