@@ -76,14 +76,14 @@ function clean(text: string, found: { changed: boolean }): string {
 export function hasMoreValues(input: unknown, most: number): boolean {
   const containers = isContainer(input) ? [input] : []
   let seen = 1
-  for (;;) {
-    if (seen > most) return true
+  while (seen <= most) {
     const container = containers.pop()
     if (container === undefined) return false
     const inside: unknown[] = Array.isArray(container) ? container : Object.values(container)
     seen += inside.length
-    for (const value of inside) if (isContainer(value)) containers.push(value)
+    if (seen <= most) for (const value of inside) if (isContainer(value)) containers.push(value)
   }
+  return true
 }
 
 function isContainer(value: unknown): value is object {

@@ -112,6 +112,18 @@ describe('hasMoreValues', () => {
     expect([hasMoreValues(value, count - 1), hasMoreValues(value, count)]).toEqual([true, false])
   })
 
+  test('looks at nothing inside of what holds too many', () => {
+    const read: (string | symbol)[] = []
+    const wide = new Proxy(Array.from({ length: 10 }), {
+      get(values, key: 'length') {
+        read.push(key)
+        return values[key]
+      },
+    })
+    expect(hasMoreValues(wide, 10)).toBe(true)
+    expect(new Set(read)).toEqual(new Set(['length']))
+  })
+
   test('a JSON of so many values has about twice as many bytes at least', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
