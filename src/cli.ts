@@ -1,6 +1,7 @@
 /** The commands: `start`, `serve`, `workers`, `migrate`, `admin`. Each loads its own part alone. */
 import { parseArgs } from 'node:util'
 import { ConfigError, type Config, readConfig, resolveStores } from './config.ts'
+import { hearStop } from './hear-stop.ts'
 
 interface Command {
   summary: string
@@ -113,20 +114,9 @@ async function runUntilStopped(running: { close(): Promise<void> }): Promise<num
   return 0
 }
 
-/** One Ctrl-C may arrive twice: from the terminal and from the npm that it reached too. */
-const SAME_KEYPRESS_MS = 1000
-
 /** The first signal asks; a later one does not wait any longer. */
 function askedToStop(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  let askedAt: number | undefined
-  const ask = () => {
-    askedAt ??= Date.now()
-    if (Date.now() - askedAt > SAME_KEYPRESS_MS) process.exit(1)
-    resolve()
-  }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask)
-  return promise
+  return new Promise((resolve) => hearStop(resolve, 1))
 }
 
 /** A driver's error carries the statement or the command that failed, keys and people in it: nothing but its words is told. */

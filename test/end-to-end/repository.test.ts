@@ -39,7 +39,7 @@ test('what runs long takes the place of the shell that npm starts, so that a sig
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
-  for (const name of ['start', 'serve', 'workers']) expect(scripts[name]).toBe(`exec bun src/cli.ts ${name}`)
+  for (const name of ['start', 'serve', 'workers', 'admin']) expect(scripts[name]).toBe(`exec bun src/cli.ts ${name}`)
 })
 
 test('the CI script can be run', () => {

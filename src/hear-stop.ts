@@ -1,0 +1,20 @@
+/** One Ctrl-C may arrive twice: from the terminal and from the npm that it reached too. */
+const SAME_KEYPRESS_MS = 1000
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Calls `stop` when somebody asks this process to end, until what it returns is called. Who asks again later does not wait:
+ * the process ends at once, with `exitCode`.
+ */
+export function hearStop(stop: () => void, exitCode: number): () => void {
+  let heardAt: number | undefined
+  const hear = (): void => {
+    heardAt ??= performance.now()
+    if (performance.now() - heardAt > SAME_KEYPRESS_MS) process.exit(exitCode)
+    stop()
+  }
+  for (const signal of SIGNALS) process.on(signal, hear)
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, hear)
+  }
+}
