@@ -56,8 +56,12 @@ const replay: Command = {
     const { results, truncated } = await withRoad(config, async (deps) => {
       const { ids, truncated } = await choose(deps.sql, words)
       const replayed: { deadLetterId: string; outcome: string }[] = []
-      for (const deadLetterId of ids)
-        replayed.push({ deadLetterId, outcome: outcomeOf(await replayDeadLetter(deps, deadLetterId), deadLetterId) })
+      for (const deadLetterId of ids) {
+        const outcome = await replayDeadLetter(deps, deadLetterId)
+        // One of many can be gone by now: applied after all, or dropped.
+        if (outcome.kind === 'not_found' && words.positional(0) === 'all') continue
+        replayed.push({ deadLetterId, outcome: outcomeOf(outcome, deadLetterId) })
+      }
       return { results: replayed, truncated }
     })
     const done = results.every(({ outcome }) => outcome === 'applied' || outcome === 'queued')

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { runFrontDoor } from '../../src/main.ts'
+import { streamKey } from '../../src/stream/keys.ts'
 import { speakTo } from '../front-door/door-support.ts'
 import { eventFact, track } from '../support/facts.ts'
 import { openService } from '../support/service.ts'
@@ -217,6 +218,25 @@ describe('dead letters', () => {
       results: [{ deadLetterId: id, outcome: expect.stringContaining('not replayable') as string }],
     })
     await adminJson(`dead-letters drop ${id}`)
+  })
+
+  test('all are replayed but those that are gone by then', async () => {
+    const businessId = await createBusiness()
+    const request = track(businessId, eventFact('purchase', { email: 'ann@b.example' }))
+    const payload = JSON.stringify({ ...request, n: 1, requestId: 'r' })
+    const [first, second] = ['0199a0f4-0000-7000-8000-00000000001a', '0199a0f4-0000-7000-8000-00000000001b']
+    for (const id of [first, second])
+      await stack.sql`
+        insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
+        values (${id}, ${businessId}, 'live-0', '1-1', 'track', 'a rule failed', ${payload})`
+    const all = `dead-letters replay all --business ${businessId} --json`
+    const replaying = admin(all, { ...stack.config, answerTimeoutMs: 1500 })
+    await expect.poll(() => stack.redis.keys(streamKey('live-*')), { timeout: 5000 }).not.toEqual([])
+    await stack.sql`delete from dead_letters where id = ${second}`
+    const { exitCode, out } = await replaying
+    const results = [{ deadLetterId: first, outcome: 'queued' }]
+    expect([exitCode, JSON.parse(out)]).toEqual([0, { results, truncated: false }])
+    await stack.sql`delete from dead_letters where id = ${first}`
   })
 
   test('are taken on by the 10,000, and it is said that there are more', async () => {
