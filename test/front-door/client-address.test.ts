@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest'
+import { answerRequest } from '../../src/front-door/answer-request.ts'
 import { clientAddress, networkOf } from '../../src/front-door/client-address.ts'
+import type { Call, Door } from '../../src/front-door/door.ts'
+import { createLogger } from '../../src/log.ts'
+import { createMetrics } from '../../src/metrics.ts'
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -38,4 +42,25 @@ it('is the peer for a caller that came through no proxy', () => {
   const request = Object.assign(new Request('http://x'), { ip: '192.0.2.1' })
   expect(clientAddress(request, { trustProxy: 1 })).toBe('192.0.2.1')
   expect(clientAddress(new Request('http://x'), { trustProxy: 0 })).toBe('unknown')
+})
+
+it('stays what it was for the whole call, when the caller has gone meanwhile', async () => {
+  let ip: string | undefined = '192.0.2.1'
+  const request = Object.defineProperty(new Request('http://x'), 'ip', { get: () => ip })
+  const door = {
+    config: { maxInFlight: 1, trustProxy: 0 },
+    inFlight: { count: 0, bytes: 0, bytesOf: new Map() },
+    metrics: createMetrics(),
+    log: createLogger({ level: 'silent', name: 'test' }),
+    now: Date.now,
+  } as unknown as Door
+  const seen: string[] = []
+  const answer = (_: Door, { address }: Call) => {
+    seen.push(address())
+    ip = undefined
+    seen.push(address())
+    return Promise.resolve({ message: '', data: {} })
+  }
+  await answerRequest(door, { route: '/x', answer }, request, {})
+  expect(seen).toEqual(['192.0.2.1', '192.0.2.1'])
 })

@@ -1,9 +1,10 @@
 /** What a caller is told (decisions, "Answering from a stream"). */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { startProxy } from './own-redis.ts'
+import { startLag, startProxy } from './own-redis.ts'
 import { type Road, answerOf, applyOnce, businessOf, event, numbered, openRoad } from './road.ts'
 
 let stack: Stack
@@ -39,6 +40,32 @@ describe('a request', () => {
     const door = await road.door()
     expect(await door.submit(event('r', businessOf('live-0')), { wait: false })).toEqual({ kind: 'queued' })
     expect(await road.length('live-0')).toBe(1)
+  })
+})
+
+describe('when Redis is late to say that it took a request', () => {
+  it('its answer is kept until then', async () => {
+    const lag = await startLag(new URL(stack.redisUrl))
+    const door = await road.door({ publishUrl: lag.url })
+    lag.hold()
+    const submitted = door.submit(event('r', businessOf('live-0')))
+    road.worker('a')
+    await vi.waitUntil(async () => (await road.applied()).length === 1, { timeout: 5000 })
+    await sleep(100)
+    lag.letAllThrough()
+    expect(await submitted).toEqual({ kind: 'answered', answer: answerOf('r') })
+    await lag.close()
+  })
+
+  it('and no answer came in time, it is queued all the same', async () => {
+    const lag = await startLag(new URL(stack.redisUrl))
+    const door = await road.door({ publishUrl: lag.url, answerTimeoutMs: 50 })
+    lag.hold()
+    const submitted = door.submit(event('r', businessOf('live-0')))
+    await sleep(150)
+    lag.letAllThrough()
+    expect(await submitted).toEqual({ kind: 'queued' })
+    await lag.close()
   })
 })
 
