@@ -12,7 +12,7 @@ import { clearPending } from './positions.ts'
 import { groupAnswers, sendAnswers } from './reply.ts'
 import { compareIds } from './stream-id.ts'
 import type { StreamReader } from './stream-reader.ts'
-import { raiseLastId, trim } from './trim.ts'
+import { type Trimmer, createTrimmer, raiseLastId, trim } from './trim.ts'
 
 /** A micro-batch is capped by events, not by entries: one entry can hold a thousand. */
 const BATCH_EVENTS = 1000
@@ -52,7 +52,10 @@ export async function consumePartition(
   let entries: ReadEntry[] = []
   let isFull = false
   let pending = lease.pending ?? undefined
-  let tidied = Promise.resolve()
+  let told = Promise.resolve()
+  const trimmer = createTrimmer(deps.redis, partition, (error) =>
+    log.warn({ err: error, partition }, 'the stream was not trimmed'),
+  )
 
   while (!signal.aborted) {
     deps.beat()
@@ -84,23 +87,24 @@ export async function consumePartition(
     const batch = batchOf(taken, partition, epoch, position)
     const started = performance.now()
     const outcome = await deps.apply(batch, signal, deps.beat)
-    if (outcome.kind !== 'applied') return finish(outcome.kind, tidied)
+    if (outcome.kind !== 'applied') return finish(outcome.kind, told, trimmer)
     position = batch.to
     deps.metrics?.batchEvents.observe(
       { partition },
       sum(taken, (entry) => entry.events),
     )
     deps.metrics?.batchSeconds.observe({ partition }, (performance.now() - started) / 1000)
-    await tidied
-    tidied = tidy(deps, partition, position, [...outcome.answers, ...answerPoisoned(taken)])
+    await told
+    told = tell(deps, partition, position, [...outcome.answers, ...answerPoisoned(taken)])
+    trimmer.trimSoon(position)
     const isFollowed = isFull || entries.length > 0
     if (kindOf(partition) === 'web' && !isFollowed) await pause(GATHER_MS, signal)
   }
-  return finish('stopped', tidied)
+  return finish('stopped', told, trimmer)
 }
 
-async function finish(how: 'stopped' | 'fenced', tidied: Promise<void>): Promise<'stopped' | 'fenced'> {
-  await tidied
+async function finish<How>(how: How, told: Promise<void>, trimmer: Trimmer): Promise<How> {
+  await Promise.all([told, trimmer.finish()])
   return how
 }
 
@@ -115,14 +119,14 @@ async function recover({ redis, log }: ConsumeDeps, partition: string, position:
   await trim(redis, partition, position)
 }
 
-/** Tells the front doors, then trims. A failure costs nothing but waiting: the callers' 202, the next trim. */
-async function tidy(deps: ConsumeDeps, partition: string, position: string, answers: AddressedAnswer[]): Promise<void> {
+/** Tells the front doors. A failure costs nothing but waiting: the callers' 202. */
+async function tell(deps: ConsumeDeps, partition: string, position: string, answers: AddressedAnswer[]): Promise<void> {
   const { redis, log } = deps
   const told = [...groupAnswers(answers)].map(([frontDoor, group]) =>
     sendAnswers(redis, frontDoor, { partition, position, answers: group }),
   )
-  for (const result of await Promise.allSettled([...told, trim(redis, partition, position)])) {
-    if (result.status === 'rejected') log.warn({ err: result.reason, partition }, 'answers or trimming failed')
+  for (const result of await Promise.allSettled(told)) {
+    if (result.status === 'rejected') log.warn({ err: result.reason, partition }, 'answers did not go out')
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Redis } from '../stores/redis.ts'
 import { backlogKey, streamKey } from './keys.ts'
 import { RAISE_LAST_ID, TRIM } from './lua.ts'
+import { pause } from './pause.ts'
 import { runScript } from './run-script.ts'
 
 /** Bounds how long Redis is busy with one call. */
@@ -15,6 +16,42 @@ export async function trim(redis: Redis, partition: string, position: string): P
     const now = Number(await runScript(redis, TRIM, keys, [position, ENTRIES_PER_CALL]))
     deleted += now
     if (now < ENTRIES_PER_CALL) return deleted
+  }
+}
+
+export interface Trimmer {
+  /** In a moment, together with what is passed until then. Never fails: a later trim makes up for it. */
+  trimSoon(position: string): void
+  /** Trims what is due now, and resolves when that is done. */
+  finish(): Promise<void>
+}
+
+/** Redis brings each trim to its disk, and everybody waits meanwhile: one does for many small micro-batches. */
+const TRIM_AFTER_MS = 50
+
+/** `report` is told what a trim failed with. */
+export function createTrimmer(redis: Redis, partition: string, report: (error: unknown) => void): Trimmer {
+  const finishing = new AbortController()
+  let due: string | undefined
+  let running: Promise<void> | undefined
+  const run = async (): Promise<void> => {
+    while (due !== undefined) {
+      await pause(TRIM_AFTER_MS, finishing.signal)
+      const position = due
+      due = undefined
+      await trim(redis, partition, position).catch(report)
+    }
+    running = undefined
+  }
+  return {
+    trimSoon(position) {
+      due = position
+      running ??= run()
+    },
+    async finish() {
+      finishing.abort()
+      await running
+    },
   }
 }
 
