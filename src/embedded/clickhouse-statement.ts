@@ -29,10 +29,11 @@ export function readInsert(statement: Buffer): Insert | undefined {
   return readHead(head, statement) ?? (head.length < statement.length ? readHead(statement, statement) : undefined)
 }
 
-/** `head` may end within the data. */
+/** `head` may end within the data, but not where they begin: the format's name could go on behind it. */
 function readHead(head: Buffer, statement: Buffer): Insert | undefined {
   const text = head.toString()
   const parts = INSERT.exec(text)?.groups
+  if (!parts?.['data'] && head.length < statement.length) return undefined
   if (!parts || /\bSELECT\b/i.test(parts['settings'] ?? '')) return undefined
   const tail = `${parts['settings'] ?? ''} FORMAT ${parts['format'] ?? 'Values'}`
   const before = text.slice(0, text.length - (parts['data'] ?? '').length)

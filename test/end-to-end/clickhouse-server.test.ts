@@ -136,7 +136,7 @@ describe('an insert', () => {
     expect(await count()).toBe(8)
   })
 
-  test.each([16 * 1024 - 1, 16 * 1024, 16 * 1024 + 1])(
+  test.each([-1, 0, 1, 2, 12, 13].map((past) => 16 * 1024 + past))(
     'is found where it ends after %i bytes of statement',
     async (bytes) => {
       const statement = 'insert into items format JSONEachRow\n'
