@@ -38,7 +38,7 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
     const began = performance.now()
     const wait = isOurs ? await runRound(deps, { lease, chores, trouble }, signal) : GATHER_MS.least
     failures = wait === 'failed' ? failures + 1 : 0
-    await pause(wait === 'failed' ? backoffMs(failures) : began + wait - performance.now(), signal)
+    await pause(wait === 'failed' ? backoffMs(failures) : Math.max(0, began + wait - performance.now()), signal)
   }
   await beside
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not released'))

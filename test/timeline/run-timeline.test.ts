@@ -111,6 +111,23 @@ test('a stop in the middle is no loss, and the next owner goes on at once', asyn
   expect(await countOf(lab, business)).toEqual({ events: saved, counted: saved })
 }, 60_000)
 
+test('a round that took longer than the next has to wait for is followed at once, without a warning', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  await save(lab, business, [{ contact_id: contact }])
+  await lab.sql`update outbox set group_id = gen_random_uuid() where shipped_at is null`
+  const warnings: string[] = []
+  const listen = ({ name }: Error) => void warnings.push(name)
+  process.on('warning', listen)
+  const timeline = start()
+  await expect.poll(() => waitingRows(lab), eventually).toBe(0)
+  await save(lab, business, [{ contact_id: contact }])
+  await expect.poll(() => waitingRows(lab), eventually).toBe(0)
+  await timeline.stop()
+  process.off('warning', listen)
+  expect(warnings).toEqual([])
+})
+
 test('one ships and the other stands by, until the first is gone', async () => {
   const first = start()
   const second = start()
