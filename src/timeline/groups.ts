@@ -43,6 +43,7 @@ export async function findUnfinished(sql: Sql): Promise<string | undefined> {
 /**
  * Stamps a new group id, in one statement, while the lease is held. Two owners at once would stamp different rows: the
  * condition on `group_id` is checked again on a row that another has just stamped. The first row is taken whatever its size.
+ * One row more is looked at than can go, to know of the next group.
  */
 async function stampGroup(
   sql: Sql,
@@ -59,7 +60,7 @@ async function stampGroup(
       from (
         select id, event_count, events, contact_ids, visitor_ids from outbox
         where shipped_at is null and group_id is null and resend is null
-        order by id limit ${limits.events}
+        order by id limit ${limits.events + 1}
       ) oldest
       window sofar as (order by id)
     )

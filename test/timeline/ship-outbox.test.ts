@@ -203,6 +203,16 @@ test('a group is bounded by the people it touches too, also without an event', a
   expect(groups).toEqual([true, false, undefined])
 })
 
+test('of rows that fill a group one by one, the next is known to wait', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  for (let i = 0; i < 5; i += 1) await save(lab, business, [{ contact_id: contact }])
+  const groups: (boolean | undefined)[] = []
+  for (let i = 0; i < 4; i += 1)
+    groups.push((await shipOutbox(lab, lab.lease, undefined, { events: 2, bytes: 1_000_000 }))?.moreWaits)
+  expect(groups).toEqual([true, true, false, undefined])
+})
+
 test('a row that commits after later ones were taken is shipped too', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
