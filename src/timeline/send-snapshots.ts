@@ -33,7 +33,7 @@ export async function sendSnapshots(
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  await sendStates(deps, { table: 'contact_snapshots', readTouched, readRows, encode }, groupId, signal)
+  await sendStates(deps, { table: 'contact_snapshots', most: 500, readTouched, readRows, encode }, groupId, signal)
 }
 
 type Touched = Pick<ContactRow, 'business_id' | 'contact_id'>

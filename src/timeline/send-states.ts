@@ -2,14 +2,16 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates, type StatesTable } from './insert-states.ts'
 
-/** Read at once: first, and at most. */
-const PAGE = { first: 100, most: 2000 }
+/** Read at once as long as nothing is known of how large they are. */
+const FIRST_PAGE = 100
 /** Characters read at once, as far as can be foreseen, and inserted at once: some contacts hold megabytes. */
 const LENGTH = 8 * 1024 * 1024
 
 /** A table of ClickHouse that shows the present state of something, and how that is read from Postgres. */
 export interface States<Key, Row> {
   table: StatesTable
+  /** Read at once at most: those before tell no more than what is likely, and all of these may be as large as one can be. */
+  most: number
   /** What a group changed, each once. */
   readTouched(sql: Sql, groupId: string): Promise<Key[]>
   /** As it is now; what is gone is left out. */
@@ -25,12 +27,12 @@ export interface States<Key, Row> {
  */
 export async function sendStates<Key, Row>(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
-  { table, readTouched, readRows, encode }: States<Key, Row>,
+  { table, most, readTouched, readRows, encode }: States<Key, Row>,
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
   const touched = await readTouched(sql, groupId)
-  let page = PAGE.first
+  let page = Math.min(FIRST_PAGE, most)
   let waiting = { lines: [] as string[], length: 0 }
   for (let at = 0; at < touched.length;) {
     const keys = touched.slice(at, at + page)
@@ -38,7 +40,7 @@ export async function sendStates<Key, Row>(
     const length = lines.reduce((sum, line) => sum + line.length, 0)
     waiting = { lines: [...waiting.lines, ...lines], length: waiting.length + length }
     at += keys.length
-    page = Math.max(1, Math.min(Math.floor((LENGTH / Math.max(1, length)) * keys.length), PAGE.most))
+    page = Math.max(1, Math.min(Math.floor((LENGTH / Math.max(1, length)) * keys.length), most))
     if (waiting.length < LENGTH) continue
     await insertStates(clickhouse, table, waiting.lines, signal)
     waiting = { lines: [], length: 0 }

@@ -19,7 +19,8 @@ export async function sendTouches(
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  await sendStates(deps, { table: 'visitor_touches', readTouched, readRows, encode }, groupId, signal)
+  // One can have 201 touches of some kilobytes.
+  await sendStates(deps, { table: 'visitor_touches', most: 100, readTouched, readRows, encode }, groupId, signal)
 }
 
 async function readTouched(sql: Sql, groupId: string): Promise<TouchedVisitor[]> {

@@ -5,6 +5,7 @@ import { takeLease } from '../../src/timeline/lease.ts'
 import { encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
 import { purgeOutbox } from '../../src/timeline/purge-outbox.ts'
 import { sendSnapshots } from '../../src/timeline/send-snapshots.ts'
+import { sendStates, type States } from '../../src/timeline/send-states.ts'
 import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
 import {
   type Lab,
@@ -254,8 +255,8 @@ test('every contact of a group arrives where they take more than one reading', a
   const business = newBusiness()
   const ids = await lab.sql<{ id: string }[]>`
     insert into contacts (business_id, id, created_at, keyed)
-    select ${business}, gen_random_uuid(), 1, true from generate_series(1, 2101) returning id`
-  for (const touched of [ids.slice(0, 100), ids.slice(0, 101), ids.slice(0, 2100), ids]) {
+    select ${business}, gen_random_uuid(), 1, true from generate_series(1, 601) returning id`
+  for (const touched of [ids.slice(0, 100), ids.slice(0, 101), ids.slice(0, 600), ids]) {
     await saveLines(
       lab,
       business,
@@ -268,6 +269,22 @@ test('every contact of a group arrives where they take more than one reading', a
     })
     expect(counted).toEqual([{ n: touched.length }])
   }
+})
+
+test('no more are read at once than a table allows, however small those before were', async () => {
+  const readings: number[] = []
+  const states: States<number, string> = {
+    table: 'contact_snapshots',
+    most: 300,
+    readTouched: async () => Array.from({ length: 701 }, (_, key) => key),
+    readRows: async (_, keys) => {
+      readings.push(keys.length)
+      return []
+    },
+    encode: (row) => row,
+  }
+  await sendStates(lab, states, crypto.randomUUID())
+  expect(readings).toEqual([100, 300, 300, 1])
 })
 
 test('a late snapshot never replaces a newer one', async () => {
