@@ -8,9 +8,12 @@ export const track1000 = openLoop('track-1000', 1000, (latency) => [
 
 export const track4000 = openLoop('track-4000', 4000, (latency) => [atMost('p99', latency.p99, 50, 'ms')])
 
-/** As many callers as come, whatever the answers: connections for far more than should wait at a time. */
+/**
+ * As many callers as come, whatever the answers: connections for far more than should wait at a time, but so few that each
+ * has its turn every four seconds: the server ends one that was idle for ten, perhaps just as it sends.
+ */
 export const openPace = (rate: number) =>
-  ({ pace: { kind: 'open', rate }, connections: Math.min(2000, Math.max(100, rate / 4)) }) as const
+  ({ pace: { kind: 'open', rate }, connections: Math.min(2000, Math.max(Math.min(100, rate * 4), rate / 4)) }) as const
 
 function openLoop(name: string, rate: number, check: (latency: Latency) => Check[]): Scenario {
   return {

@@ -1,5 +1,5 @@
 import type { Bench } from '../bench.ts'
-import type { LoadResult } from '../generator/plan.ts'
+import type { LoadResult, Traced } from '../generator/plan.ts'
 import { CROWD } from './saturation.ts'
 import { type Scenario, atLeast, atMost, rounded } from './scenario.ts'
 
@@ -45,9 +45,15 @@ async function findSaturation(bench: Bench): Promise<number> {
   return (await bench.send([callers, { ...CROWD, seconds: bench.length(3, 10) }])).rate
 }
 
-/** From the end of the crowd until the last request that was not served well. */
-function recoverySeconds(crowd: LoadResult, probed: LoadResult): number {
+/**
+ * From the end of the crowd until the end of the last second in which more than one in ten was not served well: one stall of
+ * a moment, as there are without any overload, is not another.
+ */
+export function recoverySeconds(crowd: LoadResult, probed: LoadResult): number {
   const end = crowd.startedAt + crowd.seconds * 1000
-  const bad = probed.trace.filter(([, dueAt, took, status]) => dueAt >= end && (status !== 200 || took > WELL_MS))
-  return Math.max(0, ...bad.map(([, dueAt]) => dueAt - end)) / 1000
+  const after = probed.trace.filter(([, dueAt]) => dueAt >= end)
+  const bySecond = Map.groupBy(after, ([, dueAt]) => Math.floor((dueAt - end) / 1000))
+  const isBad = ([, , took, status]: Traced) => status !== 200 || took > WELL_MS
+  const bad = [...bySecond].filter(([, those]) => those.filter(isBad).length > those.length / 10)
+  return Math.max(0, ...bad.map(([second]) => second + 1))
 }

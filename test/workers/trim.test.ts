@@ -1,0 +1,65 @@
+/** Trimming at a pace of its own: what was passed leaves the stream, but not with each micro-batch. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { backlogKey, streamKey } from '../../src/stream/keys.ts'
+import { createTrimmer } from '../../src/stream/trim.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+
+const PARTITION = 'live-0'
+const soon = { timeout: 2000, interval: 5 }
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+
+const ids = ['1-1', '2-1', '3-1', '4-1']
+beforeEach(async () => {
+  for (const id of ids) await stack.redis.xadd(streamKey(PARTITION), id, 'd', '{}', 'w', '{"business":10}')
+  await stack.redis.hset(backlogKey(PARTITION), { business: 40, total: 40 })
+})
+afterEach(() => stack.redis.del(streamKey(PARTITION), backlogKey(PARTITION)))
+
+const waiting = async () => (await stack.redis.xrange(streamKey(PARTITION), '-', '+')).map(([id]) => id)
+const open = (report: (error: unknown) => void = () => undefined) => createTrimmer(stack.redis, PARTITION, report)
+it('takes what is passed in a moment together, up to the last position and no further', async () => {
+  const trimmer = open()
+  trimmer.trimSoon('1-1')
+  await vi.waitUntil(async () => (await waiting()).length === 3, soon)
+  const asked = vi.spyOn(stack.redis, 'evalsha')
+  trimmer.trimSoon('2-1')
+  trimmer.trimSoon('3-1')
+  expect(await waiting()).toEqual(['2-1', '3-1', '4-1'])
+  await vi.waitUntil(async () => (await waiting()).length === 1, soon)
+  expect(await waiting()).toEqual(['4-1'])
+  expect(await stack.redis.hgetall(backlogKey(PARTITION))).toEqual({ business: '10', total: '10' })
+  expect(asked).toHaveBeenCalledTimes(1)
+  asked.mockRestore()
+})
+
+it('takes at once what is due when it ends', async () => {
+  const trimmer = open()
+  trimmer.trimSoon('4-1')
+  await trimmer.finish()
+  expect(await waiting()).toEqual([])
+  expect(await stack.redis.exists(backlogKey(PARTITION))).toBe(0)
+})
+
+it('has nothing to do when nothing was passed', async () => {
+  await open().finish()
+  expect(await waiting()).toEqual(ids)
+})
+
+it('tells of a failure, and the next trim makes up for it', async () => {
+  const told: unknown[] = []
+  const trimmer = open((error) => told.push(error))
+  await stack.redis.rename(streamKey(PARTITION), 'aside')
+  await stack.redis.set(streamKey(PARTITION), 'no stream')
+  trimmer.trimSoon('1-1')
+  await vi.waitUntil(() => told.length === 1, soon)
+  expect(told[0]).toBeInstanceOf(Error)
+  await stack.redis.rename('aside', streamKey(PARTITION))
+  trimmer.trimSoon('2-1')
+  await trimmer.finish()
+  expect(await waiting()).toEqual(['3-1', '4-1'])
+})
