@@ -98,13 +98,13 @@ function roadMetrics(registers: Registry[]) {
   return {
     backlogBytes: new Gauge({
       name: 'stream_backlog_bytes',
-      help: 'Bytes of requests waiting in a partition.',
+      help: 'Bytes of requests in a partition, with those that were applied in the last 50 ms.',
       labelNames: ['partition'],
       registers,
     }),
     backlogAgeSeconds: new Gauge({
       name: 'stream_backlog_age_seconds',
-      help: 'Age of the oldest entry waiting in a partition; 0 when none waits.',
+      help: 'Age of the oldest entry in a partition, which leaves it 50 ms after it was applied; 0 when there is none.',
       labelNames: ['partition'],
       registers,
     }),

@@ -29,7 +29,7 @@ export interface Limiter {
 }
 
 /** Redis would bring each count to its disk, and everybody would wait meanwhile: one that dies may forget the minute. */
-const UNLOGGED = 'redis.set_repl(redis.REPL_NONE)'
+const UNLOGGED = 'pcall(redis.set_repl, redis.REPL_NONE)'
 
 // A window is a hash of the units used and of when it opened (which names it). A refused request changes nothing.
 // ARGV limit, window in ms, units asked for. Returns the units granted, those used before, ms left, the window.

@@ -20,9 +20,9 @@ export async function trim(redis: Redis, partition: string, position: string): P
 }
 
 export interface Trimmer {
-  /** In a moment, together with what is passed until then. Never fails: a later trim makes up for it. */
+  /** In a moment, together with what is passed until then. Never fails: a later one, or the next owner, makes up for it. */
   trimSoon(position: string): void
-  /** Trims what is due now, and resolves when that is done. */
+  /** The last call: trims what is due now, and resolves when that is done. */
   finish(): Promise<void>
 }
 

@@ -18,7 +18,7 @@ beforeEach(async () => {
   for (const id of ids) await stack.redis.xadd(streamKey(PARTITION), id, 'd', '{}', 'w', '{"business":10}')
   await stack.redis.hset(backlogKey(PARTITION), { business: 40, total: 40 })
 })
-afterEach(() => stack.redis.del(streamKey(PARTITION), backlogKey(PARTITION)))
+afterEach(() => stack.redis.del(streamKey(PARTITION), backlogKey(PARTITION), 'aside'))
 
 const waiting = async () => (await stack.redis.xrange(streamKey(PARTITION), '-', '+')).map(([id]) => id)
 const open = (report: (error: unknown) => void = () => undefined) => createTrimmer(stack.redis, PARTITION, report)

@@ -10,10 +10,13 @@ export const track4000 = openLoop('track-4000', 4000, (latency) => [atMost('p99'
 
 /**
  * As many callers as come, whatever the answers: connections for far more than should wait at a time, but so few that each
- * has its turn every four seconds: the server ends one that was idle for ten, perhaps just as it sends.
+ * has its turn every four seconds: the server ends one that was idle for fifteen, perhaps just as it sends.
  */
 export const openPace = (rate: number) =>
-  ({ pace: { kind: 'open', rate }, connections: Math.min(2000, Math.max(Math.min(100, rate * 4), rate / 4)) }) as const
+  ({
+    pace: { kind: 'open', rate },
+    connections: Math.min(2000, Math.max(Math.min(100, rate * 4), Math.ceil(rate / 4))),
+  }) as const
 
 function openLoop(name: string, rate: number, check: (latency: Latency) => Check[]): Scenario {
   return {
