@@ -28,12 +28,9 @@ export interface Limiter {
   refund(bucket: string, window: string): Promise<void>
 }
 
-/** Redis would bring each count to its disk, and everybody would wait meanwhile: one that dies may forget the minute. */
-const UNLOGGED = 'pcall(redis.set_repl, redis.REPL_NONE)'
-
 // A window is a hash of the units used and of when it opened (which names it). A refused request changes nothing.
 // ARGV limit, window in ms, units asked for. Returns the units granted, those used before, ms left, the window.
-const TAKE = `${UNLOGGED}
+const TAKE = `
 local used = tonumber(redis.call('HGET', KEYS[1], 'used') or '0')
 local opened = redis.call('HGET', KEYS[1], 'opened')
 local left = redis.call('PTTL', KEYS[1])
@@ -49,7 +46,7 @@ local granted = math.max(0, math.min(tonumber(ARGV[3]), tonumber(ARGV[1]) - used
 if granted > 0 then redis.call('HINCRBY', KEYS[1], 'used', granted) end
 return {granted, used, left, opened}`
 
-const REFUND = `${UNLOGGED}
+const REFUND = `
 if redis.call('HGET', KEYS[1], 'opened') ~= ARGV[1] then return 0 end
 if tonumber(redis.call('HGET', KEYS[1], 'used')) <= 0 then return 0 end
 redis.call('HINCRBY', KEYS[1], 'used', -1)

@@ -7,7 +7,6 @@ import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { startOwnRedis } from '../workers/own-redis.ts'
 
 let stack: Stack
 let limiter: Limiter
@@ -51,30 +50,6 @@ it('a lowered limit refuses, whatever was granted before', async () => {
   const bucket = randomUUID()
   await take(bucket, 5, 3)
   expect(await limiter.take(bucket, 2)).toMatchObject({ allowed: false, remaining: 0 })
-})
-
-it('writes nothing to the log of Redis, which would keep everybody waiting for the disk', async () => {
-  const own = await startOwnRedis()
-  const redis = connectRedis(own.url, 'limiter')
-  try {
-    await whenReady(redis)
-    const alone = createLimiter({
-      redis,
-      metrics: createMetrics(),
-      log: createLogger({ level: 'silent', name: 'test' }),
-    })
-    const logged = async () => Number(/^aof_current_size:(\d+)/m.exec(await redis.info('persistence'))?.[1])
-    await redis.set('logged', 1)
-    const before = await logged()
-    const taken = await Promise.all([alone.take('a', 2), alone.take('a', 2)])
-    await alone.refund('a', taken[0]?.window ?? '')
-    expect(await alone.take('a', 2)).toMatchObject({ allowed: true, remaining: 0 })
-    expect(before).toBeGreaterThan(0)
-    expect(await logged()).toBe(before)
-  } finally {
-    redis.disconnect()
-    await own.close()
-  }
 })
 
 it('asks once for all who come while a question of the bucket is under way, in turn', async () => {
