@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import type { TransactionSql } from 'postgres'
 import type { Logger } from './log.ts'
+import { settleAccount } from './settle-account.ts'
 import type { ClickHouseClient } from './stores/clickhouse.ts'
 import type { Sql } from './stores/postgres.ts'
 import { allPartitions } from './stream/partition-of.ts'
@@ -45,8 +46,10 @@ export async function migrate(sql: Sql, clickhouse: ClickHouseClient, log: Logge
     if (await isEmpty(clickhouse)) await tx`delete from migrations where name like 'clickhouse/%'`
   })
   await alone(sql, async (tx) => {
+    const numbered = [...files.postgres, ...files.clickhouse]
+    await settleAccount(tx, numbered)
     const applied = await readApplied(tx)
-    refuseSurprises([...files.postgres, ...files.clickhouse], applied)
+    refuseSurprises(numbered, applied)
     const changed = (file: SqlFile) => applied.get(file.name) !== file.checksum
     for (const file of files.postgres.filter(changed)) {
       await tx.unsafe(file.text)

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { migrate, pendingMigrations } from '../../src/migrate.ts'
+import { BROUGHT, HAD } from '../../src/settle-account.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { openStack, type Stack } from '../support/stack.ts'
@@ -71,4 +72,22 @@ test('a function that takes other arguments takes the place of all its former on
   await migrate(stack.sql, stack.clickhouse, log)
   expect(await forms()).toEqual(former)
   expect(await pendingMigrations(stack.sql)).toEqual([])
+})
+
+test('a database of the release that had later changes in earlier files goes on', async () => {
+  for (const name of [...BROUGHT, 'clickhouse/0006_hosts.sql'])
+    await stack.sql`delete from migrations where name = ${name}`
+  for (const [name, checksum] of Object.entries(HAD)) {
+    await stack.sql`update migrations set checksum = ${checksum} where name = ${name}`
+  }
+  await migrate(stack.sql, stack.clickhouse, log)
+  expect(await pendingMigrations(stack.sql)).toEqual([])
+})
+
+test('any other edit of an applied file is refused', async () => {
+  const name = 'postgres/0011_visitors.sql'
+  const [row] = await stack.sql<[{ checksum: string }]>`select checksum from migrations where name = ${name}`
+  await stack.sql`update migrations set checksum = 'another' where name = ${name}`
+  await expect(migrate(stack.sql, stack.clickhouse, log)).rejects.toThrow(`sql/${name} was edited`)
+  await stack.sql`update migrations set checksum = ${row.checksum} where name = ${name}`
 })
