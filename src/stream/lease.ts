@@ -36,12 +36,30 @@ export async function acquireLease(
   return lease
 }
 
-/** False when the partition has another owner by now. */
+/** False when the partition has another owner by now, or was released. */
 export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs: number): Promise<boolean> {
   const renewed = await sql`
     update positions set lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    where partition = ${partition} and epoch = ${epoch}`
+    where partition = ${partition} and epoch = ${epoch} and owner is not null`
   return renewed.count === 1
+}
+
+/**
+ * Renews them by one statement that waits for none; resolves with the partitions of those that were. The others are another's
+ * by now, or in the middle of a save.
+ */
+export async function renewLeases(sql: Sql, leases: Lease[], leaseMs: number): Promise<Set<string>> {
+  const mine = JSON.stringify(leases.map(({ partition, epoch }) => ({ partition, epoch })))
+  const renewed = await sql<{ partition: string }[]>`
+    with free as materialized (
+      select p.partition from json_to_recordset(${mine}::text::json) as mine (partition text, epoch bigint)
+      join positions p on p.partition = mine.partition and p.epoch = mine.epoch and p.owner is not null
+      for no key update of p skip locked
+    )
+    update positions p set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    from free where p.partition = free.partition
+    returning p.partition`
+  return new Set(renewed.map(({ partition }) => partition))
 }
 
 /** Lets the next owner in at once. */

@@ -4,14 +4,12 @@ import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { consumePartition } from './consume.ts'
-import { type Lease, acquireLease, announceWorker, readHolders, releaseLease, renewLease } from './lease.ts'
+import { type LeaseKeeper, keepLeases } from './keep-leases.ts'
+import { type Lease, acquireLease, announceWorker, readHolders, releaseLease } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { pause } from './pause.ts'
 import { spreadLeases } from './spread-leases.ts'
 import { createReader } from './stream-reader.ts'
-
-/** A loop that has not turned for so long, while Postgres answers, is taken for dead. */
-const WEDGED_MS = 60_000
 
 export interface IngestDeps {
   sql: Sql
@@ -51,14 +49,21 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const { owner, leaseMs } = options
   const tickMs = Math.min(500, leaseMs / 4)
   const running = new Map<string, Running>()
+  const keeper = keepLeases(deps, leaseMs)
   const stopping = new AbortController()
   const stop = options.signal ? AbortSignal.any([stopping.signal, options.signal]) : stopping.signal
   let death: Error | undefined
+  /** Ends as soon as something is to be done. */
+  let rest = new AbortController()
+  stop.addEventListener('abort', () => rest.abort())
 
   const start = (lease: Lease): void => {
     const stop = new AbortController()
-    const ended = runLoop(deps, lease, leaseMs, stop).then(
-      () => void running.delete(lease.partition),
+    const ended = runLoop(deps, keeper, lease, stop).then(
+      () => {
+        running.delete(lease.partition)
+        rest.abort()
+      },
       (error: unknown) => {
         running.delete(lease.partition)
         log.fatal({ err: error, partition: lease.partition }, 'a loop died')
@@ -77,7 +82,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     if (lost.length > 0) await Promise.race([Promise.all(lost.map((loop) => loop.ended)), pause(tickMs, stop)])
   }
 
-  const spread = async (): Promise<void> => {
+  /** True when this worker is alone and has them all: there is nobody's to take over. */
+  const spread = async (): Promise<boolean> => {
     // Shorter than a lease: partitions are divided among the living by the time a dead worker's are free.
     const workers = await announceWorker(redis, owner, leaseMs * 0.75)
     const holders = await readHolders(sql)
@@ -92,12 +98,18 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       running.get(give)?.stop.abort()
       await running.get(give)?.ended
     }
+    return workers.length === 1 && holders.every(({ partition }) => running.has(partition))
   }
 
   const run = async (): Promise<void> => {
     while (!stop.aborted) {
-      await spread().catch((error: unknown) => log.warn({ err: error }, 'partitions cannot be shared out now'))
+      rest = new AbortController()
+      const hasAll = await spread().catch((error: unknown) => {
+        log.warn({ err: error }, 'partitions cannot be shared out now')
+        return false
+      })
       await pause(tickMs, stop)
+      if (hasAll) await pause(tickMs, rest.signal)
     }
     for (const loop of running.values()) loop.stop.abort()
     await Promise.all([...running.values()].map((loop) => loop.ended))
@@ -117,14 +129,14 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
 }
 
 /** One partition, from the lease to its release. */
-async function runLoop(deps: IngestDeps, lease: Lease, leaseMs: number, stop: AbortController): Promise<void> {
+async function runLoop(deps: IngestDeps, keeper: LeaseKeeper, lease: Lease, stop: AbortController): Promise<void> {
   const { partition } = lease
   const reader = createReader(deps.connectReader, partition)
   const onStop = (): void => reader.close()
   stop.signal.addEventListener('abort', onStop)
   const heart = { beatAt: performance.now() }
   const over = new AbortController()
-  const renewing = keepRenewing(deps, lease, leaseMs, heart, over.signal)
+  const renewing = keeper.keep(lease, heart, over.signal)
   try {
     const consuming = consumePartition(
       { ...deps, reader, beat: () => (heart.beatAt = performance.now()) },
@@ -147,31 +159,4 @@ async function stopBecauseLost(consuming: Promise<string>, stop: AbortController
   stop.abort()
   await consuming
   return 'fenced'
-}
-
-/** Resolves when the partition was lost (or `over`); rejects when the loop is wedged. */
-async function keepRenewing(
-  { sql, log }: IngestDeps,
-  lease: Lease,
-  leaseMs: number,
-  heart: { beatAt: number },
-  over: AbortSignal,
-): Promise<void> {
-  let reachableSince: number | undefined
-  for (;;) {
-    await pause(leaseMs / 3, over)
-    if (over.aborted) return
-    try {
-      if (!(await renewLease(sql, lease, leaseMs))) return
-      reachableSince ??= performance.now()
-    } catch (error) {
-      reachableSince = undefined
-      log.warn({ err: error, partition: lease.partition }, 'a lease could not be renewed')
-      continue
-    }
-    // A save waits as long as Postgres is away; only time in which it could have gone on counts.
-    if (performance.now() - Math.max(heart.beatAt, reachableSince) > WEDGED_MS) {
-      throw new Error(`The loop of ${lease.partition} has not turned for ${WEDGED_MS} ms.`)
-    }
-  }
 }

@@ -1,7 +1,7 @@
 /** Who works on what: fair shares, take-over, graceful hand-over. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WORKERS_KEY } from '../../src/stream/keys.ts'
-import { acquireLease, releaseLease, renewLease } from '../../src/stream/lease.ts'
+import { type Lease, acquireLease, releaseLease, renewLease, renewLeases } from '../../src/stream/lease.ts'
 import { PARTITION_KINDS, allPartitions, kindOf } from '../../src/stream/partition-of.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { type LeaseHolder, spreadLeases } from '../../src/stream/spread-leases.ts'
@@ -50,6 +50,55 @@ describe('a lease', () => {
     await endIn('1 hour')
     expect(await unattendedPartitions(stack.sql)).toContain('live-0')
     expect(await acquireLease(stack.sql, 'live-0', 'b', 60)).toBeDefined()
+  })
+})
+
+describe('the leases of a worker', () => {
+  const acquire = async (...partitions: string[]): Promise<Lease[]> => {
+    const leases = await Promise.all(partitions.map((partition) => acquireLease(stack.sql, partition, 'a', 1000)))
+    return leases.filter((lease) => lease !== undefined)
+  }
+  const endOf = async (partition: string): Promise<number> => {
+    const [row] = await stack.sql<[{ at: number }]>`
+      select (extract(epoch from lease_until) * 1000)::float8 as at from positions where partition = ${partition}`
+    return row.at
+  }
+  /** Locks its row as a save does, until it is let go. */
+  const save = async (partition: string) => {
+    const connection = await stack.sql.reserve()
+    await connection`begin`
+    await connection`update positions set attempt = gen_random_uuid() where partition = ${partition}`
+    return async () => {
+      await connection`commit`
+      connection.release()
+    }
+  }
+
+  it('are renewed together, but for those that are another’s, released, or in the middle of a save', async () => {
+    const leases = await acquire('live-0', 'live-1', 'backfill-0', 'backfill-1', 'web-0')
+    const [, mine, lost, released] = leases
+    if (!mine || !lost || !released) throw new Error('not acquired')
+    await acquireLease(stack.sql, lost.partition, 'a', 1000)
+    await releaseLease(stack.sql, released)
+    const endSave = await save('live-0')
+    expect(await renewLeases(stack.sql, leases, 60_000)).toEqual(new Set(['live-1', 'web-0']))
+    await endSave()
+    expect(await renewLease(stack.sql, released, 60_000)).toBe(false)
+    expect(await renewLeases(stack.sql, leases, 60_000)).toEqual(new Set(['live-0', 'live-1', 'web-0']))
+    expect(await renewLeases(stack.sql, [], 60_000)).toEqual(new Set())
+  })
+
+  it('do not wait for one whose save takes long, and that one keeps its own', async () => {
+    const worker = road.worker('a', { leaseMs: 600 })
+    await vi.waitUntil(() => worker.running().length === 6, soon)
+    const endSave = await save('live-0')
+    const before = await endOf('live-1')
+    await vi.waitUntil(async () => (await endOf('live-1')) > before + 1000, soon)
+    await endSave()
+    await vi.waitUntil(async () => (await endOf('live-0')) > before + 1000, soon)
+    expect(worker.running()).toHaveLength(6)
+    const [row] = await stack.sql<[{ epochs: number }]>`select max(epoch)::int as epochs from positions`
+    expect(row.epochs).toBe(1)
   })
 })
 
