@@ -5,6 +5,7 @@ import { forgetVisitors } from './forget-visitors.ts'
 import { hideErased } from './hide-erased.ts'
 import { describeFault } from './insert-events.ts'
 import { type Lease, takeLease } from './lease.ts'
+import { type Outlook, createOutlook } from './look-for-work.ts'
 import { purgeOutbox } from './purge-outbox.ts'
 import { runBeside } from './run-beside.ts'
 import { type ShipDeps, shipOutbox, shipResent } from './ship-outbox.ts'
@@ -20,6 +21,8 @@ export interface TimelineDeps extends ShipDeps, TroubleDeps {
  * longer it pays to wait for the next, from the beginning of one round to that of the next.
  */
 const GATHER_MS = { least: 500, anEvent: 0.15, most: 2000 }
+/** From one look to the next while nothing comes. The first event after a rest waits for so long at most. */
+const REST_MS = 1000
 const BACKOFF_MS = { first: 250, most: 3000 }
 
 /**
@@ -30,13 +33,14 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
   const lease = await takeLease(deps, deps.config.leaseMs)
   const chores = createChores(deps)
   const trouble = reportTrouble(deps, lease)
-  const beside = runBeside(deps, lease, signal)
+  const outlook = createOutlook(deps.sql)
+  const beside = runBeside(deps, { lease, outlook }, signal)
   let failures = 0
   while (!signal.aborted) {
     const isOurs = lease.held()
-    if (!isOurs) trouble.standBy()
+    if (!isOurs) trouble.none()
     const began = performance.now()
-    const wait = isOurs ? await runRound(deps, { lease, chores, trouble }, signal) : GATHER_MS.least
+    const wait = isOurs ? await runRound(deps, { lease, outlook, chores, trouble }, signal) : GATHER_MS.least
     failures = wait === 'failed' ? failures + 1 : 0
     await pause(wait === 'failed' ? backoffMs(failures) : Math.max(0, began + wait - performance.now()), signal)
   }
@@ -47,20 +51,23 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
 /** How long after its beginning the next is due, in milliseconds. */
 async function runRound(
   deps: TimelineDeps,
-  { lease, chores, trouble }: { lease: Lease; chores: Chores; trouble: TroubleReport },
+  { lease, outlook, chores, trouble }: { lease: Lease; outlook: Outlook; chores: Chores; trouble: TroubleReport },
   signal: AbortSignal,
 ): Promise<number | 'failed'> {
   try {
-    const shipped = await shipOutbox(deps, lease, signal)
+    const waiting = await outlook.look()
+    const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
     // Only ever after a group has gone through: nothing of an earlier one can arrive behind an erasure.
-    await chores.hideErased()
+    if (waiting.erasures) await chores.hideErased()
     // In turn with what is new, so that neither holds up the other for long.
-    const resent = await shipResent(deps, lease, signal)
+    const resent = waiting.rows && (await shipResent(deps, lease, signal))
     await chores.purge()
     await chores.forget()
     await chores.keepWeb()
-    await trouble.succeeded()
-    return resent || shipped?.moreWaits ? 0 : gatherMs(shipped?.events ?? 0)
+    if (waiting.trouble) await trouble.succeeded()
+    else trouble.none()
+    if (resent || shipped?.moreWaits) return 0
+    return shipped ? gatherMs(shipped.events) : REST_MS
   } catch (error) {
     if (signal.aborted) return 'failed'
     deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')

@@ -14,20 +14,20 @@ export interface TroubleDeps {
 
 export interface TroubleReport {
   failed(error: unknown): Promise<void>
-  /** Rejects when Postgres is away: what was told stays then. */
+  /** Forgets what this owner, or one before it, has told in Postgres. Rejects when that is away: it stays then. */
   succeeded(): Promise<void>
-  /** Another process ships, and tells of itself. */
-  standBy(): void
+  /** There is nothing to tell or to forget: all is well, or another process ships and tells of itself. */
+  none(): void
 }
 
 export function reportTrouble({ sql, metrics, onTrouble }: TroubleDeps, { owner }: Lease): TroubleReport {
   let since: Date | undefined
-  const standBy = (): void => {
+  const none = (): void => {
     since = undefined
     onTrouble?.(undefined)
   }
   return {
-    standBy,
+    none,
     async failed(error) {
       since ??= new Date()
       const reason = describeFault(error)
@@ -38,8 +38,7 @@ export function reportTrouble({ sql, metrics, onTrouble }: TroubleDeps, { owner 
         where owner = ${owner} and trouble is distinct from ${reason}`
     },
     async succeeded() {
-      standBy()
-      // An owner before this one may have left its trouble there.
+      none()
       await sql`
         update timeline_lease set trouble = null, trouble_since = null
         where owner = ${owner} and trouble is not null`

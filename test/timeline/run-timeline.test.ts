@@ -128,6 +128,22 @@ test('a round that took longer than the next has to wait for is followed at once
   expect(warnings).toEqual([])
 })
 
+test('the first event after a rest is as punctual as any', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  const running = start()
+  const waits: number[] = []
+  for (const restMs of [2000, 2200, 2400, 2600, 2800]) {
+    await new Promise((resolve) => setTimeout(resolve, restMs))
+    const saved = performance.now()
+    await save(lab, business, [{ contact_id: contact }])
+    await expect.poll(() => waitingRows(lab), { timeout: 5000, interval: 10 }).toBe(0)
+    waits.push(performance.now() - saved)
+  }
+  await running.stop()
+  expect(Math.max(...waits)).toBeLessThan(1500)
+}, 30_000)
+
 test('one ships and the other stands by, until the first is gone', async () => {
   const first = start()
   const second = start()
