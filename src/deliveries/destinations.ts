@@ -24,6 +24,12 @@ export type DestinationChange = Partial<Pick<Destination, 'name' | 'types' | 'se
 
 export const newDestinationId = (): string => uuidv7()
 
+/** Of any business, active or not. */
+export async function hasDestination(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ found: boolean }]>`select exists (select from destinations) as found`
+  return row.found
+}
+
 export async function addDestination(
   sql: Sql,
   destination: Omit<Destination, 'active' | 'createdAt'> & { secret: string },

@@ -4,6 +4,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { pause } from '../stream/pause.ts'
 import { type Claimed, claimDeliveries } from './claim-deliveries.ts'
 import type { Verdict } from './conversion.ts'
+import { hasDestination } from './destinations.ts'
 import { keepGoogleTokens } from './google-token.ts'
 import { HOLD_MS } from './judge-status.ts'
 import { purgeDeliveries } from './purge-deliveries.ts'
@@ -24,6 +25,8 @@ export interface DeliveryDeps {
 }
 
 const POLL_MS = 1000
+/** Where conversions were never wanted, it is asked so often whether they are now. */
+const UNWANTED_MS = 5000
 const PURGE_MS = 60_000
 const MOST_AT_ONCE = 32
 const PER_DESTINATION = 4
@@ -41,9 +44,15 @@ export async function runDeliveries(deps: DeliveryDeps, signal: AbortSignal): Pr
   const { attemptMs = ATTEMPT_MS, leaseMs = LEASE_MS } = deps
   const sendDeps = { tokens: keepGoogleTokens(), now: Date.now }
   const underWay = new Set<Promise<void>>()
+  let isWanted = false
   let purgeAt = 0
   while (!signal.aborted) {
     try {
+      isWanted ||= await hasDestination(deps.sql)
+      if (!isWanted) {
+        await pause(UNWANTED_MS, signal)
+        continue
+      }
       if (performance.now() >= purgeAt) {
         purgeAt = performance.now() + PURGE_MS
         await purgeDeliveries(deps.sql, deps.config.deliveriesKeepMs)

@@ -376,6 +376,16 @@ describe('several senders', () => {
     expect(platform.crowd()).toBeGreaterThan(1)
   })
 
+  it('begin when the first destination of all is added', async () => {
+    await stack.sql`delete from destinations`
+    start()
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    await buy()
+    await until(async () => (await states()).includes('sent'))
+    expect(platform.heard).toHaveLength(1)
+  })
+
   it('a slow destination keeps no other waiting', async () => {
     const other = await createBusiness(stack.sql)
     await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
