@@ -67,7 +67,7 @@ async function serveHealthOf(threads: SupervisedThread[], config: Config) {
     complaints: () => threads.filter(isSilent).map(complain),
     degraded: () => threads.flatMap((thread) => thread.report()?.trouble ?? []),
     metrics: async () => {
-      const told = threads.flatMap((thread) => thread.report() ?? []).map((report) => report.metrics)
+      const told = await Promise.all(threads.map((thread) => thread.metrics()))
       return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics()
     },
     metricsToken: config.metricsToken,

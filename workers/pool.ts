@@ -3,19 +3,23 @@ import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Logger } from '../src/log.ts'
 import { pause } from '../src/stream/pause.ts'
-import type { ThreadReport, ThreadTask, WorkerConfig } from './threads/task.ts'
+import type { ThreadOrder, ThreadReport, ThreadTask, WorkerConfig } from './threads/task.ts'
 
 const FIRST_RESTART_MS = 250
 const LONGEST_RESTART_MS = 10_000
 /** A thread that ran for so long is well: its next restart is quick again. */
 const STEADY_MS = 60_000
+/** How long a thread that is busy is waited for when somebody asks for metrics. */
+const METRICS_MS = 1000
 
 export type ThreadKind = 'ingest' | 'timeline' | 'deliveries'
 
 export interface SupervisedThread {
   name: string
   /** The last that it told of itself, and when, by `performance.now()`; undefined since its (re)start. */
-  report(): (ThreadReport & { at: number }) | undefined
+  report(): { trouble: string | undefined; at: number } | undefined
+  /** `Registry.getMetricsAsJSON()` as of now, or as it was told last by one that is too busy. */
+  metrics(): Promise<object[]>
   /** Asks it to finish; resolves when it has. */
   stop(): Promise<void>
 }
@@ -42,12 +46,22 @@ interface SuperviseOptions {
 export function superviseThread(pool: Piscina, { kind, name, config, log }: SuperviseOptions): SupervisedThread {
   const stopping = new AbortController()
   let report: ReturnType<SupervisedThread['report']>
+  let metrics: object[] = []
+  let metricsTold = new AbortController()
+  let order: (order: ThreadOrder) => void = () => undefined
 
+  const hear = (told: ThreadReport): void => {
+    report = { trouble: told.trouble, at: performance.now() }
+    if (!told.metrics) return
+    metrics = told.metrics
+    metricsTold.abort()
+  }
   const runOnce = async (): Promise<void> => {
     const { port1, port2 } = new MessageChannel()
-    const stop = (): void => port1.postMessage('stop')
+    order = (order) => port1.postMessage(order)
+    const stop = (): void => port1.postMessage('stop' satisfies ThreadOrder)
     stopping.signal.addEventListener('abort', stop)
-    port1.on('message', (told: ThreadReport) => (report = { ...told, at: performance.now() }))
+    port1.on('message', hear)
     try {
       const task: ThreadTask = { name, config, port: port2 }
       // Piscina's type took the other overload of postMessage; it wants an array.
@@ -56,6 +70,8 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
     } finally {
       stopping.signal.removeEventListener('abort', stop)
       report = undefined
+      metrics = []
+      order = () => undefined
       port1.close()
     }
   }
@@ -79,6 +95,13 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
   return {
     name,
     report: () => report,
+    async metrics() {
+      if (!report) return []
+      if (metricsTold.signal.aborted) metricsTold = new AbortController()
+      order('tell metrics')
+      await pause(METRICS_MS, metricsTold.signal)
+      return metrics
+    },
     async stop() {
       stopping.abort()
       await ended

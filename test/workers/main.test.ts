@@ -55,6 +55,21 @@ describe('the workers', () => {
     expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
   }, 30_000)
 
+  it('ask the stores for little as long as nothing comes', async () => {
+    await stack.sql`create extension if not exists pg_stat_statements`
+    workers = await runWorkers({ ...stack.config, leaseMs: 3000 })
+    await untilReady()
+    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+    const seconds = 5
+    await stack.sql`select pg_stat_statements_reset()`
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+    const [asked] = await stack.sql<[{ calls: number }]>`
+      select sum(calls)::int as calls from pg_stat_statements s
+      join pg_database d on d.oid = s.dbid and d.datname = current_database()`
+    expect(asked.calls / seconds).toBeGreaterThan(3)
+    expect(asked.calls / seconds).toBeLessThan(8)
+  }, 30_000)
+
   it('send conversions on, and say how many', async () => {
     workers = await runWorkers(stack.config)
     const { businessId } = await createBusiness(stack.sql)

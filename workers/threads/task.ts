@@ -1,6 +1,6 @@
 /**
  * What Piscina calls: each long-running task by its name. Signals do not cross threads, so the supervisor's word to stop
- * comes through a port, and the thread's metrics go back through it.
+ * comes through a port; signs of life go back through it, and the thread's metrics when they are asked for.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Config, StoreUrls } from '../../src/config.ts'
@@ -19,11 +19,14 @@ export interface ThreadTask {
   port: MessagePort
 }
 
+/** What a thread is told. */
+export type ThreadOrder = 'stop' | 'tell metrics'
+
 export interface ThreadReport {
-  /** `Registry.getMetricsAsJSON()` */
-  metrics: object[]
   /** In words, what delays its work and fails no request. */
   trouble: string | undefined
+  /** `Registry.getMetricsAsJSON()`, when they were asked for. */
+  metrics?: object[]
 }
 
 export interface ThreadTools {
@@ -37,7 +40,8 @@ export interface ThreadTools {
 /** Resolves once `signal` aborted and everything is put away; rejects when the loop died. */
 export type ThreadBody = (config: WorkerConfig, tools: ThreadTools, signal: AbortSignal) => Promise<void>
 
-const REPORT_MS = 1000
+/** Between two signs of life. */
+const REPORT_MS = 2000
 
 export const ingest = (task: ThreadTask): Promise<void> => runTask(task, 'ingest', runIngest)
 export const timeline = (task: ThreadTask): Promise<void> => runTask(task, 'timeline', runTimeline)
@@ -49,14 +53,19 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
   // The memory is the process's, which the supervisor tells.
   metrics.registry.removeSingleMetric('process_resident_memory_bytes')
   const stopping = new AbortController()
-  port.on('message', () => stopping.abort())
   let trouble: string | undefined
-  const tellTrouble = (told: string | undefined) => void (trouble = told)
-  const report = async (): Promise<void> => {
-    const figures = await metrics.registry.getMetricsAsJSON()
-    port.postMessage({ metrics: figures, trouble } satisfies ThreadReport)
+  const report = (figures?: object[]): void =>
+    port.postMessage({ trouble, ...(figures && { metrics: figures }) } satisfies ThreadReport)
+  const tellTrouble = (told: string | undefined): void => {
+    if (told === trouble) return
+    trouble = told
+    report()
   }
-  const reporting = setInterval(() => void report(), REPORT_MS)
+  port.on('message', (order: ThreadOrder) => {
+    if (order === 'stop') stopping.abort()
+    else void metrics.registry.getMetricsAsJSON().then(report)
+  })
+  const reporting = setInterval(() => report(), REPORT_MS)
   try {
     await body(config, { name, log, metrics, tellTrouble }, stopping.signal)
   } finally {
