@@ -20,6 +20,7 @@ const READ_BYTES = 8 * 1024 * 1024
 const FIRST_READ = 8
 const LARGEST_READ = 256
 const AFTER_TROUBLE_MS = 200
+const FINISH_MS = 1000
 /** An insert of few web events costs nearly what one of thousands does: they gather for so long, once the stream is empty. */
 const GATHER_MS = 500
 
@@ -103,8 +104,11 @@ export async function consumePartition(
   return finish('stopped', told, trimmer)
 }
 
+/** A Redis that hangs holds up no next owner: callers get their 202, and that one trims. */
 async function finish<How>(how: How, told: Promise<void>, trimmer: Trimmer): Promise<How> {
-  await Promise.all([told, trimmer.finish()])
+  const done = new AbortController()
+  const finished = Promise.all([told, trimmer.finish()]).finally(() => done.abort())
+  await Promise.race([finished, pause(FINISH_MS, done.signal)])
   return how
 }
 

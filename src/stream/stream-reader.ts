@@ -24,7 +24,7 @@ export interface StreamReader {
 
 /** `connect` makes a client in the role `read`. */
 export function createReader(connect: () => Redis, partition: string, options: ReaderOptions = {}): StreamReader {
-  const { blockMs = 1000, graceMs = 2000 } = options
+  const { blockMs = 2000, graceMs = 1000 } = options
   let connections = 0
   let endRead: (reason: Error) => void = () => undefined
 

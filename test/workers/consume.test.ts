@@ -1,12 +1,14 @@
 /** Applied once and in order, whatever dies in between (design, promises 2, 3 and 6). */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Redis, connectRedis } from '../../src/stores/redis.ts'
+import { consumePartition } from '../../src/stream/consume.ts'
 import { streamKey } from '../../src/stream/keys.ts'
+import { acquireLease } from '../../src/stream/lease.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { createReader } from '../../src/stream/stream-reader.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis, startProxy } from './own-redis.ts'
-import { type Road, applyOnce, batchOf, businessOf, event, numbered, openRoad } from './road.ts'
+import { type Road, applyOnce, batchOf, businessOf, event, log, numbered, openRoad } from './road.ts'
 
 let stack: Stack
 let road: Road
@@ -66,6 +68,37 @@ describe('a partition', () => {
     expect((await door.submit(event('after', business))).kind).toBe('answered')
     expect(performance.now() - began).toBeLessThan(2500)
     expect(await road.applied()).toEqual(['before', 'after'])
+  })
+})
+
+describe('a partition whose Redis hangs', () => {
+  it('is let go all the same', async () => {
+    const proxy = await startProxy(new URL(stack.redisUrl))
+    const redis = connectRedis(proxy.url, 'command')
+    const reader = createReader(() => road.connect('read'), 'live-0')
+    const stopping = new AbortController()
+    const lease = await acquireLease(stack.sql, 'live-0', 'a', 60_000)
+    const door = await road.door()
+    await door.submit(event('r', businessOf('live-0')), queueOnly)
+    try {
+      await redis.ping()
+      const apply = async (batch: MicroBatch) => {
+        const outcome = await applyOnce(stack.sql, batch)
+        proxy.stall()
+        return outcome
+      }
+      const deps = { sql: stack.sql, reader, redis, apply, log, beat: () => undefined }
+      const ended = lease && consumePartition(deps, lease, stopping.signal)
+      await untilApplied(road, 1)
+      const began = performance.now()
+      stopping.abort()
+      reader.close()
+      expect(await ended).toBe('stopped')
+      expect(performance.now() - began).toBeLessThan(2000)
+    } finally {
+      redis.disconnect()
+      await proxy.close()
+    }
   })
 })
 
