@@ -26,6 +26,8 @@ interface Server {
 }
 
 const INCOMING = 'incoming'
+/** The engine looks at its memory twenty times a second by default, which is half of what it costs at rest. */
+const ENGINE_OPTIONS = ['--memory_worker_period_ms=500']
 
 const sha256 = (value: string): Buffer => createHash('sha256').update(value).digest()
 
@@ -43,7 +45,7 @@ async function main(): Promise<void> {
   await rm(INCOMING, { recursive: true, force: true })
   await mkdir(INCOMING)
   // Kept open for the life of the process: the first connection loads the tables, the last one unloads them.
-  const keeper = new Session(server.folder)
+  const keeper = new Session(server.folder, { connectionArgs: ENGINE_OPTIONS })
   await keeper.queryAsync(`CREATE DATABASE IF NOT EXISTS \`${server.database}\``)
   const http = createServer((request, response) => void answer(server, request, response))
   http.keepAliveTimeout = 60_000

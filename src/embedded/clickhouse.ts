@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { calmRuntime } from './calm-runtime.ts'
 import { DATABASE, type EngineSetup, passwordFile, type RunningEngine, USER } from './engine-setup.ts'
 import { runEngine, runtimeCommand, untilReady } from './run-engine.ts'
 
@@ -20,6 +21,7 @@ export async function startClickHouse(setup: EngineSetup): Promise<RunningEngine
     'env',
     'TZ=UTC',
     `UV_THREADPOOL_SIZE=${THREADS}`,
+    ...Object.entries(calmRuntime()).map(([name, value]) => `${name}=${value}`),
     ...runtimeCommand(
       new URL('clickhouse-server.ts', import.meta.url),
       Object.entries(options).map(([name, value]) => `--${name}=${value}`),

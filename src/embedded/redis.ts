@@ -17,6 +17,7 @@ appendfsync always
 save ""
 maxmemory-policy noeviction
 databases 512
+hz 5
 daemonize no
 loglevel warning
 `

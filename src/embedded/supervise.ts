@@ -10,6 +10,7 @@ import { createLogger, type Logger } from '../log.ts'
 import { migrate } from '../migrate.ts'
 import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
+import { calmRuntime } from './calm-runtime.ts'
 import { type DemoKeys, ensureDemo } from './demo-business.ts'
 import type { RunningEngine } from './engine-setup.ts'
 import { type Engines, startEngines } from './engines.ts'
@@ -101,14 +102,8 @@ function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/**
- * Bun's allocator looks ten times a second for memory to give back, which a busy service then takes again page by page. Every
- * two seconds (in ms) is enough, and saves the workers a twentieth of their CPU. The Dockerfile says the same.
- */
-const CALM_ALLOCATOR = { MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '2000' }
-
 async function startService(service: Service, config: Config): Promise<RunningEngine> {
-  const environment = { ...CALM_ALLOCATOR, ...service.environment, DATA_DIR: config.dataDir }
+  const environment = { ...calmRuntime(), ...service.environment, DATA_DIR: config.dataDir }
   const engine = {
     name: service.name,
     dataDir: config.dataDir,

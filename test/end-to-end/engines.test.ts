@@ -109,9 +109,10 @@ describe('start', () => {
       expect((await stat(join(dataDir, file))).mode & 0o077).toBe(0)
     }
     expect(await track(url, 'one')).toMatchObject({ status: 200, isNew: true })
-    for (const service of ['front-door', 'workers']) {
+    for (const service of ['front-door', 'workers', 'clickhouse']) {
       const pid = (await readFile(join(dataDir, `${service}.pid`), 'utf8')).trim()
-      expect(await readFile(`/proc/${pid}/environ`, 'utf8')).toContain('MIMALLOC_PURGE_HOLES_MIN_INTERVAL=2000')
+      const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
+      expect(environment).toEqual(expect.arrayContaining(['BUN_GC_TIMER_INTERVAL=30000']))
     }
 
     const second = run('start')
