@@ -1,14 +1,22 @@
 /** What could not be applied: to be looked at, sent along once more, or dropped. */
+import process from 'node:process'
 import type { Sql } from '../stores/postgres.ts'
-import { dropDeadLetters, listDeadLetters, replayDeadLetter, type Replayed } from '../stream/dead-letter.ts'
+import {
+  dropDeadLetters,
+  listDeadLetters,
+  pageDeadLetters,
+  replayDeadLetter,
+  type Replayed,
+} from '../stream/dead-letter.ts'
 import { checkId, checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Option, type Words } from './command.ts'
 import { cutList, tellMore } from './cut-list.ts'
+import { drawProgress } from './draw-progress.ts'
 import { withPostgres } from './open-postgres.ts'
 import { withRoad } from './open-road.ts'
 import { table } from './show-help.ts'
 
-/** As many as one command takes on. */
+/** As many as are shown at once. */
 const MOST = 10_000
 
 const BUSINESS: Option = { value: 'ID', help: 'Of this business alone' }
@@ -23,7 +31,9 @@ const list: Command = {
   },
   async run(config, words) {
     const limit = checkWhole('--limit', words.text('limit') ?? '100', MOST)
-    const { kept, truncated } = await withPostgres(config, (sql) => readFirst(sql, words, limit))
+    const { kept, truncated } = await withPostgres(config, async (sql) =>
+      cutList(await listDeadLetters(sql, { ...businessOf(words), limit: limit + 1 }), limit),
+    )
     const deadLetters = kept.map(({ id, businessId, partition, streamId, kind, reason, ...letter }) => ({
       deadLetterId: id,
       businessId,
@@ -53,21 +63,24 @@ const replay: Command = {
   positionals: ['ID|all'],
   options: { business: BUSINESS },
   async run(config, words) {
-    const { results, truncated } = await withRoad(config, async (deps) => {
-      const { ids, truncated } = await choose(deps.sql, words)
-      const replayed: { deadLetterId: string; outcome: string }[] = []
-      for (const deadLetterId of ids) {
-        const outcome = await replayDeadLetter(deps, deadLetterId)
-        // One of many can be gone by now: applied after all, or dropped.
-        if (outcome.kind === 'not_found' && words.positional(0) === 'all') continue
-        replayed.push({ deadLetterId, outcome: outcomeOf(outcome, deadLetterId) })
+    const results: { deadLetterId: string; outcome: string }[] = []
+    const pen = drawProgress(process.stderr, Date.now)
+    await withRoad(config, async (deps) => {
+      for await (const ids of choose(deps.sql, words)) {
+        for (const deadLetterId of ids) {
+          const outcome = await replayDeadLetter(deps, deadLetterId)
+          // One of many can be gone by now: applied after all, or dropped.
+          if (outcome.kind === 'not_found' && words.positional(0) === 'all') continue
+          results.push({ deadLetterId, outcome: outcomeOf(outcome, deadLetterId) })
+          pen.draw(`Replayed: ${results.length} so far`)
+        }
       }
-      return { results: replayed, truncated }
     })
+    pen.end()
     const done = results.every(({ outcome }) => outcome === 'applied' || outcome === 'queued')
     const lines = results.map(({ deadLetterId, outcome }) => [deadLetterId, outcome])
-    const text = (lines.length ? table(lines) : 'There is no dead letter') + tellMore(truncated, ONLY_THE_OLDEST)
-    return { json: { results, truncated }, text, exitCode: done ? 0 : 1 }
+    const text = lines.length ? table(lines) : 'There is no dead letter'
+    return { json: { results }, text, exitCode: done ? 0 : 1 }
   },
 }
 
@@ -77,14 +90,17 @@ const drop: Command = {
   positionals: ['ID|all'],
   options: { business: BUSINESS },
   async run(config, words) {
-    const { dropped, truncated } = await withPostgres(config, async (sql) => {
-      const { ids, truncated } = await choose(sql, words)
-      const dropped = await dropDeadLetters(sql, ids)
-      if (dropped.length === 0 && words.positional(0) !== 'all') throw notFound(words.positional(0))
-      return { dropped, truncated }
+    const dropped: string[] = []
+    const pen = drawProgress(process.stderr, Date.now)
+    await withPostgres(config, async (sql) => {
+      for await (const ids of choose(sql, words)) {
+        dropped.push(...(await dropDeadLetters(sql, ids)))
+        pen.draw(`Dropped: ${dropped.length} so far`)
+      }
     })
-    const text = `Dropped: ${dropped.length}${tellMore(truncated, ONLY_THE_OLDEST)}`
-    return { json: { dropped, truncated }, text }
+    pen.end()
+    if (dropped.length === 0 && words.positional(0) !== 'all') throw notFound(words.positional(0))
+    return { json: { dropped }, text: `Dropped: ${dropped.length}` }
   },
 }
 
@@ -95,18 +111,11 @@ function businessOf(words: Words): { businessId?: string } {
   return business === undefined ? {} : { businessId: checkId('--business', business) }
 }
 
-async function readFirst(sql: Sql, words: Words, most: number) {
-  return cutList(await listDeadLetters(sql, { ...businessOf(words), limit: most + 1 }), most)
-}
-
-async function choose(sql: Sql, words: Words): Promise<{ ids: string[]; truncated: boolean }> {
+async function* choose(sql: Sql, words: Words): AsyncGenerator<string[]> {
   const id = words.positional(0)
-  if (id !== 'all') return { ids: [checkId('ID', id)], truncated: false }
-  const { kept, truncated } = await readFirst(sql, words, MOST)
-  return { ids: kept.map((letter) => letter.id), truncated }
+  if (id === 'all') yield* pageDeadLetters(sql, businessOf(words).businessId)
+  else yield [checkId('ID', id)]
 }
-
-const ONLY_THE_OLDEST = `only the oldest ${MOST} were taken`
 
 /** `applied`, `queued`, or why it stays. Throws CommandError when there is none. */
 function outcomeOf(replayed: Replayed, id: string): string {

@@ -19,6 +19,9 @@ export interface DeadLetter {
   createdAt: Date
 }
 
+/** Ids that are read, or dropped, at once. */
+const PAGE = 5000
+
 /** Oldest first. */
 export async function listDeadLetters(
   sql: Sql,
@@ -30,6 +33,23 @@ export async function listDeadLetters(
     from dead_letters
     ${businessId === undefined ? sql`` : sql`where business_id = ${businessId}`}
     order by created_at, id limit ${limit}`
+}
+
+/** Ids at a time, oldest first, of all that there were at the beginning. Those that stay in the list do not come again. */
+export async function* pageDeadLetters(sql: Sql, businessId?: string): AsyncGenerator<string[]> {
+  const [{ now: until }] = await sql<[{ now: string }]>`select now()::text as now`
+  // As texts, which keep the microseconds.
+  let last = { id: '00000000-0000-0000-0000-000000000000', at: '-infinity' }
+  for (;;) {
+    const page = await sql<(typeof last)[]>`
+      select id, created_at::text as at from dead_letters
+      where (created_at, id) > (${last.at}::text::timestamptz, ${last.id}::uuid) and created_at <= ${until}::text::timestamptz
+        ${businessId === undefined ? sql`` : sql`and business_id = ${businessId}`}
+      order by created_at, id limit ${PAGE}`
+    if (page.length > 0) yield page.map(({ id }) => id)
+    if (page.length < PAGE) return
+    last = page.at(-1) ?? last
+  }
 }
 
 /** The ids of those that there were. */
