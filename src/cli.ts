@@ -38,7 +38,7 @@ one. The first start makes a business "Demo" and shows its keys. Ctrl-C drains a
   },
   workers: {
     summary: 'Run the workers: what came in is applied, and sent on to ClickHouse',
-    help: 'WORKER_THREADS (1) ingest threads, one for the timeline and one for deliveries. Run as many as you like. SIGTERM drains them.',
+    help: 'WORKER_THREADS (1) ingest threads for live events and as many for batches and web events, one for the timeline and one for deliveries. Run as many as you like. SIGTERM drains them.',
     run: async (config, argv) => {
       refuseWords(argv)
       const { runWorkers } = await import('../workers/main.ts')

@@ -1,4 +1,4 @@
-/** The workers' supervisor: one thread per ingest worker, one for the timeline, one for deliveries, and what they tell of themselves. */
+/** The workers' supervisor: threads for live events, threads for what can wait, and what they tell of themselves. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { AggregatorRegistry } from 'prom-client'
@@ -14,6 +14,8 @@ import type { WorkerConfig } from './threads/task.ts'
 /** A thread that has told nothing for so long is not well. */
 const SILENT_MS = 5000
 const CLOSE_MS = 15_000
+/** Of the threads that nobody waits for within milliseconds: on a busy machine live events come first (design, promise 8). */
+const PATIENT_NICENESS = 10
 
 export interface Workers {
   /** Where /metrics, /healthz and /readyz are served, if they are. */
@@ -33,20 +35,26 @@ export async function runWorkers(config: Config): Promise<Workers> {
   const threads: SupervisedThread[] = []
   // First what can fail: nothing runs yet that would have to be ended.
   const health = await serveHealthOf(threads, config)
-  const ingest = Array.from({ length: config.workerThreads }, () => 'ingest' as const)
-  const kinds: ThreadKind[] = ['timeline', 'deliveries', ...ingest]
-  const pool = createPool(kinds.length)
   const self = `${hostname()}-${randomUUID().slice(0, 8)}`
-  for (const [at, kind] of kinds.entries()) {
-    threads.push(superviseThread(pool, { kind, name: `${self}-${kind}-${at}`, config: found, log }))
+  const startPool = (niceness: number, kinds: ThreadKind[]) => {
+    const pool = createPool(kinds.length, niceness)
+    for (const [at, kind] of kinds.entries()) {
+      threads.push(superviseThread(pool, { kind, name: `${self}-${kind}-${at}`, config: found, log }))
+    }
+    return pool
   }
+  const ofEach = <Kind extends ThreadKind>(kind: Kind) => Array.from({ length: config.workerThreads }, () => kind)
+  const pools = [
+    startPool(0, ofEach('ingest')),
+    startPool(PATIENT_NICENESS, [...ofEach('patientIngest'), 'timeline', 'deliveries']),
+  ]
 
   return {
     port: health?.port,
     async close() {
       await within(CLOSE_MS, Promise.all(threads.map((thread) => thread.stop())))
       await health?.close()
-      await pool.destroy()
+      await Promise.all(pools.map((pool) => pool.destroy()))
     },
   }
 }

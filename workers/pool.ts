@@ -12,7 +12,7 @@ const STEADY_MS = 60_000
 /** How long a thread that is busy is waited for when somebody asks for metrics. */
 const METRICS_MS = 1000
 
-export type ThreadKind = 'ingest' | 'timeline' | 'deliveries'
+export type ThreadKind = 'ingest' | 'patientIngest' | 'timeline' | 'deliveries'
 
 export interface SupervisedThread {
   name: string
@@ -24,13 +24,14 @@ export interface SupervisedThread {
   stop(): Promise<void>
 }
 
-/** One thread for each long-running task. */
-export function createPool(threads: number): Piscina {
+/** One thread for each long-running task. @param niceness of them all, beyond the process's: how far they give way to others */
+export function createPool(threads: number, niceness: number): Piscina {
   return new Piscina({
     filename: new URL('threads/task.ts', import.meta.url).href,
     minThreads: threads,
     maxThreads: threads,
     atomics: 'disabled',
+    niceIncrement: niceness,
   })
 }
 

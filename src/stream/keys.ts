@@ -1,4 +1,5 @@
 /** The names in Redis. One hash tag per partition: on a Redis Cluster a partition's keys lie together. */
+import type { PartitionKind } from './partition-of.ts'
 
 export const streamKey = (partition: string): string => `sluice:{${partition}}:stream`
 
@@ -10,5 +11,5 @@ export const fenceKey = (partition: string): string => `sluice:{${partition}}:fe
 
 export const answersChannel = (frontDoor: string): string => `sluice:answers:${frontDoor}`
 
-/** A sorted set of the ingest workers that are alive, scored by the time until which they are believed to be. */
-export const WORKERS_KEY = 'sluice:workers'
+/** A sorted set of the live workers that share out these kinds of partitions, scored by the time until which they are believed to be. */
+export const workersKey = (kinds: readonly PartitionKind[]): string => `sluice:workers:${kinds.join('+')}`

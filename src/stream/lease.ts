@@ -4,8 +4,9 @@
  */
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
-import { WORKERS_KEY } from './keys.ts'
+import { workersKey } from './keys.ts'
 import { ANNOUNCE } from './lua.ts'
+import type { PartitionKind } from './partition-of.ts'
 import { runScript } from './run-script.ts'
 import type { LeaseHolder } from './spread-leases.ts'
 
@@ -74,7 +75,14 @@ export async function readHolders(sql: Sql): Promise<(LeaseHolder & { epoch: num
     select partition, epoch, case when ${leaseIsHeld(sql)} then owner end as owner from positions order by partition`
 }
 
-/** Says that this worker is alive for `forMs` more, 0 that it leaves; resolves with the names of all that are. */
-export async function announceWorker(redis: Redis, owner: string, forMs: number): Promise<string[]> {
-  return (await runScript(redis, ANNOUNCE, [WORKERS_KEY], [owner, Math.round(forMs)])) as string[]
+/**
+ * Says that this worker is alive for `forMs` more, 0 that it leaves; resolves with the names of all that are and share out the
+ * same kinds of partitions.
+ */
+export async function announceWorker(
+  redis: Redis,
+  { owner, kinds }: { owner: string; kinds: readonly PartitionKind[] },
+  forMs: number,
+): Promise<string[]> {
+  return (await runScript(redis, ANNOUNCE, [workersKey(kinds)], [owner, Math.round(forMs)])) as string[]
 }

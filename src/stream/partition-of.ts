@@ -8,6 +8,10 @@ import type { Request } from './entry.ts'
 export const PARTITION_KINDS = ['live', 'backfill', 'web'] as const
 export type PartitionKind = (typeof PARTITION_KINDS)[number]
 
+/** Threads of their own serve either: the work for what can wait is long, and would stand in the way of what cannot. */
+export const URGENT_KINDS = ['live'] as const satisfies PartitionKind[]
+export const PATIENT_KINDS = ['backfill', 'web'] as const satisfies PartitionKind[]
+
 export function partitionKind(kind: Request['kind']): PartitionKind {
   if (kind === 'capture') return 'web'
   return kind === 'batch' ? 'backfill' : 'live'

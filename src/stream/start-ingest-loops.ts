@@ -7,6 +7,7 @@ import { consumePartition } from './consume.ts'
 import { type LeaseKeeper, keepLeases } from './keep-leases.ts'
 import { type Lease, acquireLease, announceWorker, readHolders, releaseLease } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
+import { type PartitionKind, kindOf } from './partition-of.ts'
 import { pause } from './pause.ts'
 import { spreadLeases } from './spread-leases.ts'
 import { createReader } from './stream-reader.ts'
@@ -24,6 +25,8 @@ export interface IngestDeps {
 export interface IngestOptions {
   /** This worker's name, unique among those alive; a restarted worker with the same name has its partitions back at once. */
   owner: string
+  /** It shares out partitions of these alone, with the workers that are told the same. */
+  kinds: readonly PartitionKind[]
   leaseMs: number
   /** Stops the loops as `stop` does. */
   signal?: AbortSignal
@@ -46,7 +49,7 @@ interface Running {
 
 export function startIngestLoops(deps: IngestDeps, options: IngestOptions): IngestLoops {
   const { sql, redis, log } = deps
-  const { owner, leaseMs } = options
+  const { owner, kinds, leaseMs } = options
   const tickMs = Math.min(500, leaseMs / 4)
   const running = new Map<string, Running>()
   const keeper = keepLeases(deps, leaseMs)
@@ -85,8 +88,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   /** True when this worker is alone and has them all: there is nobody's to take over. */
   const spread = async (): Promise<boolean> => {
     // Shorter than a lease: partitions are divided among the living by the time a dead worker's are free.
-    const workers = await announceWorker(redis, owner, leaseMs * 0.75)
-    const holders = await readHolders(sql)
+    const workers = await announceWorker(redis, options, leaseMs * 0.75)
+    const holders = (await readHolders(sql)).filter(({ partition }) => kinds.includes(kindOf(partition)))
     await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))
     const { take, give } = spreadLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
     for (const partition of take) {
@@ -113,7 +116,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     }
     for (const loop of running.values()) loop.stop.abort()
     await Promise.all([...running.values()].map((loop) => loop.ended))
-    await announceWorker(redis, owner, 0).catch((error: unknown) => log.warn({ err: error }, 'leaving was not heard'))
+    await announceWorker(redis, options, 0).catch((error: unknown) => log.warn({ err: error }, 'leaving was not heard'))
     if (death) throw death
   }
 

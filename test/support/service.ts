@@ -5,6 +5,7 @@ import { createLogger } from '../../src/log.ts'
 import { runFrontDoor } from '../../src/main.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
+import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { applyBatch } from '../../workers/apply-batch.ts'
@@ -31,7 +32,7 @@ export async function openService(environment: Record<string, string> = {}): Pro
       apply: (...batch) => applyBatch({ pipeline, web }, ...batch),
       log,
     },
-    { owner: `test-${uuidv7()}`, leaseMs: stack.config.leaseMs },
+    { owner: `test-${uuidv7()}`, kinds: PARTITION_KINDS, leaseMs: stack.config.leaseMs },
   )
   const stopping = new AbortController()
   const timeline = runTimeline({ sql, clickhouse: stack.clickhouse, log, config: stack.config }, stopping.signal)

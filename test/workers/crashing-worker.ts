@@ -5,6 +5,7 @@
 import { createLogger } from '../../src/log.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
+import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { applyOnce } from './road.ts'
 
@@ -39,7 +40,7 @@ const loops = startIngestLoops(
       return outcome
     },
   },
-  { owner: order.owner, leaseMs: order.leaseMs },
+  { owner: order.owner, kinds: PARTITION_KINDS, leaseMs: order.leaseMs },
 )
 // Not to outlive the test, however that ends.
 process.stdin.resume().once('close', () => process.exit(1))

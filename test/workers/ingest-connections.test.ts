@@ -1,19 +1,19 @@
-/** Each kind of lane has connections of its own: what holds up one holds up no other. */
+/** Each kind of lane has connections of its own, and live ones a thread: what holds up one holds up no other. */
 import { expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
-import { runIngest } from '../../workers/threads/ingest.ts'
+import { runPatientIngest, runUrgentIngest } from '../../workers/threads/ingest.ts'
 import { createBusiness, openStack } from '../support/stack.ts'
 import { captureOf, hitOf, newVisitor } from '../web/web-lab.ts'
-import { event } from './road.ts'
+import { batchOf, event } from './road.ts'
 
 /** More web lanes than a thread ever has connections for them. */
 const PARTITIONS = 6
 
-it('a live save goes on while every web lane waits for Postgres', async () => {
+it('live saves and batches go on while every web lane waits for Postgres', async () => {
   const stack = await openStack()
   const { sql } = stack
   await sql`truncate positions`
@@ -23,7 +23,7 @@ it('a live save goes on while every web lane waits for Postgres', async () => {
   const log = createLogger({ level: 'silent', name: 'test' })
   const stopping = new AbortController()
   const config = { ...stack.config, ...stack, leaseMs: 60_000 }
-  const tools = { name: 'a', log, metrics: createMetrics(), tellTrouble: () => undefined }
+  const tools = (name: string) => ({ name, log, metrics: createMetrics(), tellTrouble: () => undefined })
   const redis = {
     publish: connectRedis(stack.redisUrl, 'publish'),
     subscribe: connectRedis(stack.redisUrl, 'subscribe'),
@@ -31,7 +31,10 @@ it('a live save goes on while every web lane waits for Postgres', async () => {
   }
   const limits = { answerTimeoutMs: 20_000, backlogLimitBytes: 2 ** 28, maxInFlight: 1000 }
   const door = createSubmitter({ sql, log, redis }, limits)
-  const working = runIngest(config, tools, stopping.signal)
+  const working = Promise.all([
+    runUrgentIngest(config, tools('a'), stopping.signal),
+    runPatientIngest(config, tools('b'), stopping.signal),
+  ])
   const attended = async () =>
     (await sql`select from positions where owner is not null`).count === allPartitions(PARTITIONS).length
   await expect.poll(attended, { timeout: 20_000 }).toBe(true)
@@ -52,6 +55,7 @@ it('a live save goes on while every web lane waits for Postgres', async () => {
     await expect.poll(waiting, { timeout: 20_000 }).toBeGreaterThanOrEqual(4)
     await new Promise((resolve) => setTimeout(resolve, 500))
     expect((await door.submit(event('live', businessId))).kind).toBe('answered')
+    expect((await door.submit(batchOf('past', businessId, 1))).kind).toBe('answered')
   } finally {
     await holder`rollback`
     holder.release()

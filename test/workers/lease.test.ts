@@ -1,8 +1,8 @@
 /** Who works on what: fair shares, take-over, graceful hand-over. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { WORKERS_KEY } from '../../src/stream/keys.ts'
+import { workersKey } from '../../src/stream/keys.ts'
 import { type Lease, acquireLease, releaseLease, renewLease, renewLeases } from '../../src/stream/lease.ts'
-import { PARTITION_KINDS, allPartitions, kindOf } from '../../src/stream/partition-of.ts'
+import { PARTITION_KINDS, PATIENT_KINDS, URGENT_KINDS, allPartitions, kindOf } from '../../src/stream/partition-of.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { type LeaseHolder, spreadLeases } from '../../src/stream/spread-leases.ts'
 import { type Stack, openStack } from '../support/stack.ts'
@@ -176,8 +176,21 @@ describe('workers', () => {
     expect(performance.now() - began).toBeLessThan(leaseMs + 1000)
   })
 
+  it('have all of their own kinds, whoever has the others', async () => {
+    const urgent = road.worker('a', { kinds: URGENT_KINDS })
+    const patient = road.worker('b', { kinds: PATIENT_KINDS })
+    await vi.waitUntil(() => urgent.running().length + patient.running().length === 6, soon)
+    expect(urgent.running()).toEqual(['live-0', 'live-1'])
+    const second = road.worker('c', { kinds: PATIENT_KINDS })
+    await vi.waitUntil(() => second.running().length === 2 && patient.running().length === 2, soon)
+    expect(urgent.running()).toEqual(['live-0', 'live-1'])
+    await patient.stop()
+    await vi.waitUntil(() => second.running().length === 4, soon)
+    expect(second.running()).toEqual(['backfill-0', 'backfill-1', 'web-0', 'web-1'])
+  })
+
   it('share nothing with one that was announced before the clock was set back', async () => {
-    await road.redis.zadd(WORKERS_KEY, Date.now() + 3_600_000, 'gone')
+    await road.redis.zadd(workersKey(PARTITION_KINDS), Date.now() + 3_600_000, 'gone')
     const alone = road.worker('a')
     await vi.waitUntil(() => alone.running().length === 6, soon)
   })

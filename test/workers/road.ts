@@ -11,7 +11,7 @@ import { type Redis, type RedisRole, connectRedis } from '../../src/stores/redis
 import type { TrackRequest } from '../../src/stream/entry.ts'
 import { backlogKey, streamKey } from '../../src/stream/keys.ts'
 import type { ApplyMicroBatch, MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
-import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
+import { PARTITION_KINDS, type PartitionKind, allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { type IngestLoops, startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { type NewRequest, type Submitter, createSubmitter } from '../../src/stream/submit.ts'
 import { batch, eventFact, track } from '../support/facts.ts'
@@ -41,6 +41,8 @@ interface DoorConfig {
   subscribeUrl?: string
 }
 interface WorkerConfig {
+  /** All of them by default. */
+  kinds?: readonly PartitionKind[]
   leaseMs?: number
   apply?: ApplyMicroBatch
   metrics?: Metrics
@@ -81,7 +83,7 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
       await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 2 })
       return door
     },
-    worker(owner, { leaseMs = 2000, apply, metrics } = {}) {
+    worker(owner, { kinds = PARTITION_KINDS, leaseMs = 2000, apply, metrics } = {}) {
       const connectReader = () => connect('read')
       const worker = startIngestLoops(
         {
@@ -92,7 +94,7 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
           log,
           ...(metrics && { metrics }),
         },
-        { owner, leaseMs },
+        { owner, kinds, leaseMs },
       )
       workers.push(worker)
       return worker

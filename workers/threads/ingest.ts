@@ -1,10 +1,10 @@
-/** The ingest thread: connections of its own, and the loops of its share of the partitions. */
+/** An ingest thread: connections of its own, and the loops of its share of some kinds of partitions. */
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { readPartitions } from '../../src/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
-import { kindOf, type PartitionKind } from '../../src/stream/partition-of.ts'
+import { kindOf, PATIENT_KINDS, type PartitionKind, URGENT_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { applyBatch } from '../apply-batch.ts'
 import type { ThreadBody, ThreadTools } from './task.ts'
@@ -12,7 +12,12 @@ import type { ThreadBody, ThreadTools } from './task.ts'
 /** Opened as they are needed. Each kind of lane has its own: a live save queues behind no backfill and no web event. */
 const MOST_CONNECTIONS = { live: 16, backfill: 16, web: 4 }
 
-export const runIngest: ThreadBody = async (config, tools, signal) => {
+export const runUrgentIngest: ThreadBody = (...run) => runIngest(URGENT_KINDS, ...run)
+export const runPatientIngest: ThreadBody = (...run) => runIngest(PATIENT_KINDS, ...run)
+
+type Run = Parameters<ThreadBody>
+
+async function runIngest(kinds: readonly PartitionKind[], ...[config, tools, signal]: Run): Promise<void> {
   // Leases are renewed beside the saves, not behind them.
   const leases = connectPostgres(config.databaseUrl, { max: 2, name: 'sluice-leases' })
   try {
@@ -22,7 +27,7 @@ export const runIngest: ThreadBody = async (config, tools, signal) => {
       connectPostgres(config.databaseUrl, { max: MOST_CONNECTIONS[kind], name: `sluice-ingest-${kind}` })
     const saves = { live: open('live'), backfill: open('backfill'), web: open('web') }
     try {
-      await ingest({ leases, saves }, config, tools, signal)
+      await ingest({ kinds, leases, saves }, config, tools, signal)
     } finally {
       // Nothing is under way any more, but the driver waits for a connection that broke and was not used since.
       await Promise.all(Object.values(saves).map((sql) => sql.end({ timeout: 1 })))
@@ -32,9 +37,15 @@ export const runIngest: ThreadBody = async (config, tools, signal) => {
   }
 }
 
+interface Ingest {
+  kinds: readonly PartitionKind[]
+  leases: Sql
+  saves: Record<PartitionKind, Sql>
+}
+
 async function ingest(
-  { leases, saves }: { leases: Sql; saves: Record<PartitionKind, Sql> },
-  ...[{ redisUrl, clickhouseUrl, leaseMs }, { name, log, metrics }, signal]: Parameters<ThreadBody>
+  { kinds, leases, saves }: Ingest,
+  ...[{ redisUrl, clickhouseUrl, leaseMs }, { name, log, metrics }, signal]: Run
 ): Promise<void> {
   const redis = connectRedis(redisUrl, 'command', log)
   const clickhouse = connectClickHouse(clickhouseUrl)
@@ -56,7 +67,7 @@ async function ingest(
       log,
       metrics,
     },
-    { owner: name, leaseMs, signal },
+    { owner: name, kinds, leaseMs, signal },
   )
   try {
     await loops.done

@@ -7,7 +7,7 @@ import type { Config, StoreUrls } from '../../src/config.ts'
 import { type Logger, createLogger } from '../../src/log.ts'
 import { type Metrics, createMetrics } from '../../src/metrics.ts'
 import { runDeliveries } from './deliveries.ts'
-import { runIngest } from './ingest.ts'
+import { runPatientIngest, runUrgentIngest } from './ingest.ts'
 import { runTimeline } from './timeline.ts'
 
 /** With the addresses of the stores found. */
@@ -43,7 +43,8 @@ export type ThreadBody = (config: WorkerConfig, tools: ThreadTools, signal: Abor
 /** Between two signs of life. */
 const REPORT_MS = 2000
 
-export const ingest = (task: ThreadTask): Promise<void> => runTask(task, 'ingest', runIngest)
+export const ingest = (task: ThreadTask): Promise<void> => runTask(task, 'ingest', runUrgentIngest)
+export const patientIngest = (task: ThreadTask): Promise<void> => runTask(task, 'patientIngest', runPatientIngest)
 export const timeline = (task: ThreadTask): Promise<void> => runTask(task, 'timeline', runTimeline)
 export const deliveries = (task: ThreadTask): Promise<void> => runTask(task, 'deliveries', runDeliveries)
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WORKERS_KEY, streamKey } from '../../../src/stream/keys.ts'
+import { streamKey, workersKey } from '../../../src/stream/keys.ts'
+import { PATIENT_KINDS, URGENT_KINDS } from '../../../src/stream/partition-of.ts'
 import { canFakeClocks, withClock } from '../fake-clock.ts'
 import type { Handle } from '../run-process.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
@@ -83,7 +84,9 @@ async function dieWithLeases({ world }: Stage): Promise<void> {
   await Promise.all(workers.map((handle) => handle.kill()))
   await sql`update positions set lease_until = lease_until + interval '1 hour'`
   await sql`update timeline_lease set lease_until = lease_until + interval '1 hour'`
-  const names = await redis.zrange(WORKERS_KEY, 0, '-1')
-  for (const name of names) await redis.zincrby(WORKERS_KEY, AHEAD_MS, name)
+  for (const key of [workersKey(URGENT_KINDS), workersKey(PATIENT_KINDS)]) {
+    const names = await redis.zrange(key, 0, '-1')
+    for (const name of names) await redis.zincrby(key, AHEAD_MS, name)
+  }
   await Promise.all(workers.map((handle) => handle.start()))
 }
