@@ -43,7 +43,7 @@ export async function runWorkers(config: Config): Promise<Workers> {
     }
     return pool
   }
-  const ofEach = <Kind extends ThreadKind>(kind: Kind) => Array.from({ length: config.workerThreads }, () => kind)
+  const ofEach = (kind: ThreadKind) => Array.from({ length: config.workerThreads }, () => kind)
   const pools = [
     startPool(0, ofEach('ingest')),
     startPool(PATIENT_NICENESS, [...ofEach('patientIngest'), 'timeline', 'deliveries']),

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -114,6 +114,9 @@ describe('start', () => {
       const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
       expect(environment).toEqual(expect.arrayContaining(['BUN_GC_TIMER_INTERVAL=30000']))
     }
+
+    // Nobody waits for what it does, and everybody would.
+    expect(getPriority(Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8')))).toBe(10)
 
     const second = run('start')
     expect(await second.ended).toBe(1)

@@ -1,5 +1,6 @@
 /** The workers as they run in production: threads, the real save, what they tell of themselves. */
 import { once } from 'node:events'
+import { readFile, readdir } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
@@ -32,6 +33,15 @@ const get = async (path: string) => {
   return { status: response.status, text: await response.text() }
 }
 const untilReady = () => vi.waitUntil(async () => (await get('/readyz')).status === 200, soon)
+
+/** Threads of this process with a niceness of 10. */
+async function countNice(): Promise<number> {
+  const threads = await readdir('/proc/self/task')
+  const stats = await Promise.all(
+    threads.map((thread) => readFile(`/proc/self/task/${thread}/stat`, 'utf8').catch(() => '')),
+  )
+  return stats.filter((stat) => stat.split(') ')[1]?.split(' ')[16] === '10').length
+}
 
 describe('the workers', () => {
   it('apply what comes, tell how they are, and let go of their partitions when they stop', async () => {
@@ -68,6 +78,14 @@ describe('the workers', () => {
       join pg_database d on d.oid = s.dbid and d.datname = current_database()`
     expect(asked.calls / seconds).toBeGreaterThan(3)
     expect(asked.calls / seconds).toBeLessThan(8)
+  }, 30_000)
+
+  it('give way to live events with all else', async () => {
+    const gaveWay = await countNice()
+    workers = await runWorkers(stack.config)
+    await untilReady()
+    // Backfill and web, the timeline, deliveries.
+    expect((await countNice()) - gaveWay).toBeGreaterThanOrEqual(3)
   }, 30_000)
 
   it('send conversions on, and say how many', async () => {
