@@ -7,12 +7,10 @@ import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts
 import { type ContactState, type State, identityKey, survivorOf } from '../rules/state.ts'
 import { hashKey } from './collect-questions.ts'
 import { inSnakeCase } from './in-snake-case.ts'
+import { type Places, mergeRecords } from './merge-records.ts'
 import { timelineLine } from './timeline-line.ts'
 import { visitorRecords } from './visitor-records.ts'
 import { arrayLiteral } from './write-columns.ts'
-
-/** Where each contact stands among the people, from 1 on. */
-type Places = Map<string, number>
 
 export function recordsOf(state: State, changes: Changes) {
   /** Rows of contacts that were merged away in this batch belong to the survivor. */
@@ -36,7 +34,7 @@ export function recordsOf(state: State, changes: Changes) {
     endedEnrolments: [...changes.endedEnrolments.values()].map(({ enrolment, businessId }) =>
       inSnakeCase(enrolment, { businessId }),
     ),
-    merges: changes.merges.map((merge) => inSnakeCase(merge)),
+    merges: mergeRecords(state, changes, places),
     statistics: touched.flatMap(statisticRecords(places)),
     revenue: touched.flatMap(revenueRecords(places)),
     keys: keyRecords(state, changes),

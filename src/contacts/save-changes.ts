@@ -39,7 +39,7 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
       ${writeColumns(records.assumedContacts)}::text::text[],
       ${writeColumns(records.contacts)}::text::text[],
       ${list(records.released)}::text::json,
-      ${list(records.endedEnrolments)}::text::json, ${list(records.merges)}::text::json,
+      ${list(records.endedEnrolments)}::text::json, ${writeColumns(records.merges)}::text::text[],
       ${list(records.keptIdentities)}::text::json, ${writeColumns(records.newIdentities)}::text::text[],
       ${writeColumns(records.statistics)}::text::text[], ${writeColumns(records.revenue)}::text::text[],
       ${writeColumns(records.keys)}::text::text[], ${list(records.visitors)}::text::json,

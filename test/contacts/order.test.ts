@@ -18,8 +18,7 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 
 interface Sent {
-  person: number
-  fields: (keyof Identity)[]
+  identity: Identity
   event: string
   at: number
   cents: number | null
@@ -28,30 +27,42 @@ interface Sent {
   keyed: boolean
 }
 
-const sent: fc.Arbitrary<Sent> = fc.record({
-  person: fc.nat(2),
-  fields: fc.subarray<keyof Identity>(['platformCustomerId', 'email', 'phone'], { minLength: 1 }),
-  event: fc.constantFrom('signup', 'purchase', 'product_viewed', 'referral_made'),
-  at: fc.integer({ min: NOW - 5, max: NOW }),
-  cents: fc.option(fc.integer({ min: 1, max: 1000 })),
-  tag: fc.constantFrom('a', 'b', 'c'),
-  trait: fc.oneof(
-    fc.tuple(fc.constant('plan' as const), fc.constantFrom('free', 'pro', null)),
-    fc.tuple(fc.constant('score' as const), fc.constantFrom(1, 2, null)),
-  ),
-  keyed: fc.boolean(),
-})
+const phoneOf = (n: number) => `97250000000${n}`
 
-const identityOf = ({ person, fields }: Sent): Identity =>
-  Object.fromEntries(
-    fields.map((field) => [
-      field,
-      { platformCustomerId: `c${person}`, email: `${person}@x.io`, phone: `97250000000${person}` }[field as 'email'],
-    ]),
-  )
+/** Of three people, whose fields become known in any order. */
+const ofPeople: fc.Arbitrary<Identity> = fc
+  .record({
+    person: fc.nat(2),
+    fields: fc.subarray<keyof Identity>(['platformCustomerId', 'email', 'phone'], { minLength: 1 }),
+  })
+  .map(({ person, fields }) => {
+    const known: Identity = { platformCustomerId: `c${person}`, email: `${person}@x.io`, phone: phoneOf(person) }
+    return Object.fromEntries(fields.map((field) => [field, known[field]]))
+  })
+
+/** Emails and phones that belong to whom they are sent with: what joins people are chains, stars and rings of any length. */
+const ofAnybody: fc.Arbitrary<Identity> = fc.oneof(
+  fc.nat(6).map((n) => ({ email: `${n}@x.io` })),
+  fc.nat(6).map((n) => ({ phone: phoneOf(n) })),
+  fc.tuple(fc.nat(6), fc.nat(6)).map(([email, phone]) => ({ email: `${email}@x.io`, phone: phoneOf(phone) })),
+)
+
+const sentBy = (identity: fc.Arbitrary<Identity>): fc.Arbitrary<Sent> =>
+  fc.record({
+    identity,
+    event: fc.constantFrom('signup', 'purchase', 'product_viewed', 'referral_made'),
+    at: fc.integer({ min: NOW - 5, max: NOW }),
+    cents: fc.option(fc.integer({ min: 1, max: 1000 })),
+    tag: fc.constantFrom('a', 'b', 'c'),
+    trait: fc.oneof(
+      fc.tuple(fc.constant('plan' as const), fc.constantFrom('free', 'pro', null)),
+      fc.tuple(fc.constant('score' as const), fc.constantFrom(1, 2, null)),
+    ),
+    keyed: fc.boolean(),
+  })
 
 function callFact(event: Sent, number: number) {
-  return eventFact(event.event, identityOf(event), {
+  return eventFact(event.event, event.identity, {
     occurredAt: event.at,
     tags: [event.tag],
     traits: { [event.trait[0]]: event.trait[1] },
@@ -64,7 +75,7 @@ function callFact(event: Sent, number: number) {
 function expected(events: Sent[]): Person[] {
   const groups: { fields: Set<string>; events: Sent[] }[] = []
   for (const event of events) {
-    const fields = new Set(Object.entries(identityOf(event)).map(([kind, value]) => `${kind}:${value}`))
+    const fields = new Set(Object.entries(event.identity).map(([kind, value]) => `${kind}:${value}`))
     const touching = groups.filter((group) => [...fields].some((field) => group.fields.has(field)))
     for (const group of touching) {
       groups.splice(groups.indexOf(group), 1)
@@ -96,9 +107,12 @@ function fold(identities: string[], events: Sent[]): Person {
 }
 
 describe('a set of events', () => {
-  it('gives the same people in any order, cut in any way, with any repetition', async () => {
+  it.each([
+    { whose: 'of three people', identity: ofPeople, most: 14, longest: 5 },
+    { whose: 'that join anybody', identity: ofAnybody, most: 30, longest: 30 },
+  ])('$whose gives the same in any order, cut in any way, with any repetition', async (kind) => {
     const { sql } = stack
-    const scenario = fc.array(sent, { minLength: 1, maxLength: 14 }).chain((events) =>
+    const scenario = fc.array(sentBy(kind.identity), { minLength: 1, maxLength: kind.most }).chain((events) =>
       fc.record({
         events: fc.constant(events),
         // Each event once, the keyed ones any number of times more, all in any order.
@@ -108,7 +122,7 @@ describe('a set of events', () => {
           .chain((more) =>
             fc.shuffledSubarray([...events.keys(), ...more.map((n) => n)], { minLength: events.length + more.length }),
           ),
-        cuts: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 14, maxLength: 20 }),
+        cuts: fc.array(fc.integer({ min: 1, max: kind.longest }), { minLength: 14, maxLength: 20 }),
         asBatch: fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
       }),
     )

@@ -10,7 +10,7 @@
 create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
   p_businesses json, p_new_fields json, p_contact_businesses uuid[], p_contact_ids uuid[], p_assumed text[], p_contacts text[], p_released json,
-  p_ended_enrolments json, p_merges json, p_kept_identities json, p_new_identities text[], p_statistics text[], p_revenue text[], p_keys text[], p_visitors json,
+  p_ended_enrolments json, p_merges text[], p_kept_identities json, p_new_identities text[], p_statistics text[], p_revenue text[], p_keys text[], p_visitors json,
   p_visitor_links json, p_visitor_events json, p_sightings json, p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
   p_events text, p_event_count integer, p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json, p_deliveries json
 ) returns boolean
@@ -19,6 +19,8 @@ set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
   changed record;
+  -- Name another survivor now.
+  merged uuid[];
   touched_businesses uuid[] := p_contact_businesses[:cardinality(p_changed)];
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
 begin
@@ -115,11 +117,38 @@ begin
         where e.business_id = changed.business_id and e.contact_id = changed.contact_id and e.id = changed.id;
     end loop;
   end if;
+  -- First of all it locks every browser named here, in order: other partitions see them too. Merges will move those of losers.
   if p_merges is not null then
-    for changed in select business_id, losing_id, surviving_id
-      from json_to_recordset(p_merges) as x (business_id uuid, losing_id uuid, surviving_id uuid)
+    select json_agg(sighting) into p_sightings
+    from (
+      select value as sighting from json_array_elements(p_sightings)
+      union all
+      select json_build_object('business_id', used.business_id, 'visitor_id', used.visitor_id)
+      from unnest(p_merges[1]::integer[]) as place
+      cross join lateral (
+        select v.business_id, v.visitor_id from visitors v
+          where v.business_id = p_contact_businesses[place] and v.contact_id = p_contact_ids[place]
+        union all
+        select v.business_id, v.visitor_id from visitors v
+          where v.business_id = p_contact_businesses[place] and v.current_contact_id = p_contact_ids[place]
+        offset 0
+      ) used
+    ) both_kinds;
+  end if;
+  if p_sightings is not null then
+    perform see_visitors(p_sightings);
+  end if;
+  if p_merges is not null then
+    for changed in
+      select p_contact_businesses[loser] as business_id, array_agg(p_contact_ids[loser] order by nth) as losers,
+        array_agg(p_contact_ids[survivor] order by nth) as survivors
+      from unnest(p_merges[1]::integer[], p_merges[2]::integer[]) with ordinality as x (loser, survivor, nth)
+      group by 1
     loop
-      perform merge_contacts(changed.business_id, changed.losing_id, changed.surviving_id);
+      merged := merge_contacts(changed.business_id, changed.losers, changed.survivors);
+      touched := touched || merged;
+      touched_businesses := touched_businesses || array_fill(changed.business_id, array[cardinality(merged)]);
+      p_changed := p_changed || array_fill(true, array[cardinality(merged)]);
     end loop;
   end if;
   if p_kept_identities is not null then
@@ -168,10 +197,6 @@ begin
       select business_id, key_hash, contact_id, occurred_at
       from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[], p_keys[3]::uuid[], p_keys[4]::bigint[]
       ) as x (business_id, key_hash, contact_id, occurred_at);
-  end if;
-  -- First of all it locks every browser named here, in order: other partitions see them too.
-  if p_sightings is not null then
-    perform see_visitors(p_sightings);
   end if;
   if p_visitors is not null then
     perform link_visitors(p_visitors, p_visitor_links);
@@ -259,20 +284,6 @@ begin
       from json_to_recordset(p_erasures) as x (business_id uuid, contact_id uuid);
   end if;
 
-  if p_merges is not null then
-    -- A merge re-points all that had been merged into the loser.
-    for changed in
-      select m.business_id, c.id
-      from json_to_recordset(p_merges) as m (business_id uuid, surviving_id uuid)
-      cross join lateral (
-        select c.id from contacts c where c.business_id = m.business_id and c.merged_into = m.surviving_id offset 0
-      ) c
-    loop
-      touched_businesses := touched_businesses || changed.business_id;
-      touched := touched || changed.id;
-      p_changed := p_changed || true;
-    end loop;
-  end if;
   if touched <> '{}' then
     insert into outbox (events, event_count, business_ids, contact_ids, changed)
       values (p_events, p_event_count, touched_businesses, touched, p_changed);
