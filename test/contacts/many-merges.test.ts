@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { readContact } from '../../src/contacts/read-contact.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
-import { type Call, NOW, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import { type Call, NOW, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { businessId, pipeline, stack, takeBusiness, useFreshBusiness } from '../support/fresh-business.ts'
 import { createBusiness } from '../support/stack.ts'
 
@@ -183,6 +183,27 @@ describe('merges of one micro-batch', () => {
       where o.id > ${last} and t.changed`
     expect(told.map((row) => row.contact_id).toSorted()).toEqual(ids.toSorted())
   })
+})
+
+it('a micro-batch that is one chain of a thousand contacts is applied like any other', async () => {
+  const link = (n: number) => eventFact('linked', { email: `${n}@x.io`, phone: `97250${1_000_000 + n}` })
+  const all = Array.from({ length: 1000 }, (_, n) => n)
+  await pipeline.apply(batch(businessId, all.slice(0, 500).map(link)))
+  await pipeline.apply(batch(businessId, all.slice(500).map(link)))
+  // From the end, so that each merge would have to take along all who were merged before.
+  const calls = all.slice(1).toReversed()
+  await pipeline.apply(
+    ...calls.map((n) =>
+      track(businessId, eventFact('joined', { email: `${n}@x.io`, phone: `97250${1_000_000 + n - 1}` })),
+    ),
+  )
+  const [contact, ...others] = (await readAll(businessId, [])).people
+  expect(others).toEqual([])
+  expect(contact?.mergedFrom).toHaveLength(999)
+  expect(contact?.events.map(({ event, count }) => [event, count])).toEqual([
+    ['joined', 999],
+    ['linked', 1000],
+  ])
 })
 
 describe('a merge and a web batch that see the same browsers', () => {

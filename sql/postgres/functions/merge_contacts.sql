@@ -110,9 +110,8 @@ begin
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
 
-  -- New positions, in the same order: the survivor's primary identities stay primary.
-  update identities i set contact_id = numbered.survivor, position = numbered.position
-  from (
+  -- New positions, in the same order: the survivor's primary identities stay primary. Materialized: numbered once.
+  with numbered as materialized (
     select kind, value, survivor, nextval('identities_position_seq') as position
     from (
       select kind, value, pair.survivor
@@ -121,8 +120,10 @@ begin
       where business_id = p_business and contact_id = any (p_losers)
       order by place, position
     ) in_order
-  ) numbered
-  where i.business_id = p_business and i.contact_id = any (p_losers) and i.kind = numbered.kind and i.value = numbered.value;
+  )
+  update identities i set contact_id = numbered.survivor, position = numbered.position
+    from numbered
+    where i.business_id = p_business and i.contact_id = any (p_losers) and i.kind = numbered.kind and i.value = numbered.value;
 
   for merged in select * from unnest(p_losers, p_survivors) as x (loser, survivor) loop
     update contacts s set
