@@ -76,9 +76,6 @@ export async function readContact(
   { businessId, contactId, currency }: { businessId: string; contactId: string; currency: string },
 ): Promise<Contact | null> {
   const [row] = await sql<ContactRow[]>`
-    with survivor as (
-      select coalesce(merged_into, id) as id from contacts where business_id = ${businessId} and id = ${contactId}
-    )
     select c.id as "contactId", c.first_name as "firstName", c.last_name as "lastName", c.country, c.city, c.language,
       c.timezone, c.created_at as "createdAt", c.stage, c.order_count as "orderCount", to_json(c.tags) as tags, c.traits,
       (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.position), '[]')
@@ -102,7 +99,10 @@ export async function readContact(
         from enrolments e where e.business_id = c.business_id and e.contact_id = c.id) as enrolments,
       to_json(array(select m.id from contacts m where m.business_id = c.business_id and m.merged_into = c.id
         order by m.created_at, m.id)) as "mergedFrom"
-    from contacts c join survivor on c.business_id = ${businessId} and c.id = survivor.id`
+    from contacts c
+    where c.business_id = ${businessId} and c.id = (
+      select coalesce(merged_into, id) from contacts where business_id = ${businessId} and id = ${contactId}
+    )`
   return row === undefined ? null : toContact(row, currency)
 }
 

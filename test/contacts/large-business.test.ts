@@ -1,5 +1,7 @@
 /** What is done to one person costs the same in a large business, also in one that the statistics of Postgres do not know yet. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readContact } from '../../src/contacts/read-contact.ts'
+import { resolveContact } from '../../src/contacts/resolve-contact.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
@@ -56,4 +58,23 @@ it.each([
   } finally {
     session.release()
   }
+})
+
+it.each([
+  {
+    what: 'reading a contact',
+    read: (sql: Sql, contactId: string) => readContact(sql, { businessId, contactId, currency: 'USD' }),
+  },
+  { what: 'resolving its id', read: (sql: Sql, contactId: string) => resolveContact(sql, businessId, contactId) },
+])('$what leaves the others alone', async ({ read }) => {
+  const [known] = await stack.sql<[{ id: string }]>`select id from contacts where business_id = ${businessId} limit 1`
+  const fetched = await stack.sql.begin(async (transaction) => {
+    const count = () => transaction<[{ contacts: number }]>`
+      select idx_tup_fetch as contacts from pg_stat_xact_user_tables where relname = 'contacts'`
+    const [before] = await count()
+    await read(transaction as unknown as Sql, known.id)
+    const [after] = await count()
+    return after.contacts - before.contacts
+  })
+  expect(fetched).toBeLessThan(10)
 })
