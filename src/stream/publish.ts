@@ -17,6 +17,7 @@ import { createHold } from './hold-requests.ts'
 import { backlogKey, fenceKey, streamKey } from './keys.ts'
 import { type Backlog, createBacklog } from './limit-backlog.ts'
 import { APPEND } from './lua.ts'
+import { packText } from './pack-text.ts'
 import { type PartitionKind, partitionKey, partitionKind, partitionOf } from './partition-of.ts'
 import { isRefusal, isUnknownScript } from './run-script.ts'
 import { BEGINNING, compareIds } from './stream-id.ts'
@@ -166,7 +167,8 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
 
   async function append(lane: Lane, { waiting }: Group, version: number): Promise<Published | 'fenced'> {
     const requests = waiting.map(({ json }) => json)
-    const args = [lane.floor, encodeEntry(options.frontDoor, requests), weigh(waiting), version]
+    const entry = packText(encodeEntry(options.frontDoor, requests))
+    const args = [lane.floor, entry, weigh(waiting), version]
     const link = road.link()
     try {
       const keys = [streamKey(lane.partition), backlogKey(lane.partition), fenceKey(lane.partition)]

@@ -2,9 +2,11 @@
  * Reads one partition's stream over a connection of its own. A blocked read can stay pending for ever after its
  * connection was lost: the wait is finite, and a client that lets it pass is thrown away.
  */
+import type { Buffer } from 'node:buffer'
 import type { Redis } from '../stores/redis.ts'
 import { type ReadEntry, decodeEntry } from './decode-entry.ts'
 import { streamKey } from './keys.ts'
+import { unpackText } from './pack-text.ts'
 import { kindOf } from './partition-of.ts'
 
 export interface ReaderOptions {
@@ -12,6 +14,9 @@ export interface ReaderOptions {
   blockMs?: number
   graceMs?: number
 }
+
+/** Of each stream its name and entries: id, then names and values in turn. */
+type Read = [stream: Buffer, entries: [id: Buffer, fields: Buffer[]][]][]
 
 export interface StreamReader {
   /** Entries after the position, oldest first; none after `blockMs`. Rejects when the read failed or got stuck. */
@@ -47,9 +52,11 @@ export function createReader(connect: () => Redis, partition: string, options: R
       endRead = ended.reject
       const watchdog = setTimeout(replaceClient, blockMs + graceMs)
       try {
-        const reading = client.xread('COUNT', count, 'BLOCK', blockMs, 'STREAMS', streamKey(partition), position)
-        const reply = await Promise.race([reading, ended.promise])
-        return (reply?.[0]?.[1] ?? []).map(([id, fields]) => decodeEntry(id, fields, kindOf(partition)))
+        const reading = client.xreadBuffer('COUNT', count, 'BLOCK', blockMs, 'STREAMS', streamKey(partition), position)
+        const reply = await Promise.race<Read | null>([reading, ended.promise])
+        return (reply?.[0]?.[1] ?? []).map(([id, fields]) =>
+          decodeEntry(id.toString(), fields.map(unpackText), kindOf(partition)),
+        )
       } finally {
         clearTimeout(watchdog)
       }

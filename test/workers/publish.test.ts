@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Entry } from '../../src/stream/entry.ts'
 import { streamKey } from '../../src/stream/keys.ts'
+import { unpackText } from '../../src/stream/pack-text.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { compareIds } from '../../src/stream/stream-id.ts'
 import { trim } from '../../src/stream/trim.ts'
@@ -22,8 +23,8 @@ afterEach(() => road.close())
 
 const queueOnly = { wait: false }
 const entriesOf = async (partition: string, { redis } = road): Promise<{ id: string; entry: Entry }[]> => {
-  const entries = await redis.xrange(streamKey(partition), '-', '+')
-  return entries.map(([id, fields]) => ({ id, entry: JSON.parse(fields[1] ?? '') as Entry }))
+  const entries = (await redis.xrangeBuffer(streamKey(partition), '-', '+')) as [Buffer, [Buffer, Buffer]][]
+  return entries.map(([id, [, entry]]) => ({ id: id.toString(), entry: JSON.parse(unpackText(entry)) as Entry }))
 }
 
 describe('the partition of a request', () => {
@@ -61,6 +62,16 @@ describe('a group', () => {
     await Promise.all(numbered('r', 5).map((id) => door.submit(event(id, business, 300_000), queueOnly)))
     const sizes = (await entriesOf('live-0')).map(({ entry }) => entry.requests.length)
     expect(sizes).toEqual([3, 2])
+  })
+  it('takes no more room in Redis than its packed form, and counts as what it is', async () => {
+    const door = await road.door()
+    const business = businessOf('live-0')
+    await door.submit(event('large', business, 300_000), queueOnly)
+    expect(await road.redis.memory('USAGE', streamKey('live-0'))).toBeLessThan(30_000)
+    expect(Number((await road.backlog('live-0'))['total'])).toBeGreaterThan(300_000)
+    road.worker('a')
+    await vi.waitUntil(async () => (await road.applied()).length === 1, { timeout: 5000, interval: 5 })
+    expect(await road.applied()).toEqual(['large'])
   })
   it('never holds a batch, which is an entry by itself beside the live ones', async () => {
     const door = await road.door()
