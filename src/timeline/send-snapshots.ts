@@ -3,10 +3,12 @@ import { STAGES } from '../rules/journey-stage.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
-import { sendStates } from './send-states.ts'
+import { LENGTH, sendStates } from './send-states.ts'
 
 /** A contact as Postgres has it now. */
 interface ContactRow {
+  /** Among those asked for, from 1 on. */
+  place: number
   business_id: string
   contact_id: string
   revision: number
@@ -33,8 +35,15 @@ export async function sendSnapshots(
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  await sendStates(deps, { table: 'contact_snapshots', most: 500, readTouched, readRows, encode }, groupId, signal)
+  await sendStates(
+    deps,
+    { table: 'contact_snapshots', most: 500, readTouched, readRows, placeOf, encode },
+    groupId,
+    signal,
+  )
 }
+
+const placeOf = ({ place }: ContactRow): number => place
 
 type Touched = Pick<ContactRow, 'business_id' | 'contact_id'>
 
@@ -45,24 +54,35 @@ async function readTouched(sql: Sql, groupId: string): Promise<Touched[]> {
     where o.group_id = ${groupId} and o.shipped_at is null and t.changed`
 }
 
+/** Stored bytes from which on custom fields are measured. They may be packed, a hundredfold at most. */
+const MEASURED = 1000
+
+/** In order, up to `LENGTH` of custom fields together; the first is read whatever it holds. */
 async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
   return await sql<ContactRow[]>`
-    select c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
+    select c.place, c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
       c.first_name, c.last_name, c.country, c.city, c.language, c.timezone, c.stage, to_json(c.tags) as tags, c.traits,
       c.order_count, coalesce(r.revenue, '{}') as revenue
-    from unnest(
-      ${arrayLiteral(touched.map(({ business_id }) => business_id))}::text::uuid[],
-      ${arrayLiteral(touched.map(({ contact_id }) => contact_id))}::text::uuid[]
-    ) as t (business_id, contact_id)
-    join contacts c on c.business_id = t.business_id and c.id = t.contact_id
+    from (
+      select t.place, c.*, row_number() over sofar as nth,
+        sum(case when pg_column_size(c.traits) < ${MEASURED} then 0 else octet_length(c.traits::text) end) over sofar as length
+      from unnest(
+        ${arrayLiteral(touched.map(({ business_id }) => business_id))}::text::uuid[],
+        ${arrayLiteral(touched.map(({ contact_id }) => contact_id))}::text::uuid[]
+      ) with ordinality as t (business_id, contact_id, place)
+      join contacts c on c.business_id = t.business_id and c.id = t.contact_id
+      window sofar as (order by t.place)
+    ) c
     left join lateral (
       select json_object_agg(currency, amount::text) as revenue
       from revenue where business_id = c.business_id and contact_id = c.id
-    ) r on true`
+    ) r on true
+    where c.nth = 1 or c.length <= ${LENGTH}
+    order by c.place`
 }
 
 /** What is not known is left out: most of the columns of most contacts. */
-function encode({ stage, traits, ...contact }: ContactRow): string {
+function encode({ stage, traits, place: _, ...contact }: ContactRow): string {
   const known = Object.fromEntries(Object.entries(contact).filter(([, value]) => value !== null))
   return JSON.stringify({ ...known, stage: STAGES[stage] ?? '', custom_fields: customFields(traits) })
 }

@@ -5,7 +5,7 @@ import { insertStates, type StatesTable } from './insert-states.ts'
 /** Read at once as long as nothing is known of how large they are. */
 const FIRST_PAGE = 100
 /** Characters read at once, as far as can be foreseen, and inserted at once: some contacts hold megabytes. */
-const LENGTH = 8 * 1024 * 1024
+export const LENGTH = 8 * 1024 * 1024
 
 /** A table of ClickHouse that shows the present state of something, and how that is read from Postgres. */
 export interface States<Key, Row> {
@@ -16,6 +16,8 @@ export interface States<Key, Row> {
   readTouched(sql: Sql, groupId: string): Promise<Key[]>
   /** As it is now; what is gone is left out. */
   readRows(sql: Sql, keys: Key[]): Promise<Row[]>
+  /** Where its key stands, from 1 on, when `readRows` may stop before the last key, at rows of `LENGTH` together. */
+  placeOf?(row: Row): number
   /** A JSON line of the table; a column that is absent is empty. */
   encode(row: Row): string
 }
@@ -27,7 +29,7 @@ export interface States<Key, Row> {
  */
 export async function sendStates<Key, Row>(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
-  { table, most, readTouched, readRows, encode }: States<Key, Row>,
+  { table, most, readTouched, readRows, placeOf, encode }: States<Key, Row>,
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -36,11 +38,14 @@ export async function sendStates<Key, Row>(
   let waiting = { lines: [] as string[], length: 0 }
   for (let at = 0; at < touched.length;) {
     const keys = touched.slice(at, at + page)
-    const lines = (await readRows(sql, keys)).map(encode)
+    const rows = await readRows(sql, keys)
+    const last = rows.at(-1)
+    const read = placeOf && last ? placeOf(last) : keys.length
+    const lines = rows.map(encode)
     const length = lines.reduce((sum, line) => sum + line.length, 0)
     waiting = { lines: [...waiting.lines, ...lines], length: waiting.length + length }
-    at += keys.length
-    page = Math.max(1, Math.min(Math.floor((LENGTH / Math.max(1, length)) * keys.length), most))
+    at += read
+    page = Math.max(1, Math.min(Math.floor((LENGTH / Math.max(1, length)) * read), most))
     if (waiting.length < LENGTH) continue
     await insertStates(clickhouse, table, waiting.lines, signal)
     waiting = { lines: [], length: 0 }
