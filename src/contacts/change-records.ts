@@ -5,6 +5,7 @@
  */
 import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
 import { type ContactState, type State, identityKey, survivorOf } from '../rules/state.ts'
+import { writeLines } from '../timeline/outbox-text.ts'
 import { hashKey } from './collect-questions.ts'
 import { inSnakeCase } from './in-snake-case.ts'
 import { type Places, mergeRecords } from './merge-records.ts'
@@ -48,8 +49,8 @@ export function recordsOf(state: State, changes: Changes) {
     mergeLog: changes.mergeLog.map((row) => inSnakeCase(row)),
     erasures: changes.erasures.map((row) => inSnakeCase(row)),
     deliveries: changes.deliveries.map((row) => inSnakeCase(moved(row))),
-    /** The timeline's rows, as JSON lines. */
-    events: changes.events.map((event) => timelineLine(moved(event))).join('\n'),
+    /** The timeline's rows. */
+    events: writeLines(changes.events.map((event) => timelineLine(moved(event)))),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Takes an erased person out of the outbox: rows still to be shipped, and those kept to feed a damaged ClickHouse again. */
 import type { Sql } from '../stores/postgres.ts'
+import { unpackRows } from '../timeline/unpack-rows.ts'
 
 /** Rows looked at by one statement: each is short, however much the outbox keeps. */
 const STEP = 10_000
@@ -23,6 +24,14 @@ export async function scrubOutbox(sql: Sql, businessId: string, ids: string[]): 
 
 /** @param erased a JSON array of ids */
 async function scrubRows(sql: Sql, erased: string, from: number, below: number): Promise<void> {
+  const packed = await sql<{ id: number }[]>`
+    select id from outbox
+    where id >= ${from} and id < ${below} and unpacked_bytes is not null
+      and contact_ids && array(select value::uuid from json_array_elements_text(${erased}::text::json))`
+  await unpackRows(
+    sql,
+    packed.map(({ id }) => id),
+  )
   await sql`
     with erased as (select array(select value::uuid from json_array_elements_text(${erased}::text::json)) as ids)
     update outbox o set

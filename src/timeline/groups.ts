@@ -1,6 +1,8 @@
 import type { Sql } from '../stores/postgres.ts'
 import { UUID, decodeTimelineRow, readTimelineRow } from './outbox-row.ts'
 import type { FaultyLine } from './insert-events.ts'
+import { linesOf } from './outbox-text.ts'
+import { unpackRows } from './unpack-rows.ts'
 
 /** What one group holds at most: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
 export interface GroupLimits {
@@ -56,9 +58,9 @@ async function stampGroup(
       select id,
         row_number() over sofar as place,
         sum(greatest(event_count, cardinality(contact_ids), cardinality(visitor_ids))) over sofar as events,
-        sum(octet_length(events)) over sofar as bytes
+        sum(coalesce(unpacked_bytes, octet_length(events))) over sofar as bytes
       from (
-        select id, event_count, events, contact_ids, visitor_ids from outbox
+        select id, event_count, events, unpacked_bytes, contact_ids, visitor_ids from outbox
         where shipped_at is null and group_id is null and resend is null
         order by id limit ${limits.events + 1}
       ) oldest
@@ -84,8 +86,6 @@ async function readGroup(sql: Sql, id: string): Promise<Pick<Group, 'lines' | 'i
   }
 }
 
-export const linesOf = (events: string): string[] => events.split('\n').filter(Boolean)
-
 const isOneOf = (ids: string[], line: string): boolean => ids.includes(readTimelineRow(line)?.event_id ?? '')
 
 export async function markShipped(sql: Sql, id: string): Promise<void> {
@@ -97,6 +97,12 @@ export async function markShipped(sql: Sql, id: string): Promise<void> {
  * been inserted, or it would have been readable; so what is left of it still goes under its one token.
  */
 export async function setAside(sql: Sql, groupId: string, faulty: FaultyLine[]): Promise<void> {
+  const packed = await sql<{ id: number }[]>`
+    select id from outbox where group_id = ${groupId} and shipped_at is null and unpacked_bytes is not null`
+  await unpackRows(
+    sql,
+    packed.map(({ id }) => id),
+  )
   const letters = JSON.stringify(faulty.map(toDeadLetter))
   const lines = JSON.stringify(faulty.map(({ line }) => line))
   await sql`

@@ -1,4 +1,5 @@
 import type { Sql } from '../stores/postgres.ts'
+import { unpackRows } from './unpack-rows.ts'
 
 /** A person as Postgres counts them. */
 export interface Person {
@@ -39,11 +40,22 @@ interface PersonRow {
   contact_id: string
   ids: string[]
   statistics: [event: string, firstAt: number, lastAt: number, count: number, waiting: number][] | null
+  /** Rows that wait and could not be looked into; null when there are none. */
+  packed: number[] | null
 }
 
 /** The people that these contacts are, with what is recorded and what of it waits, as of one instant: one statement. */
 export async function readExpected(sql: Sql, contacts: Contact[]): Promise<Person[]> {
-  const rows = await sql<PersonRow[]>`
+  for (;;) {
+    const rows = await readPeople(sql, contacts)
+    const packed = rows[0]?.packed
+    if (!packed) return rows.map(toPerson)
+    await unpackRows(sql, packed)
+  }
+}
+
+async function readPeople(sql: Sql, contacts: Contact[]): Promise<PersonRow[]> {
+  return await sql<PersonRow[]>`
     with people as (
       select distinct c.business_id, coalesce(c.merged_into, c.id) as id
       from json_to_recordset(${JSON.stringify(contacts)}::text::json) as x (business_id uuid, contact_id uuid)
@@ -63,12 +75,15 @@ export async function readExpected(sql: Sql, contacts: Contact[]): Promise<Perso
       select t.survivor, l.line ->> 'event' as event, count(*) as count
       from (
         select string_to_table(events, E'\n')::json as line from outbox
-        where id in (select id from touching) and shipped_at is null
+        where id in (select id from touching) and shipped_at is null and unpacked_bytes is null
       ) l
       join theirs t on t.id = (l.line ->> 'contact_id')::uuid
       group by 1, 2
     )
-    select p.business_id, p.id as contact_id, ids.ids, known.statistics
+    select p.business_id, p.id as contact_id, ids.ids, known.statistics, (
+      select json_agg(id) from outbox
+      where id in (select id from touching) and shipped_at is null and unpacked_bytes is not null
+    ) as packed
     from people p
     cross join lateral (select json_agg(t.id) as ids from theirs t where t.survivor = p.id) ids
     cross join lateral (
@@ -78,7 +93,10 @@ export async function readExpected(sql: Sql, contacts: Contact[]): Promise<Perso
       where s.business_id = p.business_id and s.contact_id = p.id
     ) known
     order by p.business_id, p.id`
-  return rows.map(({ business_id, contact_id, ids, statistics }) => ({
+}
+
+function toPerson({ business_id, contact_id, ids, statistics }: PersonRow): Person {
+  return {
     businessId: business_id,
     contactId: contact_id,
     ids,
@@ -89,5 +107,5 @@ export async function readExpected(sql: Sql, contacts: Contact[]): Promise<Perso
       count,
       waiting,
     })),
-  }))
+  }
 }

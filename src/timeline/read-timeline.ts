@@ -4,6 +4,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { askPatiently } from './ask-patiently.ts'
 import { type TimelineRow, decodeTimelineRow } from './outbox-row.ts'
+import { linesOf } from './outbox-text.ts'
 import { type Position, decodeCursor, encodeCursor } from './timeline-cursor.ts'
 
 export interface ReadDeps {
@@ -73,7 +74,7 @@ async function readUnshipped(sql: Sql, { businessId, contactIds }: TimelineQuery
   const saves = await sql<{ events: string }[]>`
     select events from outbox where shipped_at is null and contact_ids && ${`{${contactIds.join(',')}}`}::uuid[]`
   return saves
-    .flatMap(({ events }) => events.split('\n'))
+    .flatMap(({ events }) => linesOf(events))
     .filter((line) => contactIds.some((id) => line.includes(id)))
     .map(decodeTimelineRow)
     .filter((row) => row.business_id === businessId && contactIds.includes(row.contact_id))

@@ -1,9 +1,10 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { findUnfinished, type GroupLimits, linesOf } from './groups.ts'
+import { findUnfinished, type GroupLimits } from './groups.ts'
 import type { Lease } from './lease.ts'
 import { dropWrongCopies, lookUpEvents } from './look-up-events.ts'
 import { readTimelineRow, type TimelineRow } from './outbox-row.ts'
+import { linesOf } from './outbox-text.ts'
 import type { ShipDeps } from './ship-outbox.ts'
 
 interface ResentRow {
@@ -53,9 +54,9 @@ async function readWaiting(sql: Sql, limits: GroupLimits): Promise<ResentRow[]> 
     select id, events from (
       select id, events, row_number() over sofar as place,
         sum(greatest(event_count, cardinality(contact_ids), cardinality(visitor_ids))) over sofar as total,
-        sum(octet_length(events)) over sofar as bytes
+        sum(coalesce(unpacked_bytes, octet_length(events))) over sofar as bytes
       from (
-        select id, event_count, events, contact_ids, visitor_ids from outbox
+        select id, event_count, events, unpacked_bytes, contact_ids, visitor_ids from outbox
         where shipped_at is null and group_id is null and resend is not null
         order by id limit ${limits.events}
       ) oldest

@@ -1,7 +1,7 @@
 /** Idempotency keys, and what is left of a person who was erased. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
-import type { ContactAnswer } from '../../src/stream/entry.ts'
+import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
@@ -146,6 +146,24 @@ describe('an erasure', () => {
     expect(await readPeople(stack.sql, businessId)).toMatchObject([
       { identities: ['email:bob@x.io'], revenue: { USD: '7' } },
     ])
+  })
+
+  it('takes the person out of what lies packed, and leaves the others', async () => {
+    const long = (text: string) => JSON.stringify({ text: `${text} `.repeat(4000) })
+    const [ann] = (await pipeline.apply(
+      track(businessId, eventFact('told', ANN, { properties: long('secret') })),
+      track(businessId, eventFact('told', { email: 'bob@x.io' }, { properties: long('open') })),
+    )) as TrackAnswer[]
+    const rows = () => stack.sql<{ events: string; event_count: number; unpacked_bytes: number | null }[]>`
+      select events, event_count, unpacked_bytes from outbox where ${businessId}::uuid = any (business_ids) and events <> ''`
+    expect((await rows())[0]?.unpacked_bytes).toBeGreaterThan(40_000)
+    const { erasedIds = [] } = await erase(ann!.contactId)
+    await scrubOutbox(stack.sql, businessId, erasedIds)
+    const left = await rows()
+    expect(left).toMatchObject([{ event_count: 1, unpacked_bytes: null }])
+    const text = left.map(({ events }) => events).join()
+    for (const trace of [...erasedIds, 'secret']) expect(text).not.toContain(trace)
+    expect(text).toContain('open')
   })
 
   it('is not undone by a repeat; new facts make a new contact', async () => {

@@ -1,4 +1,5 @@
 /** What Postgres and ClickHouse hold of some businesses, as flat lists that an audit can compare. */
+import { unpackAll } from './unpack-all.ts'
 import type { World } from './world.ts'
 
 export type Stores = Pick<World['own'], 'sql' | 'clickhouse'>
@@ -61,6 +62,7 @@ export interface Enrolment {
 
 export async function readHeld({ sql, clickhouse }: Stores, businessIds: string[]): Promise<Held> {
   const list = `{${businessIds.join(',')}}`
+  await unpackAll(sql)
   const analyst = async <Row>(query: string) => {
     const result = await clickhouse.query({ query, query_params: { b: businessIds }, format: 'JSONEachRow' })
     return await result.json<Row>()

@@ -6,6 +6,7 @@ import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { hideErased } from '../../src/timeline/hide-erased.ts'
 import { type Lease, takeLease } from '../../src/timeline/lease.ts'
 import { type TimelineRow, encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
+import { writeLines } from '../../src/timeline/outbox-text.ts'
 import { shipOutbox } from '../../src/timeline/ship-outbox.ts'
 import { openStack, type Stack } from '../support/stack.ts'
 
@@ -94,9 +95,11 @@ export async function save(
 
 export async function saveLines({ sql }: Lab, businessId: string, lines: string[], touched: string[]): Promise<void> {
   const ids = [...new Set(touched)]
+  const events = writeLines(lines)
+  const unpackedBytes = events.startsWith('zstd:') ? Buffer.byteLength(lines.join('\n')) : null
   await sql`
-    insert into outbox (events, event_count, business_ids, contact_ids, changed)
-    values (${lines.join('\n')}, ${lines.length}, ${`{${ids.map(() => businessId).join(',')}}`}::uuid[], ${`{${ids.join(',')}}`}::uuid[],
+    insert into outbox (events, unpacked_bytes, event_count, business_ids, contact_ids, changed)
+    values (${events}, ${unpackedBytes}, ${lines.length}, ${`{${ids.map(() => businessId).join(',')}}`}::uuid[], ${`{${ids.join(',')}}`}::uuid[],
       ${`{${ids.map(() => true).join(',')}}`}::boolean[])`
 }
 

@@ -45,6 +45,18 @@ const newestFirst = (rows: TimelineRow[]) =>
     .toSorted((a, b) => b.occurred_ms - a.occurred_ms || (a.event_id > b.event_id ? -1 : 1))
     .map((row) => row.event_id)
 
+test('a long event reads the same while it lies packed', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  const properties = { text: 'long ü '.repeat(4000) }
+  await save(lab, business, [{ contact_id: contact, properties: JSON.stringify(properties) }])
+  expect(await lab.sql`select from outbox where unpacked_bytes is not null`).toHaveLength(1)
+  const before = await read(business, [contact])
+  expect(before.events).toMatchObject([{ properties }])
+  await shipAll(lab)
+  expect(await read(business, [contact])).toEqual(before)
+})
+
 test('an event reads the same before and after it was shipped', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)

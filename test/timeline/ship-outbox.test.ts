@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { GROUP_LIMITS, nextGroup, setAside } from '../../src/timeline/groups.ts'
 import { findFaultyLines, insertEvents } from '../../src/timeline/insert-events.ts'
 import { takeLease } from '../../src/timeline/lease.ts'
@@ -302,6 +302,29 @@ test('a late snapshot never replaces a newer one', async () => {
   await lab.sql`delete from outbox`
 })
 
+test('contacts of megabytes behind many small ones are read and sent a few at a time', async () => {
+  const business = newBusiness()
+  const small = await Promise.all(Array.from({ length: 150 }, () => addContact(lab, business)))
+  const gone = crypto.randomUUID()
+  const words = (length: number) => Array.from({ length }, () => Math.random().toString(36)).join('')
+  const huge = { much: [1, JSON.stringify(words(1_000_000))] as [number, string] }
+  const fields = { much: [1, JSON.stringify(words(150_000))] as [number, string] }
+  const first = await addContact(lab, business, { id: '00000000-0000-7000-8000-000000000000', traits: huge })
+  const large = await Promise.all(Array.from({ length: 12 }, () => addContact(lab, business, { traits: fields })))
+  await save(lab, business, [], [gone, first, ...small, ...large])
+  const sent = vi.spyOn(lab.clickhouse, 'command')
+  await shipAll(lab)
+  const lengths = sent.mock.calls.map(([{ query: text }]) => text.length)
+  sent.mockRestore()
+  expect(Math.max(...lengths)).toBeLessThan(21_000_000)
+  expect(lengths.length).toBeGreaterThan(2)
+  const rows = await query(lab, 'select count() as n from contact_snapshots where business_id = {b: UUID}', {
+    b: business,
+  })
+  expect(rows).toEqual([{ n: 163 }])
+  await lab.sql`delete from outbox`
+})
+
 const poisoned = (business: string, contact_id: string) => [
   encodeTimelineRow(eventOf(business, { contact_id, event: '\ud800' })),
   encodeTimelineRow(eventOf(business, { contact_id, counted: 'much' })),
@@ -334,6 +357,46 @@ test('events that ClickHouse cannot read become dead letters, and their neighbou
   ).toBe(true)
   expect(letters.at(-1)).toMatchObject({ business_id: null, contact_id: null, kind: 'timeline', partition: 'timeline' })
   await lab.sql`delete from dead_letters`
+})
+
+test('long events lie packed, count in a group as what they are, and arrive as they were', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  const texts = Array.from({ length: 6 }, (_, at) => JSON.stringify({ at, text: `"ü"\n${at}`.repeat(4000) }))
+  for (const at of [0, 2, 4])
+    await save(
+      lab,
+      business,
+      texts.slice(at, at + 2).map((properties) => ({ contact_id: contact, properties })),
+    )
+  const [stored] = await lab.sql<[{ longest: number; whole: number }]>`
+    select max(octet_length(events)) as longest, min(unpacked_bytes) as whole from outbox where ${business}::uuid = any(business_ids)`
+  expect(stored.longest).toBeLessThan(5000)
+  expect(stored.whole).toBeGreaterThan(60_000)
+  const limits = { events: 100, bytes: Math.floor(2.5 * stored.whole) }
+  expect(await shipOutbox(lab, lab.lease, undefined, limits)).toEqual({ events: 4, moreWaits: true })
+  expect(await shipOutbox(lab, lab.lease, undefined, limits)).toEqual({ events: 2, moreWaits: false })
+  const rows = await query(lab, 'select properties from events where business_id = {b: UUID}', { b: business })
+  expect(rows.map((row) => (row as { properties: string }).properties).toSorted()).toEqual(texts.toSorted())
+  await lab.sql`delete from outbox`
+})
+
+test('an event that cannot be read is set aside from among long ones that are packed', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  const long = { contact_id: contact, properties: JSON.stringify({ text: 'long '.repeat(8000) }) }
+  const bad = encodeTimelineRow(eventOf(business, { ...long, counted: 'much' }))
+  const good = [1, 2].map(() => encodeTimelineRow(eventOf(business, long)))
+  await saveLines(lab, business, [good[0]!, bad, good[1]!], [contact])
+  expect(await lab.sql`select from outbox where unpacked_bytes is not null`).toHaveLength(1)
+  await shipAll(lab)
+  expect(await countOf(lab, business)).toEqual({ events: 2, counted: 2 })
+  expect(await lab.sql`select payload from dead_letters`).toEqual([{ payload: bad }])
+  expect(await lab.sql`select events, event_count, unpacked_bytes from outbox`).toEqual([
+    { events: good.join('\n'), event_count: 2, unpacked_bytes: null },
+  ])
+  await lab.sql`delete from dead_letters`
+  await lab.sql`delete from outbox`
 })
 
 test('a crash between setting events aside and inserting the others repeats nothing and loses nothing', async () => {

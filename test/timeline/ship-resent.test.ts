@@ -1,9 +1,10 @@
 /** What ClickHouse lost, doubled or altered is set right from the outbox, whatever it still remembers of tokens. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { GROUP_LIMITS, linesOf, nextGroup } from '../../src/timeline/groups.ts'
+import { GROUP_LIMITS, nextGroup } from '../../src/timeline/groups.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { takeLease } from '../../src/timeline/lease.ts'
 import { decodeTimelineRow, encodeTimelineRow, type TimelineRow } from '../../src/timeline/outbox-row.ts'
+import { linesOf } from '../../src/timeline/outbox-text.ts'
 import { rebuildStatistics } from '../../src/timeline/rebuild-statistics.ts'
 import { shipOutbox, shipResent } from '../../src/timeline/ship-outbox.ts'
 import { stampResent } from '../../src/timeline/stamp-resent.ts'
@@ -18,6 +19,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await lab?.close()
 })
+
+const LONG = JSON.stringify({ text: 'long '.repeat(4000) })
 
 interface Made {
   business: string
@@ -218,6 +221,24 @@ test('statistics are those of Postgres also when events are lost for good, and w
   )
   expect([person, others]).toEqual([{ contact_id: made.contact, first_ms: 1000, last_ms: NOW, count: 5 }, []])
   expect(joined.contactId).toBe(made.contact)
+})
+
+test('what waits packed is looked into, and counted once it is there', async () => {
+  const made = await shipSome()
+  const pipeline = await openPipeline(lab.sql)
+  await pipeline.track(track(made.business, eventFact('done', { email: 'ann@x.io' }, { properties: LONG })))
+  await askAgain(made.business)
+  await command(`alter table event_statistics delete where business_id = '${made.business}'`)
+  await command(`alter table events delete where business_id = '${made.business}'`)
+  const packed = () => lab.sql`select from outbox where unpacked_bytes is not null`
+  expect(await packed()).toHaveLength(1)
+  expect(await resendAll()).toBeGreaterThan(0)
+  expect(await countOf(lab, made.business)).toEqual({ events: 4, counted: 4 })
+  await shipAll(lab)
+  expect(await packed()).toHaveLength(0)
+  expect(await countOf(lab, made.business)).toEqual({ events: 5, counted: 5 })
+  await setRight(made.business)
+  expect(await countOf(lab, made.business)).toEqual({ events: 5, counted: 5 })
 })
 
 test('many are sent in groups of a limited size', async () => {

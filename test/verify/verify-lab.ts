@@ -10,7 +10,7 @@ import {
 } from '../../src/admin/verify/verify.ts'
 import type { Uncompared } from '../../src/admin/verify/inspect.ts'
 import { createLogger } from '../../src/log.ts'
-import { linesOf } from '../../src/timeline/groups.ts'
+import { linesOf } from '../../src/timeline/outbox-text.ts'
 import { decodeTimelineRow, type TimelineRow } from '../../src/timeline/outbox-row.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'

@@ -285,8 +285,9 @@ begin
   end if;
 
   if touched <> '{}' then
-    insert into outbox (events, event_count, business_ids, contact_ids, changed)
-      values (p_events, p_event_count, touched_businesses, touched, p_changed);
+    insert into outbox (events, unpacked_bytes, event_count, business_ids, contact_ids, changed)
+      values (p_events, case when p_events like 'zstd:%' then split_part(left(p_events, 20), ':', 2)::integer end,
+        p_event_count, touched_businesses, touched, p_changed);
   end if;
 
   if p_dry_run then

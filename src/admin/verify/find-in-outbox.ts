@@ -1,7 +1,7 @@
 import type { Sql } from '../../stores/postgres.ts'
-import { linesOf } from '../../timeline/groups.ts'
 import { lookUpEvents } from '../../timeline/look-up-events.ts'
 import { readTimelineRow, type TimelineRow } from '../../timeline/outbox-row.ts'
+import { linesOf } from '../../timeline/outbox-text.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 
 /** Ids, rows and characters that one statement goes through, and events in one question to ClickHouse. */
@@ -47,10 +47,10 @@ async function readRows(sql: Sql, after: number, contactIds: string[] | undefine
     : sql``
   const rows = await sql<(OutboxRow & { more: boolean })[]>`
     select id, events, more from (
-      select id, events, row_number() over sofar as place, sum(octet_length(events)) over sofar as bytes,
-        row_number() over sofar = ${ROWS} or sum(octet_length(events)) over () > ${BYTES} as more
+      select id, events, row_number() over sofar as place, sum(length) over sofar as bytes,
+        row_number() over sofar = ${ROWS} or sum(length) over () > ${BYTES} as more
       from (
-        select id, events from outbox
+        select id, events, coalesce(unpacked_bytes, octet_length(events)) as length from outbox
         where id > ${after} and id <= ${after + STEP} and shipped_at is not null and events <> '' ${ofThese}
         order by id limit ${ROWS}
       ) kept

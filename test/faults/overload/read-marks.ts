@@ -1,9 +1,11 @@
+import { unpackAll } from '../unpack-all.ts'
 import type { World } from '../world.ts'
 import type { Marks } from './compare-marks.ts'
 
 /** The events of these businesses, whose property `n` is below `most`. Throws at one that is not. */
 export async function readMarks({ own }: Pick<World, 'own'>, businessIds: string[], most: number): Promise<Marks> {
   const marks = { postgres: new Uint8Array(most), clickhouse: new Uint8Array(most) }
+  await unpackAll(own.sql)
   const rows = own.sql<{ n: number; count: number }[]>`
     select ((line::json ->> 'properties')::json ->> 'n')::int as n, count(*)::int as count
     from outbox, string_to_table(events, E'\n') as line

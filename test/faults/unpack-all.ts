@@ -1,0 +1,11 @@
+import type { Sql } from '../../src/stores/postgres.ts'
+import { unpackRows } from '../../src/timeline/unpack-rows.ts'
+
+/** For questions that look into the events of the outbox. */
+export async function unpackAll(sql: Sql): Promise<void> {
+  const packed = await sql<{ id: number }[]>`select id from outbox where unpacked_bytes is not null`
+  await unpackRows(
+    sql,
+    packed.map(({ id }) => id),
+  )
+}
