@@ -165,10 +165,10 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     }
   }
 
-  async function append(lane: Lane, { waiting }: Group, version: number): Promise<Published | 'fenced'> {
+  async function append(lane: Lane, { waiting, events }: Group, version: number): Promise<Published | 'fenced'> {
     const requests = waiting.map(({ json }) => json)
-    const entry = packText(encodeEntry(options.frontDoor, requests))
-    const args = [lane.floor, entry, weigh(waiting), version]
+    const entry = encodeEntry(options.frontDoor, requests)
+    const args = [lane.floor, packText(entry, events) ?? entry, weigh(waiting), version]
     const link = road.link()
     try {
       const keys = [streamKey(lane.partition), backlogKey(lane.partition), fenceKey(lane.partition)]

@@ -3,29 +3,33 @@ import { Buffer } from 'node:buffer'
 import { expect, it } from 'vitest'
 import { packText, unpackText } from '../../src/stream/pack-text.ts'
 
-const LONG = 16 * 1024
-const text = (length: number) => JSON.stringify('é😀'.repeat(length)).slice(0, length)
-
-it.each([LONG - 1, LONG])('packs from 16 Ki characters on: %i', (length) => {
-  const packed = packText('x'.repeat(length))
-  expect(typeof packed).toBe(length < LONG ? 'string' : 'object')
-  expect(unpackText(Buffer.from(packed as Buffer))).toBe('x'.repeat(length))
-})
-
-it('gives back what is more than ASCII', () => {
-  const long = text(LONG * 4)
-  expect(unpackText(packText(long) as Buffer)).toBe(long)
-})
-
-it('takes a long text that is not packed, as doors before it sent', () => {
-  expect(unpackText(Buffer.from(text(LONG * 2)))).toBe(text(LONG * 2))
-})
+const KIB = 1024
+const text = (length: number) => 'é"x"'.repeat(length).slice(0, length)
+const noise = (length: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(length))).toString('base64')
 
 it.each([
-  Buffer.alloc(0),
-  Buffer.from('{'),
-  Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
-  Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 9, 9, 9]),
-])('never throws, whatever somebody put there: %j', (bytes) => {
-  expect(typeof unpackText(bytes)).toBe('string')
+  ['just below 16 Ki characters', 16 * KIB - 1, 1, false],
+  ['16 Ki characters', 16 * KIB, 1, true],
+  ['parts of 4 Ki characters', 64 * KIB, 16, true],
+  ['parts just below that', 64 * KIB, 17, false],
+  ['more than its sample', 200 * KIB, 3, true],
+])('packs what is long, in long parts: %s', (_, length, parts, isPacked) => {
+  const packed = packText(text(length), parts)
+  expect(packed !== undefined).toBe(isPacked)
+  if (packed) expect(unpackText(packed)).toBe(text(length))
 })
+
+it.each([24 * KIB, 60 * KIB])('leaves noise as it is: %i bytes', (length) => {
+  expect(packText(noise(length), 1)).toBeUndefined()
+})
+
+it('takes a long text that is not packed', () => {
+  expect(unpackText(Buffer.from(text(32 * KIB)))).toBe(text(32 * KIB))
+})
+
+it.each([[], [0x7b], [0x28, 0xb5, 0x2f, 0xfd], [0x28, 0xb5, 0x2f, 0xfd, 9, 9, 9]])(
+  'never throws, whatever somebody put there: %j',
+  (...bytes) => {
+    expect(typeof unpackText(Buffer.from(bytes))).toBe('string')
+  },
+)
