@@ -30,15 +30,18 @@ export interface FrontDoor {
 export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const log = createLogger({ level: config.logLevel, name: 'front-door' })
   const stores = await openStores(config, log)
+  const metrics = createMetrics()
+  const limiter = createLimiter({ redis: stores.redis.limiter, metrics, log })
   let submitter: Submitter | undefined
   const letGo = async () => {
+    await limiter.close()
     await submitter?.close()
     await stores.close()
   }
   try {
     await readPartitions(stores.sql, config.streamPartitions)
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
-    const door = openDoor(config, stores, submitter, log)
+    const door = openDoor(config, stores, { submitter, limiter, metrics, log })
     await settle(stores, submitter)
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + SPARE_MS) / 1000)
@@ -88,22 +91,20 @@ async function openStores(config: Config, log: Logger) {
 
 const monotonicNow = () => performance.now()
 
-function openDoor(config: Config, stores: Stores, submitter: Submitter, log: Logger): Door {
+type Parts = Pick<Door, 'submitter' | 'limiter' | 'metrics' | 'log'>
+
+function openDoor(config: Config, stores: Stores, parts: Parts): Door {
   const { urls, sql, quick, clickhouse, redis } = stores
-  const metrics = createMetrics()
   return {
+    ...parts,
     config,
-    log,
-    mayTellRefusal: createLineLimit(log, monotonicNow),
-    metrics,
+    mayTellRefusal: createLineLimit(parts.log, monotonicNow),
     sql,
     redis: redis.command,
     clickhouse,
     readDisks: () => readDisks(config.dataDir, urls),
-    limiter: createLimiter({ redis: redis.limiter, metrics, log }),
     keyHolders: createLookUp((keyHash) => findKeyHolder(quick, keyHash), monotonicNow),
     businesses: createLookUp((id) => findBusiness(quick, id), monotonicNow),
-    submitter,
     inFlight: { count: 0, bytes: 0, bytesOf: new Map() },
     now: Date.now,
   }

@@ -1,8 +1,8 @@
 /** The limiter by itself, on a real Redis: what callers that ask together get. */
 import { randomUUID } from 'node:crypto'
-import { setImmediate as nextTick } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type Limiter, createLimiter } from '../../src/front-door/limit-rate.ts'
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Limiter, type Taken, createLimiter } from '../../src/front-door/limit-rate.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
@@ -12,16 +12,15 @@ let stack: Stack
 let limiter: Limiter
 beforeAll(async () => {
   stack = await openStack()
-  limiter = createLimiter({
-    redis: stack.redis,
-    metrics: createMetrics(),
-    log: createLogger({ level: 'silent', name: 'test' }),
-  })
+  limiter = openLimiter()
 })
 afterAll(() => stack.close())
 
+const openLimiter = (redis = stack.redis) =>
+  createLimiter({ redis, metrics: createMetrics(), log: createLogger({ level: 'silent', name: 'test' }) })
+
 const take = (bucket: string, limit: number, times: number) =>
-  Promise.all(Array.from({ length: times }, () => limiter.take(bucket, limit)))
+  Promise.all(Array.from({ length: times }, async () => limiter.take(bucket, limit)))
 
 it('grants callers of one tick exactly what is left, to the first in turn', async () => {
   const bucket = randomUUID()
@@ -60,7 +59,7 @@ it('asks once for all who come while a question of the bucket is under way, in t
   const others = take(bucket, 3, 3)
   const taken = (await Promise.all([first, others])).flat()
   expect(taken.map((one) => one?.allowed)).toEqual([true, true, true, false])
-  expect(asked.mock.calls.map((args) => args.at(-1))).toEqual([1, 3])
+  expect(asked.mock.calls.map((args) => args[3])).toEqual([1, 3])
   asked.mockRestore()
   expect((await limiter.take(bucket, 3))?.allowed).toBe(false)
 })
@@ -68,11 +67,7 @@ it('asks once for all who come while a question of the bucket is under way, in t
 it('lets all through together that waited for a question which Redis did not answer in time', async () => {
   const redis = connectRedis(stack.redisUrl, 'limiter', undefined, { commandTimeout: 200 })
   await whenReady(redis)
-  const impatient = createLimiter({
-    redis,
-    metrics: createMetrics(),
-    log: createLogger({ level: 'silent', name: 'test' }),
-  })
+  const impatient = openLimiter(redis)
   const bucket = randomUUID()
   await impatient.take(bucket, 1)
   await stack.redis.client('PAUSE', 700)
@@ -84,4 +79,77 @@ it('lets all through together that waited for a question which Redis did not ans
   await stack.redis.ping()
   expect((await impatient.take(bucket, 1))?.allowed).toBe(false)
   redis.disconnect()
+})
+
+describe('where many units are left', () => {
+  /** A tenth of a second of it is a hundred. */
+  const limit = 60_000
+  const used = async (bucket: string) => Number(await stack.redis.hget(`sluice:limit:${bucket}`, 'used'))
+  /** As callers do who come one after the other, without a pause. */
+  const takeInTurn = async (bucket: string, times: number, of = limit) => {
+    const taken: (Taken | null)[] = []
+    for (let turn = 0; turn < times; turn += 1) taken.push(await limiter.take(bucket, of))
+    return taken
+  }
+
+  it('those of the next moment are taken ahead, and each counts once', async () => {
+    const asked = vi.spyOn(stack.redis as unknown as { takeUnits(...args: unknown[]): unknown }, 'takeUnits')
+    const bucket = randomUUID()
+    const taken = await takeInTurn(bucket, 200)
+    expect(taken.map((one) => one?.remaining)).toEqual(Array.from({ length: 200 }, (_, at) => limit - 1 - at))
+    expect(taken.every((one) => one?.allowed && one.resetSeconds === 60)).toBe(true)
+    expect(new Set(taken.map((one) => one?.window)).size).toBe(1)
+    expect(asked.mock.calls.length).toBeLessThan(50)
+    asked.mockRestore()
+  })
+
+  it('what nobody came for is given back before long', async () => {
+    const bucket = randomUUID()
+    await takeInTurn(bucket, 50)
+    expect(await used(bucket)).toBeGreaterThan(50)
+    await vi.waitUntil(async () => (await used(bucket)) === 50, { timeout: 2000, interval: 10 })
+    expect(await limiter.take(bucket, limit)).toMatchObject({ allowed: true, remaining: limit - 51 })
+  })
+
+  it('what nobody came for is given back at the end', async () => {
+    const ending = openLimiter()
+    const bucket = randomUUID()
+    for (let turn = 0; turn < 50; turn += 1) await ending.take(bucket, limit)
+    await ending.close()
+    expect(await used(bucket)).toBe(50)
+  })
+
+  it('never more than a tenth of a second of the limit', async () => {
+    const bucket = randomUUID()
+    const few = 1200
+    await take(bucket, few, 100)
+    await takeInTurn(bucket, 3, few)
+    expect(await used(bucket)).toBeLessThanOrEqual(103 + few / 600)
+  })
+
+  it('two front doors grant what the limit says together, to the last unit', async () => {
+    const doors = [limiter, openLimiter()]
+    const bucket = randomUUID()
+    let allowed = 0
+    const few = 6000
+    for (let round = 0; round < 65; round += 1) {
+      const asked = doors.flatMap((door) => Array.from({ length: 50 }, async () => door.take(bucket, few)))
+      for (const one of await Promise.all(asked)) if (one?.allowed) allowed += 1
+    }
+    expect(allowed).toBe(few)
+    await vi.waitUntil(async () => (await used(bucket)) === few, { timeout: 2000, interval: 10 })
+  })
+
+  it('they end with their window', async () => {
+    const bucket = randomUUID()
+    const first = await takeInTurn(bucket, 50)
+    await stack.redis.pexpire(`sluice:limit:${bucket}`, 60)
+    // What was taken ahead before is used up, and the next question tells how little is left.
+    const isEnding = async () => (await limiter.take(bucket, limit))?.resetSeconds === 1
+    while (!(await isEnding())) continue
+    await sleep(70)
+    const next = await limiter.take(bucket, limit)
+    expect(next).toMatchObject({ allowed: true, remaining: limit - 1, resetSeconds: 60 })
+    expect(next?.window).not.toBe(first[0]?.window)
+  })
 })
