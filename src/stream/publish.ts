@@ -1,7 +1,7 @@
 /**
  * The door's side of the road: requests of one event-loop tick travel together, one append per partition (one entry
- * per request costs six times as much). A group closes at 1,000 events or 1 MiB; a batch request is an entry by itself,
- * and so is an erasure.
+ * per request costs six times as much). While Redis brings one to its disk, those that come gather for the next. A group
+ * closes at 1,000 events or 1 MiB; a batch request is an entry by itself, and so is an erasure.
  */
 import { Buffer } from 'node:buffer'
 import { clearImmediate, setImmediate } from 'node:timers'
@@ -85,6 +85,8 @@ interface Lane {
   floor: string
   backlog: Backlog
   groups: Group[]
+  /** Appends that Redis has not answered yet. */
+  underWay: number
 }
 
 const UNAVAILABLE: Published = { kind: 'unavailable', retryAfter: RETRY_AFTER_S }
@@ -102,7 +104,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     let lane = lanes.get(partition)
     if (!lane) {
       const backlog = createBacklog(deps.redis, partition, options.backlogLimitBytes)
-      lanes.set(partition, (lane = { partition, floor: BEGINNING, backlog, groups: [] }))
+      lanes.set(partition, (lane = { partition, floor: BEGINNING, backlog, groups: [], underWay: 0 }))
     }
     return lane
   }
@@ -131,8 +133,8 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     const lane = laneOf(partitionOf(kind, partitionKey(request), known.partitions))
     if (lane.backlog.refuses(request.businessId, bytes)) return settle(refusalOf(kind))
     lane.backlog.startSending(request.businessId, bytes)
-    flush ??= setImmediate(flushGroups)
     addToGroup(lane, waiting)
+    flushSoon(lane)
   }
 
   /** Whatever waits here finds its way afresh, in the order in which it came. */
@@ -144,15 +146,25 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     for (const waiting of [...grouped, ...hold.takeAll()].toSorted((a, b) => a.request.n - b.request.n)) send(waiting)
   }
 
+  function flushSoon({ underWay, groups }: Lane): void {
+    if (underWay === 0 && groups.length > 0) flush ??= setImmediate(flushGroups)
+  }
+
   function flushGroups(): void {
     flush = undefined
     if (road.isInDoubt()) return sendAnew()
-    for (const lane of lanes.values()) {
-      for (const group of lane.groups.splice(0)) {
-        const sent = appendGroup(lane, group).finally(() => appending.delete(sent))
-        appending.add(sent)
-      }
-    }
+    for (const lane of lanes.values())
+      if (lane.underWay === 0) for (const group of lane.groups.splice(0)) start(lane, group)
+  }
+
+  function start(lane: Lane, group: Group): void {
+    lane.underWay += 1
+    const sent = appendGroup(lane, group).finally(() => {
+      appending.delete(sent)
+      lane.underWay -= 1
+      flushSoon(lane)
+    })
+    appending.add(sent)
   }
 
   async function appendGroup(lane: Lane, group: Group): Promise<void> {
@@ -191,12 +203,12 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
   }
 
   async function close(): Promise<void> {
-    if (flush) {
+    while (flush || appending.size > 0) {
       clearImmediate(flush)
       flushGroups()
+      await Promise.all(appending)
     }
     road.close()
-    await Promise.all(appending)
     hold.close()
     for (const lane of lanes.values()) lane.backlog.close()
   }

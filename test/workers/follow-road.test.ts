@@ -56,9 +56,9 @@ describe('a door', () => {
       const business = businessOf('live-0')
       const version = await closeAll(road)
       lag.hold()
-      const first = door.submit(event('first', business), queueOnly)
-      await vi.waitUntil(() => lag.held().split('-FENCED').length === 2, soon)
-      const second = door.submit(event('second', business), queueOnly)
+      // Too large to be one entry: both are under way at once.
+      const first = door.submit(event('first', business, 600_000), queueOnly)
+      const second = door.submit(event('second', business, 600_000), queueOnly)
       await vi.waitUntil(() => lag.held().split('-FENCED').length === 3, soon)
       await cancelChange(stack.sql, version)
       lag.letOneThrough()

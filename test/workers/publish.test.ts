@@ -1,4 +1,5 @@
 /** The door's side of the road: groups, limits, lost replies (design, promises 2 and 7). */
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Entry } from '../../src/stream/entry.ts'
 import { streamKey } from '../../src/stream/keys.ts'
@@ -7,7 +8,7 @@ import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { compareIds } from '../../src/stream/stream-id.ts'
 import { trim } from '../../src/stream/trim.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type OwnRedis, startOwnRedis, startProxy } from './own-redis.ts'
+import { type OwnRedis, startLag, startOwnRedis, startProxy } from './own-redis.ts'
 import { type Road, batchOf, businessOf, bytesOf, event, numbered, openRoad } from './road.ts'
 
 let stack: Stack
@@ -72,6 +73,39 @@ describe('a group', () => {
     road.worker('a')
     await vi.waitUntil(async () => (await road.applied()).length === 1, { timeout: 5000, interval: 5 })
     expect(await road.applied()).toEqual(['large'])
+  })
+  it('gathers those that come while Redis has the one before, of its own partition', async () => {
+    const lag = await startLag(new URL(stack.redisUrl))
+    const door = await road.door({ publishUrl: lag.url })
+    const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
+    lag.hold()
+    const submitted = [door.submit(event('first', zero), queueOnly)]
+    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1)
+    for (const id of ['second', 'third']) {
+      submitted.push(door.submit(event(id, zero), queueOnly))
+      await nextTick()
+    }
+    submitted.push(door.submit(event('beside', one), queueOnly))
+    await vi.waitUntil(async () => (await entriesOf('live-1')).length === 1)
+    expect(await entriesOf('live-0')).toHaveLength(1)
+    lag.letAllThrough()
+    expect((await Promise.all(submitted)).map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => 'queued'))
+    const groups = (await entriesOf('live-0')).map(({ entry }) => entry.requests.map((r) => r.requestId))
+    expect(groups).toEqual([['first'], ['second', 'third']])
+    await lag.close()
+  })
+  it('that gathered is appended before the door is closed', async () => {
+    const lag = await startLag(new URL(stack.redisUrl))
+    const door = await road.door({ publishUrl: lag.url })
+    lag.hold()
+    const submitted = [door.submit(event('first', businessOf('live-0')), queueOnly)]
+    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1)
+    submitted.push(door.submit(event('second', businessOf('live-0')), queueOnly))
+    const closed = door.close()
+    lag.letAllThrough()
+    expect((await Promise.all(submitted)).map(({ kind }) => kind)).toEqual(['queued', 'queued'])
+    await closed
+    await lag.close()
   })
   it('never holds a batch, which is an entry by itself beside the live ones', async () => {
     const door = await road.door()
