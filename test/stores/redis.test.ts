@@ -1,0 +1,53 @@
+/** A link to Redis that says nothing any more (stores/redis.ts). */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { connectRedis, whenReady } from '../../src/stores/redis.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { startProxy } from '../workers/own-redis.ts'
+
+/** Of the limiter, whose patience is the shortest. */
+const SILENT_MS = 1000
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+
+it('is cut with what it left unanswered, and made anew', async () => {
+  const proxy = await startProxy(new URL(stack.redisUrl))
+  const redis = connectRedis(proxy.url, 'limiter')
+  await whenReady(redis)
+  await redis.ping()
+  proxy.stall()
+  // Asked later than anything before: it counts from its own question.
+  await sleep(SILENT_MS / 2)
+  const asked = performance.now()
+  await expect(redis.ping()).rejects.toBeInstanceOf(Error)
+  const took = performance.now() - asked
+  expect(took).toBeGreaterThan(SILENT_MS - 50)
+  expect(took).toBeLessThan(SILENT_MS * 1.5)
+  await whenReady(redis)
+  expect(await redis.ping()).toBe('PONG')
+  redis.disconnect()
+  await proxy.close()
+})
+
+it('is left alone while nothing is asked, and while answers come', async () => {
+  const redis = connectRedis(stack.redisUrl, 'limiter')
+  await whenReady(redis)
+  const id = await redis.client('ID')
+  await sleep(SILENT_MS * 1.2)
+  expect(await redis.client('ID')).toBe(id)
+  // Something is always under way, and something is always answered.
+  const until = performance.now() + SILENT_MS * 1.5
+  let last: Promise<unknown> = redis.ping()
+  while (performance.now() < until) {
+    const next = redis.ping()
+    await last
+    last = next
+  }
+  await last
+  expect(await redis.client('ID')).toBe(id)
+  redis.disconnect()
+})
