@@ -54,7 +54,11 @@ export class RequestError extends Error {
   readonly headers: Record<string, string>
 
   constructor(code: ErrorCode, options: RequestErrorOptions = {}) {
+    // Where in the code a caller was refused tells nobody anything, and finding out would cost more than all else of it.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(options.message ?? ERRORS[code].message, { cause: options.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.status = ERRORS[code].status
     this.issues = options.issues

@@ -36,7 +36,7 @@ export const API_ROUTES: readonly Route[] = [
 ]
 
 export interface App {
-  fetch(request: Request): Promise<Response>
+  fetch(request: Request): Response | Promise<Response>
 }
 
 /** All that the front door answers to. */
@@ -64,8 +64,8 @@ export function buildApp(door: Door): App {
   )
   const isWellAddressed = createAddressCheck()
   return {
-    fetch: async (request) =>
-      isWellAddressed(request) ? await elysia.fetch(request) : await refuse(request, invalidRequest([BAD_HOST])),
+    fetch: (request) =>
+      isWellAddressed(request) ? elysia.fetch(request) : refuse(request, invalidRequest([BAD_HOST])),
   }
 }
 

@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000
  * Null when there is no such thing. `address` is that of the caller, asked for when the key is not remembered. Rejects with
  * RequestError: `rate_limited` for a guesser, `unavailable` without Postgres.
  */
-export type LookUp<T> = (key: string, address: () => string) => Promise<T | null>
+export type LookUp<T> = (key: string, address: () => string) => T | null | Promise<T | null>
 
 /** `now` in ms, of a clock that never goes back: trust must end. */
 export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: () => number): LookUp<T> {
@@ -53,7 +53,7 @@ export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: (
     return asking.get(key)
   }
 
-  return async (key, address) => {
+  async function lookFor(key: string, address: () => string): Promise<T | null> {
     for (;;) {
       const recalled = recall(key)
       if (recalled !== undefined) return recalled
@@ -63,6 +63,11 @@ export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: (
       if (turn === null) return guesses.watch(network, ask(key))
       await turn
     }
+  }
+  /** What is remembered is there at once: nobody pays for a promise. */
+  return (key, address) => {
+    const recalled = recall(key)
+    return recalled === undefined ? lookFor(key, address) : recalled
   }
 }
 

@@ -32,7 +32,7 @@ const CUT_MS = 500
 
 /** Rejects when the port cannot be had. */
 export async function serve(
-  fetch: (request: Request) => Promise<Response>,
+  fetch: (request: Request) => Response | Promise<Response>,
   { port, host, reusePort, idleSeconds }: ListenOptions,
 ): Promise<Listening> {
   const running = countRunning()
