@@ -16,7 +16,7 @@ import {
 import type { Sql } from '../stores/postgres.ts'
 import { type Asked, collectQuestions } from './collect-questions.ts'
 import type { ContactCache } from './contact-cache.ts'
-import { writeColumns } from './write-columns.ts'
+import { writeColumns, writeRecords } from './write-columns.ts'
 
 /** What businesses have configured, as last read; a save that finds it outdated has it dropped. */
 export type ConfigCache = Map<string, BusinessState>
@@ -36,8 +36,8 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
   )
   const [row] = await sql<[{ state: LoadedState }]>`
     select load_state(${writeColumns(asked.identities)}::text::text[], ${writeColumns(asked.keys)}::text::text[],
-      ${JSON.stringify(asked.visitors)}::text::json, ${writeColumns(asked.contacts)}::text::text[],
-      ${JSON.stringify(goals)}::text::json, ${MOST_CONTACTS}) as state`
+      ${writeRecords(asked.visitors)}::text::json, ${writeColumns(asked.contacts)}::text::text[],
+      ${writeRecords(goals)}::text::json, ${MOST_CONTACTS}) as state`
   fillState(state, row.state, asked.keyByHash)
   return state
 }
@@ -92,50 +92,51 @@ type LoadedContact = [
   stage: number,
   /** In the order of PROFILE_FIELDS. */
   profile: (string | null)[],
-  identities: [position: number, IdentityKind, string, proven: boolean][] | null,
-  enrolments:
-    | {
-        id: string
-        campaign_id: string
-        state: EnrolmentState['state']
-        enrolled_at: number
-        received_at: number
-        ended_at: number | null
-      }[]
-    | null,
-  goals: [string, number][] | null,
-  subscriptions: [keyof Subscriptions, boolean][] | null,
+  identities: [position: number, IdentityKind, string, proven: boolean][],
+  enrolments: {
+    id: string
+    campaign_id: string
+    state: EnrolmentState['state']
+    enrolled_at: number
+    received_at: number
+    ended_at: number | null
+  }[],
+  goals: [string, number][],
+  subscriptions: [keyof Subscriptions, boolean][],
   mergedIds: string[] | null,
 ]
 
+/** Null: nothing of the kind was asked for, or no contact found. */
 interface LoadedState {
-  contacts: LoadedContact[]
-  keys: { business_id: string; key_hash: string; occurred_at: number; erased_as: string | null }[]
-  visitors: {
-    business_id: string
-    visitor_id: string
-    current: string | null
-    crowded: boolean
-    last_from: number | null
-    links: [fromAt: number, contactId: string | null][] | null
-    erased_until: number | null
-    listed_by: string[] | null
-    erased_at: number[] | null
-    history: [event: string, firstAt: number, lastAt: number, count: number][] | null
-  }[]
+  contacts: LoadedContact[] | null
+  keys: { business_id: string; key_hash: string; occurred_at: number; erased_as: string | null }[] | null
+  visitors: LoadedVisitor[] | null
+}
+
+interface LoadedVisitor {
+  business_id: string
+  visitor_id: string
+  current: string | null
+  crowded: boolean
+  last_from: number | null
+  links: [fromAt: number, contactId: string | null][] | null
+  erased_until: number | null
+  listed_by: string[] | null
+  erased_at: number[] | null
+  history: [event: string, firstAt: number, lastAt: number, count: number][] | null
 }
 
 const isEmpty = ({ identities, keys, visitors, contacts }: Asked) =>
   identities.length + keys.length + visitors.length + contacts.length === 0
 
 function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
-  for (const row of loaded.contacts) addContact(state, row)
-  for (const row of loaded.keys) {
+  for (const row of loaded.contacts ?? []) addContact(state, row)
+  for (const row of loaded.keys ?? []) {
     const key = keyByHash.get(row.key_hash.replaceAll('-', ''))
     if (key !== undefined)
       state.keys.set(scopedKey(row.business_id, key), { occurredAt: row.occurred_at, erasedAs: row.erased_as })
   }
-  for (const row of loaded.visitors)
+  for (const row of loaded.visitors ?? [])
     state.visitors.set(scopedKey(row.business_id, row.visitor_id), {
       current: row.current,
       crowded: row.crowded,
@@ -159,9 +160,9 @@ function addContact(state: State, row: LoadedContact): void {
     version,
     keyed,
     stage,
-    identities: (identities ?? []).toSorted(byPosition).map(([, kind, value, proven]) => ({ kind, value, proven })),
+    identities: identities.toSorted(byPosition).map(([, kind, value, proven]) => ({ kind, value, proven })),
     profile: profileOf(profile),
-    enrolments: (enrolments ?? []).map((enrolment) => ({
+    enrolments: enrolments.map((enrolment) => ({
       id: enrolment.id,
       contactId: id,
       campaignId: enrolment.campaign_id,
@@ -171,7 +172,7 @@ function addContact(state: State, row: LoadedContact): void {
       endedAt: enrolment.ended_at,
     })),
     goalLastAt: new Map(goals),
-    subscriptions: Object.fromEntries(subscriptions ?? []),
+    subscriptions: Object.fromEntries(subscriptions),
     mergedIds: row[11] ?? [],
   }
   // What the cache lent is older than what was read just now.

@@ -4,7 +4,7 @@ import type { State } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { DeadLetterRecord } from '../stream/compose-dead-letter.ts'
 import { recordsOf } from './change-records.ts'
-import { arrayLiteral, writeColumns } from './write-columns.ts'
+import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
 export interface Save {
   partition: string
@@ -33,26 +33,23 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
   const [row] = await sql<[{ saved: boolean }]>`
     select save_changes(
       ${save.partition}, ${save.epoch}, ${save.from}, ${save.to}, ${save.attempt}, ${save.dryRun},
-      ${JSON.stringify(records.businesses)}::text::json, ${list(records.newFields)}::text::json,
+      ${JSON.stringify(records.businesses)}::text::json, ${writeRecords(records.newFields)}::text::json,
       ${arrayLiteral(records.people.map(({ businessId }) => businessId))}::text::uuid[],
       ${arrayLiteral(records.people.map(({ id }) => id))}::text::uuid[],
       ${writeColumns(records.assumedContacts)}::text::text[],
       ${writeColumns(records.contacts)}::text::text[],
-      ${list(records.released)}::text::json,
-      ${list(records.endedEnrolments)}::text::json, ${writeColumns(records.merges)}::text::text[],
-      ${list(records.keptIdentities)}::text::json, ${writeColumns(records.newIdentities)}::text::text[],
+      ${writeRecords(records.released)}::text::json,
+      ${writeRecords(records.endedEnrolments)}::text::json, ${writeColumns(records.merges)}::text::text[],
+      ${writeRecords(records.keptIdentities)}::text::json, ${writeColumns(records.newIdentities)}::text::text[],
       ${writeColumns(records.statistics)}::text::text[], ${writeColumns(records.revenue)}::text::text[],
-      ${writeColumns(records.keys)}::text::text[], ${list(records.visitors)}::text::json,
-      ${list(records.visitorLinks)}::text::json, ${list(records.visitorEvents)}::text::json,
-      ${list(records.sightings)}::text::json, ${list(records.listedVisitors)}::text::json, ${list(records.identifications)}::text::json,
-      ${list(records.newEnrolments)}::text::json, ${list(records.subscriptions)}::text::json,
-      ${list(records.mergeLog)}::text::json, ${records.events}, ${save.changes.events.length},
+      ${writeColumns(records.keys)}::text::text[], ${writeRecords(records.visitors)}::text::json,
+      ${writeRecords(records.visitorLinks)}::text::json, ${writeRecords(records.visitorEvents)}::text::json,
+      ${writeRecords(records.sightings)}::text::json, ${writeRecords(records.listedVisitors)}::text::json, ${writeRecords(records.identifications)}::text::json,
+      ${writeRecords(records.newEnrolments)}::text::json, ${writeRecords(records.subscriptions)}::text::json,
+      ${writeRecords(records.mergeLog)}::text::json, ${records.events}, ${save.changes.events.length},
       ${arrayLiteral(records.changed)}::text::boolean[],
-      ${list(save.deadLetters)}::text::json, ${list(save.replayed)}::text::json,
-      ${list(records.erasures)}::text::json, ${list(records.deliveries)}::text::json
+      ${writeRecords(save.deadLetters)}::text::json, ${writeRecords(save.replayed)}::text::json,
+      ${writeRecords(records.erasures)}::text::json, ${writeRecords(records.deliveries)}::text::json
     ) as saved`
   return row.saved
 }
-
-/** An empty list is null, so that its statement is skipped. */
-const list = (rows: unknown[]) => (rows.length === 0 ? null : JSON.stringify(rows))

@@ -16,6 +16,9 @@ export function writeColumns(rows: Record<string, Cell>[]): string | null {
   return arrayLiteral(columns.map((cells) => (cells.every(isNull) ? null : arrayLiteral(cells))))
 }
 
+/** Rows as JSON, of lists that are short. Null when there are none, as above. */
+export const writeRecords = (rows: unknown[]): string | null => (rows.length === 0 ? null : JSON.stringify(rows))
+
 /** Null and undefined are NULL. Throws what Postgres says (SQLSTATE 22021) when a text is not Unicode. */
 export function arrayLiteral(cells: Cell[]): string {
   // Several times as fast as cell by cell.

@@ -12,6 +12,8 @@
 -- The long lists are columns, array literals in this order; all others are JSON. Null when there is nothing.
 -- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor. A contact is an array and not an
 -- object, and in no order of its own: naming, sorting and leaving out is dearer here than in the worker.
+-- Only what was asked for is looked up, part by part: setting up a statement costs more than its probes when there are few. All
+-- parts see one moment, that of the call, since the function is stable. `array` in place of json_agg: an aggregate is dear to set up.
 -- Each question is a probe of an index by its whole key: a lateral sub-query with a limit cannot be turned into a join, so
 -- no plan that was made while a table was empty can become a scan as it grows.
 create or replace function load_state(
@@ -20,152 +22,158 @@ create or replace function load_state(
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
+declare
+  -- Contacts to be told of; the first of them, as many as were named, in full.
+  businesses uuid[];
+  ids uuid[];
+  named integer := 0;
+  contacts json[];
+  keys json[];
+  visitors json[];
 begin
-  return (
-    with
-    found as (
-      select business_id, contact_id, bool_or(named) as named
-      from (
-        select sent.business_id, held.contact_id, false as named
-        from unnest(p_identities[1]::uuid[], p_identities[2]::text[], p_identities[3]::text[]) as sent (business_id, kind, value)
-        cross join lateral (
-          select i.contact_id from identities i
-          where i.business_id = sent.business_id and i.kind = sent.kind collate "C" and i.value = sent.value collate "C"
-          limit 1
-        ) held
-        union all
-        select named.business_id, known.id, true
-        from unnest(p_contacts[1]::uuid[], p_contacts[2]::uuid[]) as named (business_id, id)
-        cross join lateral (
-          select coalesce(c.merged_into, c.id) as id from contacts c
-          where c.business_id = named.business_id and c.id = named.id
-          limit 1
-        ) known
-        union all
-        select spoke.business_id, held.contact_id, false
-        from json_to_recordset(p_visitors) as spoke (business_id uuid, visitor_id text, starts bigint[])
-        cross join lateral unnest(spoke.starts) as start
-        cross join lateral (
-          select l.contact_id from visitor_links l
-          where l.business_id = spoke.business_id and l.visitor_id = spoke.visitor_id collate "C" and l.from_at <= start
+  if p_contacts is not null then
+    select array_agg(sent.business_id), array_agg(known.id), count(*) into businesses, ids, named
+    from unnest(p_contacts[1]::uuid[], p_contacts[2]::uuid[]) as sent (business_id, id)
+    cross join lateral (
+      select coalesce(c.merged_into, c.id) as id from contacts c
+      where c.business_id = sent.business_id and c.id = sent.id
+      limit 1
+    ) known;
+  end if;
+  if p_identities is not null then
+    select businesses || array_agg(sent.business_id), ids || array_agg(held.contact_id) into businesses, ids
+    from unnest(p_identities[1]::uuid[], p_identities[2]::text[], p_identities[3]::text[]) as sent (business_id, kind, value)
+    cross join lateral (
+      select i.contact_id from identities i
+      where i.business_id = sent.business_id and i.kind = sent.kind collate "C" and i.value = sent.value collate "C"
+      limit 1
+    ) held;
+  end if;
+  if p_visitors is not null then
+    select businesses || array_agg(spoke.business_id), ids || array_agg(held.contact_id) into businesses, ids
+    from json_to_recordset(p_visitors) as spoke (business_id uuid, visitor_id text, starts bigint[])
+    cross join lateral unnest(spoke.starts) as start
+    cross join lateral (
+      select l.contact_id from visitor_links l
+      where l.business_id = spoke.business_id and l.visitor_id = spoke.visitor_id collate "C" and l.from_at <= start
+      order by l.from_at desc limit 1
+    ) held
+    where held.contact_id is not null;
+    visitors := array(
+      select json_build_object('business_id', sent.business_id, 'visitor_id', sent.visitor_id,
+        'current', v.current_contact_id,
+        'crowded', coalesce(v.crowded, false),
+        'last_from', (
+          select l.from_at from visitor_links l
+          where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
           order by l.from_at desc limit 1
-        ) held
-        where held.contact_id is not null
-      ) either
-      group by business_id, contact_id
-    ),
-    goals as (
-      select g.business_id, g.event collate "C" as event
-      from json_to_recordset(p_goals) as g (business_id uuid, event text)
-    )
-    select json_build_object(
-      'contacts', (
-        select coalesce(json_agg(json_build_array(
-          c.business_id, c.id, c.created_at, c.version, c.keyed, c.stage,
-          json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone),
-          (
-            select json_agg(json_build_array(i.position, i.kind, i.value, i.proven))
-            from identities i where i.business_id = c.business_id and i.contact_id = c.id
-          ),
-          (
-            select json_agg(json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'state', e.state,
-              'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at))
-            from enrolments e where e.business_id = c.business_id and e.contact_id = c.id
-          ),
-          (
-            select json_agg(json_build_array(g.event, reached.last_at))
-            from goals g
+        ),
+        'links', (
+          select json_agg(json_build_array(from_at, contact_id) order by from_at)
+          from (
+            select distinct held.from_at, held.contact_id
+            from unnest(sent.starts) as start
             cross join lateral (
-              select s.last_at from event_statistics s
-              where s.business_id = c.business_id and s.contact_id = c.id and s.event = g.event
-              limit 1
-            ) reached
-            where g.business_id = c.business_id
-          ),
-          (
-            select json_agg(json_build_array(s.channel, s.subscribed))
-            from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id
-          ),
-          case when f.named then (
-            select json_agg(l.id) from contacts l where l.business_id = c.business_id and l.merged_into = c.id
-          ) end
-        )), '[]')
-        from found f
-        cross join lateral (
-          select * from contacts c where c.business_id = f.business_id and c.id = f.contact_id limit 1
-        ) c
-      ),
-      'keys', (
-        select coalesce(json_agg(json_build_object('business_id', sent.business_id, 'key_hash', sent.key_hash,
-          'occurred_at', k.occurred_at, 'erased_as', (
-            select e.erased_as from erasures e where e.business_id = sent.business_id and e.contact_id = k.contact_id
-          ))), '[]')
-        from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[]) as sent (business_id, key_hash)
-        cross join lateral (
-          select k.occurred_at, k.contact_id from idempotency_keys k
-          where k.business_id = sent.business_id and k.key_hash = sent.key_hash
-          limit 1
-        ) k
-      ),
-      'visitors', (
-        select coalesce(json_agg(json_build_object('business_id', sent.business_id, 'visitor_id', sent.visitor_id,
-          'current', v.current_contact_id,
-          'crowded', coalesce(v.crowded, false),
-          'last_from', (
-            select l.from_at from visitor_links l
-            where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
-            order by l.from_at desc limit 1
-          ),
-          'links', (
-            select json_agg(json_build_array(from_at, contact_id) order by from_at)
-            from (
-              select distinct held.from_at, held.contact_id
-              from unnest(sent.starts) as start
-              cross join lateral (
-                select l.from_at, l.contact_id from visitor_links l
-                where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C" and l.from_at <= start
-                order by l.from_at desc limit 1
-              ) held
-            ) holders
-          ),
-          'erased_until', (
-            select max(e.to_at) from erased_visits e
+              select l.from_at, l.contact_id from visitor_links l
+              where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C" and l.from_at <= start
+              order by l.from_at desc limit 1
+            ) held
+          ) holders
+        ),
+        'erased_until', (
+          select max(e.to_at) from erased_visits e
+          where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
+        ),
+        'erased_at', (
+          select json_agg(moment) from unnest(sent.moments, sent.starts) as told (moment, start)
+          where exists (
+            select from erased_visits e
             where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
-          ),
-          'erased_at', (
-            select json_agg(moment) from unnest(sent.moments, sent.starts) as told (moment, start)
-            where exists (
-              select from erased_visits e
-              where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
-                and e.from_at <= start and moment < e.to_at
-            )
-          ),
-          'history', case when sent.joins then (
-            select json_agg(json_build_array(event, first_at, last_at, count))
-            from (
-              select e.event, min(e.occurred_at) as first_at, max(e.occurred_at) as last_at, count(*) as count
-              from visitor_events e
-              where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
-              group by e.event
-            ) named
-          ) end,
-          'listed_by', case when sent.joins and v.crowded is not true then (
-            select json_agg(contact_id)
-            from (
-              select l.contact_id from contact_visitors l
-              where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
-              limit p_most_contacts
-            ) known
-          ) end)), '[]')
-        from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, moments bigint[],
-          starts bigint[], joins boolean)
-        left join lateral (
-          select v.current_contact_id, v.crowded from visitors v
-          where v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"
-          limit 1
-        ) v on true
+              and e.from_at <= start and moment < e.to_at
+          )
+        ),
+        'history', case when sent.joins then (
+          select json_agg(json_build_array(event, first_at, last_at, count))
+          from (
+            select e.event, min(e.occurred_at) as first_at, max(e.occurred_at) as last_at, count(*) as count
+            from visitor_events e
+            where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
+            group by e.event
+          ) named
+        ) end,
+        'listed_by', case when sent.joins and v.crowded is not true then (
+          select json_agg(contact_id)
+          from (
+            select l.contact_id from contact_visitors l
+            where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
+            limit p_most_contacts
+          ) known
+        ) end)
+      from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, moments bigint[],
+        starts bigint[], joins boolean)
+      left join lateral (
+        select v.current_contact_id, v.crowded from visitors v
+        where v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"
+        limit 1
+      ) v on true
+    );
+  end if;
+  if ids is not null then
+    contacts := array(
+      select json_build_array(
+        c.business_id, c.id, c.created_at, c.version, c.keyed, c.stage,
+        json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone),
+        array(
+          select json_build_array(i.position, i.kind, i.value, i.proven)
+          from identities i where i.business_id = c.business_id and i.contact_id = c.id
+        ),
+        array(
+          select json_build_object('id', e.id, 'campaign_id', e.campaign_id, 'state', e.state,
+            'enrolled_at', e.enrolled_at, 'received_at', e.received_at, 'ended_at', e.ended_at)
+          from enrolments e where e.business_id = c.business_id and e.contact_id = c.id
+        ),
+        array(
+          select json_build_array(g.event, reached.last_at)
+          from json_to_recordset(p_goals) as g (business_id uuid, event text)
+          cross join lateral (
+            select s.last_at from event_statistics s
+            where s.business_id = c.business_id and s.contact_id = c.id and s.event = g.event collate "C"
+            limit 1
+          ) reached
+          where g.business_id = c.business_id
+        ),
+        array(
+          select json_build_array(s.channel, s.subscribed)
+          from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id
+        ),
+        case when f.place <= named then array(
+          select l.id from contacts l where l.business_id = c.business_id and l.merged_into = c.id
+        ) end
       )
-    )
-  );
+      from (
+        select business_id, contact_id, min(place) as place
+        from unnest(businesses, ids) with ordinality as either (business_id, contact_id, place)
+        group by business_id, contact_id
+      ) f
+      cross join lateral (
+        select * from contacts c where c.business_id = f.business_id and c.id = f.contact_id limit 1
+      ) c
+    );
+  end if;
+  if p_keys is not null then
+    keys := array(
+      select json_build_object('business_id', sent.business_id, 'key_hash', sent.key_hash,
+        'occurred_at', k.occurred_at, 'erased_as', (
+          select e.erased_as from erasures e where e.business_id = sent.business_id and e.contact_id = k.contact_id
+        ))
+      from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[]) as sent (business_id, key_hash)
+      cross join lateral (
+        select k.occurred_at, k.contact_id from idempotency_keys k
+        where k.business_id = sent.business_id and k.key_hash = sent.key_hash
+        limit 1
+      ) k
+    );
+  end if;
+  return json_build_object('contacts', contacts, 'keys', keys, 'visitors', visitors);
 end
 $$;
