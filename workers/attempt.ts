@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { uuidv7 } from 'uuidv7'
 import type { ContactCache } from '../src/contacts/contact-cache.ts'
 import { type ConfigCache, loadState } from '../src/contacts/load-state.ts'
-import { saveChanges } from '../src/contacts/save-changes.ts'
+import { type Saved, saveChanges } from '../src/contacts/save-changes.ts'
 import { type Changes, emptyChanges } from '../src/rules/changes.ts'
 import { decide } from '../src/rules/decide.ts'
 import type { Decision } from '../src/rules/item.ts'
@@ -30,6 +30,7 @@ export interface PipelineDeps {
 export interface Attempt {
   id: string
   state: State
+  keysUnasked: boolean
   changes: Changes
   works: Work[]
   decisions: Map<Work, Decision>
@@ -49,7 +50,7 @@ export async function decideAll(
 ): Promise<Attempt> {
   for (let cache = contacts; ; cache = undefined) {
     const live = works.filter((work) => !dead.has(work))
-    const state = await loadState(
+    const { state, keysUnasked } = await loadState(
       deps.sql,
       deps.configs,
       live.map((work) => work.item),
@@ -73,10 +74,10 @@ export async function decideAll(
       ...batch.poisoned.map(composeUnreadable),
       ...[...dead].map(([work, reason]) => deadLetterOf(work, reason)),
     ]
-    return { id: newId(), state, changes, works, decisions, deadLetters }
+    return { id: newId(), state, keysUnasked, changes, works, decisions, deadLetters }
   }
 }
 
-export function saveAttempt(deps: PipelineDeps, batch: MicroBatch, attempt: Attempt, dryRun = false): Promise<boolean> {
+export function saveAttempt(deps: PipelineDeps, batch: MicroBatch, attempt: Attempt, dryRun = false): Promise<Saved> {
   return saveChanges(deps.sql, { ...batch, ...attempt, attempt: attempt.id, dryRun, replayed: replayedBy(batch) })
 }

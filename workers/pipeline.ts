@@ -26,9 +26,11 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
     try {
       attempt = await decideAll(deps, batch, works, dead, failures === 0 ? contacts : undefined)
       attempts.set(attempt.id, attempt)
-      const isWritten = await saveAttempt(deps, batch, attempt)
+      const saved = await saveAttempt(deps, batch, attempt)
+      // All keys are asked for this time.
+      if (saved === 'known key') continue
       // If not, it was not our position to move: an earlier attempt of ours with a lost reply did it, or another owner.
-      const committed = isWritten ? attempt : await findCommitted(deps, batch, attempts)
+      const committed = saved === 'written' ? attempt : await findCommitted(deps, batch, attempts)
       if (!committed) return { kind: 'fenced' }
       // Also when it was decided without: the cache may hold a contact that it changed, as it was before.
       contacts?.keep(committed.state, committed.changes)

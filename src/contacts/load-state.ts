@@ -22,7 +22,17 @@ import { writeColumns, writeRecords } from './write-columns.ts'
 export type ConfigCache = Map<string, BusinessState>
 const MAX_CACHED_BUSINESSES = 10_000
 
-export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], contacts?: ContactCache): Promise<State> {
+/** So few keys are not asked for by themselves: nearly always they are new, and asking costs as much as half of a save. */
+const FEW_KEYS = 8
+
+export interface Loaded {
+  state: State
+  /** Its idempotency keys are taken to be new, which the save has to look after. */
+  keysUnasked: boolean
+}
+
+/** With `contacts` what is told may be out of date, or left out (`keysUnasked`). */
+export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], contacts?: ContactCache): Promise<Loaded> {
   const businessIds = [...new Set(items.map((item) => item.businessId))]
   const businesses = await loadBusinesses(sql, cache, businessIds)
   const state = emptyState()
@@ -30,7 +40,8 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   const asked = collectQuestions(items, (businessId, key) => contacts?.lend(state, businessId, key) ?? false)
-  if (isEmpty(asked)) return state
+  const keysUnasked = contacts !== undefined && asked.keys.length <= FEW_KEYS && asksForKeysAlone(asked)
+  if (isEmpty(asked) || keysUnasked) return { state, keysUnasked }
   const goals = businesses.flatMap((business) =>
     goalEvents(business).map((event) => ({ business_id: business.id, event })),
   )
@@ -39,7 +50,7 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
       ${writeRecords(asked.visitors)}::text::json, ${writeColumns(asked.contacts)}::text::text[],
       ${writeRecords(goals)}::text::json, ${MOST_CONTACTS}) as state`
   fillState(state, row.state, asked.keyByHash)
-  return state
+  return { state, keysUnasked }
 }
 
 /** Those that exist. The cache is shared by all loops of a worker: it may be emptied at any await. */
@@ -126,8 +137,9 @@ interface LoadedVisitor {
   history: [event: string, firstAt: number, lastAt: number, count: number][] | null
 }
 
-const isEmpty = ({ identities, keys, visitors, contacts }: Asked) =>
-  identities.length + keys.length + visitors.length + contacts.length === 0
+const asksForKeysAlone = ({ identities, visitors, contacts }: Asked) =>
+  identities.length + visitors.length + contacts.length === 0
+const isEmpty = (asked: Asked) => asksForKeysAlone(asked) && asked.keys.length === 0
 
 function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
   for (const row of loaded.contacts ?? []) addContact(state, row)

@@ -15,25 +15,32 @@ export interface Save {
   attempt: string
   dryRun: boolean
   state: State
+  /** Its idempotency keys were taken to be new: see `loadState`. */
+  keysUnasked: boolean
   changes: Changes
   deadLetters: DeadLetterRecord[]
   /** Dead letters that this save applies. */
   replayed: string[]
 }
 
+/**
+ * `elsewhere`: the position was not `from` at this epoch. `known key`: one that was taken to be new is not. Nothing is
+ * written in either case.
+ */
+export type Saved = 'written' | 'elsewhere' | 'known key'
+
 /** The SQLSTATE of a dry run that would have been written. */
 export const DRY_RUN = 'SL003'
 
 /**
- * True: written. False: the position was not `from` at this epoch, nothing is written.
  * Throws the faults that `faultKind` sorts; a dry run that would have gone through throws DRY_RUN.
  */
-export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
+export async function saveChanges(sql: Sql, save: Save): Promise<Saved> {
   const records = recordsOf(save.state, save.changes)
-  const [row] = await sql<[{ saved: boolean }]>`
+  const [row] = await sql<[{ saved: boolean | null }]>`
     select save_changes(
       ${save.partition}, ${save.epoch}, ${save.from}, ${save.to}, ${save.attempt}, ${save.dryRun},
-      ${JSON.stringify(records.businesses)}::text::json, ${writeRecords(records.newFields)}::text::json,
+      ${writeColumns(records.businesses)}::text::text[], ${writeRecords(records.newFields)}::text::json,
       ${arrayLiteral(records.people.map(({ businessId }) => businessId))}::text::uuid[],
       ${arrayLiteral(records.people.map(({ id }) => id))}::text::uuid[],
       ${writeColumns(records.assumedContacts)}::text::text[],
@@ -42,7 +49,7 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
       ${writeRecords(records.endedEnrolments)}::text::json, ${writeColumns(records.merges)}::text::text[],
       ${writeRecords(records.keptIdentities)}::text::json, ${writeColumns(records.newIdentities)}::text::text[],
       ${writeColumns(records.statistics)}::text::text[], ${writeColumns(records.revenue)}::text::text[],
-      ${writeColumns(records.keys)}::text::text[], ${writeRecords(records.visitors)}::text::json,
+      ${writeColumns(records.keys)}::text::text[], ${save.keysUnasked}, ${writeRecords(records.visitors)}::text::json,
       ${writeRecords(records.visitorLinks)}::text::json, ${writeRecords(records.visitorEvents)}::text::json,
       ${writeRecords(records.sightings)}::text::json, ${writeRecords(records.listedVisitors)}::text::json, ${writeRecords(records.identifications)}::text::json,
       ${writeRecords(records.newEnrolments)}::text::json, ${writeRecords(records.subscriptions)}::text::json,
@@ -51,5 +58,6 @@ export async function saveChanges(sql: Sql, save: Save): Promise<boolean> {
       ${writeRecords(save.deadLetters)}::text::json, ${writeRecords(save.replayed)}::text::json,
       ${writeRecords(records.erasures)}::text::json, ${writeRecords(records.deliveries)}::text::json
     ) as saved`
-  return row.saved
+  if (row.saved === null) return 'known key'
+  return row.saved ? 'written' : 'elsewhere'
 }

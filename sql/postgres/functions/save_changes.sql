@@ -3,14 +3,15 @@
 -- Postgres makes rows with far less work: array literals, in the order in which they are unnested. Null when there is nothing.
 -- Contacts come once, in p_contact_ids: most columns name them by their place there, which is read several times as fast as two
 -- uuids. The first of them, as many as p_changed is long, got something; the others were only looked at.
--- Answers true when it was written, false when the position was not `p_from` at this epoch (nothing is written then).
+-- Answers true when it was written, false when the position was not `p_from` at this epoch, null when p_keys_unasked (they were
+-- taken to be new, unasked) and one of p_keys was there (nothing is written then).
 -- Raises SL001 when something was not as the decision assumed: the caller loads and decides again.
 -- Tables are probed by whole keys alone (laterals, upserts, single rows): see load_state.
 -- With p_dry_run it raises SL003 in place of committing: to find the item that a fault of data comes from.
 create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
-  p_businesses json, p_new_fields json, p_contact_businesses uuid[], p_contact_ids uuid[], p_assumed text[], p_contacts text[], p_released json,
-  p_ended_enrolments json, p_merges text[], p_kept_identities json, p_new_identities text[], p_statistics text[], p_revenue text[], p_keys text[], p_visitors json,
+  p_businesses text[], p_new_fields json, p_contact_businesses uuid[], p_contact_ids uuid[], p_assumed text[], p_contacts text[], p_released json,
+  p_ended_enrolments json, p_merges text[], p_kept_identities json, p_new_identities text[], p_statistics text[], p_revenue text[], p_keys text[], p_keys_unasked boolean, p_visitors json,
   p_visitor_links json, p_visitor_events json, p_sightings json, p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
   p_events text, p_event_count integer, p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json, p_deliveries json
 ) returns boolean
@@ -24,6 +25,17 @@ declare
   touched_businesses uuid[] := p_contact_businesses[:cardinality(p_changed)];
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
 begin
+  -- An error would say the same, but also to the log, for each request that is sent again.
+  if p_keys_unasked then
+    perform from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[]) as sent (business_id, key_hash)
+      cross join lateral (
+        select from idempotency_keys k where k.business_id = sent.business_id and k.key_hash = sent.key_hash limit 1
+      ) known;
+    if found then
+      return null;
+    end if;
+  end if;
+
   update positions set position = p_to, attempt = p_attempt
     where partition = p_partition and epoch = p_epoch and position = p_from;
   if not found then
@@ -32,20 +44,23 @@ begin
 
   -- The configuration that was read is still the one in force; a publish waits for this save, and the next one sees it.
   -- Those that get new fields are locked for the update at once: a lock raised later would deadlock.
-  perform 1 from json_to_recordset(p_businesses) as x (id uuid, version bigint, new_fields integer)
-    cross join lateral (select 1 from businesses b where b.id = x.id for no key update) held
-    where x.new_fields > 0;
-  perform 1 from json_to_recordset(p_businesses) as x (id uuid, version bigint, new_fields integer)
-    cross join lateral (
-      select 1 from businesses b where b.id = x.id and b.config_version = x.version for share
-    ) held
-    having count(*) = json_array_length(p_businesses);
-  if not found then
+  if p_new_fields is not null then
+    perform 1 from unnest(p_businesses[1]::uuid[], p_businesses[3]::integer[]) as x (id, new_fields)
+      cross join lateral (select 1 from businesses b where b.id = x.id for no key update) held
+      where x.new_fields > 0;
+  end if;
+  perform 1 from unnest(p_businesses[1]::uuid[], p_businesses[2]::bigint[]) as x (id, version)
+    left join lateral (
+      select b.id from businesses b where b.id = x.id and b.config_version = x.version for share
+    ) held on true
+    where held.id is null;
+  if found then
     raise exception 'the configuration of a business changed meanwhile' using errcode = 'SL001';
   end if;
   if p_new_fields is not null then
     for changed in
-      select id, new_fields from json_to_recordset(p_businesses) as x (id uuid, new_fields integer) where new_fields > 0
+      select id, new_fields from unnest(p_businesses[1]::uuid[], p_businesses[3]::integer[]) as x (id, new_fields)
+      where new_fields > 0
     loop
       update businesses set config_version = config_version + 1, field_count = field_count + changed.new_fields
         where id = changed.id;
@@ -65,8 +80,8 @@ begin
           and c.version = x.version and c.merged_into is null
         for no key update
       ) held on true
-      having count(held.id) = count(*);
-    if not found then
+      where held.id is null;
+    if found then
       raise exception 'a contact changed meanwhile' using errcode = 'SL001';
     end if;
   end if;
