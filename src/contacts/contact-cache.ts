@@ -10,6 +10,8 @@ import { type ContactState, type State, identityKey } from '../rules/state.ts'
 const MOST_WEIGHT = 320_000
 /** One partition gets no more than this, however few there are. */
 const MOST_OF_ONE = 80_000
+/** As many of one micro-batch are kept at first sight: there is time for it then, and reading one again is dear. */
+const FEW = 8
 /** A cache that was not asked for so long belongs to a partition that went elsewhere, or to nobody: it goes. */
 const IDLE_MS = 600_000
 
@@ -110,7 +112,7 @@ export function createContactCache(most: () => number): ContactCache {
         if (isAsItWas && !isRestless(contact)) entry.lent = false
         else {
           if (entry) drop(contact.id)
-          const isWorthIt = entry !== undefined || isFamiliar(contact.id)
+          const isWorthIt = entry !== undefined || state.contacts.size <= FEW || isFamiliar(contact.id)
           if (isWorthIt && configVersion !== undefined && !isRestless(contact)) put(contact, configVersion)
         }
       }

@@ -6,7 +6,8 @@ import { createContactCache, createContactCaches } from '../../src/contacts/cont
 import { emptyChanges, emptyDelta } from '../../src/rules/changes.ts'
 import type { Identity } from '../../src/rules/facts.ts'
 import { type ContactState, type State, emptyState, identityKey } from '../../src/rules/state.ts'
-import type { ContactAnswer } from '../../src/stream/entry.ts'
+import type { Sql } from '../../src/stores/postgres.ts'
+import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import {
   type Call,
   NOW,
@@ -60,12 +61,16 @@ describe('what it holds', () => {
     expect(next.owners.get(keyOf('ann'))).toBe('ann')
   })
 
-  it('is nobody who was seen once only', () => {
-    const cache = createContactCache(() => 9)
+  it.each([
+    [8, true],
+    [9, false],
+  ])('of %i who were seen once only, together, is anybody kept: %s', (many, kept) => {
+    const cache = createContactCache(() => 99)
+    const ids = Array.from({ length: many }, (_, n) => `person ${n}`)
     const made = state()
-    made.contacts.set('ann', contact('ann'))
+    for (const id of ids) made.contacts.set(id, contact(id))
     cache.keep(made, emptyChanges())
-    expect(lends(cache, 'ann')).toBe(false)
+    expect(ids.map((id) => lends(cache, id))).toEqual(ids.map(() => kept))
   })
 
   it('is not lent again until a save brings it back', () => {
@@ -116,6 +121,15 @@ describe('what it holds', () => {
   })
 })
 
+/** Tells of each query before it is asked. */
+function listening(sql: Sql, tell: (query: string) => void): Sql {
+  const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
+    tell(strings.join('?'))
+    return sql(strings, ...values)
+  }
+  return wrapped as unknown as Sql
+}
+
 let stack: Stack
 let pipelines: [Pipeline, Pipeline]
 let uncached: Pipeline
@@ -133,6 +147,7 @@ describe('two partitions with a cache each', () => {
     kind: 'track' | 'batch' | 'identify' | 'unkeyed'
     fields: { person: number; kind: 'email' | 'phone' | 'platformCustomerId' }[]
     event: string
+    key: string | null
   }
   const step: fc.Arbitrary<Step> = fc.record({
     at: fc.constantFrom(0 as const, 1 as const),
@@ -145,13 +160,19 @@ describe('two partitions with a cache each', () => {
       { minLength: 1, maxLength: 2 },
     ),
     event: fc.constantFrom('start', 'goal', 'checkout_started'),
+    key: fc.constantFrom('k0', 'k1', 'k2', null),
   })
   const identityOf = ({ fields }: Step): Identity =>
     Object.fromEntries(
       fields.map(({ person, kind }) => [kind, kind === 'email' ? `${person}@x.io` : `97250000000${person}`]),
     )
   const callOf = (businessId: string, made: Step, n: number): Call => {
-    const fact = eventFact(made.event, identityOf(made), { occurredAt: NOW - n, value: 1, tags: [`t${n}`] })
+    const fact = eventFact(made.event, identityOf(made), {
+      occurredAt: NOW - n,
+      value: 1,
+      tags: [`t${n}`],
+      idempotencyKey: made.key,
+    })
     const profile = { firstName: `name ${n}` }
     if (made.kind === 'track') return track(businessId, fact)
     if (made.kind === 'batch') return batch(businessId, [fact])
@@ -204,6 +225,39 @@ describe('two partitions with a cache each', () => {
     const { contactId } = (await call()) as ContactAnswer
     await stack.sql`update identities set contact_id = ${uuidv7()} where business_id = ${businessId}`
     expect(await call()).toMatchObject({ contactId, isNew: false })
+  })
+
+  describe.each([8, 9])('%i keys of somebody who is known here', (many) => {
+    const keyed = (businessId: string, key: string) =>
+      track(businessId, eventFact('seen', { email: 'ann@x.io' }, { idempotencyKey: key }))
+    const known = async () => {
+      const { businessId } = await createBusiness(stack.sql)
+      await pipelines[0].track(keyed(businessId, 'first'))
+      return businessId
+    }
+    const deduped = (answers: unknown[]) => answers.map((answer) => (answer as TrackAnswer).deduped)
+
+    it(`are ${many > 8 ? '' : 'not '}asked for before they are saved`, async () => {
+      const calls = Array.from({ length: many }, (_, n) => keyed('', `k${n}`))
+      const businessId = await known()
+      const asked: string[] = []
+      const { sql } = pipelines[0].deps
+      pipelines[0].deps.sql = listening(sql, (query) => asked.push(query))
+      const answers = await pipelines[0].apply(...calls.map((call) => ({ ...call, businessId })))
+      pipelines[0].deps.sql = sql
+      expect(deduped(answers)).toEqual(calls.map(() => false))
+      expect(asked.filter((query) => query.includes('load_state'))).toHaveLength(many > 8 ? 1 : 0)
+    })
+
+    it('are told from those that another partition has recorded', async () => {
+      const businessId = await known()
+      await pipelines[1].track(keyed(businessId, 'k3'))
+      const calls = Array.from({ length: many }, (_, n) => keyed(businessId, `k${n}`))
+      const answers = await pipelines[0].apply(...calls)
+      expect(deduped(answers)).toEqual(calls.map((_, n) => n === 3))
+      const [person] = await readPeople(stack.sql, businessId)
+      expect(person?.events['seen']?.[2]).toBe(many + 1)
+    })
   })
 
   it('a campaign that was published meanwhile knows what had happened before', async () => {
