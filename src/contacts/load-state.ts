@@ -40,8 +40,9 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   const asked = collectQuestions(items, (businessId, key) => contacts?.lend(state, businessId, key) ?? false)
-  const keysUnasked = contacts !== undefined && asked.keys.length <= FEW_KEYS && asksForKeysAlone(asked)
-  if (isEmpty(asked) || keysUnasked) return { state, keysUnasked }
+  const asksForKeys = asked.keys.length > 0
+  const keysUnasked = contacts !== undefined && asksForKeys && asked.keys.length <= FEW_KEYS && !asksForMore(asked)
+  if (keysUnasked || !(asksForKeys || asksForMore(asked))) return { state, keysUnasked }
   const goals = businesses.flatMap((business) =>
     goalEvents(business).map((event) => ({ business_id: business.id, event })),
   )
@@ -137,9 +138,9 @@ interface LoadedVisitor {
   history: [event: string, firstAt: number, lastAt: number, count: number][] | null
 }
 
-const asksForKeysAlone = ({ identities, visitors, contacts }: Asked) =>
-  identities.length + visitors.length + contacts.length === 0
-const isEmpty = (asked: Asked) => asksForKeysAlone(asked) && asked.keys.length === 0
+/** Than keys. */
+const asksForMore = ({ identities, visitors, contacts }: Asked) =>
+  identities.length + visitors.length + contacts.length > 0
 
 function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
   for (const row of loaded.contacts ?? []) addContact(state, row)

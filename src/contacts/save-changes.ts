@@ -32,9 +32,7 @@ export type Saved = 'written' | 'elsewhere' | 'known key'
 /** The SQLSTATE of a dry run that would have been written. */
 export const DRY_RUN = 'SL003'
 
-/**
- * Throws the faults that `faultKind` sorts; a dry run that would have gone through throws DRY_RUN.
- */
+/** Throws the faults that `faultKind` sorts; a dry run that would have gone through throws DRY_RUN. */
 export async function saveChanges(sql: Sql, save: Save): Promise<Saved> {
   const records = recordsOf(save.state, save.changes)
   const [row] = await sql<[{ saved: boolean | null }]>`
