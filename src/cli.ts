@@ -101,8 +101,9 @@ async function migrateStores(config: Config): Promise<number> {
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-migrate' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   try {
-    await migrate(sql, clickhouse, createLogger({ level: config.logLevel, name: 'migrate' }), config.streamPartitions)
-    return 0
+    const log = createLogger({ level: config.logLevel, name: 'migrate' })
+    const count = await migrate(sql, clickhouse, log, config.streamPartitions)
+    return say(count === 0 ? 'Nothing to do' : `${count} applied`)
   } finally {
     await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
   }

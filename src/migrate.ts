@@ -35,9 +35,15 @@ const DEFAULT_PARTITIONS = 2
 /**
  * Applies what is missing, in one Postgres transaction: two migrators at once are safe, and a failure leaves
  * nothing half done there. ClickHouse has no transactions, so its files are written to be repeatable.
- * `partitions`: STREAM_PARTITIONS, if said. Throws MigrationError, or the database's own error.
+ * `partitions`: STREAM_PARTITIONS, if said. Resolves to how many files it applied. Throws
+ * MigrationError, or the database's own error.
  */
-export async function migrate(sql: Sql, clickhouse: ClickHouseClient, log: Logger, partitions?: number): Promise<void> {
+export async function migrate(
+  sql: Sql,
+  clickhouse: ClickHouseClient,
+  log: Logger,
+  partitions?: number,
+): Promise<number> {
   const files = await readFiles()
   // Committed by itself: were it undone with a failure below, the half of ClickHouse made until then would count as whole.
   await alone(sql, async (tx) => {
@@ -45,6 +51,7 @@ export async function migrate(sql: Sql, clickhouse: ClickHouseClient, log: Logge
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`
     if (await isEmpty(clickhouse)) await tx`delete from migrations where name like 'clickhouse/%'`
   })
+  let count = 0
   await alone(sql, async (tx) => {
     const numbered = [...files.postgres, ...files.clickhouse]
     await settleAccount(tx, numbered)
@@ -65,7 +72,9 @@ export async function migrate(sql: Sql, clickhouse: ClickHouseClient, log: Logge
       await record(tx, file, log)
     }
     await ensurePartitions(tx, partitions)
+    count = Object.values(files).flat().filter(changed).length
   })
+  return count
 }
 
 /** Every form that there ever was of a file's functions: one with other arguments would stay beside the new one. */
@@ -115,7 +124,7 @@ export async function readPartitions(sql: Sql | TransactionSql, expected?: numbe
   if (!row) throw new MigrationError('The number of partitions is not recorded: run `migrate` first.')
   if (expected !== undefined && expected !== row.partitions) {
     throw new MigrationError(
-      `STREAM_PARTITIONS is ${expected}, but the stream has ${row.partitions}: unset it, or run \`admin partitions set ${expected}\` first.`,
+      `STREAM_PARTITIONS is ${expected}, but the stream has ${row.partitions}: unset it, start, then run \`admin partitions set ${expected}\`.`,
     )
   }
   return row.partitions

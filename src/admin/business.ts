@@ -11,7 +11,7 @@ import {
   checkRateLimit,
   checkTimezone,
 } from './check-settings.ts'
-import { type Command, CommandError, type Option, UsageError, type Words } from './command.ts'
+import { type Command, CommandError, type Option, UsageError, type Words, tellDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { table } from './show-help.ts'
 
@@ -56,12 +56,13 @@ export const isNoBusiness = (error: unknown): boolean =>
   error instanceof CommandError && error.code === 'business_not_found'
 
 const SETTINGS: Record<string, Option> = {
-  'rate-limit': { value: 'N', help: 'Requests a minute (120)' },
-  currency: { value: 'CODE', help: 'Currency of amounts sent without one (USD)' },
+  'rate-limit': { value: 'N', help: 'Requests a minute' },
+  currency: { value: 'CODE', help: 'Currency of amounts sent without one' },
   country: { value: 'CODE', help: 'Two-letter country in which national phone numbers are read' },
-  timezone: { value: 'ZONE', help: 'IANA time zone (UTC)' },
-  origin: { value: 'ORIGIN', help: 'Browser origin that may call; repeat it for more, or "any" (any)', repeated: true },
+  timezone: { value: 'ZONE', help: 'IANA time zone' },
+  origin: { value: 'ORIGIN', help: 'Browser origin that may call; repeat it for more, or "any"', repeated: true },
 }
+const DEFAULTS = { 'rate-limit': '120', currency: 'USD', timezone: 'UTC', origin: 'any' }
 
 function readSettings(words: Words): BusinessSettings {
   const checks = {
@@ -86,7 +87,7 @@ function readSettings(words: Words): BusinessSettings {
 const create: Command = {
   name: 'business create',
   summary: 'Make a business',
-  options: { name: { value: 'NAME', help: 'What people call it' }, ...SETTINGS },
+  options: { name: { value: 'NAME', help: 'What people call it' }, ...tellDefaults(SETTINGS, DEFAULTS) },
   required: ['name'],
   async run(config, words) {
     const settings = { ...readSettings(words), name: checkName(words.text('name') ?? '') }
@@ -135,6 +136,8 @@ const remove: Command = {
   },
 }
 
+const HEADS = ['BUSINESS', 'STATE', 'RATE LIMIT', 'CURRENCY', 'COUNTRY', 'TIME ZONE', 'NAME']
+
 const list: Command = {
   name: 'business list',
   summary: 'Show every business',
@@ -165,7 +168,7 @@ const list: Command = {
       one.timezone,
       one.name,
     ])
-    return { json: { businesses }, text: lines.length ? table(lines) : 'There is no business yet' }
+    return { json: { businesses }, text: lines.length ? table([HEADS, ...lines]) : 'There is no business yet' }
   },
 }
 

@@ -10,6 +10,18 @@ export interface Option {
   repeated?: boolean
 }
 
+/** The options of what makes a thing, with what each is when it is left out. What changes a thing has no such defaults. */
+export function tellDefaults(
+  options: Record<string, Option>,
+  defaults: Record<string, string>,
+): Record<string, Option> {
+  const told = Object.entries(options).map(([name, option]) => {
+    const fallback = defaults[name]
+    return [name, fallback === undefined ? option : { ...option, help: `${option.help} (${fallback})` }] as const
+  })
+  return Object.fromEntries(told)
+}
+
 /** The words of one call, read and known to be allowed. */
 export interface Words {
   positional(index: number): string

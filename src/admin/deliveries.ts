@@ -15,7 +15,7 @@ import type { Config } from '../config.ts'
 import { table } from './show-help.ts'
 
 const MOST = 10_000
-const HEADS = ['DELIVERY', 'CREATED', 'STATE', 'TYPE', 'ATTEMPTS', 'NEXT', 'LAST REASON']
+const HEADS = ['DELIVERY', 'CREATED', 'DESTINATION', 'STATE', 'TYPE', 'EVENT', 'ATTEMPTS', 'NEXT', 'LAST REASON']
 
 const OF: Record<string, Option> = {
   business: { value: 'ID', help: 'Of this business alone' },
@@ -45,8 +45,10 @@ const list: Command = {
     const lines = deliveries.map((one) => [
       one.deliveryId,
       one.createdAt,
+      one.destinationName,
       one.state,
       one.type,
+      one.event,
       String(one.attempts),
       one.nextAttemptAt ?? '',
       one.lastError ?? '',

@@ -13,14 +13,14 @@ import {
   updateDestination,
 } from '../deliveries/destinations.ts'
 import { keepGoogleTokens } from '../deliveries/google-token.ts'
-import { openSecret, sealSecret } from '../deliveries/seal-secret.ts'
+import { USE_THE_SAME, openSecret, sealSecret } from '../deliveries/seal-secret.ts'
 import { sendConversion } from '../deliveries/send-conversion.ts'
 import { DESTINATION_KINDS, type Setup, readSetup, settingNames } from '../deliveries/settings.ts'
 import { CONVERSION_TYPES } from '../rules/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
 import { checkActive, checkId, checkName } from './check-settings.ts'
-import { type Command, CommandError, type Option, UsageError, type Words } from './command.ts'
+import { type Command, CommandError, type Option, UsageError, type Words, tellDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { explained, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
 import { table } from './show-help.ts'
@@ -29,10 +29,11 @@ const TEST_MS = 20_000
 
 const SETTINGS: Record<string, Option> = {
   name: { value: 'NAME', help: 'What people call it' },
-  types: { value: 'LIST', help: 'Conversions that it wants: of purchase, lead and booking (all; not for google)' },
+  types: { value: 'LIST', help: 'Conversions that it wants, of purchase, lead and booking; not for google' },
   set: { value: 'NAME=VALUE', help: 'A setting of its kind; repeat it for more', repeated: true },
-  'secret-file': { value: 'FILE', help: 'Its secret, or - for standard input (a webhook: made if left out)' },
+  'secret-file': { value: 'FILE', help: 'Its secret, or - for standard input' },
 }
+const DEFAULTS = { name: 'its kind', types: 'all', 'secret-file': 'of a webhook: made' }
 const SAME_KEY = 'Workers need the same SECRETS_KEY as this command, and are started with it.'
 const NOTES = DESTINATION_KINDS.map((kind) => `Settings of ${kind}: ${settingNames(kind).join(', ')}`).join('\n')
 
@@ -42,7 +43,7 @@ const add: Command = {
   options: {
     business: { value: 'ID', help: 'Whose conversions' },
     kind: { value: DESTINATION_KINDS.join('|'), help: 'What it is' },
-    ...SETTINGS,
+    ...tellDefaults(SETTINGS, DEFAULTS),
   },
   required: ['business', 'kind'],
   notes: `${NOTES}\n${SAME_KEY}`,
@@ -55,11 +56,11 @@ const add: Command = {
     const secret = given ?? { signingKey: made }
     const settings = readSettings(kind, {}, words)
     const id = newDestinationId()
-    const sealed = explained(() => sealSecret(secret, id, config.secretsKey))
     const name = checkName(words.text('name') ?? kind)
     const types = readTypes(kind, settings, words) ?? [...CONVERSION_TYPES]
     await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
+      const sealed = sealSecret(secret, id, await requireSecretsKey(sql, config))
       await addDestination(sql, { id, businessId, kind, name, types, settings, secret: sealed })
     })
     const shown = made === undefined ? '' : `. Its signing key, shown this once:\n${made}`
@@ -89,7 +90,7 @@ const update: Command = {
       const change = {
         ...(name !== undefined && { name: checkName(name) }),
         ...(active !== undefined && { active: checkActive(active) }),
-        ...(secret && { secret: explained(() => sealSecret(secret, found.id, config.secretsKey)) }),
+        ...(secret && { secret: sealSecret(secret, found.id, await requireSecretsKey(sql, config)) }),
       }
       // A person may have taken long over the secret: where somebody else was faster, settings are changed as those left them.
       let before: Destination = found
@@ -123,6 +124,8 @@ const remove: Command = {
   },
 }
 
+const HEADS = ['DESTINATION', 'KIND', 'STATE', 'TYPES', 'SETTINGS', 'NAME']
+
 const list: Command = {
   name: 'destination list',
   summary: 'Show destinations, without their secrets',
@@ -144,7 +147,7 @@ const list: Command = {
       JSON.stringify(one.settings),
       one.name,
     ])
-    return { json: { destinations }, text: lines.length ? table(lines) : 'There is no destination yet' }
+    return { json: { destinations }, text: lines.length ? table([HEADS, ...lines]) : 'There is no destination yet' }
   },
 }
 
@@ -186,6 +189,16 @@ async function requireDestination(sql: Sql, id: string): Promise<Destination & {
   const found = await findDestination(sql, id)
   if (!found) throw new CommandError('destination_not_found', `There is no destination ${id}`)
   return found
+}
+
+/** Only where nothing is sealed yet is any new key a right one. */
+async function requireSecretsKey(sql: Sql, { secretsKey }: Config): Promise<string> {
+  if (secretsKey !== undefined) return secretsKey
+  const isFirst = (await listDestinations(sql)).length === 0
+  const remedy = isFirst
+    ? 'make one with `openssl rand -hex 32`, and start Sluice and run this with the same one'
+    : USE_THE_SAME
+  throw new CommandError('secrets_key', `SECRETS_KEY is not set: ${remedy}`)
 }
 
 /** 256 random bits. */

@@ -99,6 +99,8 @@ const revoke: Command = {
   },
 }
 
+const HEADS = ['KEY', 'KIND', 'ENDS WITH', 'STATE', 'BUSINESS']
+
 const list: Command = {
   name: 'key list',
   summary: 'Show keys by their last four characters',
@@ -127,7 +129,7 @@ const list: Command = {
       key.revokedAt ? `revoked ${key.revokedAt}` : 'active',
       key.businessId,
     ])
-    return { json: { keys }, text: lines.length ? table(lines) : 'There is no key yet' }
+    return { json: { keys }, text: lines.length ? table([HEADS, ...lines]) : 'There is no key yet' }
   },
 }
 

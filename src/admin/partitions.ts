@@ -13,10 +13,12 @@ import { table } from './show-help.ts'
 import { untilStopped } from './until-stopped.ts'
 
 const NOTES = `While it runs, batches are answered with 503 (nothing was recorded; Retry-After tells when to try again) until
-the requests that wait are applied. Then live requests are held for a moment; after a second they are answered so, too.
+the requests that wait are applied. Then live is closed for a moment, --live-pause at most: a live request is held for a second, then answered so, too.
 Where workers are always behind by more than a quarter of --live-pause, make it longer.
 Workers have to be running unless nothing waits. Stopped half-way, by whatever, everything goes on with the number there
 was; run it again. Processes that are started with STREAM_PARTITIONS refuse another number: set the new one, or unset it.`
+
+const HEADS = ['PARTITION', 'POSITION', 'WORKER']
 
 const show: Command = {
   name: 'partitions show',
@@ -36,7 +38,7 @@ const show: Command = {
     const rows = lanes.map(({ partition, position, worker }) => [partition, position ?? '', worker ?? 'no worker'])
     return {
       json: { partitions, change: change ? { to: change.to, closed: [...road.closed] } : null, lanes },
-      text: `${partitions} of each kind${changing}\n${table(rows)}`,
+      text: `${partitions} of each kind${changing}\n${table([HEADS, ...rows])}`,
     }
   },
 }
@@ -47,7 +49,7 @@ const set: Command = {
   positionals: ['N'],
   options: {
     timeout: { value: 'SECONDS', help: 'Give up after so long, with everything as it was (600)' },
-    'live-pause': { value: 'SECONDS', help: 'Keep live requests waiting for so long at most (2)' },
+    'live-pause': { value: 'SECONDS', help: 'Keep live closed for so long at a time at most (2)' },
   },
   notes: NOTES,
   async run(config, words) {

@@ -46,7 +46,7 @@ export async function readSecret(kind: DestinationKind, words: Words): Promise<o
   const word = (await readWhole(file)).trim()
   const name = SINGLE[kind]
   const secret = name === undefined ? readParts(word) : { [name]: word }
-  return explained(() => checkSecret(kind, secret))
+  return explained(() => checkSecret(kind, secret), '--secret-file: ')
 }
 
 async function readWhole(file: string): Promise<string> {
@@ -76,14 +76,15 @@ export function readSettings(kind: DestinationKind, before: object, words: Words
   for (const typed of words.texts('set')) {
     const [, path = '', value = ''] = /^([\w.]+)=(.*)$/s.exec(typed) ?? []
     if (!settingNames(kind).includes(path)) {
-      throw new UsageError(`--set must name one of ${settingNames(kind).join(', ')}, and a value after =`)
+      const names = settingNames(kind).join(', ')
+      throw new UsageError(`--set must name one of ${names}, and a value after =${path && `, not "${path}"`}`)
     }
     const [name = '', part] = path.split('.')
     if (part === undefined) put(settings, name, value)
     else put((settings[name] ??= {}) as Record<string, unknown>, part, value)
   }
   const converted = convertSettings(kind, settings)
-  explained(() => checkSettings(kind, converted))
+  explained(() => checkSettings(kind, converted), '--set: ')
   return converted as Record<string, unknown>
 }
 
@@ -92,12 +93,12 @@ function put(settings: Record<string, unknown>, name: string, value: string): vo
   else settings[name] = value.trim()
 }
 
-/** What cannot be used was typed so. */
-export function explained<Result>(read: () => Result): Result {
+/** What cannot be used was typed so: where, `at` tells. */
+export function explained<Result>(read: () => Result, at = ''): Result {
   try {
     return read()
   } catch (error) {
-    if (error instanceof SettingsError) throw new UsageError(error.message)
+    if (error instanceof SettingsError) throw new UsageError(at + error.message)
     if (error instanceof SealError) throw new CommandError('secrets_key', error.message)
     throw error
   }

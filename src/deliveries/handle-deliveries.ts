@@ -9,6 +9,7 @@ export interface Delivery {
   id: string
   businessId: string
   destinationId: string
+  destinationName: string
   contactId: string
   eventId: string
   event: string
@@ -34,11 +35,13 @@ export type Chosen = Of & { id: string | null }
 /** Oldest first. */
 export async function listDeliveries(sql: Sql, { state, ...of }: Shown, limit: number): Promise<Delivery[]> {
   return sql<Delivery[]>`
-    select id, business_id as "businessId", destination_id as "destinationId", contact_id as "contactId",
+    select id, business_id as "businessId", destination_id as "destinationId",
+      (select name from destinations o where o.business_id = d.business_id and o.id = d.destination_id) as "destinationName",
+      contact_id as "contactId",
       event_id as "eventId", event, type, state, attempts,
       case when state = 'queued' then next_attempt_at end as "nextAttemptAt", last_error as "lastError",
       created_at as "createdAt", settled_at as "settledAt"
-    from deliveries where ${matches(sql, of)} and ${state === null ? sql`true` : sql`state = ${state}`}
+    from deliveries d where ${matches(sql, of)} and ${state === null ? sql`true` : sql`state = ${state}`}
     order by created_at, id limit ${limit}`
 }
 

@@ -1,6 +1,10 @@
 /** Secrets of destinations at rest: AES-256-GCM under SECRETS_KEY, which is never stored. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
+/** What helps once there are sealed secrets: another key would open none of them. */
+export const USE_THE_SAME =
+  'use the one that Sluice was started with. Where it is lost, start Sluice with another, and give each secret again: destination update ID --secret-file'
+
 const VERSION = 'v1'
 const IV_BYTES = 12
 const TAG_BYTES = 16
@@ -10,8 +14,8 @@ export class SealError extends Error {
   override name = 'SealError'
 }
 
-/** `owner` is the id of the destination: moved to another, it cannot be opened. Throws SealError. */
-export function sealSecret(secret: object, owner: string, secretsKey: string | undefined): string {
+/** `owner` is the id of the destination: moved to another, it cannot be opened. */
+export function sealSecret(secret: object, owner: string, secretsKey: string): string {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', keyOf(secretsKey), iv).setAAD(Buffer.from(owner))
   const sealed = Buffer.concat([cipher.update(JSON.stringify(secret), 'utf8'), cipher.final(), cipher.getAuthTag()])
@@ -20,6 +24,7 @@ export function sealSecret(secret: object, owner: string, secretsKey: string | u
 
 /** Throws SealError. */
 export function openSecret(sealed: string, owner: string, secretsKey: string | undefined): object {
+  if (secretsKey === undefined) throw new SealError(`SECRETS_KEY is not set: ${USE_THE_SAME}`)
   const key = keyOf(secretsKey)
   const [, iv = '', text = ''] = sealed.split('.')
   const bytes = Buffer.from(text, 'base64url')
@@ -29,14 +34,8 @@ export function openSecret(sealed: string, owner: string, secretsKey: string | u
     const opened = Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()])
     return JSON.parse(opened.toString('utf8')) as object
   } catch {
-    throw new SealError('SECRETS_KEY is another one than the secret was sealed with')
+    throw new SealError(`SECRETS_KEY is another one than the secret was sealed with: ${USE_THE_SAME}`)
   }
 }
 
-const UNSET =
-  'SECRETS_KEY is not set: make one with `openssl rand -hex 32`, and start Sluice and run this with the same one'
-
-function keyOf(secretsKey: string | undefined): Buffer {
-  if (secretsKey === undefined) throw new SealError(UNSET)
-  return Buffer.from(secretsKey, 'hex')
-}
+const keyOf = (secretsKey: string): Buffer => Buffer.from(secretsKey, 'hex')

@@ -145,7 +145,8 @@ function check(schema: TObject, given: object): object {
   if (!fault) return candidate as object
   const name = fault.path.slice(1).replaceAll('/', '.')
   const expected: unknown = fault.schema['expected']
-  throw new SettingsError(
-    `${name} must be ${typeof expected === 'string' ? expected : 'left out: there is no such setting'}`,
-  )
+  const wanted = typeof expected === 'string' ? expected : undefined
+  if (fault.value === undefined)
+    throw new SettingsError(`${name} is missing${wanted === undefined ? '' : ` (${wanted})`}`)
+  throw new SettingsError(`${name} must be ${wanted ?? 'left out: there is no such setting'}`)
 }

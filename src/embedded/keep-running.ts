@@ -1,7 +1,6 @@
 /** One process that has to be there: whenever it ends it is started again. */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../log.ts'
 import { tellsOfFullDisk } from '../stores/full-disk.ts'
 import type { RunningEngine } from './engine-setup.ts'
 
@@ -9,7 +8,8 @@ export interface Keeping {
   name: string
   /** Where an engine has its data. */
   folder?: string
-  log: Logger
+  /** Told of each end; the facts say which engine, and its last words. */
+  log: { error(facts: object, message: string): void }
   start(): Promise<RunningEngine>
 }
 
@@ -32,7 +32,7 @@ export async function keepRunning(keeping: Keeping): Promise<Kept> {
       const lastWords = await engine.exited
       if (stopping.signal.aborted) return
       failures = performance.now() - started > STEADY_MS ? 1 : failures + 1
-      await tell(keeping, { lastWords }, 'engine ended; starting it again')
+      await tell(keeping, { lastWords }, 'ended; starting it again')
       engine = await startAgain(keeping, failures, stopping.signal)
       if (stopping.signal.aborted) return await engine.stop()
     }
@@ -56,7 +56,7 @@ async function startAgain(keeping: Keeping, failures: number, signal: AbortSigna
     try {
       return await keeping.start()
     } catch (error) {
-      await tell(keeping, { err: error }, 'engine does not start; trying again')
+      await tell(keeping, { err: error }, 'does not start; trying again')
     }
   }
 }

@@ -10,13 +10,14 @@ import { createLogger, type Logger } from '../log.ts'
 import { migrate } from '../migrate.ts'
 import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
+import { explainTakenPort } from '../taken-port.ts'
 import { calmRuntime } from './calm-runtime.ts'
 import { type DemoKeys, ensureDemo } from './demo-business.ts'
 import type { RunningEngine } from './engine-setup.ts'
 import { type Engines, startEngines } from './engines.ts'
 import { keepRunning } from './keep-running.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from './run-engine.ts'
-import { farewell, greet } from './tell-operator.ts'
+import { complainOf, farewell, greet } from './tell-operator.ts'
 
 const READY_MS = 60_000
 
@@ -36,7 +37,7 @@ export async function supervise(config: Config, stopped: Promise<unknown>): Prom
     const engines = await startEngines(config.dataDir, { log, only: missingUrls(config), ready })
     down.unshift(() => engines.stop())
     const demo = await prepareStores(config, log)
-    const url = await startServices(config, log, down)
+    const url = await startServices(config, down)
     greet({ url, config, engines: describeEngines(config, engines), demo })
     await stopped
     farewell()
@@ -61,7 +62,7 @@ async function prepareStores(config: Config, log: Logger): Promise<DemoKeys | un
 }
 
 /** Resolves to the front door's address once it is ready, which includes the workers. */
-async function startServices(config: Config, log: Logger, down: (() => Promise<void>)[]): Promise<string> {
+async function startServices(config: Config, down: (() => Promise<void>)[]): Promise<string> {
   const port = String(config.port || (await freePort()))
   const healthPort = String(config.workerMetricsPort || (await freePort()))
   const url = `http://${reachableHost(config.host)}:${port}`
@@ -75,7 +76,11 @@ async function startServices(config: Config, log: Logger, down: (() => Promise<v
     { name: 'front-door', command: 'serve', url, environment: { PORT: port } },
   ]
   for (const service of services) {
-    const kept = await keepRunning({ name: service.name, log, start: () => startService(service, config) })
+    const kept = await keepRunning({
+      name: service.name,
+      log: complainOf(service.name, config),
+      start: () => startService(service, config),
+    })
     down.unshift(() => kept.stop())
   }
   await untilOk(`${url}/readyz`)
@@ -88,10 +93,7 @@ async function refuseTakenPort(host: string, port: number): Promise<void> {
   try {
     await once(probe.listen(port, host), 'listening')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const remedy =
-      code === 'EADDRINUSE' ? 'set PORT to a free one' : `set PORT and HOST (${host}) to what this machine has`
-    throw new Error(`PORT ${port} cannot be had (${code ?? message}): ${remedy}.`, { cause: error })
+    throw explainTakenPort(error, host, port)
   } finally {
     probe.close()
   }

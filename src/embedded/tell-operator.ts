@@ -1,5 +1,5 @@
 /** What `start` says on the terminal: little, and the keys on the first start alone. */
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { type Config, enginesFile } from '../config.ts'
 import { type DemoKeys, demoKeysFile } from './demo-business.ts'
 
@@ -12,7 +12,6 @@ export interface Greeting {
 }
 
 export function greet({ url, config, engines, demo }: Greeting): void {
-  const here = (path: string) => (relative('', path).startsWith('..') ? path : relative('', path))
   say(`Sluice runs at ${url}\n`)
   const rows = [
     ['API', `${url}/openapi`],
@@ -23,6 +22,9 @@ export function greet({ url, config, engines, demo }: Greeting): void {
   if (demo) say(`\n${introduce(url, demo, here(demoKeysFile(config.dataDir)))}`)
   say('\nCtrl-C stops it all.')
 }
+
+/** As seen from where the operator is, unless it is elsewhere. */
+const here = (path: string): string => (relative('', path).startsWith('..') ? path : relative('', path))
 
 const introduce = (
   url: string,
@@ -39,6 +41,12 @@ Record an event:
     -H 'Authorization: Bearer ${demo.secretKey}' \\
     -H 'Content-Type: application/json' \\
     -d '{"event":"purchase","identity":{"email":"ada@example.com"},"value":49.9,"currency":"USD"}'`
+
+/** Our own processes log lines of JSON, which would be unreadable within another: their file is named. */
+export function complainOf(name: string, { dataDir }: Config): { error(facts: object, message: string): void } {
+  const file = here(join(dataDir, `${name}.log`))
+  return { error: (_facts, message) => void process.stderr.write(`${name} ${message}. Its log: ${file}\n`) }
+}
 
 export function farewell(): void {
   say('\nStopping: the front door, the workers, then the engines.')

@@ -100,14 +100,14 @@ function explain(errors: Iterable<ValueError>): Issue[] {
   return [...issues.values()]
 }
 
-/** What a schema wants, in words. */
+/** What a schema wants, in words; a pattern's are its description. */
 function describe(schema: TSchema): string {
   if (schema.anyOf !== undefined) return (schema.anyOf as TSchema[]).map(describe).join(' or ')
   if (schema.const !== undefined) return `"${schema.const}"`
   const { minLength = 0, maxLength, minItems = 0, maxItems } = schema as Record<string, number>
   switch (schema['type']) {
     case 'string':
-      if (typeof schema['pattern'] === 'string') return `text of the form ${schema['pattern']}`
+      if (typeof schema['pattern'] === 'string') return String(schema.description)
       if (maxLength === undefined) return 'a string'
       return minLength > 0
         ? `a string of ${minLength} to ${maxLength} characters`

@@ -118,7 +118,11 @@ export const IdentifySchema = Type.Object({
     ...ageMs,
     description: 'Of a page that tells late: how many milliseconds ago, by its own clock.',
   }),
-  businessId,
+  businessId: Type.Optional({
+    ...businessId,
+    description:
+      'Without a key: names the business, and is required. With one: must be the business that it belongs to.',
+  }),
 })
 
 const word = optionalText(512, 'As the address said.')
@@ -135,7 +139,7 @@ export const TouchSchema = Type.Object({
 /** Of the visitor, in a call from a page. */
 export const browserVisitorId = Type.String({
   pattern: '^[0-9a-f]{32}$',
-  description: 'The id that the browser script made: 32 hexadecimal digits.',
+  description: '32 lower-case hexadecimal digits, as the browser script makes them',
   examples: ['5f0c6d1be2a94f37a3d8c4b9e17f2a60'],
 })
 

@@ -1,7 +1,8 @@
 /** The one file that knows on what it runs: Bun, Deno or Node. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serve as listen } from 'srvx'
+import { type Server, type ServerOptions, serve as listen } from 'srvx'
 import { type Running, countRunning } from '../count-running.ts'
+import { explainTakenPort } from '../taken-port.ts'
 
 export interface Listening {
   url: string
@@ -48,7 +49,7 @@ export async function serve(
       running.end()
     }
   }
-  const server = listen({
+  const server = await open({
     fetch: answerCall,
     port,
     hostname: host,
@@ -65,7 +66,6 @@ export async function serve(
       connectionsCheckingInterval: 2000,
     },
   })
-  await server.ready()
   return {
     url: (server.url ?? `http://${host}:${port}`).replace(/\/$/, ''),
     async close(deadlineMs) {
@@ -75,6 +75,14 @@ export async function serve(
       await within(deadlineMs, Promise.race([ended, untilAnswered(running)]))
       await within(CUT_MS, server.close(true))
     },
+  }
+}
+
+async function open(options: ServerOptions & { hostname: string; port: number }): Promise<Server> {
+  try {
+    return await listen(options).ready()
+  } catch (error) {
+    throw explainTakenPort(error, options.hostname, options.port)
   }
 }
 

@@ -276,7 +276,7 @@ describe('a conversion', () => {
     stop = new AbortController()
     await makeDue(stack.sql, businessId)
     start({ config: { ...config, secretsKey: undefined } })
-    await untilHeld('SECRETS_KEY is not set: make one')
+    await untilHeld('SECRETS_KEY is not set: use the one that Sluice was started with')
     stop.abort()
     await Promise.all(running)
     stop = new AbortController()

@@ -72,7 +72,7 @@ describe('businesses', () => {
     })
     await admin(`business update ${businessId} --origin any`)
     expect(await find()).toMatchObject({ origins: [], currency: 'EUR' })
-    expect((await admin('business list')).out).toContain('Shop of Zoë')
+    expect((await admin('business list')).out).toMatch(/^ {2}BUSINESS +STATE [^]*Shop of Zoë/)
   })
 
   test.each([
@@ -138,6 +138,7 @@ describe('keys', () => {
     expect(await stored(key)).toMatchObject([{ id: keyId, business_id: businessId, kind, hint: key.slice(-4) }])
     const { out } = await admin(`key list --business ${businessId} --json`)
     expect(out).not.toContain(key)
+    expect((await admin(`key list --business ${businessId}`)).out).toMatch(/^ {2}KEY +KIND +ENDS WITH /)
     expect((JSON.parse(out) as Listed).keys).toMatchObject([{ keyId, hint: key.slice(-4), kind, revokedAt: null }])
   })
 
@@ -294,6 +295,11 @@ test('a dead letter is replayed to the workers, once', async () => {
 })
 
 describe('help and faults', () => {
+  test('what makes a business tells defaults, what changes one has none', async () => {
+    expect((await admin('business create --help')).out).toContain('Requests a minute (120)')
+    expect((await admin('business update --help')).out).not.toMatch(/\((120|USD|UTC|any)\)/)
+  })
+
   test.each(['', 'business', 'key', 'dead-letters'])('admin %s --help lists commands', async (group) => {
     const { exitCode, out } = await admin(`${group} --help`)
     expect([exitCode, out.includes('Commands:')]).toEqual([0, true])

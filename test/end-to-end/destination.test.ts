@@ -29,6 +29,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'meta'), `${SECRETS.meta.accessToken}\n`)
   await writeFile(join(folder, 'google'), JSON.stringify(SECRETS.google))
   await writeFile(join(folder, 'short'), 'short')
+  await writeFile(join(folder, 'part'), JSON.stringify({ ...SECRETS.google, developerToken: undefined }))
   await writeFile(join(folder, 'key'), 'whsec_of_a_file_of_its_own')
   await writeFile(join(folder, 'broken'), `{"developerToken": "${SECRETS.google.clientSecret}"`)
 })
@@ -214,20 +215,33 @@ describe('a destination', () => {
     ],
     [
       ['--kind', 'webhook', '--set', 'url=https://x.io', '--secret-file', 'SHORT'],
-      'signingKey must be a key of 16 to 256 characters',
+      '--secret-file: signingKey must be a key of 16 to 256 characters',
     ],
     [
       ['--kind', 'google', '--set', 'customerId=1', '--secret-file', 'BROKEN'],
       '--secret-file must hold {"developerToken"',
     ],
-    [['--kind', 'webhook'], 'url must be an http or https address'],
-    [['--kind', 'webhook', '--set', 'site=https://x.io'], '--set must name one of url, all'],
+    [['--kind', 'webhook'], '--set: url is missing (an http or https address'],
+    [['--kind', 'webhook', '--set', 'url=x.io'], '--set: url must be an http or https address'],
+    [
+      ['--kind', 'google', '--set', 'customerId=1', '--set', 'conversionActions.lead=5', '--secret-file', 'PART'],
+      '--secret-file: developerToken is missing (the developer token)',
+    ],
+    [
+      ['--kind', 'webhook', '--set', 'site=https://x.io'],
+      '--set must name one of url, all, and a value after =, not "site"',
+    ],
+    [['--kind', 'webhook', '--set', 'all'], '--set must name one of url, all, and a value after ='],
     [
       ['--kind', 'webhook', '--set', 'url=https://x.io', '--types', 'lead,refund'],
       '--types must be a list of purchase, lead, booking',
     ],
   ])('is refused when it is typed wrongly: %j', async (words, message) => {
-    const files: Record<string, string> = { SHORT: join(folder, 'short'), BROKEN: join(folder, 'broken') }
+    const files: Record<string, string> = {
+      SHORT: join(folder, 'short'),
+      BROKEN: join(folder, 'broken'),
+      PART: join(folder, 'part'),
+    }
     const typed = words.map((word) => files[word] ?? word)
     expect(await admin('destination', 'add', '--business', businessId, ...typed)).toMatchObject({
       exitCode: 2,
@@ -238,8 +252,20 @@ describe('a destination', () => {
 
   it('needs SECRETS_KEY, and a business', async () => {
     const words = ['destination', 'add', '--kind', 'webhook', '--set', 'url=https://x.io', '--business']
+    await stack.sql`delete from destinations`
     const without = await runAdminQuietly([...words, businessId], { ...config, secretsKey: undefined })
     expect([without.exitCode, without.err]).toEqual([1, expect.stringMatching(/^SECRETS_KEY is not set: make one/)])
+    const id = await add('webhook', '--set', 'url=https://x.io', ...secretFile('key'))
+    const other = { ...config, secretsKey: undefined }
+    for (const again of [
+      [...words, businessId],
+      ['destination', 'update', id, ...secretFile('key')],
+      ['destination', 'test', id],
+    ])
+      expect(await runAdminQuietly(again, other)).toMatchObject({
+        exitCode: 1,
+        err: expect.stringMatching(/^SECRETS_KEY is not set: use the one that Sluice was started with/) as string,
+      })
     expect(await admin(...words, crypto.randomUUID())).toMatchObject({ error: { code: 'business_not_found' } })
   })
 
@@ -280,16 +306,18 @@ describe('a destination', () => {
 
 describe('deliveries', () => {
   it('are listed, tried again and dropped: those given up, or the one that is named', async () => {
-    const id = await add('webhook', '--set', 'url=https://crm.example/in', '--set', 'all=true')
+    const id = await add('webhook', '--set', 'url=https://crm.example/in', '--set', 'all=true', '--name', 'CRM')
     await buy()
     await buy()
     await buy()
     const shown = (await admin('deliveries', 'list', '--destination', id))['deliveries'] as { deliveryId: string }[]
     expect(shown).toMatchObject([
-      { state: 'queued', type: 'purchase', attempts: 0, lastError: null, settledAt: null },
+      { state: 'queued', type: 'purchase', attempts: 0, lastError: null, settledAt: null, destinationName: 'CRM' },
       {},
       {},
     ])
+    const { out } = await runAdminQuietly(['deliveries', 'list', '--destination', id], config)
+    expect(out).toMatch(/^ {2}DELIVERY .* DESTINATION +STATE +TYPE +EVENT .*\n.* CRM +queued +purchase +purchase /)
     const cut = async (limit: string) => {
       const { deliveries, truncated } = await admin('deliveries', 'list', '--destination', id, '--limit', limit)
       return [(deliveries as object[] | undefined)?.length, truncated]
@@ -347,7 +375,10 @@ it('tells how', async () => {
     const { exitCode, out } = await runAdminQuietly([...name.split(' '), '--help'], config)
     expect([exitCode, out]).toEqual([0, expect.stringContaining(`Usage: admin ${name}`)])
   }
+  const changing = await runAdminQuietly(['destination', 'update', '--help'], config)
+  expect(changing.out).not.toMatch(/\((all|its kind|of a webhook: made)\)/)
   const { out } = await runAdminQuietly(['destination', 'add', '--help'], config)
+  expect(out).toMatch(/--types LIST .*\(all\)\n/)
   expect(out).toContain(
     'Settings of google: customerId, loginCustomerId, conversionActions.purchase, conversionActions.lead, conversionActions.booking, consent, baseUrl, tokenUrl, apiVersion',
   )

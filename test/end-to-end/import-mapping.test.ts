@@ -122,11 +122,23 @@ describe('mapping', () => {
     ['2024-06-01 12:00:00 UTC', 'UTC', '2024-06-01T12:00:00Z'],
     ['2024-06-01 12:00', 'Asia/Jerusalem', '2024-06-01T09:00:00Z'],
     ['2024-01-01', 'Asia/Jerusalem', '2023-12-31T22:00:00Z'],
+    ['2024-03-31 01:59:59', 'Europe/Berlin', '2024-03-31T00:59:59Z'],
+    ['2024-03-31 03:00', 'Europe/Berlin', '2024-03-31T01:00:00Z'],
+    ['2024-10-27 02:30', 'Europe/Berlin', '2024-10-27T00:30:00Z'],
+    ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00Z'],
     ['1717236000000', 'Asia/Jerusalem', 1_717_236_000_000],
     ['next week', 'UTC', 'next week'],
   ])('the time %s in %s is sent as %s', (date, timezone, expected) => {
     expect(map(['occurredAt=date'], [], { date }, timezone)).toEqual({ occurredAt: expected })
   })
+
+  test.each(['2024-03-31 02:00', '2024-03-31T02:59:59.999'])(
+    'the time %s, which Berlin skipped, is refused',
+    (date) => {
+      const fault = `occurredAt: "${date}" does not exist in Europe/Berlin: the clocks were put forward`
+      expect(map(['occurredAt=date'], [], { date }, 'Europe/Berlin')).toEqual({ fault })
+    },
+  )
 
   test('JSON keeps its types, and reaches into objects', () => {
     const row = { user: { id: 42, email: null }, at: 1_717_236_000_000, total: 12.5, 'a.b': 1 }
@@ -163,6 +175,30 @@ describe('mapping', () => {
     [['traits.a:date=mail', 'email=mail'], ['event=x'], 'no field "traits.a:date"'],
   ])('%j with %j is refused: %s', (maps, sets, message) => {
     expect(() => checkMapping(readMapping(maps, sets, 'UTC'), ['mail', 'id'])).toThrow(message)
+  })
+})
+
+describe('a mapping', () => {
+  const check = (maps: string[], sets: string[], columns: string[] | null) => () =>
+    checkMapping(readMapping(maps, sets, 'UTC'), columns)
+
+  test('of JSON lines names the event and the person, as soon as anything is mapped', () => {
+    expect(check(['value=total'], [], null)).toThrow(
+      /^The events need a name: .* only what is mapped is taken of a line$/,
+    )
+    expect(check(['value=total'], ['event=x'], null)).toThrow(/^The events need a person, .* only what is mapped/)
+    expect(check(['email=mail'], ['event=x'], null)).not.toThrow()
+    expect(check([], ['value=5'], null)).not.toThrow()
+    expect(check([], [], null)).not.toThrow()
+  })
+
+  test.each([
+    ['email;when', ';'],
+    ['email|when', '|'],
+    ['email\twhen', '\\t'],
+  ])('of a file that has another delimiter says so: %j', (column, delimiter) => {
+    expect(check(['email=email'], ['event=x'], [column])).toThrow(`--delimiter '${delimiter}'`)
+    expect(check(['email=email'], ['event=x'], [column, 'b'])).not.toThrow('--delimiter')
   })
 })
 

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
+import { json, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
@@ -107,7 +107,10 @@ async function runImport(...options: string[]): Promise<{ exitCode: number; summ
 function launchImport(...options: string[]): ChildProcess {
   const { argv, environment } = describeRun(options)
   const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
-  return spawn(process.execPath, [cli, 'admin', ...argv], { env: { ...process.env, ...environment }, stdio: 'ignore' })
+  return spawn(process.execPath, [cli, 'admin', ...argv], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
 }
 
 const ALL_NEW = { received: ROWS, recorded: ROWS, deduped: 0, failed: 0 }
@@ -166,7 +169,12 @@ test('gives up on a service that is away, and goes on where it stopped', async (
   expect(recorded.size).toBe(1_000)
   interrupt = () => false
   requests = 0
-  expect((await runImport('--parallel', '1')).summary).toMatchObject(ALL_NEW)
+  const { argv, environment } = describeRun(['--parallel', '1'])
+  const { out } = await runAdminQuietly(
+    argv.filter((word) => word !== '--json'),
+    readConfig(environment),
+  )
+  expect(out).toBe(`In all, with what was done before: ${ROWS} rows: ${ROWS} recorded, 0 known already, 0 failed\n`)
   expect([requests, recorded.size]).toEqual([3, ROWS])
 })
 
@@ -186,6 +194,35 @@ test('a run that is killed is gone on with', async () => {
   requests = 3
   expect((await runImport('--parallel', '1')).summary).toMatchObject(ALL_NEW)
   expect([requests, recorded.size]).toEqual([6, ROWS])
+})
+
+test('a run that is stopped by Ctrl-C says where, and is gone on with', async () => {
+  const child = launchImport('--parallel', '1')
+  const told = text(child.stdout!)
+  interrupt = (_response, number) => number === 3 && child.kill('SIGINT')
+  const [exitCode] = (await once(child, 'exit')) as [number]
+  const message = 'Stopped after row 1000. Run the same command again to go on'
+  expect([exitCode, JSON.parse(await told)]).toEqual([1, { error: { code: 'stopped', message } }])
+  interrupt = () => false
+  expect((await runImport('--parallel', '1')).summary).toMatchObject(ALL_NEW)
+})
+
+test('stops at the first row when the key is of another business', async () => {
+  const error = 'businessId: the API key belongs to another business.'
+  interrupt = (response, _number, events) => {
+    const failures = events.map((_, index) => ({ index, error }))
+    return reply(response, 200, { data: { received: events.length, recorded: 0, failed: events.length, failures } })
+  }
+  for (const options of [['--batch-size', '5'], ['--allow-failures']]) {
+    const { exitCode, summary } = await runImport(...options)
+    expect([exitCode, summary.error]).toEqual([
+      1,
+      {
+        code: 'refused',
+        message: `The key belongs to another business: give a secret key of the business ${BUSINESS} by --key or SLUICE_API_KEY`,
+      },
+    ])
+  }
 })
 
 test('stops at once when the key is refused', async () => {

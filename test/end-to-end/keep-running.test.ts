@@ -60,6 +60,6 @@ it('starts it again ever slower, says that its disk is full, and has it back onc
 it('calls no other end a full disk', async () => {
   const { kept, lines } = await keep('other', 'out of memory')
   await vi.waitUntil(() => lines.length > 0, { timeout: 20_000 })
-  expect(lines[0]).toMatchObject({ msg: 'engine ended; starting it again', lastWords: 'out of memory' })
+  expect(lines[0]).toMatchObject({ msg: 'ended; starting it again', lastWords: 'out of memory' })
   await kept.stop()
 })

@@ -32,3 +32,12 @@ it('closes in good time under callers that keep their connections busy, and cuts
   expect(answered.size).toBeGreaterThan(10)
   agent.destroy()
 })
+
+it('says of a port that another program has what to do', async () => {
+  const other = await serve(async () => new Response(), OPTIONS)
+  const port = Number(new URL(other.url).port)
+  await expect(serve(async () => new Response(), { ...OPTIONS, port })).rejects.toThrow(
+    `PORT ${port} cannot be had (EADDRINUSE): set PORT to a free one.`,
+  )
+  await other.close(0)
+})

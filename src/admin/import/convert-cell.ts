@@ -41,18 +41,24 @@ function readBoolean(text: string): Converted {
   return { fault: `"${text}" is neither true nor false` }
 }
 
+const DAY_LENGTH = 'YYYY-MM-DD'.length
 const LOCAL = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?)?$/i
 
 /**
  * Epoch milliseconds as digits, ISO 8601 (also with the space that databases print), and dates without an offset in the
- * chosen zone. Anything else is left to the service, which refuses what is no time.
+ * chosen zone, of two such instants the earlier. Anything else is left to the service, which refuses what is no time.
  */
 function readTime(text: string, timezone: string): Converted {
   if (/^-?\d{9,}$/.test(text)) return { value: Number(text) }
   const iso = text.replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:)/, '$1T').replace(/ (?=([+-]\d\d(:?\d\d)?|Z|UTC)$)/i, '')
   if (timezone === 'UTC' || !LOCAL.test(iso)) return { value: iso.replace(/UTC$/i, 'Z') }
   try {
-    return { value: Temporal.PlainDateTime.from(iso).toZonedDateTime(timezone).toInstant().toString() }
+    const local = Temporal.PlainDateTime.from(iso)
+    const zoned = local.toZonedDateTime(timezone)
+    // A day may begin later than at midnight; a time that the clocks have skipped is none.
+    if (iso.length > DAY_LENGTH && !zoned.toPlainDateTime().equals(local))
+      return { fault: `"${text}" does not exist in ${timezone}: the clocks were put forward` }
+    return { value: zoned.toInstant().toString() }
   } catch {
     return { fault: `"${text}" is no date` }
   }

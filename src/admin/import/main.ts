@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts'
 import { checkId, checkTimezone, checkWhole } from '../check-settings.ts'
 import { Sluice } from '../../sdk/node/sluice.ts'
 import { type Command, type Report, UsageError, type Words } from '../command.ts'
+import { untilStopped } from '../until-stopped.ts'
 import { findKey } from './find-key.ts'
 import { checkMapping, readMapping } from './map-row.ts'
 import { surveyRows } from './number-rows.ts'
@@ -25,7 +26,8 @@ const DRY_RUN_EVENTS = 5
 const NOTES = `Fields: event, occurredAt, type, value, currency, tags, idempotencyKey,
   email, phone, platformCustomerId (or identity.email, …), traits.NAME, properties.NAME,
   and NAME:number or NAME:boolean for a trait or property that is no text.
-  An NDJSON file whose lines are events already needs no --map; a nested key is written user.email.
+  An NDJSON file whose lines are events already needs no --map; with any, only what is mapped is taken.
+  A nested key is written user.email.
 Key: --key, else SLUICE_API_KEY, else the Demo business's own in DATA_DIR.
 Repeating: every row carries an idempotency key made of its content, so the same rows, in any order,
   are recorded once. Equal rows of one file are told apart by counting them. A run that was stopped
@@ -126,16 +128,22 @@ async function send(config: Config, source: Source, plan: Plan, target: Target, 
   const bar = createProgressBar(process.stderr, plan.survey.rows, journal.start.position)
   if (journal.start.position > 0) bar.say(`Going on after row ${journal.start.position} of ${plan.survey.rows}`)
   const sluice = new Sluice({ apiKey: key, baseUrl: url })
+  const stop = untilStopped()
   try {
     const rows = prepareRows(plan, readRows(source))
-    const settled = await sendRows({ sluice, url, journal, bar, allowFailures, options }, rows)
+    const { businessId } = plan
+    const settled = await sendRows(
+      { sluice, url, businessId, signal: stop.signal, journal, bar, allowFailures, options },
+      rows,
+    )
     await journal.finish()
-    return report(settled, journal.failuresFile, allowFailures)
+    return report(settled, journal, allowFailures)
   } catch (error) {
     // Its rows are not those that the position would stand for.
     if (error instanceof FileChangedError) await journal.finish()
     throw error
   } finally {
+    stop.end()
     bar.end()
   }
 }

@@ -64,23 +64,32 @@ function readField(option: string, text: string): Pick<Assignment, 'path' | 'con
 
 /** Throws UsageError when an event could not come out, or a column is not in the file. `columns` is null for NDJSON. */
 export function checkMapping({ assignments }: Mapping, columns: string[] | null): void {
-  if (assignments.length === 0 && columns === null) return
-  const groups = new Set(assignments.map(({ path }) => path[0]))
-  const absent = ['event', 'identity'].find((group) => columns !== null && !groups.has(group))
-  if (absent === 'event') throw new UsageError('The events need a name: --set event=NAME or --map event=COLUMN')
-  if (absent) throw new UsageError('The events need a person, such as --map identity.email=COLUMN')
+  if (columns === null && isWhole(assignments)) return
   for (const { from } of assignments) {
-    if (!columns || !('column' in from) || columns.includes(from.column)) continue
-    const there = columns.join(', ')
-    throw new UsageError(
-      `There is no column "${from.column}" (there are: ${there}). A fixed value is written --set FIELD=VALUE`,
-    )
+    if (columns && 'column' in from && !columns.includes(from.column))
+      throw new UsageError(`There is no column "${from.column}" (there are: ${columns.join(', ')}). ${hint(columns)}`)
   }
+  const groups = new Set(assignments.map(({ path }) => path[0]))
+  const only = columns === null ? '. With any --map, only what is mapped is taken of a line' : ''
+  if (!groups.has('event'))
+    throw new UsageError(`The events need a name: --set event=NAME or --map event=COLUMN${only}`)
+  if (!groups.has('identity'))
+    throw new UsageError(`The events need a person, such as --map identity.email=COLUMN${only}`)
 }
 
-/** Makes the event of one row, or says what cannot be read. Without any assignment the row is the event. */
+/** What was most likely meant by a column that is not there. */
+function hint([column = '', ...others]: string[]): string {
+  const [delimiter] = /[;\t|]/.exec(others.length === 0 ? column : '') ?? []
+  if (delimiter === undefined) return 'A fixed value is written --set FIELD=VALUE'
+  return `Do the cells have another delimiter? --delimiter '${delimiter === '\t' ? '\\t' : delimiter}'`
+}
+
+/** Nothing is mapped: the row is the event. */
+const isWhole = (assignments: Assignment[]): boolean => assignments.every(({ from }) => 'fixed' in from)
+
+/** Makes the event of one row, or says what cannot be read. Where nothing is mapped the row is the event. */
 export function mapRow(mapping: Mapping, values: Record<string, unknown>): Mapped {
-  if (mapping.assignments.every(({ from }) => 'fixed' in from)) return assign(mapping, structuredClone(values), values)
+  if (isWhole(mapping.assignments)) return assign(mapping, structuredClone(values), values)
   return assign(mapping, {}, values)
 }
 

@@ -1,7 +1,7 @@
 /** What became of the rows. */
 import type { BatchCounts, BatchFailure } from '../../sdk/node/sluice.ts'
 import type { Report } from '../command.ts'
-import type { Progress } from './position.ts'
+import type { Journal, Progress } from './position.ts'
 import type { Row } from './read-rows.ts'
 
 export interface Failure {
@@ -51,13 +51,13 @@ export interface Settled {
 
 export function report(
   { progress, failures, warnings }: Settled,
-  failuresFile: string,
+  { start, failuresFile }: Pick<Journal, 'start' | 'failuresFile'>,
   allowFailures: boolean,
 ): Report {
   const { received, recorded, deduped, failed } = progress
   const json = { received, recorded, deduped, failed, failures, warnings, failuresFile: failed ? failuresFile : null }
   const text = [
-    `${received} rows: ${recorded} recorded, ${deduped} known already, ${failed} failed`,
+    `${start.position > 0 ? 'In all, with what was done before: ' : ''}${received} rows: ${recorded} recorded, ${deduped} known already, ${failed} failed`,
     ...failures.map(({ row, error }) => `  row ${row}: ${error}`),
     ...(failed > failures.length ? [`  … and ${failed - failures.length} more`] : []),
     ...(failed ? [`All failures with their rows: ${failuresFile}`] : []),

@@ -1,5 +1,6 @@
 /** Rows through `track/batch` of a running service, written down as they are settled, in the order of the file. */
 import type { BatchEvent, BatchOptions, BatchProgress, BatchResult, Sluice } from '../../sdk/node/sluice.ts'
+import { ERRORS } from '../../errors.ts'
 import { CommandError } from '../command.ts'
 import type { Journal, Progress } from './position.ts'
 import type { PreparedRow } from './prepare-rows.ts'
@@ -11,6 +12,9 @@ export interface Sending {
   sluice: Sluice
   /** Where the service is. */
   url: string
+  businessId: string
+  /** Ends it early, by the operator's wish. */
+  signal: AbortSignal
   journal: Journal
   bar: ProgressBar
   /** Goes on also when not one row is taken. */
@@ -25,16 +29,17 @@ const HOPELESS = 100
 
 /**
  * Sends what comes after the journal's position. Throws CommandError when the service refuses for good, stays silent for
- * longer than the patience, or takes not one row; and what `prepared` throws, once what was under way is written down.
+ * longer than the patience, takes not one row, or the signal comes; and what `prepared` throws, once what was under way is written down.
  */
 export async function sendRows(sending: Sending, prepared: AsyncIterable<PreparedRow>): Promise<Settled> {
-  const { sluice, url, journal, bar, allowFailures, options } = sending
+  const { sluice, url, signal, businessId, journal, bar, allowFailures, options } = sending
   const settled: Settled = { progress: journal.start, failures: [], warnings: [] }
   const underWay: Row[] = []
   const onProgress = async (told: BatchProgress): Promise<void> => {
     const done = settled.progress.position - journal.start.position
     const rows = underWay.splice(0, told.settled - done)
     const failed = failuresOf(rows, done, told.failures)
+    refuseOtherBusiness(failed, businessId)
     const lines = failed.map((failure) => `${JSON.stringify(failure)}\n`).join('')
     settled.progress = advance(journal.start, told, settled.progress.failureBytes + Buffer.byteLength(lines))
     if (!allowFailures) refuseHopeless(settled.progress, failed)
@@ -45,11 +50,13 @@ export async function sendRows(sending: Sending, prepared: AsyncIterable<Prepare
   }
   const { error } = await sluice.trackBatch(eventsOf(prepared, journal.start.position, underWay), {
     ...options,
+    signal,
     // 202 is kept but says nothing of each row.
     awaitOutcome: true,
     onWait: ({ message, waitMs }) => bar.waiting(`${url}: ${message}`, waitMs),
     onProgress,
   })
+  if (signal.aborted) throw describeStop(settled.progress)
   if (error) throw describeEnd(error, sending)
   return settled
 }
@@ -71,12 +78,22 @@ function fail(fault: string): never {
   throw new Error(fault)
 }
 
+/** Every row names the business of the import, so that one such failure is a fault of the key. */
+function refuseOtherBusiness(failed: Failure[], businessId: string): void {
+  if (!failed.some(({ error }) => error === ERRORS.business_mismatch.message)) return
+  const remedy = `give a secret key of the business ${businessId} by --key or SLUICE_API_KEY`
+  throw new CommandError('refused', `The key belongs to another business: ${remedy}`)
+}
+
 /** When nothing at all is taken the mapping or the key is wrong, and a report of every row helps nobody. */
 function refuseHopeless({ failed, received }: Progress, [first]: Failure[]): void {
   if (!first || failed < received || failed < HOPELESS) return
   const why = `Each of the first ${failed} rows failed. Row ${first.row}: ${first.error}`
   throw new CommandError('all_failed', `${why}. With --allow-failures the import goes on all the same`)
 }
+
+const describeStop = ({ position }: Progress): Error =>
+  new CommandError('stopped', `Stopped after row ${position}. Run the same command again to go on`)
 
 function describeEnd(
   { retryable, status, message }: NonNullable<BatchResult['error']>,
