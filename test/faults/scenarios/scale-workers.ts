@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PATIENT_KINDS, type PartitionKind, URGENT_KINDS, kindOf } from '../../../src/stream/partition-of.ts'
 import { isKept } from '../ledger.ts'
 import type { Scenario } from '../run-scenario.ts'
 import type { World } from '../world.ts'
@@ -27,17 +28,31 @@ export const scaleWorkers: Scenario = {
 
 const PATIENCE_MS = 30_000
 
-/** Each holds its share, give or take one, and all are held. */
+/** All lanes are held, and of those that are shared out together each worker has as many as any other, give or take one. */
 async function isShared({ own: { sql } }: World, workers: number): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {
-    const rows = await sql<{ held: number }[]>`
-      select count(*)::int as held from positions where lease_until > now() group by owner`
-    const [there] = await sql<[{ n: number }]>`select count(*)::int as n from positions`
-    const held = rows.map((row) => row.held)
-    const all = held.reduce((sum, one) => sum + one, 0)
-    if (all === there.n && held.length === workers && Math.max(...held) - Math.min(...held) <= 1) return true
+    const lanes = await sql<Lane[]>`select partition, owner, lease_until > now() as held from positions`
+    if ([URGENT_KINDS, PATIENT_KINDS].every((kinds) => areShared(lanes.filter(isOf(kinds)), workers))) return true
     await sleep(50)
   }
   return false
+}
+
+interface Lane {
+  partition: string
+  owner: string | null
+  held: boolean
+}
+
+const isOf =
+  (kinds: readonly PartitionKind[]) =>
+  ({ partition }: Lane): boolean =>
+    kinds.includes(kindOf(partition))
+
+function areShared(lanes: Lane[], workers: number): boolean {
+  const shares = Map.groupBy(lanes, ({ owner }) => owner)
+  const sizes = [...shares.values()].map((share) => share.length)
+  const isFair = sizes.length === Math.min(workers, lanes.length) && Math.max(...sizes) - Math.min(...sizes) <= 1
+  return isFair && lanes.every(({ held }) => held)
 }

@@ -104,6 +104,7 @@ describe('a visit', () => {
     expect(first?.['activeMs']).toBeGreaterThan(29_000)
     await page.clock.runFor(600_000)
     await web.leave(page)
+    await until(() => kinds('time').length > 1)
     expect(kinds('time')).toHaveLength(2)
     expect(kinds('time')[1]?.['activeMs']).toBe(0)
   })
