@@ -20,18 +20,71 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
+/** Everyone has a row of every kind that a merge moves and an erasure deletes. */
 async function fill(sql: Sql, business: string): Promise<void> {
+  await sql`
+    insert into destinations (business_id, id, kind, name, types, settings, secret)
+      values (${business}, ${business}, 'webhook', 'd', '{purchase}', '{}', '')`
   await sql`
     with made as (
       insert into contacts (business_id, id, created_at, keyed)
-        select ${business}, gen_random_uuid(), n, true from generate_series(1, ${PEOPLE}::integer) n returning id, created_at
+        select ${business}, gen_random_uuid(), n, true from generate_series(1, ${PEOPLE}::integer) n returning id, created_at as n
     ),
     counted as (
       insert into event_statistics (business_id, contact_id, event, first_at, last_at, count)
         select ${business}, id, 'e', 1, 1, 1 from made
+    ),
+    earned as (insert into revenue (business_id, contact_id, currency, amount) select ${business}, id, 'USD', 1 from made),
+    chosen as (
+      insert into subscriptions (business_id, contact_id, channel, subscribed, method, recorded_at)
+        select ${business}, id, 'email', true, 'form', 1 from made
+    ),
+    used as (
+      insert into visitors (business_id, visitor_id, contact_id, current_contact_id, linked_at)
+        select ${business}, md5(n::text), id, id, 1 from made
+    ),
+    listed as (
+      insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
+        select ${business}, id, md5(n::text), 1 from made
+    ),
+    -- Every other browser is of two.
+    shared as (
+      insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
+        select ${business}, id, md5((n + 1)::text), 1 from made where n % 2 = 0
+    ),
+    touched as (
+      insert into visitor_touches (business_id, visitor_id, digest, at, until, touch)
+        select ${business}, md5(n::text), gen_random_uuid(), 1, 1, '{}' from made
+    ),
+    erased as (
+      insert into erased_visits (business_id, visitor_id, from_at, to_at) select ${business}, md5(n::text), 0, 1 from made
+    ),
+    done as (
+      insert into visitor_events (business_id, visitor_id, event_id, event, occurred_at, received_at, line)
+        select ${business}, md5(n::text), gen_random_uuid(), 'e', 1, 1, '{}' from made
+    ),
+    linked as (
+      insert into visitor_links (business_id, visitor_id, from_at, contact_id)
+        select ${business}, md5(n::text), 0, id from made
+    ),
+    identified as (
+      insert into identifications (business_id, contact_id, id, identified_at, keyed)
+        select ${business}, id, gen_random_uuid(), 1, true from made
+    ),
+    enrolled as (
+      insert into enrolments (business_id, id, campaign_id, contact_id, state, enrolled_at, received_at, ended_at)
+        select ${business}, gen_random_uuid(), ${business}, id, 'finished', 1, 1, 1 from made
+    ),
+    queued as (
+      insert into deliveries (business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, clicks)
+        select ${business}, gen_random_uuid(), ${business}, gen_random_uuid(), id, 'e', 'purchase', 1, '{}' from made
+    ),
+    logged as (
+      insert into merge_log (business_id, id, action, contact_id, losing_id, evidence, recorded_at)
+        select ${business}, gen_random_uuid(), 'moved', id, gen_random_uuid(), '[]', 1 from made
     )
     insert into identities (business_id, kind, value, contact_id, proven)
-      select ${business}, 'email', created_at || '@x.io', id, true from made`
+      select ${business}, 'email', n || '@x.io', id, true from made`
 }
 
 type Explained = [{ Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }]

@@ -2,7 +2,7 @@
 -- ClickHouse (src/web/finish-web-erasures.ts) and not let in any more. To be called while the links are still there.
 create or replace function erase_web_events(p_business uuid, p_ids uuid[]) returns void
 language sql
-set plan_cache_mode = force_custom_plan
+set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
   insert into erased_visits (business_id, visitor_id, from_at, to_at)
   select p_business, visitor_id, from_at, to_at
