@@ -207,6 +207,7 @@ it('a micro-batch that is one chain of a thousand contacts is applied like any o
 })
 
 describe('a merge and a web batch that see the same browsers', () => {
+  const WAIT = { timeout: 10_000 }
   // The loser's browser is 'browser 1'.
   it.each([
     ['a', 'browser 1'],
@@ -228,7 +229,7 @@ describe('a merge and a web batch that see the same browsers', () => {
         const waiting = await sql`
           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
         expect(waiting).toHaveLength(1)
-      })
+      }, WAIT)
       await web`select see_visitors(${see(last)}::text::json)`
     })
     await merging
