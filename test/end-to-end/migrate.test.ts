@@ -59,13 +59,17 @@ test('a migrator waits for another, however long that takes', async () => {
   await impatient.end()
 })
 
-test('a function that takes other arguments takes the place of all its former ones', async () => {
+test("a function that takes other arguments takes the place of all its former ones, and of nobody else's", async () => {
   const forms = async () => {
     const rows = await stack.sql<{ form: string }[]>`
-      select oid::regprocedure::text as form from pg_proc where proname = 'merge_tags'`
+      select oid::regprocedure::text as form from pg_proc where proname = 'merge_tags' order by oid::regprocedure::text`
     return rows.map(({ form }) => form)
   }
+  await stack.sql.unsafe(`
+    create schema other;
+    create function other.merge_tags(one text) returns text language sql as 'select one'`)
   const former = await forms()
+  expect(former).toContain('other.merge_tags(text)')
   await stack.sql.unsafe(`
     create function merge_tags(one text) returns text language sql as 'select one';
     create function merge_tags() returns integer language sql as 'select 1'`)

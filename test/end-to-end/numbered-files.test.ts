@@ -24,7 +24,6 @@ const RELEASED = {
   'postgres/0017_erasures_beside.sql': 'b056a442a36053af',
   'postgres/0018_delivery_clicks.sql': '049631f77e00c73b',
   'postgres/0019_packed_events.sql': '233beede0a0abca8',
-  'postgres/0020_arguments.sql': '1606bc8798f7c51a',
   'clickhouse/0001_tables.sql': '1e9db2f1faa31d72',
   'clickhouse/0002_views.sql': 'efd3a40c11eed2c6',
   'clickhouse/0003_visitors.sql': 'e48cd8470b48a621',
