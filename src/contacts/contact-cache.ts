@@ -6,7 +6,7 @@
 import type { Changes } from '../rules/changes.ts'
 import { type ContactState, type State, identityKey } from '../rules/state.ts'
 
-/** Contacts, and what hangs on each: identities and enrolments. Some 600 bytes each, twice that with long names. All partitions of a worker together. */
+/** Contacts, and what hangs on each: identities and enrolments. Some 600 bytes each, twice that with long names. All partitions of a thread together. */
 const MOST_WEIGHT = 320_000
 /** One partition gets no more than this, however few there are. */
 const MOST_OF_ONE = 80_000
