@@ -69,6 +69,11 @@ export async function releaseLease(sql: Sql, { partition, epoch }: Lease): Promi
     update positions set owner = null, lease_until = '-infinity' where partition = ${partition} and epoch = ${epoch}`
 }
 
+/** All that bears this owner's name, under whatever epoch: a Redis that came anew has raised them (stream/partitioning.ts). */
+export async function releaseAll(sql: Sql, owner: string): Promise<void> {
+  await sql`update positions set owner = null, lease_until = '-infinity' where owner = ${owner}`
+}
+
 /** Every partition with its live owner, if it has one, and the epoch that was issued last. */
 export async function readHolders(sql: Sql): Promise<(LeaseHolder & { epoch: number })[]> {
   return sql<(LeaseHolder & { epoch: number })[]>`

@@ -5,7 +5,7 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { consumePartition } from './consume.ts'
 import { type LeaseKeeper, keepLeases } from './keep-leases.ts'
-import { type Lease, acquireLease, announceWorker, readHolders, releaseLease } from './lease.ts'
+import { type Lease, acquireLease, announceWorker, readHolders, releaseAll, releaseLease } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
 import { pause } from './pause.ts'
@@ -116,7 +116,10 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     }
     for (const loop of running.values()) loop.stop.abort()
     await Promise.all([...running.values()].map((loop) => loop.ended))
-    await announceWorker(redis, options, 0).catch((error: unknown) => log.warn({ err: error }, 'leaving was not heard'))
+    const left = [releaseAll(sql, owner), announceWorker(redis, options, 0)]
+    for (const result of await Promise.allSettled(left)) {
+      if (result.status === 'rejected') log.warn({ err: result.reason as unknown }, 'leaving was not heard')
+    }
     if (death) throw death
   }
 

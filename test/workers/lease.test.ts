@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { workersKey } from '../../src/stream/keys.ts'
 import { type Lease, acquireLease, releaseLease, renewLease, renewLeases } from '../../src/stream/lease.ts'
 import { PARTITION_KINDS, PATIENT_KINDS, URGENT_KINDS, allPartitions, kindOf } from '../../src/stream/partition-of.ts'
+import { openRoad as handOutAnew } from '../../src/stream/partitioning.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { type LeaseHolder, spreadLeases } from '../../src/stream/spread-leases.ts'
 import { type Stack, openStack } from '../support/stack.ts'
@@ -99,6 +100,14 @@ describe('the leases of a worker', () => {
     expect(worker.running()).toHaveLength(6)
     const [row] = await stack.sql<[{ epochs: number }]>`select max(epoch)::int as epochs from positions`
     expect(row.epochs).toBe(1)
+  })
+
+  it('end with it, also when a new Redis has raised their epochs just before', async () => {
+    const worker = road.worker('a', { leaseMs: 60_000 })
+    await vi.waitUntil(() => worker.running().length === 6, soon)
+    await handOutAnew(stack.sql, 'another run')
+    await worker.stop()
+    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
   })
 })
 
