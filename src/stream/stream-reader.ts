@@ -9,6 +9,8 @@ import { streamKey } from './keys.ts'
 import { unpackText } from './pack-text.ts'
 import { kindOf } from './partition-of.ts'
 
+const CLOSED = 'The reader was closed.'
+
 export interface ReaderOptions {
   /** How long Redis holds a read that finds nothing, and how much longer the answer may take. */
   blockMs?: number
@@ -23,7 +25,7 @@ export interface StreamReader {
   read(position: string, count: number): Promise<ReadEntry[]>
   /** Grows with every connection: what was known about the stream has to be checked again. */
   connections(): number
-  /** Ends a waiting read, which rejects. */
+  /** Ends a waiting read, which rejects, as does every later one. */
   close(): void
 }
 
@@ -31,6 +33,7 @@ export interface StreamReader {
 export function createReader(connect: () => Redis, partition: string, options: ReaderOptions = {}): StreamReader {
   const { blockMs = 2000, graceMs = 1000 } = options
   let connections = 0
+  let isClosed = false
   let endRead: (reason: Error) => void = () => undefined
 
   const open = (): Redis => {
@@ -48,6 +51,8 @@ export function createReader(connect: () => Redis, partition: string, options: R
   return {
     connections: () => connections,
     async read(position, count) {
+      // A client that is being closed would keep it waiting, and be replaced, for as long as Redis hangs.
+      if (isClosed) throw new Error(CLOSED)
       const ended = Promise.withResolvers<never>()
       endRead = ended.reject
       const watchdog = setTimeout(replaceClient, blockMs + graceMs)
@@ -62,7 +67,8 @@ export function createReader(connect: () => Redis, partition: string, options: R
       }
     },
     close() {
-      endRead(new Error('The reader was closed.'))
+      isClosed = true
+      endRead(new Error(CLOSED))
       client.disconnect()
     },
   }

@@ -125,6 +125,24 @@ describe('a blocked reader', () => {
   })
 })
 
+describe('a closed reader', () => {
+  it('reads no more, and opens nothing, though Redis hangs', async () => {
+    const proxy = await startProxy(new URL(stack.redisUrl))
+    let opened = 0
+    const connectReader = () => {
+      opened += 1
+      return connectRedis(proxy.url, 'read')
+    }
+    const reader = createReader(connectReader, 'live-0', { blockMs: 50, graceMs: 100 })
+    expect(await reader.read('0-0', 10)).toEqual([])
+    proxy.stall()
+    reader.close()
+    await expect(reader.read('0-0', 10)).rejects.toThrow('The reader was closed.')
+    expect(opened).toBe(1)
+    await proxy.close()
+  })
+})
+
 async function cutReaders({ redis }: Road): Promise<void> {
   const clients = String(await redis.client('LIST')).split('\n')
   const readers = clients.filter((line) => line.includes('name=sluice-read') && line.includes('cmd=xread'))

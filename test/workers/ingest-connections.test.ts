@@ -4,6 +4,7 @@ import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
+import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
 import { runPatientIngest, runUrgentIngest } from '../../workers/threads/ingest.ts'
 import { createBusiness, openStack } from '../support/stack.ts'
@@ -12,8 +13,9 @@ import { batchOf, event } from './road.ts'
 
 /** More web lanes than a thread ever has connections for them. */
 const PARTITIONS = 6
+const LEASE_MS = 2000
 
-it('live saves and batches go on while every web lane waits for Postgres', async () => {
+it('live saves and batches go on, and keep their leases, while every web lane waits for Postgres', async () => {
   const stack = await openStack()
   const { sql } = stack
   await sql`truncate positions`
@@ -22,7 +24,7 @@ it('live saves and batches go on while every web lane waits for Postgres', async
   await sql`insert into positions (partition) select json_array_elements_text(${names}::text::json)`
   const log = createLogger({ level: 'silent', name: 'test' })
   const stopping = new AbortController()
-  const config = { ...stack.config, ...stack, leaseMs: 60_000 }
+  const config = { ...stack.config, ...stack, leaseMs: LEASE_MS }
   const tools = (name: string) => ({ name, log, metrics: createMetrics(), tellTrouble: () => undefined })
   const redis = {
     publish: connectRedis(stack.redisUrl, 'publish'),
@@ -53,9 +55,10 @@ it('live saves and batches go on while every web lane waits for Postgres', async
     const waiting = async () =>
       (await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).count
     await expect.poll(waiting, { timeout: 20_000 }).toBeGreaterThanOrEqual(4)
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await new Promise((resolve) => setTimeout(resolve, 1.5 * LEASE_MS))
     expect((await door.submit(event('live', businessId))).kind).toBe('answered')
     expect((await door.submit(batchOf('past', businessId, 1))).kind).toBe('answered')
+    expect((await unattendedPartitions(sql)).filter((partition) => !partition.startsWith('web-'))).toEqual([])
   } finally {
     await holder`rollback`
     holder.release()

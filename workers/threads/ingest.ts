@@ -18,8 +18,9 @@ export const runPatientIngest: ThreadBody = (...run) => runIngest(PATIENT_KINDS,
 type Run = Parameters<ThreadBody>
 
 async function runIngest(kinds: readonly PartitionKind[], ...[config, tools, signal]: Run): Promise<void> {
-  // Leases are renewed beside the saves, not behind them.
-  const leases = connectPostgres(config.databaseUrl, { max: 2, name: 'sluice-leases' })
+  // Leases are renewed beside the saves, not behind them: each save can have one renewal waiting for it.
+  const max = kinds.reduce((sum, kind) => sum + MOST_CONNECTIONS[kind], 2)
+  const leases = connectPostgres(config.databaseUrl, { max, name: 'sluice-leases' })
   try {
     // What STREAM_PARTITIONS says was asked when the process began: it may have been changed since.
     await readPartitions(leases)
