@@ -319,7 +319,7 @@ test('an idempotency key of 64 characters is what platforms know a conversion by
 
 describe('settings', () => {
   test.each([
-    ['meta', {}, 'pixelId must be'],
+    ['meta', {}, 'pixelId is missing'],
     ['meta', { pixelId: '7/7' }, 'pixelId must be a number of the platform'],
     ['meta', { pixelId: '7', actionSource: 'website' }, 'actionSource must be system_generated'],
     ['meta', { pixelId: '7', other: 1 }, 'other must be left out'],
@@ -329,7 +329,7 @@ describe('settings', () => {
       'baseUrl must be an http or https address without a password',
     ],
     ['meta', { pixelId: '7', apiVersion: '../v1' }, 'apiVersion must be a version'],
-    ['google', { customerId: '1' }, 'conversionActions must be'],
+    ['google', { customerId: '1' }, 'conversionActions is missing'],
     ['google', { customerId: '1', conversionActions: {} }, 'conversionActions must be'],
     ['google', { customerId: '1', conversionActions: { lead: 'x' } }, 'conversionActions.lead must be'],
     ['webhook', { url: 'file:///etc/passwd' }, 'url must be an http or https address'],

@@ -133,7 +133,7 @@ describe('a closed reader', () => {
       opened += 1
       return connectRedis(proxy.url, 'read')
     }
-    const reader = createReader(connectReader, 'live-0', { blockMs: 50, graceMs: 100 })
+    const reader = createReader(connectReader, 'live-0', { blockMs: 50, graceMs: 2000 })
     expect(await reader.read('0-0', 10)).toEqual([])
     proxy.stall()
     reader.close()
