@@ -70,7 +70,9 @@ describe('of a service in use', () => {
     const { partitions } = await readRoad(service.sql)
     const shown = await admin('partitions show --json')
     expect(JSON.parse(shown.out)).toMatchObject({ partitions, change: null })
-    expect((await admin('partitions show')).out).toMatch(/^3 of each kind\n {2}PARTITION +POSITION +WORKER\n {2}backfill-0 +\d+-\d+ +test-/)
+    expect((await admin('partitions show')).out).toMatch(
+      /^3 of each kind\n {2}PARTITION +POSITION +WORKER\n {2}backfill-0 +\d+-\d+ +test-/,
+    )
     const again = await admin(`partitions set ${partitions}`)
     expect(again).toMatchObject({ exitCode: 0, out: 'There are 3 partitions of each kind already\n' })
     expect((await admin('partitions set 2')).out).toContain('Where STREAM_PARTITIONS is set, it has to say 2')
