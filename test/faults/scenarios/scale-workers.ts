@@ -28,7 +28,7 @@ export const scaleWorkers: Scenario = {
 
 const PATIENCE_MS = 30_000
 
-/** All lanes are held, and of those that are shared out together each worker has as many as any other, give or take one. */
+/** All lanes are held, and those that are shared out together are so evenly: the shares differ by one at most. */
 async function isShared({ own: { sql } }: World, workers: number): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {
