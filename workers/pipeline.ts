@@ -27,8 +27,10 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
       attempt = await decideAll(deps, batch, works, dead, failures === 0 ? contacts : undefined)
       attempts.set(attempt.id, attempt)
       const saved = await saveAttempt(deps, batch, attempt)
-      // All keys are asked for this time.
-      if (saved === 'known key') continue
+      if (saved === 'known key') {
+        contacts?.noteKnownKey()
+        continue
+      }
       // If not, it was not our position to move: an earlier attempt of ours with a lost reply did it, or another owner.
       const committed = saved === 'written' ? attempt : await findCommitted(deps, batch, attempts)
       if (!committed) return { kind: 'fenced' }
@@ -37,6 +39,11 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
       return applied(deps, batch, committed, started)
     } catch (error) {
       if (attempt && wasRolledBack(error)) attempts.delete(attempt.id)
+      // All keys are asked for the next time.
+      if (attempt?.keysUnasked && isUniqueViolation(error)) {
+        contacts?.noteKnownKey()
+        continue
+      }
       const kind = faultKind(error)
       if (kind === 'trouble') deps.log.warn({ err: error, partition: batch.partition }, 'a save failed, trying again')
       else deps.configs.clear()

@@ -8,20 +8,18 @@ import { identityKey, scopedKey } from '../rules/state.ts'
 
 export interface Asked {
   identities: { business_id: string; kind: IdentityKind; value: string }[]
-  keys: { business_id: string; key_hash: string }[]
+  keys: { businessId: string; key: string }[]
   /**
    * `moments`: when it did what its events tell, `starts`: for each, until when whoever had it then was identified, in epoch
    * ms. `joins`: somebody may identify it.
    */
   visitors: { business_id: string; visitor_id: string; moments: number[]; starts: number[]; joins: boolean }[]
   contacts: { business_id: string; id: string }[]
-  /** The key as sent, by its hash. */
-  keyByHash: Map<string, string>
 }
 
 /** Each question once: a hot contact or a repeated key is asked for a single time. */
 export function collectQuestions(items: Item[], isKnown: (businessId: string, identityKey: string) => boolean): Asked {
-  const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [], keyByHash: new Map() }
+  const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [] }
   const visitors = new Map<string, Asked['visitors'][number]>()
   const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
   for (const item of items) {
@@ -40,11 +38,8 @@ export function collectQuestions(items: Item[], isKnown: (businessId: string, id
     }
     askVisitor(visitors, item)
     const key = keyOf(item)
-    if (key !== null && isFirst(seen.keys, scopedKey(business_id, key))) {
-      const key_hash = hashKey(key)
-      asked.keys.push({ business_id, key_hash })
-      asked.keyByHash.set(key_hash, key)
-    }
+    if (key !== null && isFirst(seen.keys, scopedKey(business_id, key)))
+      asked.keys.push({ businessId: business_id, key })
   }
   asked.visitors.push(...visitors.values())
   return asked

@@ -12,6 +12,8 @@ const MOST_WEIGHT = 320_000
 const MOST_OF_ONE = 80_000
 /** As many of one micro-batch are kept at first sight: there is time for it then, and reading one again is dear. */
 const FEW = 8
+/** Micro-batches whose keys are asked for after one that was known: whoever sends again does not do it once. */
+const WARY = 64
 /** A cache that was not asked for so long belongs to a partition that went elsewhere, or to nobody: it goes. */
 const IDLE_MS = 600_000
 
@@ -20,6 +22,10 @@ export interface ContactCache {
   lend(state: State, businessId: string, identity: string): boolean
   /** After the commit: takes back what was lent and decided on, and what was new. */
   keep(state: State, changes: Changes): void
+  /** Whether a micro-batch may be decided as if all of its idempotency keys were new; the save finds out when they are not. */
+  takesKeysForNew(): boolean
+  /** One was known. */
+  noteKnownKey(): void
 }
 
 /**
@@ -61,6 +67,7 @@ export function createContactCache(most: () => number): ContactCache {
   const owners = new Map<string, Entry>()
   const isFamiliar = createDoorkeeper(most)
   let weight = 0
+  let wary = 0
 
   const drop = (id: string): void => {
     const entry = entries.get(id)
@@ -118,6 +125,12 @@ export function createContactCache(most: () => number): ContactCache {
       }
       evict()
     },
+    takesKeysForNew() {
+      if (wary === 0) return true
+      wary -= 1
+      return false
+    },
+    noteKnownKey: () => void (wary = WARY),
   }
 }
 

@@ -14,16 +14,13 @@ import {
   scopedKey,
 } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { type Asked, collectQuestions } from './collect-questions.ts'
+import { type Asked, collectQuestions, hashKey } from './collect-questions.ts'
 import type { ContactCache } from './contact-cache.ts'
 import { writeColumns, writeRecords } from './write-columns.ts'
 
 /** What businesses have configured, as last read; a save that finds it outdated has it dropped. */
 export type ConfigCache = Map<string, BusinessState>
 const MAX_CACHED_BUSINESSES = 10_000
-
-/** So few keys are not asked for by themselves: nearly always they are new, and asking costs as much as half of a save. */
-const FEW_KEYS = 8
 
 export interface Loaded {
   state: State
@@ -40,17 +37,19 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   const asked = collectQuestions(items, (businessId, key) => contacts?.lend(state, businessId, key) ?? false)
-  const asksForKeys = asked.keys.length > 0
-  const keysUnasked = contacts !== undefined && asksForKeys && asked.keys.length <= FEW_KEYS && !asksForMore(asked)
-  if (keysUnasked || !(asksForKeys || asksForMore(asked))) return { state, keysUnasked }
+  const keysUnasked = mayGoUnasked(asked) && (contacts?.takesKeysForNew() ?? false)
+  const hashed = keysUnasked ? [] : asked.keys.map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
+  if (hashed.length === 0 && !asksForMore(asked)) return { state, keysUnasked }
   const goals = businesses.flatMap((business) =>
     goalEvents(business).map((event) => ({ business_id: business.id, event })),
   )
   const [row] = await sql<[{ state: LoadedState }]>`
-    select load_state(${writeColumns(asked.identities)}::text::text[], ${writeColumns(asked.keys)}::text::text[],
+    select load_state(${writeColumns(asked.identities)}::text::text[],
+      ${writeColumns(hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash })))}::text::text[],
       ${writeRecords(asked.visitors)}::text::json, ${writeColumns(asked.contacts)}::text::text[],
       ${writeRecords(goals)}::text::json, ${MOST_CONTACTS}) as state`
-  fillState(state, row.state, asked.keyByHash)
+  fillState(state, row.state, new Map(hashed.map(({ hash, key }) => [hash, key])))
+  if (state.keys.size > 0) contacts?.noteKnownKey()
   return { state, keysUnasked }
 }
 
@@ -137,6 +136,12 @@ interface LoadedVisitor {
   erased_at: number[] | null
   history: [event: string, firstAt: number, lastAt: number, count: number][] | null
 }
+
+/**
+ * Nearly always keys are new, and asking for them costs as much as recording them. Browsers' events are not recorded under
+ * theirs when they are nobody's: no save would find out.
+ */
+const mayGoUnasked = ({ keys, visitors }: Asked): boolean => keys.length > 0 && visitors.length === 0
 
 /** Than keys. */
 const asksForMore = ({ identities, visitors, contacts }: Asked) =>

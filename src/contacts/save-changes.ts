@@ -29,6 +29,12 @@ export interface Save {
  */
 export type Saved = 'written' | 'elsewhere' | 'known key'
 
+/**
+ * So few keys that were taken to be new are looked for before anything is written. Of more, one that was not is a unique
+ * violation: looking for each costs as much as recording it.
+ */
+const FEW_KEYS = 8
+
 /** The SQLSTATE of a dry run that would have been written. */
 export const DRY_RUN = 'SL003'
 
@@ -47,7 +53,7 @@ export async function saveChanges(sql: Sql, save: Save): Promise<Saved> {
       ${writeRecords(records.endedEnrolments)}::text::json, ${writeColumns(records.merges)}::text::text[],
       ${writeRecords(records.keptIdentities)}::text::json, ${writeColumns(records.newIdentities)}::text::text[],
       ${writeColumns(records.statistics)}::text::text[], ${writeColumns(records.revenue)}::text::text[],
-      ${writeColumns(records.keys)}::text::text[], ${save.keysUnasked}, ${writeRecords(records.visitors)}::text::json,
+      ${writeColumns(records.keys)}::text::text[], ${save.keysUnasked && records.keys.length <= FEW_KEYS}, ${writeRecords(records.visitors)}::text::json,
       ${writeRecords(records.visitorLinks)}::text::json, ${writeRecords(records.visitorEvents)}::text::json,
       ${writeRecords(records.sightings)}::text::json, ${writeRecords(records.listedVisitors)}::text::json, ${writeRecords(records.identifications)}::text::json,
       ${writeRecords(records.newEnrolments)}::text::json, ${writeRecords(records.subscriptions)}::text::json,

@@ -111,6 +111,16 @@ describe('what it holds', () => {
     expect(['ann', 'bob', 'cem'].map((id) => lends(cache, id))).toEqual([true, false, true])
   })
 
+  it('takes keys for new but for 64 micro-batches after one that was known', () => {
+    const cache = createContactCache(() => 99)
+    expect(cache.takesKeysForNew()).toBe(true)
+    cache.noteKnownKey()
+    expect(Array.from({ length: 65 }, () => cache.takesKeysForNew())).toEqual([
+      ...Array.from({ length: 64 }, () => false),
+      true,
+    ])
+  })
+
   it('is another for another partition, and for another epoch', () => {
     const cacheOf = createContactCaches()
     const first = cacheOf('live-0', 1)
@@ -230,33 +240,45 @@ describe('two partitions with a cache each', () => {
   describe.each([8, 9])('%i keys of somebody who is known here', (many) => {
     const keyed = (businessId: string, key: string) =>
       track(businessId, eventFact('seen', { email: 'ann@x.io' }, { idempotencyKey: key }))
-    const known = async () => {
-      const { businessId } = await createBusiness(stack.sql)
-      await pipelines[0].track(keyed(businessId, 'first'))
-      return businessId
-    }
+    const keys = Array.from({ length: many }, (_, n) => `k${n}`)
     const deduped = (answers: unknown[]) => answers.map((answer) => (answer as TrackAnswer).deduped)
-
-    it(`are ${many > 8 ? '' : 'not '}asked for before they are saved`, async () => {
-      const calls = Array.from({ length: many }, (_, n) => keyed('', `k${n}`))
-      const businessId = await known()
+    /** Of a business of its own, with what it asks Postgres for. */
+    const open = async () => {
+      const { businessId } = await createBusiness(stack.sql)
       const asked: string[] = []
-      const { sql } = pipelines[0].deps
-      pipelines[0].deps.sql = listening(sql, (query) => asked.push(query))
-      const answers = await pipelines[0].apply(...calls.map((call) => ({ ...call, businessId })))
-      pipelines[0].deps.sql = sql
-      expect(deduped(answers)).toEqual(calls.map(() => false))
-      expect(asked.filter((query) => query.includes('load_state'))).toHaveLength(many > 8 ? 1 : 0)
+      const sql = listening(stack.sql, (query) => asked.push(query))
+      const pipeline = await openPipeline(sql)
+      await pipeline.track(keyed(businessId, 'first'))
+      asked.length = 0
+      const send = async (...sent: string[]) =>
+        deduped(await pipeline.apply(...sent.map((key) => keyed(businessId, key))))
+      return { businessId, send, loads: () => asked.filter((query) => query.includes('load_state')).length }
+    }
+
+    it('are not asked for before they are saved', async () => {
+      const { send, loads } = await open()
+      expect(await send(...keys)).toEqual(keys.map(() => false))
+      expect(loads()).toBe(0)
     })
 
-    it('are told from those that another partition has recorded', async () => {
-      const businessId = await known()
+    it('are told from those that another partition has recorded, and the next are asked for', async () => {
+      const { businessId, send, loads } = await open()
       await pipelines[1].track(keyed(businessId, 'k3'))
-      const calls = Array.from({ length: many }, (_, n) => keyed(businessId, `k${n}`))
-      const answers = await pipelines[0].apply(...calls)
-      expect(deduped(answers)).toEqual(calls.map((_, n) => n === 3))
+      expect(await send(...keys)).toEqual(keys.map((key) => key === 'k3'))
+      expect(loads()).toBe(1)
+      expect(await send('next')).toEqual([false])
+      expect(loads()).toBe(2)
       const [person] = await readPeople(stack.sql, businessId)
-      expect(person?.events['seen']?.[2]).toBe(many + 1)
+      expect(person?.events['seen']?.[2]).toBe(many + 2)
+    })
+
+    it('are all told when all are sent again, once or in the midst of new ones', async () => {
+      const { businessId, send } = await open()
+      await send(...keys)
+      expect(await send(...keys)).toEqual(keys.map(() => true))
+      expect(await send('new', ...keys)).toEqual([false, ...keys.map(() => true)])
+      const [person] = await readPeople(stack.sql, businessId)
+      expect(person?.events['seen']?.[2]).toBe(many + 2)
     })
   })
 

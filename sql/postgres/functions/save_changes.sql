@@ -3,8 +3,8 @@
 -- Postgres makes rows with far less work: array literals, in the order in which they are unnested. Null when there is nothing.
 -- Contacts come once, in p_contact_ids: most columns name them by their place there, which is read several times as fast as two
 -- uuids. The first of them, as many as p_changed is long, got something; the others were only looked at.
--- Answers true when it was written, false when the position was not `p_from` at this epoch, null when p_keys_unasked (they were
--- taken to be new, unasked) and one of p_keys was there (nothing is written then).
+-- Answers true when it was written, false when the position was not `p_from` at this epoch, null when p_keys_unasked (few, and
+-- taken to be new) and one of p_keys was there (nothing is written then).
 -- Raises SL001 when something was not as the decision assumed: the caller loads and decides again.
 -- Tables are probed by whole keys alone (laterals, upserts, single rows): see load_state.
 -- With p_dry_run it raises SL003 in place of committing: to find the item that a fault of data comes from.
