@@ -52,11 +52,35 @@ export async function consumePartition(
   let count = FIRST_READ
   let entries: ReadEntry[] = []
   let isFull = false
+  let reading: Promise<void> | undefined
   let pending = lease.pending ?? undefined
   let told = Promise.resolve()
   const trimmer = createTrimmer(deps.redis, partition, (error) =>
     log.warn({ err: error, partition }, 'the stream was not trimmed'),
   )
+
+  /** Fills `entries`, which are none until then. */
+  const readAfter = (last: string): Promise<void> => {
+    reading ??= reader
+      .read(last, count)
+      .then((read) => {
+        entries = read
+        isFull = read.length >= count
+        count = nextCount(read) ?? count
+      })
+      .finally(() => (reading = undefined))
+    // Told to whoever waits for it; what failed while nobody did is read again.
+    reading.catch(() => undefined)
+    return reading
+  }
+  const readPending = async (last: string): Promise<void> => {
+    entries = await readUpTo(reader, position, last)
+    isFull = false
+    if (entriesUpTo(entries, last) > 0) return
+    log.warn({ partition, pending: last }, 'the stream has lost the batch that was on its way')
+    await clearPending(deps.sql, lease, position)
+    pending = undefined
+  }
 
   while (!signal.aborted) {
     deps.beat()
@@ -66,16 +90,7 @@ export async function consumePartition(
         await recover(deps, partition, position)
         checked = connections
       }
-      if (entries.length === 0) {
-        entries = await (pending === undefined ? reader.read(position, count) : readUpTo(reader, position, pending))
-        isFull = entries.length >= count
-        if (pending !== undefined && entriesUpTo(entries, pending) === 0) {
-          log.warn({ partition, pending }, 'the stream has lost the batch that was on its way')
-          await clearPending(deps.sql, lease, position)
-          pending = undefined
-        }
-        count = nextCount(entries) ?? count
-      }
+      if (entries.length === 0) await (pending === undefined ? readAfter(position) : readPending(pending))
     } catch (error) {
       if (signal.aborted) break
       log.warn({ err: error, partition }, 'the stream cannot be read, trying again')
@@ -86,19 +101,19 @@ export async function consumePartition(
     const taken = entries.splice(0, entriesUpTo(entries, pending) || wholeEntries(entries))
     pending = undefined
     const batch = batchOf(taken, partition, epoch, position)
+    const isFollowed = isFull || entries.length > 0
+    const events = sum(taken, (entry) => entry.events)
+    // More is there already, most likely: it is read while this is saved. What is still to come gathers meanwhile.
+    if (isFull && entries.length === 0 && events > BATCH_EVENTS / 2) void readAfter(batch.to)
     const started = performance.now()
     const outcome = await deps.apply(batch, signal, deps.beat)
     if (outcome.kind !== 'applied') return finish(outcome.kind, told, trimmer)
     position = batch.to
-    deps.metrics?.batchEvents.observe(
-      { partition },
-      sum(taken, (entry) => entry.events),
-    )
+    deps.metrics?.batchEvents.observe({ partition }, events)
     deps.metrics?.batchSeconds.observe({ partition }, (performance.now() - started) / 1000)
     await told
     told = tell(deps, partition, position, [...outcome.answers, ...answerPoisoned(taken)])
     trimmer.trimSoon(position)
-    const isFollowed = isFull || entries.length > 0
     if (kindOf(partition) === 'web' && !isFollowed) await pause(GATHER_MS, signal)
   }
   return finish('stopped', told, trimmer)

@@ -5,7 +5,7 @@ import { consumePartition } from '../../src/stream/consume.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { acquireLease } from '../../src/stream/lease.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
-import { createReader } from '../../src/stream/stream-reader.ts'
+import { type StreamReader, createReader } from '../../src/stream/stream-reader.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis, startProxy } from './own-redis.ts'
 import { type Road, applyOnce, batchOf, businessOf, event, log, numbered, openRoad } from './road.ts'
@@ -55,6 +55,43 @@ describe('a partition', () => {
     road.worker('a', { apply })
     await untilApplied(road, 6)
     expect(sizes).toEqual([800, 800, 400, 1500])
+  })
+
+  it('is read on while a backlog is saved, and not while what comes gathers', async () => {
+    const door = await road.door()
+    const business = businessOf('live-0')
+    // One read takes eight; by then it is known that a thousand events are enough for a save.
+    for (const id of numbered('past-', 10)) await door.submit(batchOf(id, business, 1000), queueOnly)
+    const lease = await acquireLease(stack.sql, 'backfill-0', 'a', 60_000)
+    const real = createReader(() => road.connect('read'), 'backfill-0')
+    let delivered = 0
+    let underWay = 0
+    const reader: StreamReader = {
+      ...real,
+      async read(...asked) {
+        underWay += 1
+        const entries = await real.read(...asked).finally(() => (underWay -= 1))
+        delivered += entries.length
+        return entries
+      },
+    }
+    const readsBeside: number[] = []
+    const apply = async (batch: MicroBatch) => {
+      const saved = readsBeside.push(underWay)
+      if (saved === 8 || saved === 9) await vi.waitUntil(() => delivered > saved, soon)
+      return applyOnce(stack.sql, batch)
+    }
+    const stopping = new AbortController()
+    const deps = { sql: stack.sql, reader, redis: road.redis, apply, log, beat: () => undefined }
+    const ended = lease && consumePartition(deps, lease, stopping.signal)
+    await untilApplied(road, 10)
+    await vi.waitUntil(() => underWay === 1, soon)
+    await door.submit(batchOf('few', business, 1), queueOnly)
+    await untilApplied(road, 11)
+    stopping.abort()
+    reader.close()
+    expect(await ended).toBe('stopped')
+    expect(readsBeside).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0])
   })
 
   it('loses nothing, and no time, to a cut connection of its blocked reader', async () => {
