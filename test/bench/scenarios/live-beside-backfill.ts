@@ -9,13 +9,12 @@ export const liveBesideBackfill: Scenario = {
   name: 'live-beside-backfill',
   title: '2,000/s live beside 5,000/s backfill',
   async run(bench) {
-    const seconds = bench.length(4, 60)
     const live = await bench.openCallers({ kind: 'typical', prefix: 'live-' })
     const past = await bench.openCallers({ kind: 'batch', prefix: 'past-', size: SIZE })
-    const measured = await bench.send(
-      [live, { ...openPace(LIVE), seconds }],
-      [past, { ...openPace(PAST / SIZE), seconds }],
-    )
+    const send = (seconds: number) =>
+      bench.send([live, { ...openPace(LIVE), seconds }], [past, { ...openPace(PAST / SIZE), seconds }])
+    await send(bench.length(1, 10))
+    const measured = await send(bench.length(4, 60))
     return {
       checks: [atMost('live p99', measured.load.latency.p99, 60, 'ms'), ...measured.loads.map(noError)],
       measured: { 'live, and a batch of 500 ten times a second': measured },

@@ -8,6 +8,9 @@ export const track1000 = openLoop('track-1000', 1000, (latency) => [
 
 export const track4000 = openLoop('track-4000', 4000, (latency) => [atMost('p99', latency.p99, 50, 'ms')])
 
+/** Few events at a time take other ways through the program than many: the runtimes have compiled those by then. */
+const WARM_UP_S = { quick: 1, full: 20 }
+
 /**
  * As many callers as come, whatever the answers: connections for far more than should wait at a time, but so few that each
  * has its turn every four seconds: the server ends one that was idle for fifteen, perhaps just as it sends.
@@ -24,6 +27,7 @@ function openLoop(name: string, rate: number, check: (latency: Latency) => Check
     title: `single \`track\`, open loop ${rate.toLocaleString('en')}/s`,
     async run(bench) {
       const callers = await bench.openCallers({ kind: 'typical', prefix: `${name}-` })
+      await bench.send([callers, { ...openPace(rate), seconds: bench.length(WARM_UP_S.quick, WARM_UP_S.full) }])
       const measured = await bench.send([callers, { ...openPace(rate), seconds: bench.length(3, 60) }])
       return {
         checks: [...check(measured.load.latency), noError(measured.load)],
