@@ -14,7 +14,7 @@ COPY src src
 COPY workers workers
 # What `admin import` remembers of its way.
 RUN mkdir /data && chown bun:bun /data
-ENV NODE_ENV=production DATA_DIR=/data MIMALLOC_PURGE_HOLES_MIN_INTERVAL=2000 BUN_GC_TIMER_INTERVAL=30000
+ENV NODE_ENV=production DATA_DIR=/data MIMALLOC_PURGE_HOLES_MIN_INTERVAL=10000 BUN_GC_TIMER_INTERVAL=300000
 USER bun
 EXPOSE 8080
 ENTRYPOINT ["bun", "src/cli.ts"]

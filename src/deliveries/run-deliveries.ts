@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { pause } from '../stream/pause.ts'
+import { pause, untilBeat } from '../stream/pause.ts'
 import { type Claimed, claimDeliveries } from './claim-deliveries.ts'
 import type { Verdict } from './conversion.ts'
 import { hasDestination } from './destinations.ts'
@@ -50,7 +50,7 @@ export async function runDeliveries(deps: DeliveryDeps, signal: AbortSignal): Pr
     try {
       isWanted ||= await hasDestination(deps.sql)
       if (!isWanted) {
-        await pause(UNWANTED_MS, signal)
+        await untilBeat(UNWANTED_MS, signal)
         continue
       }
       if (performance.now() >= purgeAt) {

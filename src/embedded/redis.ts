@@ -17,7 +17,7 @@ appendfsync always
 save ""
 maxmemory-policy noeviction
 databases 512
-hz 5
+hz 2
 daemonize no
 loglevel warning
 `

@@ -1,11 +1,12 @@
 /**
- * Keeps the leases of one worker. Those of lanes at rest are renewed by one statement for all; a save holds the row of its
- * lane, which is waited for by itself and delays no other.
+ * Keeps the leases of one worker, and sees meanwhile who has the others. Those of lanes at rest are renewed by one statement
+ * for all; a save holds the row of its lane, which is waited for by itself and delays no other.
  */
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { type Lease, renewLease, renewLeases } from './lease.ts'
-import { pause } from './pause.ts'
+import { type Holder, type Lease, renewLease, renewLeases } from './lease.ts'
+import { untilBeat } from './pause.ts'
+import { type Turns, createTurns } from './turns.ts'
 
 /** A loop that has not turned for so long, while Postgres answers, is taken for dead. */
 const WEDGED_MS = 60_000
@@ -15,7 +16,12 @@ export interface Heart {
   beatAt: number
 }
 
+/** Renewals tell who has what, too, and that is to be known as often. */
+const LOOK_MS = 1000
+
 export interface LeaseKeeper {
+  /** Who has what, as the next renewal finds it. There is none while nothing is kept. */
+  nextHolders: Turns<Holder[]>['next']
   /** Resolves when the partition was lost, or at `over`; rejects when its loop is wedged. */
   keep(lease: Lease, heart: Heart, over: AbortSignal): Promise<void>
 }
@@ -32,23 +38,26 @@ interface Kept {
 
 export function keepLeases({ sql, log }: { sql: Sql; log: Logger }, leaseMs: number): LeaseKeeper {
   const kept = new Set<Kept>()
+  const turns = createTurns<Holder[]>()
   let none = new AbortController()
 
   const keepRenewing = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
-      await pause(leaseMs / 3, signal)
+      await untilBeat(Math.min(leaseMs / 3, LOOK_MS), signal)
       if (signal.aborted) return
       await renewTogether([...kept].filter(({ isWaitedFor }) => !isWaitedFor))
     }
   }
   const renewTogether = async (due: Kept[]): Promise<void> => {
     const leases = due.map(({ lease }) => lease)
+    const tell = turns.begin()
     try {
-      const renewed = await renewLeases(sql, leases, leaseMs)
+      const { renewed, holders } = await renewLeases(sql, leases, leaseMs)
       for (const one of due) {
         if (renewed.has(one.lease.partition)) succeeded(one)
         else void renewAlone(one)
       }
+      tell(holders)
     } catch (error) {
       failed(due, error)
     }
@@ -76,6 +85,7 @@ export function keepLeases({ sql, log }: { sql: Sql; log: Logger }, leaseMs: num
   }
 
   return {
+    nextHolders: turns.next,
     keep(lease, heart, over) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const end = (death?: Error): void => {

@@ -45,22 +45,37 @@ export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs:
   return renewed.count === 1
 }
 
+/** A partition with its live owner, if it has one, and the epoch that was issued last. */
+export type Holder = LeaseHolder & { epoch: number }
+
 /**
- * Renews them by one statement that waits for none; resolves with the partitions of those that were. The others are another's
- * by now, or in the middle of a save.
+ * Renews them by one statement that waits for none, and reads in the same who has what. Those that were not renewed are
+ * another's by now, or in the middle of a save.
  */
-export async function renewLeases(sql: Sql, leases: Lease[], leaseMs: number): Promise<Set<string>> {
+export async function renewLeases(
+  sql: Sql,
+  leases: Lease[],
+  leaseMs: number,
+): Promise<{ renewed: Set<string>; holders: Holder[] }> {
   const mine = JSON.stringify(leases.map(({ partition, epoch }) => ({ partition, epoch })))
-  const renewed = await sql<{ partition: string }[]>`
+  const rows = await sql<(Holder & { renewed: boolean })[]>`
     with free as materialized (
       select p.partition from json_to_recordset(${mine}::text::json) as mine (partition text, epoch bigint)
       join positions p on p.partition = mine.partition and p.epoch = mine.epoch and p.owner is not null
       for no key update of p skip locked
+    ),
+    renewed as (
+      update positions p set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+      from free where p.partition = free.partition
+      returning p.partition
     )
-    update positions p set lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    from free where p.partition = free.partition
-    returning p.partition`
-  return new Set(renewed.map(({ partition }) => partition))
+    select partition, epoch, renewed.partition is not null as renewed,
+      case when renewed.partition is not null or ${leaseIsHeld(sql)} then owner end as owner
+    from positions left join renewed using (partition) order by partition`
+  return {
+    renewed: new Set(rows.filter(({ renewed }) => renewed).map(({ partition }) => partition)),
+    holders: rows.map(({ partition, epoch, owner }) => ({ partition, epoch, owner })),
+  }
 }
 
 /** Lets the next owner in at once. */
@@ -74,9 +89,9 @@ export async function releaseAll(sql: Sql, owner: string): Promise<void> {
   await sql`update positions set owner = null, lease_until = '-infinity' where owner = ${owner}`
 }
 
-/** Every partition with its live owner, if it has one, and the epoch that was issued last. */
-export async function readHolders(sql: Sql): Promise<(LeaseHolder & { epoch: number })[]> {
-  return sql<(LeaseHolder & { epoch: number })[]>`
+/** Of every partition. */
+export async function readHolders(sql: Sql): Promise<Holder[]> {
+  return sql<Holder[]>`
     select partition, epoch, case when ${leaseIsHeld(sql)} then owner end as owner from positions order by partition`
 }
 

@@ -5,7 +5,15 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { consumePartition } from './consume.ts'
 import { type LeaseKeeper, keepLeases } from './keep-leases.ts'
-import { type Lease, acquireLease, announceWorker, readHolders, releaseAll, releaseLease } from './lease.ts'
+import {
+  type Holder,
+  type Lease,
+  acquireLease,
+  announceWorker,
+  readHolders,
+  releaseAll,
+  releaseLease,
+} from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
 import { pause } from './pause.ts'
@@ -56,7 +64,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const stopping = new AbortController()
   const stop = options.signal ? AbortSignal.any([stopping.signal, options.signal]) : stopping.signal
   let death: Error | undefined
-  /** Ends as soon as something is to be done. */
+  /** Ends as soon as something is to be done: a loop has ended. */
   let rest = new AbortController()
   stop.addEventListener('abort', () => rest.abort())
 
@@ -85,11 +93,15 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     if (lost.length > 0) await Promise.race([Promise.all(lost.map((loop) => loop.ended)), pause(tickMs, stop)])
   }
 
-  /** True when this worker is alone and has them all: there is nobody's to take over. */
-  const spread = async (): Promise<boolean> => {
+  /**
+   * True when this worker is alone and has them all: there is nobody's to take over. `known`: who has what, if that was just
+   * read.
+   */
+  const spread = async (known: Holder[] | undefined): Promise<boolean> => {
     // Shorter than a lease: partitions are divided among the living by the time a dead worker's are free.
     const workers = await announceWorker(redis, options, leaseMs * 0.75)
-    const holders = (await readHolders(sql)).filter(({ partition }) => kinds.includes(kindOf(partition)))
+    const all = known ?? (await readHolders(sql))
+    const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition)))
     await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))
     const { take, give } = spreadLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
     for (const partition of take) {
@@ -105,14 +117,18 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   }
 
   const run = async (): Promise<void> => {
+    let known: Holder[] | undefined
     while (!stop.aborted) {
       rest = new AbortController()
-      const hasAll = await spread().catch((error: unknown) => {
+      const began = performance.now()
+      const hasAll = await spread(known).catch((error: unknown) => {
         log.warn({ err: error }, 'partitions cannot be shared out now')
         return false
       })
-      await pause(tickMs, stop)
-      if (hasAll) await pause(tickMs, rest.signal)
+      // At rest together with the next renewal, which comes earlier unless Postgres is in trouble.
+      const left = Math.max(0, began + 2.4 * tickMs - performance.now())
+      known = hasAll ? await keeper.nextHolders(left, rest.signal) : undefined
+      if (!known) await pause(Math.max(0, began + tickMs - performance.now()), stop)
     }
     for (const loop of running.values()) loop.stop.abort()
     await Promise.all([...running.values()].map((loop) => loop.ended))

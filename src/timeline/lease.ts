@@ -1,13 +1,20 @@
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { leaseIsHeld } from '../stream/lease.ts'
-import { pause } from '../stream/pause.ts'
+import { untilBeat } from '../stream/pause.ts'
+import { type Turns, createTurns } from '../stream/turns.ts'
+import { type Waiting, whatWaits } from './look-for-work.ts'
+
+/** Renewals look for work, too: at rest nothing else is asked. The first event after it waits for so long at most. */
+export const REST_MS = 1000
 
 /** The right to ship the outbox: one process at a time. */
 export interface Lease {
   /** Names this process in `timeline_lease`. */
   readonly owner: string
   held(): boolean
+  /** What waits, as the next renewal finds it. There is none while another process has the lease. */
+  nextLook: Turns<Waiting>['next']
   /** Stops renewing, and lets another process take over at once. */
   release(): Promise<void>
 }
@@ -24,18 +31,24 @@ export interface Lease {
 export async function takeLease(deps: { sql: Sql; log: Logger }, leaseMs: number): Promise<Lease> {
   const owner = crypto.randomUUID()
   const released = new AbortController()
+  const turns = createTurns<Waiting>()
   let heldUntil = 0
   const renew = async () => {
+    const tell = turns.begin()
     // Counted from before the call, so that this process lets go no later than Postgres does.
     const asked = performance.now()
-    if (await renewLease(deps.sql, owner, leaseMs)) heldUntil = asked + leaseMs
+    const waiting = await renewLease(deps.sql, owner, leaseMs)
+    if (!waiting) return
+    heldUntil = asked + leaseMs
+    tell(waiting)
   }
   const tryRenew = () => renew().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not renewed'))
   await tryRenew()
-  const renewing = repeat(tryRenew, leaseMs / 3, released.signal)
+  const renewing = repeat(tryRenew, Math.min(leaseMs / 3, REST_MS), released.signal)
   return {
     owner,
     held: () => performance.now() < heldUntil,
+    nextLook: turns.next,
     async release() {
       released.abort()
       heldUntil = 0
@@ -47,15 +60,16 @@ export async function takeLease(deps: { sql: Sql; log: Logger }, leaseMs: number
 
 async function repeat(run: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await pause(everyMs, signal)
+    await untilBeat(everyMs, signal)
     if (!signal.aborted) await run()
   }
 }
 
-async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<boolean> {
-  const rows = await sql`
+/** Undefined when another process has it. */
+async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<Waiting | undefined> {
+  const [waiting] = await sql<Waiting[]>`
     update timeline_lease set owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where owner = ${owner} or not (${leaseIsHeld(sql)})
-    returning 1`
-  return rows.length > 0
+    returning ${whatWaits(sql)}`
+  return waiting
 }

@@ -1,4 +1,4 @@
-import { pause } from '../stream/pause.ts'
+import { pause, untilBeat } from '../stream/pause.ts'
 import { finishWebErasures } from '../web/finish-web-erasures.ts'
 import { finishErasures } from './finish-erasures.ts'
 import { describeFault } from './insert-events.ts'
@@ -56,15 +56,15 @@ export async function runBeside(
 
 async function repeat({ log, metrics }: ShipDeps, work: Work, lease: Lease, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    let wait = work.ms
+    let failed = false
     try {
       if (lease.held() && work.isThere()) await work.run()
     } catch (error) {
       if (signal.aborted) return
       log.warn({ reason: describeFault(error) }, work.waits)
       metrics?.timelineFailures?.inc({ cause: causeOf(error) })
-      wait = BACKOFF_MS
+      failed = true
     }
-    await pause(wait, signal)
+    await (failed ? pause(BACKOFF_MS, signal) : untilBeat(work.ms, signal))
   }
 }

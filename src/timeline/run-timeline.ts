@@ -4,8 +4,8 @@ import { keepWebEvents } from '../web/keep-web-events.ts'
 import { forgetVisitors } from './forget-visitors.ts'
 import { hideErased } from './hide-erased.ts'
 import { describeFault } from './insert-events.ts'
-import { type Lease, takeLease } from './lease.ts'
-import { type Outlook, createOutlook } from './look-for-work.ts'
+import { type Lease, REST_MS, takeLease } from './lease.ts'
+import { type Outlook, type Waiting, createOutlook } from './look-for-work.ts'
 import { purgeOutbox } from './purge-outbox.ts'
 import { runBeside } from './run-beside.ts'
 import { type ShipDeps, shipOutbox, shipResent } from './ship-outbox.ts'
@@ -21,8 +21,6 @@ export interface TimelineDeps extends ShipDeps, TroubleDeps {
  * longer it pays to wait for the next, from the beginning of one round to that of the next.
  */
 const GATHER_MS = { least: 500, anEvent: 0.15, most: 2000 }
-/** From one look to the next while nothing comes. The first event after a rest waits for so long at most. */
-const REST_MS = 1000
 const BACKOFF_MS = { first: 250, most: 3000 }
 
 /**
@@ -33,29 +31,35 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
   const lease = await takeLease(deps, deps.config.leaseMs)
   const chores = createChores(deps)
   const trouble = reportTrouble(deps, lease)
-  const outlook = createOutlook(deps.sql)
+  const outlook = createOutlook(deps.sql, lease)
   const beside = runBeside(deps, { lease, outlook }, signal)
   let failures = 0
+  let known: Waiting | undefined
   while (!signal.aborted) {
     const isOurs = lease.held()
     if (!isOurs) trouble.none()
     const began = performance.now()
-    const wait = isOurs ? await runRound(deps, { lease, outlook, chores, trouble }, signal) : GATHER_MS.least
+    const wait = isOurs ? await runRound(deps, { lease, outlook, chores, trouble }, known, signal) : GATHER_MS.least
     failures = wait === 'failed' ? failures + 1 : 0
-    await pause(wait === 'failed' ? backoffMs(failures) : Math.max(0, began + wait - performance.now()), signal)
+    // Together with the next renewal, which comes earlier unless Postgres is in trouble.
+    const left = Math.max(0, began + 1.2 * REST_MS - performance.now())
+    known = wait === 'rest' ? await outlook.next(left, signal) : undefined
+    if (wait === 'failed') await pause(backoffMs(failures), signal)
+    else if (wait !== 'rest') await pause(Math.max(0, began + wait - performance.now()), signal)
   }
   await beside
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not released'))
 }
 
-/** How long after its beginning the next is due, in milliseconds. */
+/** How long after its beginning the next is due, in milliseconds. `known`: what waits, if somebody has just looked. */
 async function runRound(
   deps: TimelineDeps,
   { lease, outlook, chores, trouble }: { lease: Lease; outlook: Outlook; chores: Chores; trouble: TroubleReport },
+  known: Waiting | undefined,
   signal: AbortSignal,
-): Promise<number | 'failed'> {
+): Promise<number | 'rest' | 'failed'> {
   try {
-    const waiting = await outlook.look()
+    const waiting = known ?? (await outlook.look())
     const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
     // Only ever after a group has gone through: nothing of an earlier one can arrive behind an erasure.
     if (waiting.erasures) await chores.hideErased()
@@ -67,7 +71,7 @@ async function runRound(
     if (waiting.trouble) await trouble.succeeded()
     else trouble.none()
     if (resent || shipped?.moreWaits) return 0
-    return shipped ? gatherMs(shipped.events) : REST_MS
+    return shipped ? gatherMs(shipped.events) : 'rest'
   } catch (error) {
     if (signal.aborted) return 'failed'
     deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')

@@ -6,6 +6,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Config, StoreUrls } from '../../src/config.ts'
 import { type Logger, createLogger } from '../../src/log.ts'
 import { type Metrics, createMetrics } from '../../src/metrics.ts'
+import { untilBeat } from '../../src/stream/pause.ts'
 import { runDeliveries } from './deliveries.ts'
 import { runPatientIngest, runUrgentIngest } from './ingest.ts'
 import { runTimeline } from './timeline.ts'
@@ -66,11 +67,19 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
     if (order === 'stop') stopping.abort()
     else void metrics.registry.getMetricsAsJSON().then(report)
   })
-  const reporting = setInterval(() => report(), REPORT_MS)
+  const ended = new AbortController()
+  const keepReporting = async (): Promise<void> => {
+    for (;;) {
+      await untilBeat(REPORT_MS, ended.signal)
+      if (ended.signal.aborted) return
+      report()
+    }
+  }
+  void keepReporting()
   try {
     await body(config, { name, log, metrics, tellTrouble }, stopping.signal)
   } finally {
-    clearInterval(reporting)
+    ended.abort()
     port.close()
   }
 }
