@@ -27,7 +27,7 @@ interface Server {
 
 const INCOMING = 'incoming'
 /** The engine looks at its memory twenty times a second by default, which is half of what it costs at rest. */
-const ENGINE_OPTIONS = ['--memory_worker_period_ms=500']
+const ENGINE_OPTIONS = ['--memory_worker_period_ms=2000']
 
 const sha256 = (value: string): Buffer => createHash('sha256').update(value).digest()
 

@@ -23,6 +23,12 @@ export interface Lease {
 /** No lease is longer: LEASE_MS allows 10 minutes. One that seems to be was given before Postgres' clock was set back. */
 export const leaseIsHeld = (sql: Sql) => sql`lease_until > now() and lease_until <= now() + interval '10 minutes'`
 
+/**
+ * To be evaluated in a statement that is its own transaction: its commit waits for no disk. A renewal that is lost with
+ * Postgres' memory ends a lease too early, which its epoch makes harmless; an epoch is never given so.
+ */
+export const withoutDisk = (sql: Sql) => sql`set_config('synchronous_commit', 'off', true)`
+
 /** Takes a partition that nobody holds, or that this owner held before; undefined when another was faster. */
 export async function acquireLease(
   sql: Sql,
@@ -67,7 +73,7 @@ export async function renewLeases(
     renewed as (
       update positions p set lease_until = now() + ${leaseMs} * interval '1 millisecond'
       from free where p.partition = free.partition
-      returning p.partition
+      returning p.partition, ${withoutDisk(sql)}
     )
     select partition, epoch, renewed.partition is not null as renewed,
       case when renewed.partition is not null or ${leaseIsHeld(sql)} then owner end as owner

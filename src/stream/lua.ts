@@ -122,15 +122,16 @@ return 1
 /**
  * KEYS the set of live workers; ARGV this worker, how long it may be believed in ms (0: it leaves).
  * Returns the names of all live workers, by Redis' clock. One that is believed for longer than 10 minutes, the longest lease,
- * was announced before that clock was set back.
+ * was announced before that clock was set back. What is written goes to the disk: only when half of the time is over.
  */
 export const ANNOUNCE = script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-if tonumber(ARGV[2]) > 0 then
-  redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
-else
+local left = (redis.call('ZSCORE', KEYS[1], ARGV[1]) or 0) - now
+if tonumber(ARGV[2]) == 0 then
   redis.call('ZREM', KEYS[1], ARGV[1])
+elseif left < ARGV[2] / 2 or left > tonumber(ARGV[2]) then
+  redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], now + 600000, '+inf')

@@ -99,7 +99,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
    */
   const spread = async (known: Holder[] | undefined): Promise<boolean> => {
     // Shorter than a lease: partitions are divided among the living by the time a dead worker's are free.
-    const workers = await announceWorker(redis, options, leaseMs * 0.75)
+    const workers = await announceWorker(redis, options, leaseMs * 0.9)
     const all = known ?? (await readHolders(sql))
     const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition)))
     await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))

@@ -1,6 +1,6 @@
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { leaseIsHeld } from '../stream/lease.ts'
+import { leaseIsHeld, withoutDisk } from '../stream/lease.ts'
 import { untilBeat } from '../stream/pause.ts'
 import { type Turns, createTurns } from '../stream/turns.ts'
 import { type Waiting, whatWaits } from './look-for-work.ts'
@@ -70,6 +70,6 @@ async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<Wai
   const [waiting] = await sql<Waiting[]>`
     update timeline_lease set owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where owner = ${owner} or not (${leaseIsHeld(sql)})
-    returning ${whatWaits(sql)}`
+    returning ${whatWaits(sql)}, ${withoutDisk(sql)}`
   return waiting
 }
