@@ -1,7 +1,15 @@
 /** Who works on what: fair shares, take-over, graceful hand-over. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { workersKey } from '../../src/stream/keys.ts'
-import { type Lease, acquireLease, readHolders, releaseLease, renewLease, renewLeases } from '../../src/stream/lease.ts'
+import {
+  type Lease,
+  acquireLease,
+  announceWorker,
+  readHolders,
+  releaseLease,
+  renewLease,
+  renewLeases,
+} from '../../src/stream/lease.ts'
 import { PARTITION_KINDS, PATIENT_KINDS, URGENT_KINDS, allPartitions, kindOf } from '../../src/stream/partition-of.ts'
 import { openRoad as handOutAnew } from '../../src/stream/partitioning.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
@@ -91,6 +99,8 @@ describe('the leases of a worker', () => {
     const again = await renewLeases(stack.sql, leases, 60_000)
     expect(again.renewed).toEqual(new Set(['live-0', 'live-1', 'web-0']))
     expect((await renewLeases(stack.sql, [], 60_000)).renewed).toEqual(new Set())
+    // What a renewal need not wait for, all else does.
+    expect(await stack.sql`show synchronous_commit`).toMatchObject([{ synchronous_commit: 'on' }])
   })
 
   it('do not wait for one whose save takes long, and that one keeps its own', async () => {
@@ -200,6 +210,40 @@ describe('workers', () => {
     await patient.stop()
     await vi.waitUntil(() => second.running().length === 4, soon)
     expect(second.running()).toEqual(['backfill-0', 'backfill-1', 'web-0', 'web-1'])
+  })
+
+  it('notice within a second what was made or handed out anew, however long their leases are', async () => {
+    const worker = road.worker('a', { leaseMs: 60_000 })
+    await vi.waitUntil(() => worker.running().length === 6, soon)
+    // By then they look no more than that.
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    const began = performance.now()
+    await stack.sql`insert into positions (partition) values ('live-2')`
+    await vi.waitUntil(() => worker.running().includes('live-2'), soon)
+    expect(performance.now() - began).toBeLessThan(1500)
+    await handOutAnew(stack.sql, 'yet another run')
+    const epochs = () => stack.sql<{ epoch: number }[]>`select epoch from positions where partition = 'live-2'`
+    // Given up, and taken again under a higher one.
+    await vi.waitUntil(async () => ((await epochs())[0]?.epoch ?? 0) >= 3, soon)
+    expect(performance.now() - began).toBeLessThan(4000)
+  })
+
+  it('say again that they are alive when half of the time is over', async () => {
+    const me = { owner: 'a', kinds: URGENT_KINDS }
+    const until = async () => Number(await road.redis.zscore(workersKey(URGENT_KINDS), 'a'))
+    expect(await announceWorker(road.redis, me, 400)).toEqual(['a'])
+    const first = await until()
+    expect(await announceWorker(road.redis, me, 400)).toEqual(['a'])
+    expect(await until()).toBe(first)
+    await new Promise((resolve) => setTimeout(resolve, 220))
+    expect(await announceWorker(road.redis, { ...me, owner: 'b' }, 400)).toEqual(['a', 'b'])
+    await announceWorker(road.redis, me, 400)
+    expect(await until()).toBeGreaterThan(first)
+    // Its clock was set back since.
+    await road.redis.zadd(workersKey(URGENT_KINDS), first + 3_600_000, 'a')
+    await announceWorker(road.redis, me, 400)
+    expect(await until()).toBeLessThan(first + 60_000)
+    expect(await announceWorker(road.redis, me, 0)).toEqual(['b'])
   })
 
   it('share nothing with one that was announced before the clock was set back', async () => {
