@@ -12,7 +12,7 @@ export const idle: Scenario = {
     const { stack } = bench
     await untilQuiet(stack)
     // The start has an end, too, and the runtime goes on compiling for a while.
-    await sleep(bench.length(1000, 60_000))
+    await sleep(bench.length(1000, 180_000))
     const before = readCpu(stack.pids)
     const started = performance.now()
     await sleep(bench.length(3000, 60_000))
