@@ -52,26 +52,26 @@ export async function consumePartition(
   let count = FIRST_READ
   let entries: ReadEntry[] = []
   let isFull = false
-  let reading: Promise<void> | undefined
+  let ahead: Promise<ReadEntry[]> | undefined
   let pending = lease.pending ?? undefined
   let told = Promise.resolve()
   const trimmer = createTrimmer(deps.redis, partition, (error) =>
     log.warn({ err: error, partition }, 'the stream was not trimmed'),
   )
 
+  /** Of a backlog, beside a save. What keeps it from being read, the next read tells. */
+  const readAhead = (last: string): Promise<ReadEntry[]> => reader.readAtOnce(last, count).catch(() => [])
   /** Fills `entries`, which are none until then. */
-  const readAfter = (last: string): Promise<void> => {
-    reading ??= reader
-      .read(last, count)
-      .then((read) => {
-        entries = read
-        isFull = read.length >= count
-        count = nextCount(read) ?? count
-      })
-      .finally(() => (reading = undefined))
-    // Told to whoever waits for it; what failed while nobody did is read again.
-    reading.catch(() => undefined)
-    return reading
+  const readNext = async (): Promise<void> => {
+    entries = (await ahead) ?? []
+    ahead = undefined
+    const last = entries.at(-1)?.streamId
+    // What has gathered since comes along.
+    if (last !== undefined && entries.length < count)
+      entries.push(...(await reader.readAtOnce(last, count - entries.length)))
+    if (last === undefined) entries = await reader.read(position, count)
+    isFull = entries.length >= count
+    count = nextCount(entries) ?? count
   }
   const readPending = async (last: string): Promise<void> => {
     entries = await readUpTo(reader, position, last)
@@ -90,7 +90,7 @@ export async function consumePartition(
         await recover(deps, partition, position)
         checked = connections
       }
-      if (entries.length === 0) await (pending === undefined ? readAfter(position) : readPending(pending))
+      if (entries.length === 0) await (pending === undefined ? readNext() : readPending(pending))
     } catch (error) {
       if (signal.aborted) break
       log.warn({ err: error, partition }, 'the stream cannot be read, trying again')
@@ -103,8 +103,8 @@ export async function consumePartition(
     const batch = batchOf(taken, partition, epoch, position)
     const isFollowed = isFull || entries.length > 0
     const events = sum(taken, (entry) => entry.events)
-    // More is there already, most likely: it is read while this is saved. What is still to come gathers meanwhile.
-    if (isFull && entries.length === 0 && events > BATCH_EVENTS / 2) void readAfter(batch.to)
+    // More is there already, most likely: it is read while this is saved.
+    if (isFull && entries.length === 0) ahead = readAhead(batch.to)
     const started = performance.now()
     const outcome = await deps.apply(batch, signal, deps.beat)
     if (outcome.kind !== 'applied') return finish(outcome.kind, told, trimmer)

@@ -23,6 +23,8 @@ type Read = [stream: Buffer, entries: [id: Buffer, fields: Buffer[]][]][]
 export interface StreamReader {
   /** Entries after the position, oldest first; none after `blockMs`. Rejects when the read failed or got stuck. */
   read(position: string, count: number): Promise<ReadEntry[]>
+  /** The same of what is there now. */
+  readAtOnce(position: string, count: number): Promise<ReadEntry[]>
   /** Grows with every connection: what was known about the stream has to be checked again. */
   connections(): number
   /** Ends a waiting read, which rejects, as does every later one. */
@@ -48,24 +50,28 @@ export function createReader(connect: () => Redis, partition: string, options: R
     endRead(new Error('A blocked read did not return; its connection was replaced.'))
   }
 
+  const readBy = async (ask: () => Promise<Read | null>): Promise<ReadEntry[]> => {
+    // A client that is being closed would keep it waiting, and be replaced, for as long as Redis hangs.
+    if (isClosed) throw new Error(CLOSED)
+    const ended = Promise.withResolvers<never>()
+    endRead = ended.reject
+    const watchdog = setTimeout(replaceClient, blockMs + graceMs)
+    try {
+      const reply = await Promise.race([ask(), ended.promise])
+      return (reply?.[0]?.[1] ?? []).map(([id, fields]) =>
+        decodeEntry(id.toString(), fields.map(unpackText), kindOf(partition)),
+      )
+    } finally {
+      clearTimeout(watchdog)
+    }
+  }
+
+  const key = streamKey(partition)
   return {
     connections: () => connections,
-    async read(position, count) {
-      // A client that is being closed would keep it waiting, and be replaced, for as long as Redis hangs.
-      if (isClosed) throw new Error(CLOSED)
-      const ended = Promise.withResolvers<never>()
-      endRead = ended.reject
-      const watchdog = setTimeout(replaceClient, blockMs + graceMs)
-      try {
-        const reading = client.xreadBuffer('COUNT', count, 'BLOCK', blockMs, 'STREAMS', streamKey(partition), position)
-        const reply = await Promise.race<Read | null>([reading, ended.promise])
-        return (reply?.[0]?.[1] ?? []).map(([id, fields]) =>
-          decodeEntry(id.toString(), fields.map(unpackText), kindOf(partition)),
-        )
-      } finally {
-        clearTimeout(watchdog)
-      }
-    },
+    read: (position, count) =>
+      readBy(() => client.xreadBuffer('COUNT', count, 'BLOCK', blockMs, 'STREAMS', key, position)),
+    readAtOnce: (position, count) => readBy(() => client.xreadBuffer('COUNT', count, 'STREAMS', key, position)),
     close() {
       isClosed = true
       endRead(new Error(CLOSED))
