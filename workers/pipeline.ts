@@ -2,7 +2,7 @@
  * What happens to one micro-batch, top to bottom: load · decide · save. The save moves the partition's position together
  * with the effects, so an attempt is either wholly there or not at all, whatever dies in between.
  */
-import { faultKind, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
+import { faultKind, isKnownKey, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
 import { type Attempt, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
 import { backOff } from './back-off.ts'
@@ -39,11 +39,7 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
       return applied(deps, batch, committed, started)
     } catch (error) {
       if (attempt && wasRolledBack(error)) attempts.delete(attempt.id)
-      // All keys are asked for the next time.
-      if (attempt?.keysUnasked && isUniqueViolation(error)) {
-        contacts?.noteKnownKey()
-        continue
-      }
+      if (isKnownKey(error)) contacts?.noteKnownKey()
       const kind = faultKind(error)
       if (kind === 'trouble') deps.log.warn({ err: error, partition: batch.partition }, 'a save failed, trying again')
       else deps.configs.clear()
@@ -53,7 +49,7 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
       }
       if (isUniqueViolation(error)) violations += 1
       const isPoisoned = kind === 'data' || violations >= TOO_MANY_VIOLATIONS
-      // What the cache held was out of date, most likely: Postgres itself is asked at once.
+      // What the cache held was out of date, most likely, or a key was known: Postgres itself is asked at once.
       if (kind === 'conflict' && contacts && failures === 0) continue
       if (isPoisoned && (await setAside(deps, batch, works, dead, signal))) violations = 0
       else await backOff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)

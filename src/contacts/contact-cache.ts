@@ -1,7 +1,7 @@
 /**
  * Contacts as the saves of one partition's loop left them, so that a person who is seen often is read once. It may be
  * out of date at any time: each save asserts the version of every contact that it looked at, and what was decided from a
- * stale one is decided again from Postgres.
+ * stale one is decided again from Postgres. So is what was decided from keys that were taken for new.
  */
 import type { Changes } from '../rules/changes.ts'
 import { type ContactState, type State, identityKey } from '../rules/state.ts'

@@ -37,7 +37,7 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   const asked = collectQuestions(items, (businessId, key) => contacts?.lend(state, businessId, key) ?? false)
-  const keysUnasked = mayGoUnasked(asked) && (contacts?.takesKeysForNew() ?? false)
+  const keysUnasked = mayGoUnasked(asked, items) && (contacts?.takesKeysForNew() ?? false)
   const hashed = keysUnasked ? [] : asked.keys.map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
   if (hashed.length === 0 && !asksForMore(asked)) return { state, keysUnasked }
   const goals = businesses.flatMap((business) =>
@@ -141,7 +141,8 @@ interface LoadedVisitor {
  * Nearly always keys are new, and asking for them costs as much as recording them. Browsers' events are not recorded under
  * theirs when they are nobody's: no save would find out.
  */
-const mayGoUnasked = ({ keys, visitors }: Asked): boolean => keys.length > 0 && visitors.length === 0
+const mayGoUnasked = ({ keys }: Asked, items: Item[]): boolean =>
+  keys.length > 0 && !items.some(({ kind }) => kind === 'browser')
 
 /** Than keys. */
 const asksForMore = ({ identities, visitors, contacts }: Asked) =>

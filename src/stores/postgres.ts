@@ -66,6 +66,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23505'
 }
 
+/** An idempotency key that was there: taken to be new, or recorded by somebody else meanwhile. */
+export function isKnownKey(error: unknown): boolean {
+  return isUniqueViolation(error) && (error as { table_name?: string }).table_name === 'idempotency_keys'
+}
+
 /**
  * What to do about a failed statement: decide again (`conflict`), isolate the item (`data`: class 22 and 23),
  * or wait until it passes (`trouble`: connections, memory, disk, time-outs, everything else).
