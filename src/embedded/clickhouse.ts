@@ -13,7 +13,9 @@ const NICENESS = '10'
  * Linux may divide the time among sessions first (autogroups), and every engine is a session of its own: there a niceness
  * counts for nothing unless the session has it, too.
  */
-const GIVE_WAY = '{ echo "$0" >/proc/self/autogroup; } 2>/dev/null; exec nice -n "$0" "$@"'
+const GIVE_WAY = `niceness=$1; shift
+{ echo "$niceness" >/proc/self/autogroup; } 2>/dev/null
+exec nice -n "$niceness" "$@"`
 
 export async function startClickHouse(setup: EngineSetup): Promise<RunningEngine> {
   const folder = join(setup.dataDir, 'clickhouse')
@@ -28,6 +30,7 @@ export async function startClickHouse(setup: EngineSetup): Promise<RunningEngine
     '/bin/sh',
     '-c',
     GIVE_WAY,
+    'sluice-give-way',
     NICENESS,
     'env',
     'TZ=UTC',
