@@ -32,7 +32,7 @@ const say = (text: string) => void process.stderr.write(`${text}\n`)
 const values = readArguments()
 const chosen = SCENARIOS.filter(({ name }) => values.scenario.some((word) => name.includes(word)))
 if (chosen.length === 0) refuse('There is no such scenario.')
-// Not after twenty minutes.
+// Not after all scenarios.
 await mkdir(values.out, { recursive: true })
 
 const report: Report = { machine: await describeMachine(values.place), quick: values.quick, scenarios: [] }

@@ -13,10 +13,13 @@ export const liveBesideBackfill: Scenario = {
     const past = await bench.openCallers({ kind: 'batch', prefix: 'past-', size: SIZE })
     const send = (seconds: number) =>
       bench.send([live, { ...openPace(LIVE), seconds }], [past, { ...openPace(PAST / SIZE), seconds }])
-    await send(bench.length(1, 10))
+    const warm = await send(bench.length(1, 10))
     const measured = await send(bench.length(4, 60))
     return {
-      checks: [atMost('live p99', measured.load.latency.p99, 60, 'ms'), ...measured.loads.map(noError)],
+      checks: [
+        atMost('live p99', measured.load.latency.p99, 60, 'ms'),
+        ...[...warm.loads, ...measured.loads].map(noError),
+      ],
       measured: { 'live, and a batch of 500 ten times a second': measured },
     }
   },

@@ -27,10 +27,13 @@ function openLoop(name: string, rate: number, check: (latency: Latency) => Check
     title: `single \`track\`, open loop ${rate.toLocaleString('en')}/s`,
     async run(bench) {
       const callers = await bench.openCallers({ kind: 'typical', prefix: `${name}-` })
-      await bench.send([callers, { ...openPace(rate), seconds: bench.length(WARM_UP_S.quick, WARM_UP_S.full) }])
+      const warm = await bench.send([
+        callers,
+        { ...openPace(rate), seconds: bench.length(WARM_UP_S.quick, WARM_UP_S.full) },
+      ])
       const measured = await bench.send([callers, { ...openPace(rate), seconds: bench.length(3, 60) }])
       return {
-        checks: [...check(measured.load.latency), noError(measured.load)],
+        checks: [...check(measured.load.latency), noError(warm.load), noError(measured.load)],
         measured: { [`${rate.toLocaleString('en')}/s`]: measured },
       }
     },
