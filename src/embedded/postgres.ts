@@ -45,8 +45,6 @@ function settings(setup: EngineSetup): Record<string, string> {
     wal_writer_delay: '1s',
     // These binaries know pglz alone: packing pages that change for the first time after a checkpoint cost as much as the saves.
     wal_compression: 'off',
-    // A new segment of the log that is filled with zeroes first holds up every save meanwhile: 60 ms for its 16 MB.
-    wal_init_zero: 'off',
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
