@@ -29,6 +29,7 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
       const saved = await saveAttempt(deps, batch, attempt)
       if (saved === 'known key') {
         contacts?.noteKnownKey()
+        deps.metrics?.conflict?.()
         continue
       }
       // If not, it was not our position to move: an earlier attempt of ours with a lost reply did it, or another owner.
