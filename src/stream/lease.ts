@@ -25,7 +25,7 @@ export const leaseIsHeld = (sql: Sql) => sql`lease_until > now() and lease_until
 
 /**
  * To be evaluated in a statement that is its own transaction: its commit waits for no disk. A renewal that is lost with
- * Postgres' memory ends a lease too early, which its epoch makes harmless; an epoch is never given so.
+ * Postgres' memory ends a lease too early: epochs make that harmless (of the timeline, tokens and revisions). No epoch is given so.
  */
 export const withoutDisk = (sql: Sql) => sql`set_config('synchronous_commit', 'off', true)`
 
