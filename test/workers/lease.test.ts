@@ -220,28 +220,29 @@ describe('workers', () => {
     const began = performance.now()
     await stack.sql`insert into positions (partition) values ('live-2')`
     await vi.waitUntil(() => worker.running().includes('live-2'), soon)
-    expect(performance.now() - began).toBeLessThan(1500)
+    // Their leases would be renewed in twenty seconds.
+    expect(performance.now() - began).toBeLessThan(4000)
     await handOutAnew(stack.sql, 'yet another run')
     const epochs = () => stack.sql<{ epoch: number }[]>`select epoch from positions where partition = 'live-2'`
     // Given up, and taken again under a higher one.
     await vi.waitUntil(async () => ((await epochs())[0]?.epoch ?? 0) >= 3, soon)
-    expect(performance.now() - began).toBeLessThan(4000)
+    expect(performance.now() - began).toBeLessThan(10_000)
   })
 
   it('say again that they are alive when half of the time is over', async () => {
     const me = { owner: 'a', kinds: URGENT_KINDS }
     const until = async () => Number(await road.redis.zscore(workersKey(URGENT_KINDS), 'a'))
-    expect(await announceWorker(road.redis, me, 400)).toEqual(['a'])
+    expect(await announceWorker(road.redis, me, 4000)).toEqual(['a'])
     const first = await until()
-    expect(await announceWorker(road.redis, me, 400)).toEqual(['a'])
+    expect(await announceWorker(road.redis, me, 4000)).toEqual(['a'])
     expect(await until()).toBe(first)
-    await new Promise((resolve) => setTimeout(resolve, 220))
-    expect(await announceWorker(road.redis, { ...me, owner: 'b' }, 400)).toEqual(['a', 'b'])
-    await announceWorker(road.redis, me, 400)
+    await new Promise((resolve) => setTimeout(resolve, 2200))
+    expect(await announceWorker(road.redis, { ...me, owner: 'b' }, 4000)).toEqual(['a', 'b'])
+    await announceWorker(road.redis, me, 4000)
     expect(await until()).toBeGreaterThan(first)
     // Its clock was set back since.
     await road.redis.zadd(workersKey(URGENT_KINDS), first + 3_600_000, 'a')
-    await announceWorker(road.redis, me, 400)
+    await announceWorker(road.redis, me, 4000)
     expect(await until()).toBeLessThan(first + 60_000)
     expect(await announceWorker(road.redis, me, 0)).toEqual(['b'])
   })
