@@ -282,6 +282,29 @@ describe('two partitions with a cache each', () => {
     })
   })
 
+  it('somebody whom another partition made meanwhile is no known key', async () => {
+    const { businessId } = await createBusiness(stack.sql)
+    const keyed = (key: string) => track(businessId, eventFact('seen', { email: 'ann@x.io' }, { idempotencyKey: key }))
+    const asked: string[] = []
+    const told = listening(stack.sql, (query) => asked.push(query))
+    let isFirst = true
+    const overtaken = async (strings: TemplateStringsArray, ...values: never[]) => {
+      if (isFirst && strings.join('').includes('save_changes')) {
+        isFirst = false
+        await pipelines[1].track(keyed('theirs'))
+      }
+      return told(strings, ...values)
+    }
+    const pipeline = await openPipeline(stack.sql)
+    pipeline.deps.sql = overtaken as unknown as Sql
+    expect(await pipeline.apply(...Array.from({ length: 9 }, (_, n) => keyed(`a${n}`)))).toHaveLength(9)
+    // It was decided twice: with the keys asked for the second time.
+    expect(asked.filter((query) => query.includes('save_changes'))).toHaveLength(2)
+    asked.length = 0
+    await pipeline.apply(...Array.from({ length: 9 }, (_, n) => keyed(`b${n}`)))
+    expect(asked.filter((query) => query.includes('load_state'))).toHaveLength(0)
+  })
+
   it('a campaign that was published meanwhile knows what had happened before', async () => {
     const { businessId } = await createBusiness(stack.sql)
     const call = (event: string) => track(businessId, eventFact(event, { email: 'ann@x.io' }))
