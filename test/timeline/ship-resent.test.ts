@@ -280,6 +280,20 @@ function heldUp(before: (statement: number) => Promise<unknown>): Lab['clickhous
   }) as Lab['clickhouse']
 }
 
+test('of two copies ClickHouse may delete one alone, and when that was the right one, the other goes too', async () => {
+  const made = await shipSome()
+  const right = made.events[0]!
+  await insertEvents(lab.clickhouse, lines([{ ...right, counted: '9' }]), crypto.randomUUID())
+  await askAgain(made.business)
+  // It deletes part by part: in the second one the event was single, for it was gone from the first.
+  const clickhouse = heldUp(async (statement) => {
+    if (statement === 1)
+      await command(`alter table events delete where event_id = '${right.event_id}' and counted = ${right.counted}`)
+  })
+  while (await shipResent({ ...lab, clickhouse }, lab.lease)) expect(await waitingRows(lab)).toBe(0)
+  await expectRight(made.business, made.contact, made.events)
+})
+
 test.each([
   ['it deletes', 1],
   ['it inserts', 2],
