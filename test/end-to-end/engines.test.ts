@@ -1,7 +1,7 @@
 /** `start` on a new directory, killed and started again: nothing is lost, nothing is left behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,9 @@ import { CALM } from '../../src/embedded/calm-runtime.ts'
 import type { DemoKeys } from '../../src/embedded/demo-business.ts'
 import { startEngines } from '../../src/embedded/engines.ts'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { useWal } from '../../src/embedded/use-wal.ts'
 import { createLogger } from '../../src/log.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 
 let folder: string
 let dataDir: string
@@ -209,4 +211,43 @@ test('a data directory that lost its password is told at once', async () => {
   await (await startEngines(elsewhere, options)).stop()
   await rm(join(elsewhere, 'password'))
   await expect(startEngines(elsewhere, options)).rejects.toThrow(/does not know the password in .*password/)
+})
+
+describe('segments of Postgres’ log', () => {
+  const options = { log: createLogger({ level: 'silent', name: 'test' }), only: ['databaseUrl' as const] }
+  const countAhead = async (sql: Sql) => {
+    const [row] = await sql<{ ahead: number }[]>`
+      select count(*)::int as ahead from pg_ls_waldir()
+      where name ~ '^[0-9A-F]{24}$' and name > pg_walfile_name(pg_current_wal_lsn())`
+    return row?.ahead
+  }
+
+  test(
+    'are used once by a new installation, in a start that was cut short, too, and stay',
+    { timeout: 60_000 },
+    async () => {
+      const elsewhere = join(folder, 'log')
+      await (await startEngines(elsewhere, options)).stop()
+      const engines = await startEngines(elsewhere, options)
+      const sql = connectPostgres(engines.databaseUrl ?? '', { max: 1 })
+      await expect.poll(() => countAhead(sql), { timeout: 30_000 }).toBeGreaterThan(60)
+      await sql`checkpoint`
+      expect(await countAhead(sql)).toBeGreaterThan(60)
+      await sql.end()
+      await engines.stop()
+    },
+  )
+
+  test('are not, where they would take more than an eighth of the room', async () => {
+    const engines = await startEngines(join(folder, 'small-log'), { ...options, small: true })
+    const sql = connectPostgres(engines.databaseUrl ?? '', { max: 1 })
+    const { bavail, bsize } = await statfs(folder)
+    const before = await countAhead(sql)
+    await useWal(engines.databaseUrl ?? '', folder, Math.ceil((bavail * bsize) / 8 / 2 ** 24) + 100)
+    expect(await countAhead(sql)).toBe(before)
+    await useWal(engines.databaseUrl ?? '', folder, 4)
+    expect(await countAhead(sql)).toBe(3)
+    await sql.end()
+    await engines.stop()
+  })
 })

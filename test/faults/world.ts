@@ -105,7 +105,7 @@ export async function openWorld(): Promise<World> {
     return service(name, 'workers', `http://127.0.0.1:${port}/healthz`, 'workers', () => ({ WORKERS_PORT: port }))
   }
   await writeFile(passwordFile(folder), 'faults', { mode: 0o600 })
-  const postgres = await engine('postgres', 'databaseUrl', startPostgres)
+  const postgres = await engine('postgres', 'databaseUrl', (setup) => startPostgres(setup, log))
   const redis = await engine('redis', 'redisUrl', (setup) => startRedis(setup, log))
   const clickhouse = await engine('clickhouse', 'clickhouseUrl', startClickHouse)
   const door = service('front-door', 'serve', `${url}/healthz`, 'door', () => ({
