@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type StoreUrls, enginesFile } from '../../src/config.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from '../../src/embedded/run-engine.ts'
+import { WAL_USER } from '../../src/embedded/use-wal.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { type Redis, connectRedis } from '../../src/stores/redis.ts'
@@ -53,6 +54,7 @@ export async function openStack(place?: string): Promise<Stack> {
     redis: connectRedis(stores.redisUrl, 'command'),
     clickhouse: connectClickHouse(stores.clickhouseUrl),
   }
+  await untilWalIsUsed(own.sql)
   return {
     url,
     workersUrl: `http://127.0.0.1:${workersPort}`,
@@ -67,6 +69,12 @@ export async function openStack(place?: string): Promise<Stack> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A new installation uses its log ahead for some seconds. */
+async function untilWalIsUsed(sql: Sql): Promise<void> {
+  const isUsing = () => sql`select from pg_stat_activity where application_name = ${WAL_USER}`
+  while ((await isUsing()).length > 0) await sleep(100)
 }
 
 /** What the caller's shell may know of other databases; all else that it sets is passed on, to try settings. */

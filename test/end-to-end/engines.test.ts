@@ -224,13 +224,13 @@ describe('segments of Postgres’ log', () => {
 
   test(
     'are used once by a new installation, in a start that was cut short, too, and stay',
-    { timeout: 60_000 },
+    { timeout: 90_000 },
     async () => {
       const elsewhere = join(folder, 'log')
       await (await startEngines(elsewhere, options)).stop()
       const engines = await startEngines(elsewhere, options)
       const sql = connectPostgres(engines.databaseUrl ?? '', { max: 1 })
-      await expect.poll(() => countAhead(sql), { timeout: 30_000 }).toBeGreaterThan(60)
+      await expect.poll(() => countAhead(sql), { timeout: 60_000 }).toBeGreaterThan(60)
       await sql`checkpoint`
       expect(await countAhead(sql)).toBeGreaterThan(60)
       await sql.end()
