@@ -58,7 +58,7 @@ describe('the Compose file', () => {
   })
 
   test('never switches off what a 200 rests on', () => {
-    expect(postgres.command).toEqual(expect.arrayContaining(['fsync=on', 'synchronous_commit=on']))
+    expect(postgres.command).toEqual(expect.arrayContaining(['fsync=on', 'synchronous_commit=on', 'min_wal_size=1GB']))
   })
 
   test('keeps each store in a named volume where its image keeps its data', () => {
