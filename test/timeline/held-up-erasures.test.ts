@@ -10,7 +10,7 @@ import { newVisitor } from '../web/web-lab.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
 
 const TABLES = ['events', 'web_events']
-const eventually = { timeout: 15_000, interval: 50 }
+const eventually = { timeout: 30_000, interval: 50 }
 let lab: Lab
 let impatient: ClickHouseClient
 beforeAll(async () => {
@@ -96,7 +96,7 @@ it('events are shipped, the person is hidden, and nothing is asked twice, while 
   // A rewrite that nobody waits for any more, and repeats that look first.
   await expect.poll(() => timeline.failures.length, eventually).toBeGreaterThan(5)
   await save(lab, business, [{ contact_id: other }])
-  await expect.poll(() => waitingRows(lab), { timeout: 3000, interval: 50 }).toBe(0)
+  await expect.poll(() => waitingRows(lab), eventually).toBe(0)
   expect(await openMutations()).toEqual(TABLES.map((table) => ({ table, open: 1 })))
   const seen = await query(lab, 'select contact_id from timeline where business_id = {business: UUID}', { business })
   expect(seen).toEqual([{ contact_id: other }])
@@ -107,7 +107,7 @@ it('events are shipped, the person is hidden, and nothing is asked twice, while 
   await timeline.stop()
   expect(await countOf(lab, business)).toEqual({ events: 1, counted: 1 })
   expect(await hitsOf(business)).toEqual([])
-}, 60_000)
+}, 120_000)
 
 it('a stop does not wait for a rewrite, and the next life finishes it', async () => {
   const business = newBusiness()
@@ -126,4 +126,4 @@ it('a stop does not wait for a rewrite, and the next life finishes it', async ()
   expect([await finishErasures(lab), await finishWebErasures(lab)]).toEqual([1, 1])
   expect(await countOf(lab, business)).toEqual({ events: 0, counted: 0 })
   expect(await hitsOf(business)).toEqual([])
-}, 60_000)
+}, 120_000)

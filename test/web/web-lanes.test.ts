@@ -222,7 +222,7 @@ describe('web events', () => {
       expect((await door.submit(event(`live ${n}`, businessOf('live-0')))).kind).toBe('answered')
       const refused = await capture()
       expect(refused.kind === 'unavailable' && refused.retryAfter).toBeGreaterThanOrEqual(5)
-      expect(performance.now() - began).toBeLessThan(500)
+      expect(performance.now() - began).toBeLessThan(2000)
     }
     gate.open()
     expect(await changing).toMatchObject({ kind: 'changed' })
