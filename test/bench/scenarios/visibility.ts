@@ -57,13 +57,15 @@ function watch(stack: Stack, businessId: string) {
   const stopping = new AbortController()
   const seen = new Map<number, number>()
   const keepLooking = async (): Promise<Map<number, number>> => {
-    while (!stopping.signal.aborted) {
+    for (;;) {
+      // What was shipped last may have come during a look.
+      const isLast = stopping.signal.aborted
       const numbers = await readVisible(stack, businessId)
       const now = Date.now()
       for (const n of numbers) if (!seen.has(n)) seen.set(n, now)
+      if (isLast) return seen
       await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
-    return seen
   }
   const looking = keepLooking()
   return {
