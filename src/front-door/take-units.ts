@@ -1,26 +1,31 @@
-/** What the limiter asks of Redis: each question is one script, so that counting and granting are one. */
+/** What the limiter asks of Redis: what is asked together is one script, so that counting and granting are one. */
 import type { Redis } from '../stores/redis.ts'
 
 // A window is a hash of the units used and of when it opened (which names it). A refused request changes nothing.
-// ARGV limit, window in ms, units asked for, units wanted ahead, units that must be left besides for that.
-// Returns the units granted, those used before, ms left, the window, the units ahead.
+// ARGV window in ms; for each key limit, units asked for, units wanted ahead, units that must be left besides for that.
+// Returns for each the units granted, those used before, ms left, the window, the units ahead.
 const TAKE = `
-local used = tonumber(redis.call('HGET', KEYS[1], 'used') or '0')
-local opened = redis.call('HGET', KEYS[1], 'opened')
-local left = redis.call('PTTL', KEYS[1])
--- More than a window is left when the clock was set back since.
-if not opened or left <= 0 or left > tonumber(ARGV[2]) then
-  local time = redis.call('TIME')
-  used, opened, left = 0, time[1] .. '.' .. time[2], tonumber(ARGV[2])
-  redis.call('DEL', KEYS[1])
-  redis.call('HSET', KEYS[1], 'used', 0, 'opened', opened)
-  redis.call('PEXPIRE', KEYS[1], left)
+local window = tonumber(ARGV[1])
+local answers = {}
+for i, key in ipairs(KEYS) do
+  local limit, asked, ahead, besides =
+    tonumber(ARGV[4 * i - 2]), tonumber(ARGV[4 * i - 1]), tonumber(ARGV[4 * i]), tonumber(ARGV[4 * i + 1])
+  local held = redis.call('HMGET', key, 'used', 'opened')
+  local used, opened, left = tonumber(held[1] or '0'), held[2], redis.call('PTTL', key)
+  -- More than a window is left when the clock was set back since.
+  if not opened or left <= 0 or left > window then
+    local time = redis.call('TIME')
+    used, opened, left = 0, time[1] .. '.' .. time[2], window
+    redis.call('DEL', key)
+    redis.call('HSET', key, 'used', 0, 'opened', opened)
+    redis.call('PEXPIRE', key, left)
+  end
+  local granted = math.max(0, math.min(asked, limit - used))
+  if limit - used - granted - ahead < besides then ahead = 0 end
+  if granted + ahead > 0 then redis.call('HINCRBY', key, 'used', granted + ahead) end
+  answers[i] = {granted, used, left, opened, ahead}
 end
-local granted = math.max(0, math.min(tonumber(ARGV[3]), tonumber(ARGV[1]) - used))
-local ahead = tonumber(ARGV[4])
-if tonumber(ARGV[1]) - used - granted - ahead < tonumber(ARGV[5]) then ahead = 0 end
-if granted + ahead > 0 then redis.call('HINCRBY', KEYS[1], 'used', granted + ahead) end
-return {granted, used, left, opened, ahead}`
+return answers`
 
 // ARGV window, units.
 const REFUND = `
@@ -29,24 +34,38 @@ local units = math.min(tonumber(ARGV[2]), tonumber(redis.call('HGET', KEYS[1], '
 if units > 0 then redis.call('HINCRBY', KEYS[1], 'used', -units) end
 return units`
 
+export interface Question {
+  key: string
+  limit: number
+  units: number
+  /** Units wanted beyond, which are given when `besides` would still be left. */
+  ahead: number
+  besides: number
+}
 export type Answer = [granted: number, used: number, leftMs: number, window: string, ahead: number]
 
 export interface Units {
-  /** `ahead`: units wanted beyond, which are given when `besides` would still be left. */
-  takeUnits(
-    key: string,
-    limit: number,
-    windowMs: number,
-    units: number,
-    ahead: number,
-    besides: number,
-  ): Promise<Answer>
+  /** An answer for each question, in their order. */
+  take(questions: Question[]): Promise<Answer[]>
   /** Does nothing once the window is over; resolves with how many were given back. */
+  refund(key: string, window: string, units: number): Promise<number>
+}
+
+interface Scripts {
+  takeUnits(keys: number, ...keysAndArguments: (string | number)[]): Promise<Answer[]>
   refundUnits(key: string, window: string, units: number): Promise<number>
 }
 
-export function openUnits(redis: Redis): Units {
-  redis.defineCommand('takeUnits', { numberOfKeys: 1, lua: TAKE })
+export function openUnits(redis: Redis, windowMs: number): Units {
+  redis.defineCommand('takeUnits', { lua: TAKE })
   redis.defineCommand('refundUnits', { numberOfKeys: 1, lua: REFUND })
-  return redis as unknown as Units
+  const scripts = redis as unknown as Scripts
+  return {
+    take(questions) {
+      const keys = questions.map(({ key }) => key)
+      const numbers = questions.flatMap(({ limit, units, ahead, besides }) => [limit, units, ahead, besides])
+      return scripts.takeUnits(keys.length, ...keys, windowMs, ...numbers)
+    },
+    refund: (key, window, units) => scripts.refundUnits(key, window, units),
+  }
 }

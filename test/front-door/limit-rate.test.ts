@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Limiter, type Taken, createLimiter } from '../../src/front-door/limit-rate.ts'
+import { type Limiter, createLimiter } from '../../src/front-door/limit-rate.ts'
+import type { Taken } from '../../src/front-door/rate-bucket.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
@@ -59,9 +60,21 @@ it('asks once for all who come while a question of the bucket is under way, in t
   const others = take(bucket, 3, 3)
   const taken = (await Promise.all([first, others])).flat()
   expect(taken.map((one) => one?.allowed)).toEqual([true, true, true, false])
-  expect(asked.mock.calls.map((args) => args[3])).toEqual([1, 3])
+  expect(asked.mock.calls.map((args) => args[4])).toEqual([1, 3])
   asked.mockRestore()
   expect((await limiter.take(bucket, 3))?.allowed).toBe(false)
+})
+
+it('asks about all buckets of one tick in one command, a hundred at most', async () => {
+  const asked = vi.spyOn(stack.redis as unknown as { takeUnits(...args: unknown[]): unknown }, 'takeUnits')
+  const few = Array.from({ length: 101 }, (_, n) => ({ bucket: randomUUID(), limit: 1 + (n % 3) }))
+  const taken = await Promise.all(few.map(async ({ bucket, limit }) => await take(bucket, limit, 2)))
+  expect(asked.mock.calls.map(([buckets]) => buckets)).toEqual([100, 1])
+  asked.mockRestore()
+  expect(taken.map((both) => both.map((one) => one?.allowed))).toEqual(few.map(({ limit }) => [true, limit > 1]))
+  expect(taken.map((both) => both.map((one) => one?.remaining))).toEqual(
+    few.map(({ limit }) => [limit - 1, Math.max(0, limit - 2)]),
+  )
 })
 
 it('lets all through together that waited for a question which Redis did not answer in time', async () => {
