@@ -3,7 +3,8 @@ import { type Config, resolveStores } from './config.ts'
 import { readDisks } from './embedded/read-disks.ts'
 import { buildApp } from './front-door/app.ts'
 import type { Door } from './front-door/door.ts'
-import { findBusiness, findKeyHolder } from './front-door/find-business.ts'
+import { askTogether } from './front-door/ask-together.ts'
+import { findBusinesses, findKeyHolders } from './front-door/find-business.ts'
 import { createLimiter } from './front-door/limit-rate.ts'
 import { createLookUp } from './front-door/look-up.ts'
 import { serve } from './front-door/serve.ts'
@@ -103,8 +104,14 @@ function openDoor(config: Config, stores: Stores, parts: Parts): Door {
     redis: redis.command,
     clickhouse,
     readDisks: () => readDisks(config.dataDir, urls),
-    keyHolders: createLookUp((keyHash) => findKeyHolder(quick, keyHash), monotonicNow),
-    businesses: createLookUp((id) => findBusiness(quick, id), monotonicNow),
+    keyHolders: createLookUp(
+      askTogether((hashes) => findKeyHolders(quick, hashes)),
+      monotonicNow,
+    ),
+    businesses: createLookUp(
+      askTogether((ids) => findBusinesses(quick, ids)),
+      monotonicNow,
+    ),
     inFlight: { count: 0, bytes: 0, bytesOf: new Map() },
     now: Date.now,
   }

@@ -23,21 +23,26 @@ export interface KeyHolder {
   business: Business
 }
 
-/** By the sha256 of a key, in hex. Null when there is none, or it was revoked. */
-export async function findKeyHolder(sql: Sql, keyHash: string): Promise<KeyHolder | null> {
-  const rows = await sql<{ kind: KeyHolder['kind']; business: Business }[]>`
-    select k.kind, ${businessJson(sql)} as business
-    from api_keys k join businesses b on b.id = k.business_id
-    where k.key_hash = decode(${keyHash}, 'hex') and k.revoked_at is null`
-  return rows[0] ?? null
+/** By the sha256 of their keys, in hex. Those that are unknown or revoked are not in the answer. */
+export async function findKeyHolders(sql: Sql, keyHashes: string[]): Promise<Map<string, KeyHolder>> {
+  const rows = await sql<{ hash: string; kind: KeyHolder['kind']; business: Business }[]>`
+    select asked.hash, k.kind, ${businessJson(sql)} as business
+    from unnest(${arrayOf(keyHashes)}::text[]) as asked (hash)
+    join api_keys k on k.key_hash = decode(asked.hash, 'hex') and k.revoked_at is null
+    join businesses b on b.id = k.business_id`
+  return new Map(rows.map(({ hash, kind, business }) => [hash, { kind, business }]))
 }
 
-/** `id` is a UUID. */
-export async function findBusiness(sql: Sql, id: string): Promise<Business | null> {
-  const rows = await sql<{ business: Business }[]>`
-    select ${businessJson(sql)} as business from businesses b where b.id = ${id}::uuid`
-  return rows[0]?.business ?? null
+/** By id; `ids` are UUIDs. Those that are not there are not in the answer. */
+export async function findBusinesses(sql: Sql, ids: string[]): Promise<Map<string, Business>> {
+  const rows = await sql<{ id: string; business: Business }[]>`
+    select asked.id, ${businessJson(sql)} as business
+    from unnest(${arrayOf(ids)}::text[]) as asked (id) join businesses b on b.id = asked.id::uuid`
+  return new Map(rows.map(({ id, business }) => [id, business]))
 }
+
+/** Of words without signs, as ids and hashes are. */
+const arrayOf = (words: string[]): string => `{${words.join(',')}}`
 
 function businessJson(sql: Sql) {
   return sql`json_build_object(

@@ -5,6 +5,7 @@
  * Postgres (decisions, "Envelope, errors, headers").
  */
 import { RequestError } from '../errors.ts'
+import type { Find } from './ask-together.ts'
 import { networkOf } from './client-address.ts'
 
 const FOUND_MS = 750
@@ -23,23 +24,23 @@ const MINUTE_MS = 60_000
 export type LookUp<T> = (key: string, address: () => string) => T | null | Promise<T | null>
 
 /** `now` in ms, of a clock that never goes back: trust must end. */
-export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: () => number): LookUp<T> {
+export function createLookUp<T>(find: Find<T>, now: () => number): LookUp<T> {
   const found = new Map<string, { value: T; at: number }>()
   const missed = new Map<string, number>()
   const asking = new Map<string, Promise<T | null>>()
   const guesses = createGuessCounter(now)
 
-  async function findNow(key: string): Promise<T | null> {
+  async function findNow(key: string, isRenewal: boolean): Promise<T | null> {
     const at = now()
-    const value = await withDeadline(find(key))
+    const value = await withDeadline(find(key, isRenewal))
     if (value === null) {
       found.delete(key)
       remember(missed, key, at)
     } else remember(found, key, { value, at })
     return value
   }
-  function ask(key: string): Promise<T | null> {
-    const answer = findNow(key).finally(() => asking.delete(key))
+  function ask(key: string, isRenewal = false): Promise<T | null> {
+    const answer = findNow(key, isRenewal).finally(() => asking.delete(key))
     asking.set(key, answer)
     return answer
   }
@@ -47,7 +48,7 @@ export function createLookUp<T>(find: (key: string) => Promise<T | null>, now: (
     const known = found.get(key)
     const age = known === undefined ? Infinity : now() - known.at
     // A failure is told to those who come too late to be served from memory.
-    if (age >= RENEW_MS && age < FOUND_MS && !asking.has(key)) ask(key).catch(() => undefined)
+    if (age >= RENEW_MS && age < FOUND_MS && !asking.has(key)) ask(key, true).catch(() => undefined)
     if (known !== undefined && age < FOUND_MS) return known.value
     if (now() - (missed.get(key) ?? -Infinity) < MISSED_MS) return null
     return asking.get(key)
