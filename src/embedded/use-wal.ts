@@ -17,19 +17,20 @@ export const WAL_USER = 'sluice-wal'
 export async function useWal(url: string, folder: string, segments = SEGMENTS): Promise<void> {
   const disk = await statfs(folder)
   if (segments * SEGMENT_BYTES > disk.bavail * disk.bsize * MOST_OF_FREE_SPACE) return
-  const sql = connectPostgres(url, { max: 1, name: WAL_USER })
+  // A checkpoint of much that waits takes as long as it takes.
+  const sql = connectPostgres(url, { max: 1, name: WAL_USER, settings: { statement_timeout: '0' } })
   try {
-    const missing = segments - (await countSegments(sql))
-    if (missing <= 0) return
-    for (let used = 0; used < missing; used += 1) {
+    let used = 0
+    // What an earlier start has used lies ahead, and is passed before the first new one.
+    for (; used < segments && (await countSegments(sql)) < segments; used += 1) {
       const began = performance.now()
-      // From an empty segment there is nothing to switch.
-      await sql`select pg_logical_emit_message(false, 'sluice', ''), pg_switch_wal()`
+      // A segment is made when something is written there; nor can an empty one be switched from.
+      await sql`select pg_switch_wal(), pg_logical_emit_message(false, 'sluice', '', true)`
       // Who saves at once has a turn, too, however slow the disk.
       await sleep(performance.now() - began)
     }
     // What lies behind a checkpoint is used again.
-    await sql`checkpoint`
+    if (used > 0) await sql`checkpoint`
   } finally {
     await sql.end({ timeout: 1 })
   }
