@@ -71,8 +71,8 @@ export async function openStack(place?: string): Promise<Stack> {
   }
 }
 
-/** A new installation uses its log ahead for some seconds. */
-async function untilWalIsUsed(sql: Sql): Promise<void> {
+/** A new installation uses Postgres' log ahead for some seconds. */
+export async function untilWalIsUsed(sql: Sql): Promise<void> {
   const isUsing = () => sql`select from pg_stat_activity where application_name = ${WAL_USER}`
   while ((await isUsing()).length > 0) await sleep(100)
 }

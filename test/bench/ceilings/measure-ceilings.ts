@@ -8,13 +8,14 @@ import type { StoreUrls } from '../../../src/config.ts'
 import { startEngines } from '../../../src/embedded/engines.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from '../../../src/embedded/run-engine.ts'
 import { createLogger } from '../../../src/log.ts'
+import { connectPostgres } from '../../../src/stores/postgres.ts'
 import type { LoadPlan, LoadResult } from '../generator/plan.ts'
 import { type Traffic, eventsIn } from '../generator/traffic.ts'
 import { makeFolder } from '../make-folder.ts'
 import { GENERATOR } from '../measure.ts'
 import { readCpu } from '../process-tree.ts'
 import type { Groups } from '../read-groups.ts'
-import { untilOk } from '../stack.ts'
+import { untilOk, untilWalIsUsed } from '../stack.ts'
 import { startTask } from '../task.ts'
 import type { CeilingPlan, CeilingResult } from './plan.ts'
 
@@ -47,6 +48,9 @@ export async function openGround(place?: string): Promise<Ground> {
   const server = await runServer(folder, url)
   const pids = await readPids(folder)
   const stores = { ...engines } as StoreUrls
+  const sql = connectPostgres(stores.databaseUrl, { max: 1 })
+  await untilWalIsUsed(sql)
+  await sql.end()
 
   return {
     async measure(traffic, groups, { events, warmUp, connections }) {
