@@ -4,28 +4,34 @@ import { pause } from './pause.ts'
 export interface Turns<Found> {
   /** At the beginning of a turn; `tell` at its end, if it found anything. */
   begin(): (found: Found) => void
-  /** What the first turn finds that begins from now on; undefined when none has within `ms`, or at `signal`. */
+  /** What the first finds, of the turns that begin from now on; undefined when none has within `ms`, or at `signal`. */
   next(ms: number, signal: AbortSignal): Promise<Found | undefined>
 }
 
 export function createTurns<Found>(): Turns<Found> {
-  let coming = Promise.withResolvers<Found>()
+  const waiting = new Set<(found: Found) => void>()
   return {
     begin() {
-      const { resolve } = coming
-      coming = Promise.withResolvers<Found>()
-      return resolve
+      const asked = [...waiting]
+      return (found) => {
+        for (const answer of asked) answer(found)
+      }
     },
     async next(ms, signal) {
-      const { promise } = coming
+      let found: Found | undefined
       const over = new AbortController()
       const end = (): void => over.abort()
+      const answer = (told: Found): void => {
+        found = told
+        end()
+      }
       if (signal.aborted) end()
       // Signals may live as long as the process does: nothing is left at them.
       signal.addEventListener('abort', end)
-      const found = await Promise.race([promise, pause(ms, over.signal).then(() => undefined)])
+      waiting.add(answer)
+      await pause(ms, over.signal)
+      waiting.delete(answer)
       signal.removeEventListener('abort', end)
-      end()
       return found
     },
   }

@@ -16,9 +16,13 @@ it('a turn that began before the question does not answer it, the next one does'
 
 it('a turn that finds nothing leaves the question to those after it', async () => {
   const turns = createTurns<string>()
-  const asked = turns.next(50, open)
+  const asked = turns.next(10_000, open)
   turns.begin()
-  expect(await asked).toBeUndefined()
+  turns.begin()('found')
+  expect(await asked).toBe('found')
+  const askedInVain = turns.next(50, open)
+  turns.begin()
+  expect(await askedInVain).toBeUndefined()
 })
 
 it('nobody waits longer than they said, or after the signal', async () => {
