@@ -30,9 +30,9 @@ export async function lookUpEvents(
 }
 
 /**
- * Deletes the copies of those events that are there wrongly, all of them: what is right is sent again afterwards. It
- * deletes what ClickHouse still finds wrong at that time, so a call that was held up, and comes when the event has been
- * sent again, does nothing.
+ * Deletes the copies of those events that are there wrongly, all of them: what is right is sent again afterwards. One of
+ * several may stay, for ClickHouse judges part by part: who calls has to look again. It deletes what ClickHouse still
+ * finds wrong at that time, so a call that was held up, and comes when the event has been sent again, does nothing.
  */
 export async function dropWrongCopies(clickhouse: ClickHouseClient, wanted: TimelineRow[]): Promise<void> {
   const wrong = (await findCopies(clickhouse, wanted)).filter((event) => presenceOf(event) === 'wrong')
