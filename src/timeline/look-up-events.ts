@@ -11,8 +11,8 @@ const COLUMNS = `business_id, contact_id, event_id, event, occurred_ms, received
   toString(counted) as counted, is_order, properties, source, idempotency_key, visitor_id`
 
 /** Tells copies apart that differ in anything. */
-const FINGERPRINT = `cityHash64(toString((event, occurred_ms, received_ms, type, value, currency, counted, is_order,
-  properties, source, idempotency_key, visitor_id)))`
+const FINGERPRINT = `cityHash64(toString((business_id, contact_id, event, occurred_ms, received_ms, type, value, currency,
+  counted, is_order, properties, source, idempotency_key, visitor_id)))`
 
 /** An event that should be there, and every copy that ClickHouse has of it under its contact. */
 interface Found {
