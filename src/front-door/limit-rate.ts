@@ -12,7 +12,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Redis } from '../stores/redis.ts'
 import { createTimeOuts } from '../time-outs.ts'
-import { type Bucket, type Taken, noteAnswer, openBucket, questionOf, takeAhead } from './rate-bucket.ts'
+import { type Bucket, type Taken, noteAnswer, openBucket, beginQuestion, takeAhead } from './rate-bucket.ts'
 import { openUnits } from './take-units.ts'
 
 export const WINDOW_SECONDS = 60
@@ -59,10 +59,17 @@ export function createLimiter(deps: { redis: Redis; metrics: Metrics; log: Logge
     due = []
     for (let at = 0; at < all.length; at += MOST_AT_ONCE) void ask(all.slice(at, at + MOST_AT_ONCE))
   }
+  /** Of each bucket for as long as somebody waits. */
   async function ask(some: Bucket[]): Promise<void> {
+    for (let waited = some; waited.length > 0; waited = waited.filter(({ waiters }) => waiters.length > 0)) {
+      await askOnce(waited)
+      for (const bucket of waited) if (bucket.waiters.length === 0) rest(bucket)
+    }
+  }
+  async function askOnce(some: Bucket[]): Promise<void> {
     const asking = some.map((bucket) => ({ bucket, waiters: bucket.waiters.splice(0) }))
     try {
-      const answers = await units.take(asking.map(({ bucket, waiters }) => questionOf(bucket, waiters.length)))
+      const answers = await units.take(asking.map(({ bucket, waiters }) => beginQuestion(bucket, waiters.length)))
       for (const [place, { bucket, waiters }] of asking.entries()) {
         const answer = answers[place]
         if (answer === undefined) throw new Error(`Redis answered ${answers.length} of ${asking.length} questions.`)
@@ -75,11 +82,6 @@ export function createLimiter(deps: { redis: Redis; metrics: Metrics; log: Logge
           failed(error)
           tell(null)
         }
-    }
-    for (const { bucket } of asking) {
-      // As long as somebody waits.
-      if (bucket.waiters.length > 0) askSoon(bucket)
-      else rest(bucket)
     }
   }
   function rest(bucket: Bucket): void {

@@ -11,6 +11,8 @@ import { networkOf } from './client-address.ts'
 const FOUND_MS = 750
 /** From this age on it is asked for again, beside the requests: in traffic nobody waits for Postgres. */
 const RENEW_MS = 400
+/** From this age on somebody may wait for it soon. */
+const HURRY_MS = 700
 const MISSED_MS = 5_000
 const ASK_DEADLINE_MS = 5_000
 const MAX_REMEMBERED = 10_000
@@ -48,7 +50,7 @@ export function createLookUp<T>(find: Find<T>, now: () => number): LookUp<T> {
     const known = found.get(key)
     const age = known === undefined ? Infinity : now() - known.at
     // A failure is told to those who come too late to be served from memory.
-    if (age >= RENEW_MS && age < FOUND_MS && !asking.has(key)) ask(key, true).catch(() => undefined)
+    if (age >= RENEW_MS && age < FOUND_MS && !asking.has(key)) ask(key, age < HURRY_MS).catch(() => undefined)
     if (known !== undefined && age < FOUND_MS) return known.value
     if (now() - (missed.get(key) ?? -Infinity) < MISSED_MS) return null
     return asking.get(key)

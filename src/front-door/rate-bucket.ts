@@ -56,8 +56,8 @@ export function openBucket(name: string, key: string, limit: number): Bucket {
   return { name, key, limit, ...nothing }
 }
 
-/** Notes that it is asked now. */
-export function questionOf(bucket: Bucket, units: number): Question {
+/** From now on it counts what is wanted anew. */
+export function beginQuestion(bucket: Bucket, units: number): Question {
   const ahead = wishAhead(bucket)
   bucket.askedAt = performance.now()
   const { key, limit } = bucket

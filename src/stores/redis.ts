@@ -25,7 +25,6 @@ const ROLES: Record<RedisRole, RedisOptions> = {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
-    enableAutoPipelining: true,
   },
   subscribe: { maxRetriesPerRequest: null, autoResubscribe: true },
 }

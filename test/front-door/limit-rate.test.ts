@@ -1,7 +1,7 @@
 /** The limiter by itself, on a real Redis: what callers that ask together get. */
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Limiter, createLimiter } from '../../src/front-door/limit-rate.ts'
 import type { Taken } from '../../src/front-door/rate-bucket.ts'
 import { createLogger } from '../../src/log.ts'
@@ -52,8 +52,14 @@ it('a lowered limit refuses, whatever was granted before', async () => {
   expect(await limiter.take(bucket, 2)).toMatchObject({ allowed: false, remaining: 0 })
 })
 
-it('asks once for all who come while a question of the bucket is under way, in turn', async () => {
+const spyOnQuestions = () => {
   const asked = vi.spyOn(stack.redis as unknown as { takeUnits(...args: unknown[]): unknown }, 'takeUnits')
+  onTestFinished(() => asked.mockRestore())
+  return asked
+}
+
+it('asks once for all who come while a question of the bucket is under way, in turn', async () => {
+  const asked = spyOnQuestions()
   const bucket = randomUUID()
   const first = take(bucket, 3, 1)
   await nextTick()
@@ -61,36 +67,44 @@ it('asks once for all who come while a question of the bucket is under way, in t
   const taken = (await Promise.all([first, others])).flat()
   expect(taken.map((one) => one?.allowed)).toEqual([true, true, true, false])
   expect(asked.mock.calls.map((args) => args[4])).toEqual([1, 3])
-  asked.mockRestore()
   expect((await limiter.take(bucket, 3))?.allowed).toBe(false)
 })
 
 it('asks about all buckets of one tick in one command, a hundred at most', async () => {
-  const asked = vi.spyOn(stack.redis as unknown as { takeUnits(...args: unknown[]): unknown }, 'takeUnits')
-  const few = Array.from({ length: 101 }, (_, n) => ({ bucket: randomUUID(), limit: 1 + (n % 3) }))
-  const taken = await Promise.all(few.map(async ({ bucket, limit }) => await take(bucket, limit, 2)))
-  expect(asked.mock.calls.map(([buckets]) => buckets)).toEqual([100, 1])
-  asked.mockRestore()
-  expect(taken.map((both) => both.map((one) => one?.allowed))).toEqual(few.map(({ limit }) => [true, limit > 1]))
+  const asked = spyOnQuestions()
+  const buckets = Array.from({ length: 101 }, (_, n) => ({ bucket: randomUUID(), limit: 1 + (n % 3) }))
+  const taken = await Promise.all(buckets.map(async ({ bucket, limit }) => await take(bucket, limit, 2)))
+  expect(asked.mock.calls.map(([count]) => count)).toEqual([100, 1])
+  expect(taken.map((both) => both.map((one) => one?.allowed))).toEqual(buckets.map(({ limit }) => [true, limit > 1]))
   expect(taken.map((both) => both.map((one) => one?.remaining))).toEqual(
-    few.map(({ limit }) => [limit - 1, Math.max(0, limit - 2)]),
+    buckets.map(({ limit }) => [limit - 1, Math.max(0, limit - 2)]),
   )
+})
+
+it('asks on by itself when Redis has forgotten the script', async () => {
+  const bucket = randomUUID()
+  await limiter.take(bucket, 2)
+  await stack.redis.script('FLUSH')
+  expect((await take(bucket, 2, 2)).map((one) => one?.allowed)).toEqual([true, false])
 })
 
 it('lets all through together that waited for a question which Redis did not answer in time', async () => {
   const redis = connectRedis(stack.redisUrl, 'limiter', undefined, { commandTimeout: 600 })
   await whenReady(redis)
   const impatient = openLimiter(redis)
-  const bucket = randomUUID()
-  await impatient.take(bucket, 1)
+  const [one, other, late] = [randomUUID(), randomUUID(), randomUUID()]
+  await Promise.all([one, other].map(async (bucket) => await impatient.take(bucket, 1)))
   await stack.redis.client('PAUSE', 1500)
   const started = performance.now()
-  const first = impatient.take(bucket, 1)
-  await nextTick()
-  expect(await Promise.all([first, impatient.take(bucket, 1)])).toEqual([null, null])
+  const first = [one, other].map(async (bucket) => await impatient.take(bucket, 1))
+  await sleep(50)
+  // Of the same bucket, and of one that nobody has asked about yet.
+  const more = [one, late].map(async (bucket) => await impatient.take(bucket, 1))
+  expect(await Promise.all([...first, ...more])).toEqual([null, null, null, null])
   expect(performance.now() - started).toBeLessThan(1150)
   await stack.redis.ping()
-  await vi.waitFor(async () => expect((await impatient.take(bucket, 1))?.allowed).toBe(false))
+  for (const bucket of [one, other])
+    await vi.waitFor(async () => expect((await impatient.take(bucket, 1))?.allowed).toBe(false))
   redis.disconnect()
 })
 
@@ -106,14 +120,13 @@ describe('where many units are left', () => {
   }
 
   it('those of the next moment are taken ahead, and each counts once', async () => {
-    const asked = vi.spyOn(stack.redis as unknown as { takeUnits(...args: unknown[]): unknown }, 'takeUnits')
+    const asked = spyOnQuestions()
     const bucket = randomUUID()
     const taken = await takeInTurn(bucket, 200)
     expect(taken.map((one) => one?.remaining)).toEqual(Array.from({ length: 200 }, (_, at) => limit - 1 - at))
     expect(taken.every((one) => one?.allowed && one.resetSeconds === 60)).toBe(true)
     expect(new Set(taken.map((one) => one?.window)).size).toBe(1)
     expect(asked.mock.calls.length).toBeLessThan(50)
-    asked.mockRestore()
   })
 
   it('what nobody came for is given back before long', async () => {

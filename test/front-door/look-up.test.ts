@@ -4,7 +4,7 @@ import { createLookUp } from '../../src/front-door/look-up.ts'
 
 const HERE = () => '203.0.113.7'
 
-function setUp(answer: (key: string) => Promise<string | null>) {
+function setUp(answer: (key: string, isRenewal: boolean) => Promise<string | null>) {
   const clock = { ms: 0 }
   const find = vi.fn<typeof answer>(answer)
   return { clock, find, lookUp: createLookUp(find, () => clock.ms) }
@@ -37,10 +37,24 @@ it('asks again beside the callers while it still trusts, and hears of a removal'
   expect(await lookUp('a', HERE)).toBe('a')
   clock.ms = 749
   expect(await lookUp('a', HERE)).toBe('a')
-  expect(find).toHaveBeenCalledTimes(2)
+  expect(find.mock.calls).toEqual([
+    ['a', false],
+    ['a', true],
+  ])
   answer()
   await new Promise((resolve) => setImmediate(resolve))
   expect(await lookUp('a', HERE)).toBe(null)
+})
+
+it.each([
+  [699, true],
+  [700, false],
+])('asks beside the callers at leisure while it trusts for long enough: after %i ms %s', async (ms, isRenewal) => {
+  const { clock, find, lookUp } = setUp(async (key) => key)
+  await lookUp('a', HERE)
+  clock.ms = ms
+  await lookUp('a', HERE)
+  expect(find.mock.calls[1]).toEqual(['a', isRenewal])
 })
 
 it('is silent about a question beside the callers that failed, until its trust has ended', async () => {
