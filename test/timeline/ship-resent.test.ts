@@ -294,27 +294,30 @@ test('of two copies ClickHouse may delete one alone, and when that was the right
   await expectRight(made.business, made.contact, made.events)
 })
 
-test.each([3, 4])('of %i deletions that came to nothing the fifth would be one too many', async (idle) => {
-  const made = await shipSome()
-  await insertEvents(lab.clickhouse, lines(made.events.slice(0, 1)), crypto.randomUUID())
-  await askAgain(made.business)
-  let deletions = 0
-  const clickhouse = Object.create(lab.clickhouse, {
-    command: {
-      value: async (params: Parameters<Lab['clickhouse']['command']>[0]) => {
-        deletions += 1
-        if (deletions > idle) return await lab.clickhouse.command(params)
+test.each([3, 4])(
+  'a wrong copy is deleted four times at most: after %i that came to nothing the rest goes on',
+  async (idle) => {
+    const made = await shipSome()
+    await insertEvents(lab.clickhouse, lines(made.events.slice(0, 1)), crypto.randomUUID())
+    await askAgain(made.business)
+    let deletions = 0
+    const clickhouse = Object.create(lab.clickhouse, {
+      command: {
+        value: async (params: Parameters<Lab['clickhouse']['command']>[0]) => {
+          deletions += 1
+          if (deletions > idle) return await lab.clickhouse.command(params)
+        },
       },
-    },
-  }) as Lab['clickhouse']
-  const stamping = stampResent({ ...lab, clickhouse }, lab.lease, GROUP_LIMITS)
-  if (idle < 4) expect(await stamping).toBe(true)
-  else await expect(stamping).rejects.toThrow('still there')
-  expect(deletions).toBe(4)
-  await shipAll(lab)
-  await resendAll()
-  await expectRight(made.business, made.contact, made.events)
-})
+    }) as Lab['clickhouse']
+    expect(await stampResent({ ...lab, clickhouse }, lab.lease, GROUP_LIMITS)).toBe(true)
+    expect(deletions).toBe(4)
+    await shipAll(lab)
+    expect(await countOf(lab, made.business)).toMatchObject({ events: idle < 4 ? 4 : 5 })
+    // What stayed is found by the next repair.
+    await setRight(made.business)
+    await expectRight(made.business, made.contact, made.events)
+  },
+)
 
 test.each([
   ['it deletes', 1],
