@@ -36,7 +36,7 @@ export async function useWal(url: string, folder: string, segments = SEGMENTS): 
   }
 }
 
-export async function countSegments(sql: Sql): Promise<number> {
+async function countSegments(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`select count(*) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$'`
   return row?.count ?? 0
 }

@@ -12,7 +12,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Redis } from '../stores/redis.ts'
 import { createTimeOuts } from '../time-outs.ts'
-import { type Bucket, type Taken, noteAnswer, openBucket, beginQuestion, takeAhead } from './rate-bucket.ts'
+import { type Bucket, type Taken, beginQuestion, noteAnswer, openBucket, takeAhead } from './rate-bucket.ts'
 import { openUnits } from './take-units.ts'
 
 export const WINDOW_SECONDS = 60
