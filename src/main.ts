@@ -32,7 +32,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const log = createLogger({ level: config.logLevel, name: 'front-door' })
   const stores = await openStores(config, log)
   const metrics = createMetrics()
-  const limiter = createLimiter({ redis: stores.redis.limiter, metrics, log })
+  const limiter = createLimiter({ redis: stores.redis.limiter, metrics, log }, { timeoutMs: config.rateLimitTimeoutMs })
   let submitter: Submitter | undefined
   const letGo = async () => {
     await limiter.close()
@@ -81,7 +81,7 @@ async function openStores(config: Config, log: Logger) {
     publish: connectRedis(redisUrl, 'publish', log),
     subscribe: connectRedis(redisUrl, 'subscribe', log),
     command: connectRedis(redisUrl, 'command', log),
-    limiter: connectRedis(redisUrl, 'limiter', log, { commandTimeout: config.rateLimitTimeoutMs }),
+    limiter: connectRedis(redisUrl, 'limiter', log),
   }
   const close = async () => {
     for (const connection of Object.values(redis)) connection.disconnect()

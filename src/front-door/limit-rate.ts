@@ -1,6 +1,6 @@
 /**
  * Requests a minute, counted in Redis. A window opens with its first request and lasts 60 s. When Redis cannot be asked
- * in time (RATE_LIMIT_TIMEOUT_MS, the connection's own limit), every request is let through: the limiter fails open, fast.
+ * in time (RATE_LIMIT_TIMEOUT_MS), every request is let through: the limiter fails open, fast.
  *
  * A question for each request would cost more than the rest of the road. One of a bucket is under way at a time, and
  * whoever comes meanwhile asks together in the next; all buckets of one tick are asked about in one command. And where many
@@ -31,8 +31,14 @@ export interface Limiter {
   close(): Promise<void>
 }
 
-export function createLimiter(deps: { redis: Redis; metrics: Metrics; log: Logger }): Limiter {
-  const units = openUnits(deps.redis, WINDOW_SECONDS * 1000)
+interface LimiterDeps {
+  redis: Redis
+  metrics: Metrics
+  log: Logger
+}
+
+export function createLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs: number }): Limiter {
+  const units = openUnits(deps.redis, { windowMs: WINDOW_SECONDS * 1000, timeoutMs })
   const failed = createFailureReport(deps)
   const buckets = new Map<string, Bucket>()
   /** Those with waiters and no question under way. */

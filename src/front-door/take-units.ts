@@ -1,5 +1,6 @@
 /** What the limiter asks of Redis: what is asked together is one script, so that counting and granting are one. */
 import type { Redis } from '../stores/redis.ts'
+import { createWait } from './in-time.ts'
 
 // A window is a hash of the units used and of when it opened (which names it). A refused request changes nothing.
 // ARGV window in ms; for each key limit, units asked for, units wanted ahead, units that must be left besides for that.
@@ -56,16 +57,18 @@ interface Scripts {
   refundUnits(key: string, window: string, units: number): Promise<number>
 }
 
-export function openUnits(redis: Redis, windowMs: number): Units {
+/** Both reject when Redis has not answered within `timeoutMs`. */
+export function openUnits(redis: Redis, { windowMs, timeoutMs }: { windowMs: number; timeoutMs: number }): Units {
   redis.defineCommand('takeUnits', { lua: TAKE })
   redis.defineCommand('refundUnits', { numberOfKeys: 1, lua: REFUND })
   const scripts = redis as unknown as Scripts
+  const inTime = createWait(timeoutMs, 'Redis')
   return {
     take(questions) {
       const keys = questions.map(({ key }) => key)
       const numbers = questions.flatMap(({ limit, units, ahead, besides }) => [limit, units, ahead, besides])
-      return scripts.takeUnits(keys.length, ...keys, windowMs, ...numbers)
+      return inTime(scripts.takeUnits(keys.length, ...keys, windowMs, ...numbers))
     },
-    refund: (key, window, units) => scripts.refundUnits(key, window, units),
+    refund: (key, window, units) => inTime(scripts.refundUnits(key, window, units)),
   }
 }

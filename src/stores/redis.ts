@@ -20,7 +20,7 @@ const ROLES: Record<RedisRole, RedisOptions> = {
   // One connection per blocking reader; the reader itself watches for a read that never returns, much sooner.
   read: { maxRetriesPerRequest: null },
   command: { maxRetriesPerRequest: 1, commandTimeout: 5000 },
-  // The limiter fails open, so failing must be fast: whoever connects it says how fast.
+  // The limiter fails open, so failing must be fast.
   limiter: {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
@@ -30,12 +30,7 @@ const ROLES: Record<RedisRole, RedisOptions> = {
 }
 
 /** Connects in the background and for ever again after a loss; commands fail as their role says meanwhile. */
-export function connectRedis(
-  url: string,
-  role: RedisRole,
-  log?: Logger,
-  limits?: Pick<RedisOptions, 'commandTimeout'>,
-): Redis {
+export function connectRedis(url: string, role: RedisRole, log?: Logger): Redis {
   const redis = new Redis(url, {
     connectionName: `sluice-${role}`,
     connectTimeout: 5000,
@@ -43,7 +38,6 @@ export function connectRedis(
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     retryStrategy: (attempt) => Math.min(50 * attempt, 500),
     ...ROLES[role],
-    ...limits,
   })
   // Without a listener ioredis prints to the console; what a loss means, the failing commands tell.
   redis.on('error', (error: Error) => log?.debug({ err: error, role }, 'redis connection lost'))

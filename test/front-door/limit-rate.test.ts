@@ -17,8 +17,11 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-const openLimiter = (redis = stack.redis) =>
-  createLimiter({ redis, metrics: createMetrics(), log: createLogger({ level: 'silent', name: 'test' }) })
+const openLimiter = (redis = stack.redis, timeoutMs = 5000) =>
+  createLimiter(
+    { redis, metrics: createMetrics(), log: createLogger({ level: 'silent', name: 'test' }) },
+    { timeoutMs },
+  )
 
 const take = (bucket: string, limit: number, times: number) =>
   Promise.all(Array.from({ length: times }, async () => limiter.take(bucket, limit)))
@@ -89,9 +92,9 @@ it('asks on by itself when Redis has forgotten the script', async () => {
 })
 
 it('lets all through together that waited for a question which Redis did not answer in time', async () => {
-  const redis = connectRedis(stack.redisUrl, 'limiter', undefined, { commandTimeout: 600 })
+  const redis = connectRedis(stack.redisUrl, 'limiter')
   await whenReady(redis)
-  const impatient = openLimiter(redis)
+  const impatient = openLimiter(redis, 600)
   const [one, other, late] = [randomUUID(), randomUUID(), randomUUID()]
   await Promise.all([one, other].map(async (bucket) => await impatient.take(bucket, 1)))
   await stack.redis.client('PAUSE', 1500)
