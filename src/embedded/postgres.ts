@@ -30,8 +30,14 @@ interface Runner {
 
 const MEGABYTE = 1024 * 1024
 
+/** In megabytes. An eighth of the memory, for others live here too; of a small one a quarter. Taken as the tables grow. */
+function chooseBuffers(): number {
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity) / MEGABYTE
+  return Math.floor(Math.max(Math.min(512, memory / 4), Math.min(4096, memory / 8)))
+}
+
 function settings(setup: EngineSetup): Record<string, string> {
-  const buffers = setup.small ? 64 : Math.min(512, Math.floor(totalmem() / 4 / MEGABYTE))
+  const buffers = setup.small ? 64 : chooseBuffers()
   return {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',

@@ -37,6 +37,7 @@ export async function openService(environment: Record<string, string> = {}): Pro
   const stopping = new AbortController()
   const timeline = runTimeline({ sql, clickhouse: stack.clickhouse, log, config: stack.config }, stopping.signal)
   const door = await runFrontDoor(stack.config)
+  await untilReady(door.url)
   return {
     ...stack,
     url: door.url,
@@ -50,6 +51,15 @@ export async function openService(environment: Record<string, string> = {}): Pro
       await sql.end({ timeout: 1 })
       await stack.close()
     },
+  }
+}
+
+/** A door refuses while its way to Redis is not open yet, which on a busy machine can be so after it has opened. */
+async function untilReady(url: string): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!(await fetch(`${url}/readyz`)).ok) {
+    if (Date.now() > deadline) throw new Error('the service was not ready within 20 s')
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 
