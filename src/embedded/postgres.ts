@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Logger } from '../log.ts'
 import { connectPostgres } from '../stores/postgres.ts'
+import { chooseBuffers } from './choose-buffers.ts'
 import { DATABASE, type EngineSetup, passwordFile, type RunningEngine, USER } from './engine-setup.ts'
 import { useWal } from './use-wal.ts'
 import { type EngineCommand, type EngineProcess, runEngine, untilReady, worksIn } from './run-engine.ts'
@@ -30,14 +31,10 @@ interface Runner {
 
 const MEGABYTE = 1024 * 1024
 
-/** In megabytes. An eighth of the memory, for others live here too; of a small one a quarter. Taken as the tables grow. */
-function chooseBuffers(): number {
-  const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity) / MEGABYTE
-  return Math.floor(Math.max(Math.min(512, memory / 4), Math.min(4096, memory / 8)))
-}
-
 function settings(setup: EngineSetup): Record<string, string> {
-  const buffers = setup.small ? 64 : chooseBuffers()
+  // A container may have less than its machine.
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity)
+  const buffers = setup.small ? 64 : chooseBuffers(memory / MEGABYTE)
   return {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { chooseBuffers } from '../../src/embedded/choose-buffers.ts'
+
+test.each([
+  [512, 128],
+  [2048, 512],
+  [4096, 512],
+  [4104, 513],
+  [32_760, 4095],
+  [32_768, 4096],
+  [1_000_000, 4096],
+  [1001.9, 250],
+])('of %d MB, %d are for the buffers', (memory, buffers) => expect(chooseBuffers(memory)).toBe(buffers))
