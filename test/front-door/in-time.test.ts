@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { setImmediate } from 'node:timers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWait } from '../../src/front-door/in-time.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
@@ -28,8 +29,41 @@ it('takes an answer for in time that came while this process was too busy to rea
   // Behind this answer the loop looks at its clock first, and then at its sockets.
   await another.ping()
   const answer = inTime(stack.redis.ping())
-  const busyUntil = performance.now() + 20 * WAIT_MS
-  while (performance.now() < busyUntil) continue
+  beBusy(20 * WAIT_MS)
   expect(await answer).toBe('PONG')
   another.disconnect()
 })
+
+describe('while this process is busy all the time', () => {
+  it('looks more than once', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const rest = neverRest((turn) => turn === 5 && resolve('late'))
+    expect(await inTime(promise)).toBe('late')
+    rest()
+  })
+
+  it('gives up all the same', async () => {
+    const rest = neverRest()
+    await expect(inTime(new Promise(() => {}))).rejects.toThrow('has not answered')
+    rest()
+  })
+})
+
+function beBusy(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until) continue
+}
+
+/** Turn after turn of the event loop; `onTurn` is called at the end of each. */
+function neverRest(onTurn: (turn: number) => unknown = () => undefined): () => void {
+  let rests = false
+  const work = (turn: number): void => {
+    beBusy(30)
+    onTurn(turn)
+    if (!rests) setImmediate(work, turn + 1)
+  }
+  setImmediate(work, 1)
+  return () => {
+    rests = true
+  }
+}

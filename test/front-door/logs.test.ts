@@ -58,9 +58,9 @@ it('tells of each request without a key, a query or a person', async () => {
     { method: 'GET', route: '/api/contacts', status: 200 },
     { method: 'GET', route: 'unmatched', status: 404 },
   ])
-  // To a tenth of a millisecond: the last, which no store is asked about, may be answered in less.
-  for (const { ms } of answered.slice(0, -1)) expect(ms).toBeGreaterThan(0)
-  expect(answered.at(-1)?.ms).toBeGreaterThanOrEqual(0)
+  // To a tenth of a millisecond: where no store is asked, an answer may take less.
+  expect(answered[0]?.ms).toBeGreaterThan(0)
+  for (const { ms } of answered) expect(ms).toBeGreaterThanOrEqual(0)
   for (const secret of [secretKey, 'sk_live', 'ada@', 'example.com', '972501234567', 'Secret event', 'vip']) {
     expect(JSON.stringify(lines)).not.toContain(secret)
   }

@@ -123,7 +123,8 @@ it('lets requests through within moments while the limiter hangs', async () => {
   const { answer, ms } = await timed(readFields)
   pausing.disconnect()
   expect([answer.status, answer.headers.has('ratelimit')]).toEqual([200, false])
-  expect(ms).toBeLessThan(1500)
+  // A silent link is cut after a second: that is not what it waited for.
+  expect(ms).toBeLessThan(900)
 })
 
 it('never calls a key bad while Postgres is away', async () => {

@@ -54,11 +54,14 @@ export async function openService(environment: Record<string, string> = {}): Pro
   }
 }
 
-/** A door refuses while its way to Redis is not open yet, which on a busy machine can be so after it has opened. */
+/** Until then a door may refuse: on a busy machine its way to Redis can be open later than it is. */
 async function untilReady(url: string): Promise<void> {
   const deadline = Date.now() + 20_000
-  while (!(await fetch(`${url}/readyz`)).ok) {
-    if (Date.now() > deadline) throw new Error('the service was not ready within 20 s')
+  for (;;) {
+    const answer = await fetch(`${url}/readyz`)
+    const told = await answer.text()
+    if (answer.ok) return
+    if (Date.now() > deadline) throw new Error(`the service was not ready within 20 s: ${told}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
