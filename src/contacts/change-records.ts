@@ -45,7 +45,7 @@ export function recordsOf(state: State, changes: Changes) {
     newEnrolments: changes.newEnrolments.map(({ enrolment, businessId }) =>
       inSnakeCase(moved(enrolment), { businessId }),
     ),
-    subscriptions: subscriptionRecords(state, changes),
+    subscriptions: [...changes.subscriptions.values()].map(({ was: _was, ...choice }) => inSnakeCase(choice)),
     mergeLog: changes.mergeLog.map((row) => inSnakeCase(row)),
     erasures: changes.erasures.map((row) => inSnakeCase(row)),
     deliveries: changes.deliveries.map((row) => inSnakeCase(moved(row))),
@@ -188,12 +188,3 @@ const revenueRecords =
   (places: Places) =>
   ({ id, delta }: Touched) =>
     [...delta.revenue].sort(byFirst).map(([currency, amount]) => ({ place: places.get(id), currency, amount }))
-
-/** Once per contact and channel: of two contacts that became one, the opt-out stays, with the record of how it came. */
-function subscriptionRecords(state: State, changes: Changes) {
-  const chosen = [...changes.subscriptions.values()]
-    .map((choice) => ({ ...choice, contactId: survivorOf(state, choice.contactId) }))
-    .filter((choice) => state.contacts.get(choice.contactId)?.subscriptions[choice.channel] === choice.subscribed)
-  const once = new Map(chosen.map((choice) => [`${choice.contactId} ${choice.channel}`, choice]))
-  return [...once.values()].map((choice) => inSnakeCase(choice))
-}

@@ -98,6 +98,17 @@ export interface MergeLogEntry {
   recordedAt: number
 }
 
+export interface Choice {
+  businessId: string
+  contactId: string
+  channel: Channel
+  subscribed: boolean
+  method: string
+  recordedAt: number
+  /** What Postgres holds. */
+  was: boolean | undefined
+}
+
 export interface Changes {
   newContacts: Map<string, ContactState>
   deltas: Map<string, ContactDelta>
@@ -134,10 +145,8 @@ export interface Changes {
   newEnrolments: { businessId: string; enrolment: EnrolmentState }[]
   /** Enrolments that Postgres has and that ended. */
   endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
-  subscriptions: Map<
-    string,
-    { businessId: string; contactId: string; channel: Channel; subscribed: boolean; method: string; recordedAt: number }
-  >
+  /** The last of each contact and channel, by both. */
+  subscriptions: Map<string, Choice>
   erasures: { businessId: string; contactId: string }[]
   events: RecordedEvent[]
   deliveries: Delivery[]

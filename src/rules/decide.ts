@@ -152,14 +152,18 @@ function decideSubscribe({ state, changes }: Deciding, item: SubscribeItem): Sub
   for (const channel of CHANNELS) {
     const subscribed = item.channels[channel]
     if (subscribed === undefined) continue
+    const key = `${contact.id} ${channel}`
+    const made = changes.subscriptions.get(key)
+    const was = made ? made.was : contact.subscriptions[channel]
     contact.subscriptions[channel] = subscribed
-    changes.subscriptions.set(`${contact.id} ${channel}`, {
+    changes.subscriptions.set(key, {
       businessId: item.businessId,
       contactId: contact.id,
       channel,
       subscribed,
       method: item.method,
       recordedAt: item.receivedAt,
+      was,
     })
   }
   return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }

@@ -37,7 +37,7 @@ export function mergeContacts(
   uniteIdentities(state, survivor, loser)
   survivor.profile = { ...loser.profile, ...survivor.profile }
   uniteEnrolments(changes, survivor, loser, reason.at)
-  uniteSubscriptions(survivor, loser)
+  uniteSubscriptions(changes, survivor, loser)
   foldDelta(deltaOf(changes, survivor.id), changes.deltas.get(loser.id))
   changes.deltas.delete(loser.id)
   deltaOf(changes, survivor.id).raisesVersion = true
@@ -73,11 +73,26 @@ function uniteEnrolments(changes: Changes, survivor: ContactState, loser: Contac
     survivor.goalLastAt.set(event, Math.max(lastAt, survivor.goalLastAt.get(event) ?? -Infinity))
 }
 
-/** An explicit opt-out beats an opt-in; no record restricts nothing. */
-function uniteSubscriptions(survivor: ContactState, loser: ContactState): void {
+/**
+ * An explicit opt-out beats an opt-in; no record restricts nothing. Of two that say the same the survivor's record stays. What
+ * Postgres holds of both is united by the save, before it writes the choices of this batch.
+ */
+function uniteSubscriptions({ subscriptions }: Changes, survivor: ContactState, loser: ContactState): void {
   for (const channel of CHANNELS) {
     const theirs = loser.subscriptions[channel]
-    if (theirs !== undefined) survivor.subscriptions[channel] = theirs && survivor.subscriptions[channel] !== false
+    if (theirs === undefined) continue
+    const ours = survivor.subscriptions[channel]
+    const [ourKey, theirKey] = [`${survivor.id} ${channel}`, `${loser.id} ${channel}`]
+    const choice = subscriptions.get(theirKey)
+    subscriptions.delete(theirKey)
+    if (ours === undefined || (ours && !theirs)) {
+      subscriptions.delete(ourKey)
+      survivor.subscriptions[channel] = theirs
+      if (choice) subscriptions.set(ourKey, { ...choice, contactId: survivor.id })
+      // An opt-out that Postgres holds, and that was taken back, must not come over the survivor by the merge.
+    } else if (ours && choice?.was === false) {
+      subscriptions.set(ourKey, { ...(subscriptions.get(ourKey) ?? choice), contactId: survivor.id, was: false })
+    }
   }
 }
 
