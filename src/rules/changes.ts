@@ -105,7 +105,7 @@ export interface Choice {
   subscribed: boolean
   method: string
   recordedAt: number
-  /** What Postgres holds. */
+  /** What Postgres holds: an opt-out there would come back by a merge. */
   was: boolean | undefined
 }
 
