@@ -74,27 +74,28 @@ function uniteEnrolments(changes: Changes, survivor: ContactState, loser: Contac
 }
 
 /**
- * An explicit opt-out beats an opt-in; no record restricts nothing. Of two that say the same the survivor's record stays. What
- * Postgres holds of both is united by the save, before it writes the choices of this batch.
+ * Of two that say the same the survivor's record stays. The save unites what Postgres holds of both, and then writes the
+ * choices of this batch: one that only an opt-out held there could undo is written whoever made it.
  */
 function uniteSubscriptions({ subscriptions }: Changes, survivor: ContactState, loser: ContactState): void {
   for (const channel of CHANNELS) {
-    const theirs = loser.subscriptions[channel]
+    const [ours, theirs] = [survivor.subscriptions[channel], loser.subscriptions[channel]]
     if (theirs === undefined) continue
-    const ours = survivor.subscriptions[channel]
     const [ourKey, theirKey] = [`${survivor.id} ${channel}`, `${loser.id} ${channel}`]
-    const choice = subscriptions.get(theirKey)
+    const [ourChoice, theirChoice] = [subscriptions.get(ourKey), subscriptions.get(theirKey)]
+    const subscribed = uniteChoices(ours, theirs)
+    const was = uniteChoices(ourChoice ? ourChoice.was : ours, theirChoice ? theirChoice.was : theirs)
+    const choice = (subscribed === ours ? ourChoice : theirChoice) ?? (subscribed === was ? undefined : theirChoice)
+    if (subscribed !== undefined) survivor.subscriptions[channel] = subscribed
+    subscriptions.delete(ourKey)
     subscriptions.delete(theirKey)
-    if (ours === undefined || (ours && !theirs)) {
-      subscriptions.delete(ourKey)
-      survivor.subscriptions[channel] = theirs
-      if (choice) subscriptions.set(ourKey, { ...choice, contactId: survivor.id })
-      // An opt-out that Postgres holds, and that was taken back, must not come over the survivor by the merge.
-    } else if (ours && choice?.was === false) {
-      subscriptions.set(ourKey, { ...(subscriptions.get(ourKey) ?? choice), contactId: survivor.id, was: false })
-    }
+    if (choice) subscriptions.set(ourKey, { ...choice, contactId: survivor.id, was })
   }
 }
+
+/** An explicit opt-out beats an opt-in; no record restricts nothing. */
+const uniteChoices = (ours: boolean | undefined, theirs: boolean | undefined): boolean | undefined =>
+  theirs === undefined ? ours : theirs && ours !== false
 
 /** What this batch had done to the loser so far is the survivor's. */
 function foldDelta(into: ContactDelta, from: ContactDelta | undefined): void {

@@ -1,4 +1,5 @@
 /** What becomes of names, primary identities, customer ids and consent when people turn out to be one (decisions, "Identity"). */
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read-contact.ts'
 import type { Identity, Subscriptions } from '../../src/rules/facts.ts'
@@ -199,4 +200,56 @@ describe('a choice of channels', () => {
       if (!isTakenBack) expect(together.rows, what).toEqual(byOne.rows)
     }
   })
+
+  it('is the same of several who become one step by step, wherever the calls are cut', async () => {
+    const person = fc.nat(3)
+    const choice = fc.record({ who: person, sms: fc.boolean() })
+    const meeting = fc.record({ who: person, other: person })
+    const before = fc.array(choice, { maxLength: 4 })
+    const steps = fc.array(fc.oneof(choice, meeting), { minLength: 2, maxLength: 10 })
+    const united = async (first: Choosing[], rest: (Choosing | Meeting)[], inOne: boolean) => {
+      ;({ businessId } = await createBusiness(stack.sql))
+      const people = [0, 1, 2, 3].map((n) => ({ email: `p${n}@x.io`, phone: `97250000000${n}` }))
+      const ids: string[] = []
+      for (const one of people) ids.push((await pipeline.track(seen(one))).contactId)
+      const callOf = (step: Choosing | Meeting): Call =>
+        'sms' in step
+          ? choose(ids[step.who]!, { sms: step.sms }, 'form')
+          : seen({ email: people[step.who]!.email, phone: people[step.other]!.phone })
+      for (const step of first) await pipeline.apply(callOf(step))
+      if (inOne) await pipeline.apply(...rest.map(callOf))
+      else for (const step of rest) await pipeline.apply(callOf(step))
+      return await Promise.all(ids.map(async (id) => (await read(id))?.subscriptions.sms))
+    }
+    await fc.assert(
+      fc.asyncProperty(before, steps, async (first, rest) => {
+        expect(await united(first, rest, true)).toEqual(await united(first, rest, false))
+      }),
+      { numRuns: 150, interruptAfterTimeLimit: 30_000, examples: [[TAKEN_BACK.before, TAKEN_BACK.steps]] },
+    )
+  }, 60_000)
 })
+
+/** An opt-out that Postgres holds of one who became another first. */
+const TAKEN_BACK: { before: Choosing[]; steps: (Choosing | Meeting)[] } = {
+  before: [
+    { who: 0, sms: true },
+    { who: 2, sms: false },
+  ],
+  steps: [
+    { who: 1, sms: false },
+    { who: 1, other: 2 },
+    { who: 1, sms: true },
+    { who: 0, other: 1 },
+  ],
+}
+
+interface Choosing {
+  who: number
+  sms: boolean
+}
+
+interface Meeting {
+  who: number
+  other: number
+}
