@@ -9,6 +9,8 @@ export type RedisRole = 'publish' | 'read' | 'command' | 'limiter' | 'subscribe'
 
 /** A link can die without a word: one that leaves commands unanswered for so long is cut, and made anew. */
 const silentMs = (role: RedisRole): number => (role === 'limiter' ? 1000 : 5000)
+/** A process that stood still wakes to its timers first: it has so long to read what came meanwhile. */
+const READING_MS = 100
 
 const ROLES: Record<RedisRole, RedisOptions> = {
   // Never re-sends: a lost reply is an unknown outcome, not a second entry.
@@ -51,15 +53,16 @@ function cutWhenSilent(redis: Redis, ms: number): void {
   let watching = false
   /** When something was heard, or asked while nothing was under way. */
   let lastAt = 0
-  const watch = (forMs: number) => {
+  const watch = (forMs: number, isLast = false) => {
     watching = true
-    setTimeout(look, forMs).unref()
+    setTimeout(look, forMs, isLast).unref()
   }
-  const look = () => {
+  const look = (isLast: boolean) => {
     watching = false
     if (link.commandQueue.length === 0) return
     const leftMs = lastAt + ms - performance.now()
     if (leftMs > 0) watch(leftMs)
+    else if (!isLast) watch(READING_MS, true)
     else link.stream.destroy(new Error(`Redis has not answered for ${ms} ms`))
   }
   const send = redis.sendCommand.bind(redis)

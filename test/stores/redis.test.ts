@@ -33,6 +33,18 @@ it('is cut with what it left unanswered, and made anew', async () => {
   await proxy.close()
 })
 
+it('is not taken for silent by a process that stood still and has not read its answers', async () => {
+  const redis = connectRedis(stack.redisUrl, 'limiter')
+  await whenReady(redis)
+  const id = await redis.client('ID')
+  const answer = redis.ping()
+  const until = performance.now() + SILENT_MS * 1.2
+  while (performance.now() < until);
+  expect(await answer).toBe('PONG')
+  expect(await redis.client('ID')).toBe(id)
+  redis.disconnect()
+})
+
 it('is left alone while nothing is asked, and while answers come', async () => {
   const redis = connectRedis(stack.redisUrl, 'limiter')
   await whenReady(redis)
