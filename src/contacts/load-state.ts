@@ -1,5 +1,5 @@
 /** Load: everything that one micro-batch has to know, in one round trip (and one more when a business is new to this worker). */
-import { type FieldType, type IdentityKind, PROFILE_FIELDS, type Profile, type Subscriptions } from '../rules/facts.ts'
+import { type Channel, type FieldType, type IdentityKind, PROFILE_FIELDS, type Profile } from '../rules/facts.ts'
 import type { Item } from '../rules/item.ts'
 import { MOST_CONTACTS } from '../rules/link-visitor.ts'
 import {
@@ -113,7 +113,7 @@ type LoadedContact = [
     ended_at: number | null
   }[],
   goals: [string, number][],
-  subscriptions: [keyof Subscriptions, boolean][],
+  subscriptions: [Channel, subscribed: boolean, at: number][],
   mergedIds: string[] | null,
 ]
 
@@ -191,7 +191,7 @@ function addContact(state: State, row: LoadedContact): void {
       endedAt: enrolment.ended_at,
     })),
     goalLastAt: new Map(goals),
-    subscriptions: Object.fromEntries(subscriptions),
+    subscriptions: Object.fromEntries(subscriptions.map(([channel, subscribed, at]) => [channel, { subscribed, at }])),
     mergedIds: row[11] ?? [],
   }
   // What the cache lent is older than what was read just now.

@@ -3,7 +3,7 @@
  * events of the batch touched it. Every sum, minimum, maximum and union here commutes.
  */
 import type { Channel, ConversionType, EventFact, FieldType, IdentityKind, Profile, Source, Touch } from './facts.ts'
-import type { ContactState, EnrolmentState, State } from './state.ts'
+import type { ContactState, EnrolmentState, HeldChoice, State } from './state.ts'
 import type { TraitEntry } from './traits.ts'
 
 export interface Statistic {
@@ -105,8 +105,8 @@ export interface Choice {
   subscribed: boolean
   method: string
   recordedAt: number
-  /** What Postgres holds: an opt-out there would come back by a merge. */
-  was: boolean | undefined
+  /** What Postgres will hold before this is written, once it has united those who were merged: an opt-out of one of them, say. */
+  was: HeldChoice | undefined
 }
 
 export interface Changes {

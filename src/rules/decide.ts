@@ -22,7 +22,7 @@ import type {
 import { MOST_CONTACTS, linkIfNobodys, linkVisitor } from './link-visitor.ts'
 import { amountToNumber } from './money.ts'
 import { recordEvent, rememberKey } from './record-event.ts'
-import { type ContactState, type State, scopedKey, survivorOf } from './state.ts'
+import { type ContactState, type HeldChoice, type State, scopedKey, survivorOf } from './state.ts'
 
 export function decide(deciding: Deciding, item: Item): Decision {
   if (!deciding.state.businesses.has(item.businessId)) throw new Error('the business does not exist')
@@ -151,11 +151,12 @@ function decideSubscribe({ state, changes }: Deciding, item: SubscribeItem): Sub
   deltaOf(changes, contact.id)
   for (const channel of CHANNELS) {
     const subscribed = item.channels[channel]
-    if (subscribed === undefined) continue
+    const held = contact.subscriptions[channel]
+    if (subscribed === undefined || (subscribed && isOptedOutSince(held, item.receivedAt))) continue
     const key = `${contact.id} ${channel}`
     const made = changes.subscriptions.get(key)
-    const was = made ? made.was : contact.subscriptions[channel]
-    contact.subscriptions[channel] = subscribed
+    const was = made ? made.was : held
+    contact.subscriptions[channel] = { subscribed, at: item.receivedAt }
     changes.subscriptions.set(key, {
       businessId: item.businessId,
       contactId: contact.id,
@@ -169,8 +170,17 @@ function decideSubscribe({ state, changes }: Deciding, item: SubscribeItem): Sub
   return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
 }
 
+/** A dead letter that is replayed may hold an opt-in of before: only one that was received later ends an opt-out. */
+const isOptedOutSince = (held: HeldChoice | undefined, at: number): boolean =>
+  held !== undefined && !held.subscribed && held.at > at
+
 /** A contact is subscribed to nothing until an opt-in is recorded. */
 function subscriptionsOf(contact: ContactState | null): Subscriptions {
-  const { email = false, sms = false, whatsapp = false, push = false } = contact?.subscriptions ?? {}
-  return { email, sms, whatsapp, push }
+  const { email, sms, whatsapp, push } = contact?.subscriptions ?? {}
+  return {
+    email: email?.subscribed ?? false,
+    sms: sms?.subscribed ?? false,
+    whatsapp: whatsapp?.subscribed ?? false,
+    push: push?.subscribed ?? false,
+  }
 }

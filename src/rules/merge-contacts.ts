@@ -4,7 +4,7 @@ import { type Changes, type ContactDelta, type MergeLogEntry, deltaOf } from './
 import { endEnrolment, settleGoals } from './enrolment.ts'
 import { CHANNELS } from './facts.ts'
 import { addStatistic } from './record-event.ts'
-import { type ContactState, type State, identityKey } from './state.ts'
+import { type ContactState, type HeldChoice, type State, identityKey } from './state.ts'
 import { wins } from './traits.ts'
 
 export interface MergeReason {
@@ -80,13 +80,14 @@ function uniteEnrolments(changes: Changes, survivor: ContactState, loser: Contac
 function uniteSubscriptions({ subscriptions }: Changes, survivor: ContactState, loser: ContactState): void {
   for (const channel of CHANNELS) {
     const [ours, theirs] = [survivor.subscriptions[channel], loser.subscriptions[channel]]
-    if (theirs === undefined) continue
     const [ourKey, theirKey] = [`${survivor.id} ${channel}`, `${loser.id} ${channel}`]
     const [ourChoice, theirChoice] = [subscriptions.get(ourKey), subscriptions.get(theirKey)]
-    const subscribed = uniteChoices(ours, theirs)
+    const held = uniteChoices(ours, theirs)
+    if (!held) continue
     const was = uniteChoices(ourChoice ? ourChoice.was : ours, theirChoice ? theirChoice.was : theirs)
-    const choice = (subscribed === ours ? ourChoice : theirChoice) ?? (subscribed === was ? undefined : theirChoice)
-    if (subscribed !== undefined) survivor.subscriptions[channel] = subscribed
+    const isUndone = was?.subscribed !== held.subscribed
+    const choice = held === ours ? (ourChoice ?? (isUndone ? theirChoice : undefined)) : theirChoice
+    survivor.subscriptions[channel] = choice ? { subscribed: choice.subscribed, at: choice.recordedAt } : held
     subscriptions.delete(ourKey)
     subscriptions.delete(theirKey)
     if (choice) subscriptions.set(ourKey, { ...choice, contactId: survivor.id, was })
@@ -94,8 +95,8 @@ function uniteSubscriptions({ subscriptions }: Changes, survivor: ContactState, 
 }
 
 /** An explicit opt-out beats an opt-in; no record restricts nothing. */
-const uniteChoices = (ours: boolean | undefined, theirs: boolean | undefined): boolean | undefined =>
-  theirs === undefined ? ours : theirs && ours !== false
+const uniteChoices = (ours: HeldChoice | undefined, theirs: HeldChoice | undefined): HeldChoice | undefined =>
+  !ours || (theirs && ours.subscribed && !theirs.subscribed) ? theirs : ours
 
 /** What this batch had done to the loser so far is the survivor's. */
 function foldDelta(into: ContactDelta, from: ContactDelta | undefined): void {

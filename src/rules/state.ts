@@ -3,7 +3,7 @@
  * Deciding changes this working copy as it goes, so that the second event of a batch sees what the first one did.
  */
 import type { Statistic } from './changes.ts'
-import type { ConversionType, FieldType, IdentityKind, Profile, Subscriptions } from './facts.ts'
+import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from './facts.ts'
 
 /** A published campaign. */
 export interface Campaign {
@@ -50,6 +50,12 @@ export interface EnrolmentState {
   endedAt: number | null
 }
 
+/** An opt-in (true) or opt-out (false), and when it was received: epoch milliseconds. */
+export interface HeldChoice {
+  subscribed: boolean
+  at: number
+}
+
 export interface ContactState {
   id: string
   businessId: string
@@ -65,7 +71,7 @@ export interface ContactState {
   enrolments: EnrolmentState[]
   /** When each goal event of a published campaign last happened. */
   goalLastAt: Map<string, number>
-  subscriptions: Partial<Subscriptions>
+  subscriptions: Partial<Record<Channel, HeldChoice>>
   /** Ids that had been merged into it; filled only where a request names the contact. */
   mergedIds: string[]
 }

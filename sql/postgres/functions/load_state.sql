@@ -143,7 +143,7 @@ begin
           where g.business_id = c.business_id
         ),
         array(
-          select json_build_array(s.channel, s.subscribed)
+          select json_build_array(s.channel, s.subscribed, s.recorded_at)
           from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id
         ),
         case when f.place <= named then array(
