@@ -6,10 +6,11 @@
 import type { Changes } from '../rules/changes.ts'
 import { type ContactState, type State, identityKey } from '../rules/state.ts'
 
-/** Contacts, and what hangs on each: identities and enrolments. Some 600 bytes each, twice that with long names. All partitions of a thread together. */
+/**
+ * Contacts, and what hangs on each: identities and enrolments. Some 600 bytes each, twice that with long names. All partitions
+ * of a thread together, each an equal share: a business that has the thread for itself has all of it.
+ */
 const MOST_WEIGHT = 320_000
-/** One partition gets no more than this, however few there are. */
-const MOST_OF_ONE = 80_000
 /** As many of one micro-batch are kept at first sight: there is time for it then, and reading one again is dear. */
 const FEW = 8
 /** Micro-batches whose keys are asked for after one that was known: whoever sends again does not do it once. */
@@ -26,24 +27,27 @@ export interface ContactCache {
   takesKeysForNew(): boolean
   /** One was known. */
   noteKnownKey(): void
+  /** Gives up what is more than its share by now. */
+  shrink(): void
 }
 
 /**
  * A cache for each partition, which lasts as long as its epoch: not everything that another owner may have done to a contact
  * raises its version (what it consented to does not).
  */
-export function createContactCaches(now = () => performance.now()): (partition: string, epoch: number) => ContactCache {
+export function createContactCaches(most = MOST_WEIGHT): (partition: string, epoch: number) => ContactCache {
   const caches = new Map<string, { epoch: number; cache: ContactCache; usedAt: number }>()
-  const share = () => Math.min(MOST_OF_ONE, MOST_WEIGHT / caches.size)
+  const share = () => most / caches.size
   return (partition, epoch) => {
     const known = caches.get(partition)
     if (known?.epoch === epoch) {
-      known.usedAt = now()
+      known.usedAt = performance.now()
       return known.cache
     }
-    for (const [name, { usedAt }] of caches) if (now() - usedAt > IDLE_MS) caches.delete(name)
+    for (const [name, { usedAt }] of caches) if (performance.now() - usedAt > IDLE_MS) caches.delete(name)
     const cache = createContactCache(share)
-    caches.set(partition, { epoch, cache, usedAt: now() })
+    caches.set(partition, { epoch, cache, usedAt: performance.now() })
+    for (const other of caches.values()) other.cache.shrink()
     return cache
   }
 }
@@ -84,7 +88,7 @@ export function createContactCache(most: () => number): ContactCache {
     for (const key of keys) owners.set(key, entry)
   }
   /** The oldest go, but for those that were used meanwhile: they are spared once. */
-  const evict = (): void => {
+  const shrink = (): void => {
     for (const [id, entry] of entries) {
       if (weight <= most()) return
       if (entry.used) {
@@ -123,7 +127,7 @@ export function createContactCache(most: () => number): ContactCache {
           if (isWorthIt && configVersion !== undefined && !isRestless(contact)) put(contact, configVersion)
         }
       }
-      evict()
+      shrink()
     },
     takesKeysForNew() {
       if (wary === 0) return true
@@ -131,6 +135,7 @@ export function createContactCache(most: () => number): ContactCache {
       return false
     },
     noteKnownKey: () => void (wary = WARY),
+    shrink,
   }
 }
 

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createContactCache, createContactCaches } from '../../src/contacts/contact-cache.ts'
+import { type ContactCache, createContactCache, createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { emptyChanges, emptyDelta } from '../../src/rules/changes.ts'
 import type { Identity } from '../../src/rules/facts.ts'
 import { type ContactState, type State, emptyState, identityKey } from '../../src/rules/state.ts'
@@ -43,8 +43,12 @@ describe('what it holds', () => {
     mergedIds: [],
   })
   const keyOf = (id: string) => identityKey('b', 'email', id)
-  const keeping = (most: number, ...ids: string[]) => {
-    const cache = createContactCache(() => most)
+  const keeping = (most: number, ...ids: string[]) =>
+    keptBy(
+      createContactCache(() => most),
+      ids,
+    )
+  const keptBy = (cache: ContactCache, ids: string[]) => {
     for (const id of [...ids, ...ids]) {
       const made = state()
       made.contacts.set(id, contact(id))
@@ -128,6 +132,18 @@ describe('what it holds', () => {
     expect(cacheOf('live-1', 1)).not.toBe(first)
     expect(cacheOf('live-0', 2)).not.toBe(first)
     expect(cacheOf('live-0', 1)).not.toBe(first)
+  })
+
+  it('is all that fits while its partition is alone, and gives up half when a second one comes', () => {
+    const ids = ['ann', 'bob', 'cem', 'dan', 'eve']
+    const keptBeside = (...others: string[]) => {
+      const cacheOf = createContactCaches(8)
+      const cache = keptBy(cacheOf('live-0', 1), ids)
+      for (const other of others) cacheOf(other, 1)
+      return ids.filter((id) => lends(cache, id)).length
+    }
+    expect(keptBeside()).toBe(4)
+    expect(keptBeside('live-1')).toBe(2)
   })
 })
 
