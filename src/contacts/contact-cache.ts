@@ -11,7 +11,10 @@ import { type ContactState, type State, identityKey } from '../rules/state.ts'
  * of a thread together, each an equal share: a business that has the thread for itself has all of it.
  */
 const MOST_WEIGHT = 320_000
-/** As many of one micro-batch are kept at first sight: there is time for it then, and reading one again is dear. */
+/**
+ * As many of one micro-batch are kept at first sight: there is time for it then, and reading one again is dear. Of more only
+ * those who come again, once half of the share is taken: whoever imports has no use for them.
+ */
 const FEW = 8
 /** Micro-batches whose keys are asked for after one that was known: whoever sends again does not do it once. */
 const WARY = 64
@@ -73,6 +76,7 @@ export function createContactCache(most: () => number): ContactCache {
   let weight = 0
   let wary = 0
 
+  const hasRoom = () => weight < most() / 2
   const drop = (id: string): void => {
     const entry = entries.get(id)
     if (!entry) return
@@ -123,7 +127,7 @@ export function createContactCache(most: () => number): ContactCache {
         if (isAsItWas && !isRestless(contact)) entry.lent = false
         else {
           if (entry) drop(contact.id)
-          const isWorthIt = entry !== undefined || state.contacts.size <= FEW || isFamiliar(contact.id)
+          const isWorthIt = entry !== undefined || hasRoom() || state.contacts.size <= FEW || isFamiliar(contact.id)
           if (isWorthIt && configVersion !== undefined && !isRestless(contact)) put(contact, configVersion)
         }
       }

@@ -65,16 +65,28 @@ describe('what it holds', () => {
     expect(next.owners.get(keyOf('ann'))).toBe('ann')
   })
 
+  const strangers = (many: number) => {
+    const made = state()
+    const ids = Array.from({ length: many }, (_, n) => `person ${n}`)
+    for (const id of ids) made.contacts.set(id, contact(id))
+    return { made, ids }
+  }
+
   it.each([
     [8, true],
     [9, false],
-  ])('of %i who were seen once only, together, is anybody kept: %s', (many, kept) => {
-    const cache = createContactCache(() => 99)
-    const ids = Array.from({ length: many }, (_, n) => `person ${n}`)
-    const made = state()
-    for (const id of ids) made.contacts.set(id, contact(id))
+  ])('of %i who were seen once only, together, is anybody kept where half of the room is taken: %s', (many, kept) => {
+    const cache = keeping(30, ...Array.from({ length: 8 }, (_, n) => `familiar ${n}`))
+    const { made, ids } = strangers(many)
     cache.keep(made, emptyChanges())
     expect(ids.map((id) => lends(cache, id))).toEqual(ids.map(() => kept))
+  })
+
+  it('is whoever came first, however many come together, until half of the room is taken', () => {
+    const cache = createContactCache(() => 12)
+    const { made, ids } = strangers(9)
+    cache.keep(made, emptyChanges())
+    expect(ids.filter((id) => lends(cache, id))).toEqual(ids.slice(0, 3))
   })
 
   it('is not lent again until a save brings it back', () => {
