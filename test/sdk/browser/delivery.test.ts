@@ -44,8 +44,9 @@ describe('offline', () => {
     const visitorId = await page.evaluate('sluice.visitorId()')
     await context.setOffline(true)
     await page.evaluate(`sluice.track('unsent'); sluice.identify({ email: 'ann@x.io' })`)
-    await page.close()
     expect(web.service.sent).toEqual([])
+    // Chromium's outage ends with the page: what it says as it dies gets through now and then, and counts once all the same.
+    await page.close()
     await context.setOffline(false)
     const next = await context.newPage()
     await open(next, SHOP, '/next')
