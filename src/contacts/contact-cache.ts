@@ -38,18 +38,21 @@ export interface ContactCache {
  * A cache for each partition, which lasts as long as its epoch: not everything that another owner may have done to a contact
  * raises its version (what it consented to does not).
  */
-export function createContactCaches(most = MOST_WEIGHT): (partition: string, epoch: number) => ContactCache {
+export function createContactCaches(
+  most = MOST_WEIGHT,
+  now = () => performance.now(),
+): (partition: string, epoch: number) => ContactCache {
   const caches = new Map<string, { epoch: number; cache: ContactCache; usedAt: number }>()
   const share = () => most / caches.size
   return (partition, epoch) => {
+    for (const [name, { usedAt }] of caches) if (now() - usedAt > IDLE_MS) caches.delete(name)
     const known = caches.get(partition)
     if (known?.epoch === epoch) {
-      known.usedAt = performance.now()
+      known.usedAt = now()
       return known.cache
     }
-    for (const [name, { usedAt }] of caches) if (performance.now() - usedAt > IDLE_MS) caches.delete(name)
     const cache = createContactCache(share)
-    caches.set(partition, { epoch, cache, usedAt: performance.now() })
+    caches.set(partition, { epoch, cache, usedAt: now() })
     for (const other of caches.values()) other.cache.shrink()
     return cache
   }
@@ -145,7 +148,7 @@ export function createContactCache(most: () => number): ContactCache {
 
 const weightOf = ({ identities, enrolments }: ContactState): number => 1 + identities.length + enrolments.length
 
-/** True from the second time on, for about as many ids as fit in: most people of an import are seen once. */
+/** True from the second time on, for the last ids, two to four for each contact that fits in: most people of an import are seen once. */
 function createDoorkeeper(most: () => number): (id: string) => boolean {
   let seen = new Set<string>()
   let before = new Set<string>()

@@ -157,6 +157,20 @@ describe('what it holds', () => {
     expect(keptBeside()).toBe(4)
     expect(keptBeside('live-1')).toBe(2)
   })
+
+  it('is as much as before once the other partition was not asked for in ten minutes', () => {
+    let at = 0
+    const cacheOf = createContactCaches(8, () => at)
+    const [cache, other] = [cacheOf('live-0', 1), cacheOf('live-1', 1)]
+    at = 600_000
+    expect(cacheOf('live-0', 1)).toBe(cache)
+    const ids = ['ann', 'bob', 'cem', 'dan', 'eve']
+    expect(ids.filter((id) => lends(keptBy(cache, ids), id))).toHaveLength(2)
+    at = 600_001
+    expect(cacheOf('live-0', 1)).toBe(cache)
+    expect(ids.filter((id) => lends(keptBy(cache, ids), id))).toHaveLength(4)
+    expect(cacheOf('live-1', 1)).not.toBe(other)
+  })
 })
 
 /** Tells of each query before it is asked. */
