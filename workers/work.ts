@@ -33,7 +33,8 @@ function itemsOf(request: Request): [index: number | null, item: Item][] {
       return [[null, { ...base, kind: 'identify', keyed: request.keyed, fact: request.fact }]]
     case 'subscribe': {
       const { contactId, channels, method } = request
-      return [[null, { ...base, kind: 'subscribe', contactId, channels, method }]]
+      const isReplay = request.replayOf !== undefined
+      return [[null, { ...base, kind: 'subscribe', contactId, channels, method, isReplay }]]
     }
     case 'erase':
       return [[null, { ...base, kind: 'erase', contactId: request.contactId }]]

@@ -152,7 +152,7 @@ function decideSubscribe({ state, changes }: Deciding, item: SubscribeItem): Sub
   for (const channel of CHANNELS) {
     const subscribed = item.channels[channel]
     const held = contact.subscriptions[channel]
-    if (subscribed === undefined || (subscribed && isOptedOutSince(held, item.receivedAt))) continue
+    if (subscribed === undefined || (item.isReplay && isChosenSince(held, item.receivedAt))) continue
     const key = `${contact.id} ${channel}`
     const made = changes.subscriptions.get(key)
     const was = made ? made.was : held
@@ -170,9 +170,8 @@ function decideSubscribe({ state, changes }: Deciding, item: SubscribeItem): Sub
   return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
 }
 
-/** A dead letter that is replayed may hold an opt-in of before: only one that was received later ends an opt-out. */
-const isOptedOutSince = (held: HeldChoice | undefined, at: number): boolean =>
-  held !== undefined && !held.subscribed && held.at > at
+/** The order of the stream tells which choice is the last, and no clock; only what is sent again has to look for a later one. */
+const isChosenSince = (held: HeldChoice | undefined, at: number): boolean => held !== undefined && held.at > at
 
 /** A contact is subscribed to nothing until an opt-in is recorded. */
 function subscriptionsOf(contact: ContactState | null): Subscriptions {

@@ -26,6 +26,8 @@ export interface SubscribeItem extends ItemBase {
   contactId: string
   channels: Partial<Subscriptions>
   method: string
+  /** A dead letter that is sent again. */
+  isReplay: boolean
 }
 export interface EraseItem extends ItemBase {
   kind: 'erase'

@@ -167,23 +167,45 @@ describe('a choice of channels', () => {
     expect([...recorded]).toEqual([{ subscribed: false, method: 'STOP' }])
   })
 
-  it('that lets in does not end an opt-out received after it, as when a dead letter is sent again', async () => {
-    const { contactId } = await pipeline.track(seen(PHONE))
-    const chooseAt = (sms: boolean, method: string, receivedAt: number) => ({
-      ...choose(contactId, { sms }, method),
+  describe('of a dead letter that is sent again', () => {
+    const LETTER = '0198c0de-0000-7000-8000-000000000001'
+    const chooseAt = (contactId: string, sms: boolean, receivedAt: number): Call => ({
+      ...choose(contactId, { sms }, `at ${receivedAt - NOW}`),
       receivedAt,
     })
-    const late = chooseAt(true, 'form', NOW - 1)
-    const told = await pipeline.apply(chooseAt(false, 'STOP', NOW), late)
-    expect(told).toMatchObject([{ subscriptions: { sms: false } }, { subscriptions: { sms: false } }])
-    expect(await pipeline.apply(late)).toMatchObject([{ subscriptions: { sms: false } }])
-    const recorded = await stack.sql`select subscribed, method, recorded_at::float8 as at from subscriptions
-      where business_id = ${businessId}`
-    expect([...recorded]).toEqual([{ subscribed: false, method: 'STOP', at: NOW }])
-    expect(await pipeline.apply(chooseAt(true, 'form', NOW))).toMatchObject([{ subscriptions: { sms: true } }])
-    expect(await pipeline.apply(chooseAt(false, 'late STOP', NOW - 1))).toMatchObject([
-      { subscriptions: { sms: false } },
-    ])
+    const again = (call: Call): Call => ({ ...call, replayOf: LETTER })
+    const recorded = async () =>
+      (await stack.sql`select subscribed, method from subscriptions where business_id = ${businessId}`).map(
+        (row) => row,
+      )
+
+    it.each([true, false])(
+      'gives way to one received after it, in the same micro-batch and later (opt-in: %s)',
+      async (sms) => {
+        const { contactId } = await pipeline.track(seen(PHONE))
+        const [earlier, last] = [chooseAt(contactId, sms, NOW + 10), chooseAt(contactId, !sms, NOW + 20)]
+        const told = { subscriptions: { sms: !sms } }
+        expect(await pipeline.apply(last, again(earlier))).toMatchObject([told, told])
+        // Two letters, the older of which says the same: it must not make the other one look new.
+        expect(await pipeline.apply(again(chooseAt(contactId, !sms, NOW + 5)))).toMatchObject([told])
+        expect(await pipeline.apply(again(earlier))).toMatchObject([told])
+        expect(await recorded()).toEqual([{ subscribed: !sms, method: 'at 20' }])
+      },
+    )
+
+    it('counts at the instant of the last one', async () => {
+      const { contactId } = await pipeline.track(seen(PHONE))
+      await pipeline.apply(chooseAt(contactId, false, NOW))
+      await pipeline.apply(again(chooseAt(contactId, true, NOW)))
+      expect(await recorded()).toEqual([{ subscribed: true, method: 'at 0' }])
+    })
+  })
+
+  it('that is no replay counts in the order of the stream, whatever the clocks of two front doors say', async () => {
+    const { contactId } = await pipeline.track(seen(PHONE))
+    await pipeline.apply(choose(contactId, { sms: false }, 'fast clock'))
+    const late = { ...choose(contactId, { sms: true }, 'slow clock'), receivedAt: NOW - 50 }
+    expect(await pipeline.apply(late)).toMatchObject([{ subscriptions: { sms: true } }])
   })
 
   it('that is taken back before a merge of the same micro-batch leaves the record that it found', async () => {

@@ -69,8 +69,7 @@ export const manageContactRoutes: readonly Route[] = [
     answer: putSubscriptions,
     operation: {
       summary: 'Record an opt-in or opt-out',
-      description:
-        'An opt-out holds until an opt-in that is received after it. Of two contacts that become one, an opt-out wins.',
+      description: 'The last one counts. Of two contacts that become one, an opt-out wins.',
       tag: 'Contacts',
       key: 'secret',
       body: { schema: SubscriptionsSchema, example: { email: true, method: 'signup form' } },
