@@ -1,13 +1,14 @@
 /** What Postgres is asked about one micro-batch. */
 import { hash } from 'node:crypto'
 import { repeatKey } from '../rules/decide-browser-event.ts'
-import { IDENTITY_KINDS, type IdentityKind } from '../rules/facts.ts'
+import { IDENTITY_KINDS } from '../rules/facts.ts'
 import type { BrowserItem, EventItem, IdentifyItem, Item } from '../rules/item.ts'
 import { latestStart } from '../rules/link-visitor.ts'
 import { identityKey, scopedKey } from '../rules/state.ts'
+import type { SentIdentity } from './remember-contact.ts'
 
 export interface Asked {
-  identities: { business_id: string; kind: IdentityKind; value: string }[]
+  identities: SentIdentity[]
   keys: { businessId: string; key: string }[]
   /**
    * `moments`: when it did what its events tell, `starts`: for each, until when whoever had it then was identified, in epoch
@@ -18,7 +19,7 @@ export interface Asked {
 }
 
 /** Each question once: a hot contact or a repeated key is asked for a single time. */
-export function collectQuestions(items: Item[], isKnown: (businessId: string, identityKey: string) => boolean): Asked {
+export function collectQuestions(items: Item[], isKnown: (sent: SentIdentity, key: string) => boolean): Asked {
   const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [] }
   const visitors = new Map<string, Asked['visitors'][number]>()
   const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
@@ -32,9 +33,9 @@ export function collectQuestions(items: Item[], isKnown: (businessId: string, id
     for (const kind of IDENTITY_KINDS) {
       const value = item.kind === 'browser' ? undefined : item.fact.identity[kind]
       if (value === undefined) continue
+      const sent = { business_id, kind, value }
       const key = identityKey(business_id, kind, value)
-      if (!isKnown(business_id, key) && isFirst(seen.identities, key))
-        asked.identities.push({ business_id, kind, value })
+      if (!isKnown(sent, key) && isFirst(seen.identities, key)) asked.identities.push(sent)
     }
     askVisitor(visitors, item)
     const key = keyOf(item)

@@ -4,11 +4,19 @@
  * stale one is decided again from Postgres. So is what was decided from keys that were taken for new.
  */
 import type { Changes } from '../rules/changes.ts'
-import { type ContactState, type State, identityKey } from '../rules/state.ts'
+import type { BusinessState, ContactState, State } from '../rules/state.ts'
+import {
+  type Remembered,
+  type SentIdentity,
+  keysOf,
+  recallContact,
+  rememberContact,
+  renew,
+} from './remember-contact.ts'
 
 /**
- * Contacts, and what hangs on each: identities and enrolments. Some 600 bytes each, twice that with long names. All partitions
- * of a thread together, each an equal share: a business that has the thread for itself has all of it.
+ * Contacts, and what hangs on each: identities and enrolments. Of whom nothing is known but one identity takes some 660 bytes.
+ * All partitions of a thread together, each an equal share: a business that has the thread for itself has all of it.
  */
 const MOST_WEIGHT = 320_000
 /**
@@ -22,8 +30,8 @@ const WARY = 64
 const IDLE_MS = 600_000
 
 export interface ContactCache {
-  /** Lends the contact that holds this identity to the state; false when it is not known here. */
-  lend(state: State, businessId: string, identity: string): boolean
+  /** Lends the contact that holds this identity to the state; false when it is not known here. `key`: its `identityKey`. */
+  lend(state: State, sent: SentIdentity, key: string): boolean
   /** After the commit: takes back what was lent and decided on, and what was new. */
   keep(state: State, changes: Changes): void
   /** Whether a micro-batch may be decided as if all of its idempotency keys were new; the save finds out when they are not. */
@@ -58,15 +66,12 @@ export function createContactCaches(
   }
 }
 
-interface Entry {
-  contact: ContactState
+interface Entry extends Remembered {
   /** Of the business: another one may have other goals, whose times were not read. */
   configVersion: number
-  /** Its identities, as `identityKey` writes them. */
-  keys: string[]
   weight: number
-  /** Deciding changes a contact in place: one that did not come back is worth nothing. */
-  lent: boolean
+  /** As what it was lent. Deciding changes a contact in place: one that did not come back is worth nothing. */
+  lent: ContactState | null
   /** Since it was last spared. */
   used: boolean
 }
@@ -80,19 +85,17 @@ export function createContactCache(most: () => number): ContactCache {
   let wary = 0
 
   const hasRoom = () => weight < most() / 2
-  const drop = (id: string): void => {
-    const entry = entries.get(id)
-    if (!entry) return
-    entries.delete(id)
+  const drop = (entry: Entry): void => {
+    entries.delete(entry.id)
     weight -= entry.weight
-    for (const key of entry.keys) if (owners.get(key) === entry) owners.delete(key)
+    for (const key of keysOf(entry)) if (owners.get(key) === entry) owners.delete(key)
   }
-  const put = (contact: ContactState, configVersion: number): void => {
-    const keys = contact.identities.map(({ kind, value }) => identityKey(contact.businessId, kind, value))
-    const entry = { contact, configVersion, keys, weight: weightOf(contact), lent: false, used: false }
+  const put = (contact: ContactState, { id: businessId, configVersion }: BusinessState): void => {
+    const remembered = rememberContact(contact, businessId)
+    const entry = { ...remembered, configVersion, weight: weightOf(contact), lent: null, used: false }
     weight += entry.weight
     entries.set(contact.id, entry)
-    for (const key of keys) owners.set(key, entry)
+    for (const key of keysOf(entry)) owners.set(key, entry)
   }
   /** The oldest go, but for those that were used meanwhile: they are spared once. */
   const shrink = (): void => {
@@ -102,37 +105,40 @@ export function createContactCache(most: () => number): ContactCache {
         entry.used = false
         entries.delete(id)
         entries.set(id, entry)
-      } else drop(id)
+      } else drop(entry)
     }
   }
 
   return {
-    lend(state, businessId, key) {
+    lend(state, sent, key) {
       if (state.owners.has(key)) return true
       const entry = owners.get(key)
       if (!entry) return false
-      if (entry.lent || entry.configVersion !== state.businesses.get(businessId)?.configVersion) {
-        drop(entry.contact.id)
+      if (entry.lent || entry.configVersion !== state.businesses.get(sent.business_id)?.configVersion) {
+        drop(entry)
         return false
       }
-      entry.lent = entry.used = true
-      state.contacts.set(entry.contact.id, entry.contact)
-      for (const own of entry.keys) state.owners.set(own, entry.contact.id)
+      entry.lent = recallContact(entry, sent)
+      entry.used = true
+      state.contacts.set(entry.id, entry.lent)
+      for (const own of keysOf(entry)) state.owners.set(own, entry.id)
       return true
     },
     keep(state, changes) {
       const isRestless = restlessOf(changes)
       for (const contact of state.contacts.values()) {
         const entry = entries.get(contact.id)
-        const { configVersion } = state.businesses.get(contact.businessId) ?? {}
-        const isAsItWas = entry?.contact === contact && !changes.deltas.get(contact.id)?.raisesVersion
+        const isAsItWas = entry?.lent === contact && !changes.deltas.get(contact.id)?.raisesVersion
         followSave(contact, changes)
-        if (isAsItWas && !isRestless(contact)) entry.lent = false
-        else {
-          if (entry) drop(contact.id)
-          const isWorthIt = entry !== undefined || hasRoom() || state.contacts.size <= FEW || isFamiliar(contact.id)
-          if (isWorthIt && configVersion !== undefined && !isRestless(contact)) put(contact, configVersion)
+        if (isAsItWas && !isRestless(contact)) {
+          renew(entry, contact)
+          entry.lent = null
+          continue
         }
+        if (entry) drop(entry)
+        const business = state.businesses.get(contact.businessId)
+        const isWorthIt = entry !== undefined || hasRoom() || state.contacts.size <= FEW || isFamiliar(contact.id)
+        if (isWorthIt && business && !isRestless(contact)) put(contact, business)
       }
       shrink()
     },

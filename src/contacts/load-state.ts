@@ -36,7 +36,7 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
   // Deciding adds fields; the cache only learns of them once they are committed.
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
-  const asked = collectQuestions(items, (businessId, key) => contacts?.lend(state, businessId, key) ?? false)
+  const asked = collectQuestions(items, (sent, key) => contacts?.lend(state, sent, key) ?? false)
   const keysUnasked = mayGoUnasked(asked, items) && (contacts?.takesKeysForNew() ?? false)
   const hashed = keysUnasked ? [] : asked.keys.map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
   if (hashed.length === 0 && !asksForMore(asked)) return { state, keysUnasked }

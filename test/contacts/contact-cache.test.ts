@@ -43,6 +43,8 @@ describe('what it holds', () => {
     mergedIds: [],
   })
   const keyOf = (id: string) => identityKey('b', 'email', id)
+  const lend = (cache: ContactCache, to: State, id: string) =>
+    cache.lend(to, { business_id: 'b', kind: 'email', value: id }, keyOf(id))
   const keeping = (most: number, ...ids: string[]) =>
     keptBy(
       createContactCache(() => most),
@@ -56,11 +58,11 @@ describe('what it holds', () => {
     }
     return cache
   }
-  const lends = (cache: ReturnType<typeof createContactCache>, id: string) => cache.lend(state(), 'b', keyOf(id))
+  const lends = (cache: ContactCache, id: string) => lend(cache, state(), id)
 
   it('is what was saved, under the version that the save left', () => {
     const next = state()
-    expect(keeping(9, 'ann').lend(next, 'b', keyOf('ann'))).toBe(true)
+    expect(lend(keeping(9, 'ann'), next, 'ann')).toBe(true)
     expect(next.contacts.get('ann')?.version).toBe(1)
     expect(next.owners.get(keyOf('ann'))).toBe('ann')
   })
@@ -92,20 +94,20 @@ describe('what it holds', () => {
   it('is not lent again until a save brings it back', () => {
     const cache = keeping(9, 'ann')
     const failed = state()
-    cache.lend(failed, 'b', keyOf('ann'))
+    lend(cache, failed, 'ann')
     expect(lends(cache, 'ann')).toBe(false)
     expect(lends(cache, 'ann')).toBe(false)
   })
 
   it('ends with the configuration that it was read under', () => {
     const cache = keeping(9, 'ann')
-    expect(cache.lend(state(2), 'b', keyOf('ann'))).toBe(false)
+    expect(lend(cache, state(2), 'ann')).toBe(false)
   })
 
   it('is bounded by what hangs on the contacts, too', () => {
     const cache = keeping(5, 'ann', 'bob')
     const grown = state()
-    cache.lend(grown, 'b', keyOf('bob'))
+    lend(cache, grown, 'bob')
     const bob = grown.contacts.get('bob')
     for (const value of ['bob2', 'bob3']) bob?.identities.push({ kind: 'email', value, proven: true })
     const changes = emptyChanges()
@@ -118,13 +120,92 @@ describe('what it holds', () => {
   it('is bounded: the oldest goes, unless it was used', () => {
     const cache = keeping(4, 'ann', 'bob')
     const used = state()
-    cache.lend(used, 'b', keyOf('ann'))
+    lend(cache, used, 'ann')
     used.contacts.set('cem', contact('cem'))
     cache.keep(used, emptyChanges())
     const again = state()
     again.contacts.set('cem', contact('cem'))
     cache.keep(again, emptyChanges())
     expect(['ann', 'bob', 'cem'].map((id) => lends(cache, id))).toEqual([true, false, true])
+  })
+
+  it('knows what a decision changed without raising the version', () => {
+    const cache = keeping(9, 'ann')
+    const decided = state()
+    lend(cache, decided, 'ann')
+    const ann = decided.contacts.get('ann')
+    if (ann) ann.profile.firstName = 'Ann'
+    ann?.goalLastAt.set('goal', 7)
+    if (ann) ann.subscriptions.email = { subscribed: true, at: 7 }
+    cache.keep(decided, emptyChanges())
+    const next = state()
+    lend(cache, next, 'ann')
+    expect(next.contacts.get('ann')).toMatchObject({
+      profile: { firstName: 'Ann' },
+      goalLastAt: new Map([['goal', 7]]),
+      subscriptions: { email: { subscribed: true, at: 7 } },
+    })
+  })
+
+  it('is what was read afresh after an attempt that failed, whatever that one had decided', () => {
+    const cache = keeping(9, 'ann')
+    const failed = state()
+    lend(cache, failed, 'ann')
+    const decided = failed.contacts.get('ann')
+    if (decided) decided.profile.firstName = 'Wrong'
+    decided?.identities.push({ kind: 'phone', value: '1', proven: true })
+    const read = state()
+    read.contacts.set('ann', { ...contact('ann'), version: 4 })
+    cache.keep(read, emptyChanges())
+    const next = state()
+    lend(cache, next, 'ann')
+    expect(next.contacts.get('ann')).toEqual({ ...contact('ann'), version: 4 })
+  })
+
+  it('is found by the identities that it has now', () => {
+    const cache = keeping(9, 'ann')
+    const change = (from: string, ...values: string[]) => {
+      const decided = state()
+      expect(lend(cache, decided, from)).toBe(true)
+      const ann = decided.contacts.get('ann')
+      if (ann) ann.identities = values.map((value) => ({ kind: 'email', value, proven: true }))
+      const changes = emptyChanges()
+      changes.deltas.set('ann', { ...emptyDelta(), raisesVersion: true })
+      cache.keep(decided, changes)
+    }
+    const foundBy = () =>
+      ['ann', 'anna', 'annie'].filter((value) => {
+        const next = state()
+        const found = lend(cache, next, value)
+        if (found) cache.keep(next, emptyChanges())
+        return found
+      })
+    change('ann', 'ann', 'anna', 'annie')
+    expect(foundBy()).toEqual(['ann', 'anna', 'annie'])
+    change('anna', 'ann', 'annie')
+    expect(foundBy()).toEqual(['ann', 'annie'])
+    change('ann', 'anna')
+    expect(foundBy()).toEqual(['anna'])
+    change('anna')
+    expect(foundBy()).toEqual([])
+  })
+
+  it('is bounded as before when somebody had to go while lent', () => {
+    let most = 4
+    const cache = keptBy(
+      createContactCache(() => most),
+      ['ann'],
+    )
+    const decided = state()
+    lend(cache, decided, 'ann')
+    most = 0
+    cache.shrink()
+    most = 4
+    const changes = emptyChanges()
+    changes.deltas.set('ann', { ...emptyDelta(), raisesVersion: true })
+    cache.keep(decided, changes)
+    keptBy(cache, ['bob', 'cem', 'dan'])
+    expect(['ann', 'bob', 'cem', 'dan'].filter((id) => lends(cache, id))).toHaveLength(2)
   })
 
   it('takes keys for new but for 64 micro-batches after one that was known', () => {
