@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keysOf, recallContact, rememberContact, renew } from '../../src/contacts/remember-contact.ts'
-import type { ContactState } from '../../src/rules/state.ts'
-import { identityKey } from '../../src/rules/state.ts'
+import { type ContactState, identityKey } from '../../src/rules/state.ts'
 
 const BUSINESS = 'b'
 const identity = fc.record({
