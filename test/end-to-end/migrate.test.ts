@@ -47,6 +47,16 @@ test('a lost ClickHouse is made anew, also when that is cut short', async () => 
   expect(await pendingMigrations(stack.sql)).toEqual([])
 })
 
+test('every table of ClickHouse keeps what its parts replace', async () => {
+  const query = `select name, engine_full like '%old_parts_lifetime = 480%' as keeps
+    from system.tables where database = currentDatabase() and engine like '%MergeTree'`
+  const rows = await (
+    await stack.clickhouse.query({ query, format: 'JSONEachRow' })
+  ).json<{ name: string; keeps: 0 | 1 }>()
+  expect(rows.map(({ name }) => name)).toContain('web_events')
+  expect(rows.filter(({ keeps }) => keeps !== 1)).toEqual([])
+})
+
 test('a migrator waits for another, however long that takes', async () => {
   const impatient = connectPostgres(stack.databaseUrl, { max: 1, settings: { statement_timeout: '300' } })
   const other = stack.sql.begin(async (tx) => {
