@@ -16,18 +16,22 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
 import { type ChdbResult, Session } from 'chdb'
-import { type Insert, preparations, readFault, readInsert } from './clickhouse-statement.ts'
+import { KEEP_FREE, requireRoom, watchWrites } from './clickhouse-disk.ts'
+import { type Insert, isChange, preparations, readFault, readInsert } from './clickhouse-statement.ts'
+import { dropEmptyMutations, forgetLostInserts } from './mend-tables.ts'
 
 interface Server {
   folder: string
   /** sha256 of `user:password`. */
   credentials: Buffer
   database: string
+  /** Ends the process when a write to a file has failed. */
+  checkWrites(): Promise<void>
 }
 
 const INCOMING = 'incoming'
 /** The engine looks at its memory twenty times a second by default, which is half of what it costs at rest. */
-const ENGINE_OPTIONS = ['--memory_worker_period_ms=2000']
+const ENGINE_OPTIONS = ['--memory_worker_period_ms=2000', KEEP_FREE]
 
 const sha256 = (value: string): Buffer => createHash('sha256').update(value).digest()
 
@@ -41,12 +45,17 @@ async function main(): Promise<void> {
     },
   })
   const password = readFileSync(values['password-file'], 'utf8').trim()
-  const server = { folder: process.cwd(), credentials: sha256(`${values.user}:${password}`), database: values.database }
+  const folder = process.cwd()
   await rm(INCOMING, { recursive: true, force: true })
   await mkdir(INCOMING)
-  // Kept open for the life of the process: the first connection loads the tables, the last one unloads them.
-  const keeper = new Session(server.folder, { connectionArgs: ENGINE_OPTIONS })
-  await keeper.queryAsync(`CREATE DATABASE IF NOT EXISTS \`${server.database}\``)
+  const keeper = await openTables(folder)
+  await keeper.queryAsync(`CREATE DATABASE IF NOT EXISTS \`${values.database}\``)
+  const server = {
+    folder,
+    credentials: sha256(`${values.user}:${password}`),
+    database: values.database,
+    checkWrites: await watchWrites(keeper),
+  }
   const http = createServer((request, response) => void answer(server, request, response))
   http.keepAliveTimeout = 60_000
   http.listen(Number(values.port), '127.0.0.1')
@@ -55,6 +64,15 @@ async function main(): Promise<void> {
     http.close(() => process.exit(0))
     setInterval(() => http.closeIdleConnections(), 50)
   })
+}
+
+/** To be kept open for the life of the process: the first connection loads the tables, the last one unloads them. */
+async function openTables(folder: string): Promise<Session> {
+  await dropEmptyMutations(folder)
+  const session = new Session(folder, { connectionArgs: ENGINE_OPTIONS })
+  if (!(await forgetLostInserts(folder))) return session
+  session.close()
+  return new Session(folder, { connectionArgs: ENGINE_OPTIONS })
 }
 
 async function answer(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -103,9 +121,12 @@ async function answerQuery(
     const asked = query.get('query')
     const statement = asked === null ? await buffer(body) : Buffer.from(asked)
     const insert = readInsert(statement)
+    const changes = isChange(statement)
+    if (changes) await requireRoom(server.folder)
     const result = insert
       ? await runInsert(session, insert, asked === null ? undefined : body)
       : await session.queryAsync(asked === null ? statement.toString() : `${asked}\n${await text(body)}`, { format })
+    if (changes) await server.checkWrites()
     send(request, response, query, result, insert !== undefined)
   } finally {
     session.close()

@@ -20,6 +20,11 @@ const INSERT = new RegExp(
   'i',
 )
 
+const CHANGE = new RegExp(
+  String.raw`^${COMMENTS}(?:INSERT|UPDATE|DELETE|ALTER|CREATE|REPLACE|RENAME|EXCHANGE|ATTACH|OPTIMIZE)\b`,
+  'i',
+)
+
 /** Megabytes of data are not made text to find where they begin: a statement that is longer than this before them is rare. */
 const LIKELY_HEAD_BYTES = 16 * 1024
 
@@ -28,6 +33,9 @@ export function readInsert(statement: Buffer): Insert | undefined {
   const head = statement.subarray(0, LIKELY_HEAD_BYTES)
   return readHead(head, statement) ?? (head.length < statement.length ? readHead(statement, statement) : undefined)
 }
+
+/** True for what writes to tables, or makes them. Dropping and truncating make room, and are none. */
+export const isChange = (statement: Buffer): boolean => CHANGE.test(statement.subarray(0, LIKELY_HEAD_BYTES).toString())
 
 /** `head` may end within the data, but not where they begin: the format's name could go on behind it. */
 function readHead(head: Buffer, statement: Buffer): Insert | undefined {
