@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { connectPostgres } from '../../../src/stores/postgres.ts'
 import { type Seen, readFigure, untilSeen } from '../look-as-operator.ts'
 import type { Attempt } from '../ledger.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
@@ -108,16 +109,22 @@ async function endRedis(stage: Stage, { disk, supervision }: Engine): Promise<vo
 
 /** First no table can grow, and requests wait in Redis; then there is no room for its log, and it ends. */
 async function endPostgres(stage: Stage, { disk, supervision }: Engine): Promise<void> {
-  const { sql } = stage.world.own
   const [from, ends] = [Date.now(), supervision.ends()]
-  await disk.fill()
-  const isDelayed = ({ sentAt, told }: Attempt) => sentAt > from && /^(202|503)/.test(told)
-  await until(() => stage.ledger.attempts().some(isDelayed))
-  await until(async () => {
-    // Takes one of the files that were made ahead, until a new one has to be made.
-    await sql`select pg_logical_emit_message(true, 'fill', 'x'), pg_switch_wal()`.catch(() => undefined)
-    return supervision.ends() > ends
-  }, WAL_MS)
+  // Once its disk is full it may let nobody in: "could not write init file".
+  const sql = connectPostgres(stage.world.stores.databaseUrl, { max: 1, name: 'faults-fill' })
+  try {
+    await sql`select 1`
+    await disk.fill()
+    const isDelayed = ({ sentAt, told }: Attempt) => sentAt > from && /^(202|503)/.test(told)
+    await until(() => stage.ledger.attempts().some(isDelayed))
+    await until(async () => {
+      // Takes one of the files that were made ahead, until a new one has to be made.
+      await sql`select pg_logical_emit_message(true, 'fill', 'x'), pg_switch_wal()`.catch(() => undefined)
+      return supervision.ends() > ends
+    }, WAL_MS)
+  } finally {
+    await sql.end({ timeout: 0 })
+  }
   await expectSeen(
     stage,
     'while Postgres ends',
