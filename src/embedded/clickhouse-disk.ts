@@ -25,19 +25,19 @@ export async function requireRoom(folder: string, keptFree = KEPT_FREE_BYTES): P
 }
 
 /**
- * Ends this process at once when a write has failed since this was called: before anybody is told that all is well, and
- * before what is not whole replaces what was. The next start sets it aside (mend-tables.ts). Resolves when none has.
+ * Ends this process at once when a write has failed since it began: before anybody is told that all is well, and before
+ * what is not whole replaces what was. The next start sets it aside (mend-tables.ts). Resolves when none has.
  */
 export async function watchWrites(session: Session): Promise<() => Promise<void>> {
-  const before = await countFailedWrites(session)
   const check = async (): Promise<void> => {
-    const failed = (await countFailedWrites(session)) - before
+    const failed = await countFailedWrites(session)
     if (failed === 0) return
     process.stderr.write(
       `${failed} writes to files failed: ending, so that the next start sets aside what is not whole\n`,
     )
     process.kill(process.pid, 'SIGKILL')
   }
+  await check()
   setInterval(() => void check().catch((error: unknown) => process.stderr.write(`${String(error)}\n`)), LOOK_MS)
   return check
 }

@@ -17,8 +17,8 @@ import { parseArgs } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
 import { type ChdbResult, Session } from 'chdb'
 import { KEEP_FREE, requireRoom, watchWrites } from './clickhouse-disk.ts'
-import { type Insert, isChange, preparations, readFault, readInsert } from './clickhouse-statement.ts'
-import { dropEmptyMutations, forgetLostInserts } from './mend-tables.ts'
+import { type Insert, grows, isRead, preparations, readFault, readInsert } from './clickhouse-statement.ts'
+import { forgetLostInserts, prepareTables } from './mend-tables.ts'
 
 interface Server {
   folder: string
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
 
 /** To be kept open for the life of the process: the first connection loads the tables, the last one unloads them. */
 async function openTables(folder: string): Promise<Session> {
-  await dropEmptyMutations(folder)
+  await prepareTables(folder)
   const session = new Session(folder, { connectionArgs: ENGINE_OPTIONS })
   if (!(await forgetLostInserts(folder))) return session
   session.close()
@@ -121,12 +121,11 @@ async function answerQuery(
     const asked = query.get('query')
     const statement = asked === null ? await buffer(body) : Buffer.from(asked)
     const insert = readInsert(statement)
-    const changes = isChange(statement)
-    if (changes) await requireRoom(server.folder)
+    if (grows(statement)) await requireRoom(server.folder)
     const result = insert
       ? await runInsert(session, insert, asked === null ? undefined : body)
       : await session.queryAsync(asked === null ? statement.toString() : `${asked}\n${await text(body)}`, { format })
-    if (changes) await server.checkWrites()
+    if (!isRead(statement)) await server.checkWrites()
     send(request, response, query, result, insert !== undefined)
   } finally {
     session.close()

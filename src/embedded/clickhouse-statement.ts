@@ -20,10 +20,20 @@ const INSERT = new RegExp(
   'i',
 )
 
-const CHANGE = new RegExp(
-  String.raw`^${COMMENTS}(?:INSERT|UPDATE|DELETE|ALTER|CREATE|REPLACE|RENAME|EXCHANGE|ATTACH|OPTIMIZE)\b`,
-  'i',
+const beginsWith = (...words: string[]) => new RegExp(String.raw`^${COMMENTS}(?:${words.join('|')})\b`, 'i')
+const GROWS = beginsWith(
+  'INSERT',
+  'UPDATE',
+  'DELETE',
+  'ALTER',
+  'CREATE',
+  'REPLACE',
+  'RENAME',
+  'EXCHANGE',
+  'ATTACH',
+  'OPTIMIZE',
 )
+const READS = beginsWith('SELECT', 'SHOW', 'DESC', 'DESCRIBE', 'EXISTS', 'EXPLAIN')
 
 /** Megabytes of data are not made text to find where they begin: a statement that is longer than this before them is rare. */
 const LIKELY_HEAD_BYTES = 16 * 1024
@@ -34,8 +44,13 @@ export function readInsert(statement: Buffer): Insert | undefined {
   return readHead(head, statement) ?? (head.length < statement.length ? readHead(statement, statement) : undefined)
 }
 
-/** True for what writes to tables, or makes them. Dropping and truncating make room, and are none. */
-export const isChange = (statement: Buffer): boolean => CHANGE.test(statement.subarray(0, LIKELY_HEAD_BYTES).toString())
+/** True for what needs room on the disk. Dropping and truncating make some. */
+export const grows = (statement: Buffer): boolean => GROWS.test(headOf(statement))
+
+/** True for what certainly changes nothing. */
+export const isRead = (statement: Buffer): boolean => READS.test(headOf(statement))
+
+const headOf = (statement: Buffer): string => statement.subarray(0, LIKELY_HEAD_BYTES).toString()
 
 /** `head` may end within the data, but not where they begin: the format's name could go on behind it. */
 function readHead(head: Buffer, statement: Buffer): Insert | undefined {

@@ -1,14 +1,40 @@
-/** What writes that failed (clickhouse-disk.ts) left in the embedded ClickHouse's directory, put right when it starts. */
-import { glob, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+/**
+ * What writes that failed (clickhouse-disk.ts) left in the embedded ClickHouse's directory, put right when it starts. The disk
+ * may still be full: files are overwritten in place, cut or removed.
+ */
+import { glob, mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-/**
- * Before the engine opens its tables: one whose mutation is described by an empty file cannot be opened, and with it none.
- * Nobody was told that such a mutation was taken.
- */
-export async function dropEmptyMutations(folder: string): Promise<void> {
-  for await (const file of glob('store/*/*/mutation_*.txt', { cwd: folder }))
-    if ((await stat(join(folder, file))).size === 0) await rm(join(folder, file))
+/** Before the engine opens its tables: with one that it cannot open it opens none. */
+export async function prepareTables(folder: string): Promise<void> {
+  await dropUnwrittenMutations(folder)
+  await cutTornTokens(folder)
+  await allowLargeLosses(folder)
+}
+
+/** A mutation whose file does not tell what to do keeps its table from being opened. Nobody was told that it was taken. */
+async function dropUnwrittenMutations(folder: string): Promise<void> {
+  for await (const path of glob('store/*/*/mutation_*.txt', { cwd: folder })) {
+    const file = join(folder, path)
+    if (!/\ncommands: .+\n/.test(await readFile(file, 'utf8'))) await rm(file)
+  }
+}
+
+/** The engine would go on in the line that is not whole, and could not read what comes after. */
+async function cutTornTokens(folder: string): Promise<void> {
+  for await (const path of glob('store/*/*/deduplication_logs/*.txt', { cwd: folder })) {
+    const log = await readFile(join(folder, path))
+    const whole = log.lastIndexOf('\n') + 1
+    if (whole < log.length) await truncate(join(folder, path), whole)
+  }
+}
+
+/** More than 1 GiB in parts that are not whole, such as one large merge leaves, would be an error; once this file is there it is none. */
+async function allowLargeLosses(folder: string): Promise<void> {
+  const flags = join(folder, 'flags')
+  await mkdir(flags, { recursive: true })
+    .then(() => writeFile(join(flags, 'force_restore_data'), ''))
+    .catch(() => undefined) // Without room it is tried at the next start.
 }
 
 /**
@@ -20,27 +46,40 @@ export async function forgetLostInserts(folder: string): Promise<boolean> {
   let isForgotten = false
   for (const [table, parts] of await findLostInserts(folder))
     for await (const log of glob('deduplication_logs/*.txt', { cwd: table }))
-      if (await forgetIn(join(table, log), parts, join(folder, 'kept-tokens'))) isForgotten = true
+      if (await forgetIn(join(table, log), parts)) isForgotten = true
   return isForgotten
 }
 
-/** By directory of their table, the parts that held one insert each. */
+/** By directory of their table, the parts that held one insert each and that no other part has in it. */
 async function findLostInserts(folder: string): Promise<Map<string, Set<string>>> {
   const lost = new Map<string, Set<string>>()
   for await (const path of glob('store/*/*/detached/broken-on-start_*', { cwd: folder })) {
-    const part = /^broken-on-start_([^_]+_(\d+)_\2_0)(?:_|$)/.exec(basename(path))?.[1]
+    const [, part, block] = /^broken-on-start_(all_(\d+)_\2_0)(?:_try\d+)?$/.exec(basename(path)) ?? []
     const table = join(folder, dirname(dirname(path)))
-    if (part) lost.set(table, (lost.get(table) ?? new Set()).add(part))
+    // The number is given again: what was set aside long ago may have a namesake.
+    if (part && !(await isHeld(table, Number(block)))) lost.set(table, (lost.get(table) ?? new Set()).add(part))
   }
   return lost
 }
 
+async function isHeld(table: string, block: number): Promise<boolean> {
+  const parts = (await readdir(table)).map((name) => /^all_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name))
+  return parts.some((part) => part && Number(part[1]) <= block && block <= Number(part[2]))
+}
+
 /** A line is `1` for added or `2` for dropped, the part and the token, with tabs between. */
-async function forgetIn(log: string, parts: Set<string>, written: string): Promise<boolean> {
-  const lines = (await readFile(log, 'utf8')).split('\n')
-  const kept = lines.filter((line) => !parts.has(line.split('\t')[1] ?? ''))
-  if (kept.length === lines.length) return false
-  await writeFile(written, kept.join('\n'))
-  await rename(written, log)
+async function forgetIn(log: string, parts: Set<string>): Promise<boolean> {
+  const text = await readFile(log, 'utf8')
+  const forgotten = text.replaceAll(/^1\t(\w+)\t(\w+)$/gm, (line, part: string, token: string) =>
+    parts.has(part) ? `1\t${part}\t${'-'.repeat(token.length)}` : line,
+  )
+  if (forgotten === text) return false
+  const file = await open(log, 'r+')
+  try {
+    await file.writeFile(forgotten)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
   return true
 }

@@ -1,10 +1,10 @@
 /** What the embedded ClickHouse makes of writes to its files that fail: its engine itself takes no notice of them. */
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KEPT_FREE_BYTES, requireRoom } from '../../src/embedded/clickhouse-disk.ts'
-import { isChange, readFault } from '../../src/embedded/clickhouse-statement.ts'
+import { grows, isRead, readFault } from '../../src/embedded/clickhouse-statement.ts'
 import { keepRunning, type Kept } from '../../src/embedded/keep-running.ts'
 import { freePort, runEngine, runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -13,7 +13,9 @@ import { tellsOfFullDisk } from '../../src/stores/full-disk.ts'
 /** While there is a file `limited`, no file may grow beyond 1 MiB: writes fail, as on a full disk, which takes root to make. */
 const LIMIT = `trap '' XFSZ; test -e limited && ulimit -f 2048; exec "$@"`
 /** Of a connection whose other end has gone. */
-const CUT_OFF = /socket|ECONNRESET|hang up|closed/i
+const CUT_OFF = /socket|ECONNRE|hang up|closed/i
+/** As the engine writes it. */
+const MUTATION = 'format version: 1\ncreate time: 2026-11-23 03:31:07\ncommands: (DELETE WHERE n < 5)\n'
 const SERVER = new URL('../../src/embedded/clickhouse-server.ts', import.meta.url)
 
 describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 60_000 }, () => {
@@ -90,9 +92,11 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
     await rm(join(folder, 'limited'))
     await untilUp()
     await vi.waitFor(() => insert('large', 20_000), { timeout: 30_000 })
+    expect(ends[0]).toMatch(/writes to files failed: ending/)
+    // Its part has the number of the one that was lost.
+    await restart(async () => undefined)
     for (const token of ['small', 'another', 'large']) await insert(token, 20_000)
     expect(await held()).toEqual({ rows: 20_020, letters: 2_002_000 })
-    expect(ends[0]).toMatch(/writes to files failed: ending/)
   })
 
   it('takes no part away for the larger one that could not be written', async () => {
@@ -104,19 +108,58 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
     expect(ends[0]).toMatch(/writes to files failed: ending/)
     await restart(() => rm(join(folder, 'limited')))
     expect(await held()).toEqual({ rows: 16_000, letters: 1_600_000 })
+    for (const token of ['one', 'two']) await insert(token, 8000)
     await client.command({ query: 'optimize table t final' })
     expect(await held()).toEqual({ rows: 16_000, letters: 1_600_000 })
   })
 
-  it('leaves no mutation that keeps the tables from being opened', async () => {
+  /** The table's directory. */
+  async function table(): Promise<string> {
+    const paths = await readdir(join(folder, 'store'), { recursive: true })
+    return join(folder, 'store', dirname(paths.find((path) => path.endsWith('all_1_1_0')) ?? ''))
+  }
+
+  it.each(['', 'format version: 1\ncreate time: 2026-11-23 03:31:07\ncommands: (DELETE WHE'])(
+    'leaves no mutation that keeps the tables from being opened: %j',
+    async (written) => {
+      await insert('one', 10)
+      await restart(async () => await writeFile(join(await table(), 'mutation_2.txt'), written))
+      expect(await held()).toEqual({ rows: 10, letters: 1000 })
+    },
+  )
+
+  it('leaves a mutation that is whole', async () => {
     await insert('one', 10)
+    await client.command({ query: 'alter table t delete where n < 4 settings mutations_sync = 2' })
+    await insert('two', 10)
     await restart(async () => {
-      const table = (await readdir(join(folder, 'store'), { recursive: true })).find((path) =>
-        path.endsWith('all_1_1_0'),
-      )
-      await writeFile(join(folder, 'store', table ?? '', '..', 'mutation_2.txt'), '')
+      await writeFile(join(await table(), 'mutation_9.txt'), MUTATION)
+    })
+    await vi.waitFor(async () => expect(await held()).toEqual({ rows: 10, letters: 1000 }), { timeout: 30_000 })
+  })
+
+  it('leaves no half line behind which tokens cannot be read', async () => {
+    await insert('one', 10)
+    await restart(async () =>
+      appendFile(join(await table(), 'deduplication_logs', 'deduplication_log_1.txt'), '1\tall_9'),
+    )
+    await insert('two', 10)
+    await restart(async () => undefined)
+    for (const token of ['one', 'two']) await insert(token, 10)
+    expect(await held()).toEqual({ rows: 20, letters: 2000 })
+  })
+
+  it('leaves no part so large that the tables are not opened without it', async () => {
+    await insert('one', 10)
+    await insert('two', 10)
+    await restart(async () => {
+      const part = join(await table(), 'all_2_2_0')
+      await truncate(join(part, 'checksums.txt'), 0)
+      await truncate(join(part, 'data.bin'), 2 ** 31)
     })
     expect(await held()).toEqual({ rows: 10, letters: 1000 })
+    await insert('two', 10)
+    expect(await held()).toEqual({ rows: 20, letters: 2000 })
   })
 })
 
@@ -129,21 +172,23 @@ describe('a disk that is nearly full', () => {
     expect(KEPT_FREE_BYTES).toBe(32 * 1024 * 1024)
   })
 
+  const growing = (statement: string) => grows(Buffer.from(statement))
+  const reading = (statement: string) => isRead(Buffer.from(statement))
+
   it.each([
     'insert into t values (1)',
     '  -- why\n/* and how */ ALTER TABLE t DELETE WHERE 1',
     'CREATE TABLE t (n Int8) ENGINE = Log',
     'Delete from t where n = 1',
     'optimize table t',
-  ])('takes for a change: %s', (statement) => expect(isChange(Buffer.from(statement))).toBe(true))
+  ])('has no room for: %s', (statement) => expect([growing(statement), reading(statement)]).toEqual([true, false]))
 
-  it.each([
-    'select 1',
-    'with 1 as alter select alter',
-    'drop table t',
-    'truncate t',
-    'show create table t',
-    'inserted',
-    '',
-  ])('takes for none: %s', (statement) => expect(isChange(Buffer.from(statement))).toBe(false))
+  it.each(['drop table t', 'truncate t', 'inserted', 'selected', 'with 1 as n insert into t select n', ''])(
+    'may have done: %s',
+    (statement) => expect([growing(statement), reading(statement)]).toEqual([false, false]),
+  )
+
+  it.each(['select 1', '-- why\nSHOW create table t', 'desc t', 'explain select 1'])('is read by: %s', (statement) =>
+    expect([growing(statement), reading(statement)]).toEqual([false, true]),
+  )
 })
