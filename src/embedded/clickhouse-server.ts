@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     folder,
     credentials: sha256(`${values.user}:${password}`),
     database: values.database,
-    checkWrites: await watchWrites(keeper),
+    checkWrites: await watchWrites(keeper, folder),
   }
   const http = createServer((request, response) => void answer(server, request, response))
   http.keepAliveTimeout = 60_000

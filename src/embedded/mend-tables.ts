@@ -2,13 +2,26 @@
  * What writes that failed (clickhouse-disk.ts) left in the embedded ClickHouse's directory, put right when it starts. The disk
  * may still be full: files are overwritten in place, cut or removed.
  */
-import { glob, mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { existsSync, writeFileSync } from 'node:fs'
+import { glob, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+
+const FAILED = 'writes-failed'
+
+/** For the next start; at once, for this process ends. A file with nothing in it finds room on a full disk, if anything does. */
+export function noteFailedWrites(folder: string): void {
+  try {
+    writeFileSync(join(folder, FAILED), '')
+  } catch {
+    // Then an insert of which only the token could not be noted comes twice.
+  }
+}
 
 /** Before the engine opens its tables: with one that it cannot open it opens none. */
 export async function prepareTables(folder: string): Promise<void> {
   await dropUnwrittenMutations(folder)
   await cutTornTokens(folder)
+  await setAsideUnanswered(folder)
   await allowLargeLosses(folder)
 }
 
@@ -28,6 +41,35 @@ async function cutTornTokens(folder: string): Promise<void> {
     if (whole < log.length) await truncate(join(folder, path), whole)
   }
 }
+
+/**
+ * An insert of which the part could be written and the token could not: nobody was told that it was taken, and it is sent
+ * again. (After a power cut a token may be missing of one that was answered.)
+ */
+async function setAsideUnanswered(folder: string): Promise<void> {
+  if (!existsSync(join(folder, FAILED))) return
+  for await (const path of glob('store/*/*/deduplication_logs', { cwd: folder })) {
+    const table = join(folder, dirname(path))
+    const noted = await readNotedBlocks(table)
+    // Tokens of old inserts are no longer kept.
+    const first = noted.values().next().value ?? 0
+    for (const part of await readdir(table)) {
+      const block = Number(/^all_(\d+)_\1_0$/.exec(part)?.[1])
+      if (block > first && !noted.has(block))
+        await rename(join(table, part), join(table, 'detached', `unanswered_${part}_${Date.now()}`))
+    }
+  }
+  await rm(join(folder, FAILED))
+}
+
+/** The numbers of the inserts whose tokens are known, oldest first. */
+async function readNotedBlocks(table: string): Promise<Set<number>> {
+  const logs = (await readdir(join(table, 'deduplication_logs'))).toSorted(byNumber)
+  const texts = await Promise.all(logs.map((log) => readFile(join(table, 'deduplication_logs', log), 'utf8')))
+  return new Set(texts.flatMap((text) => [...text.matchAll(/^1\tall_(\d+)_/gm)].map(([, block]) => Number(block))))
+}
+
+const byNumber = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : 1)
 
 /** More than 1 GiB in parts that are not whole, such as one large merge leaves, would be an error; once this file is there it is none. */
 async function allowLargeLosses(folder: string): Promise<void> {

@@ -10,8 +10,10 @@ import { freePort, runEngine, runtimeCommand } from '../../src/embedded/run-engi
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { tellsOfFullDisk } from '../../src/stores/full-disk.ts'
 
-/** While there is a file `limited`, no file may grow beyond 1 MiB: writes fail, as on a full disk, which takes root to make. */
-const LIMIT = `trap '' XFSZ; test -e limited && ulimit -f 2048; exec "$@"`
+/** No file may grow beyond so many blocks as `limited` says: writes fail, as on a full disk, which takes root to make. */
+const LIMIT = `trap '' XFSZ; test -e limited && ulimit -f "$(cat limited)"; exec "$@"`
+const BLOCK = 512
+const MEBIBYTE = 1024 * 1024
 /** Of a connection whose other end has gone. */
 const CUT_OFF = /socket|ECONNRE|hang up|closed/i
 /** As the engine writes it. */
@@ -67,7 +69,7 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
     await untilUp()
   }
 
-  const limit = () => restart(() => writeFile(join(folder, 'limited'), ''))
+  const limit = (bytes = MEBIBYTE) => restart(() => writeFile(join(folder, 'limited'), String(bytes / BLOCK)))
   const insert = (token: string, rows: number) =>
     client.command({
       query: `insert into t settings insert_deduplication_token = '${token}'
@@ -97,6 +99,19 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
     await restart(async () => undefined)
     for (const token of ['small', 'another', 'large']) await insert(token, 20_000)
     expect(await held()).toEqual({ rows: 20_020, letters: 2_002_000 })
+  })
+
+  it('takes an insert once of which only the token could not be noted', async () => {
+    const tokens = Array.from({ length: 60 }, (_, number) => `insert ${number}`)
+    for (const token of tokens.slice(0, 30)) await insert(token, 1)
+    await limit(2048)
+    // What was merged with others is no insert's part any more.
+    await client.command({ query: 'system stop merges t' })
+    const told = await Promise.all(tokens.slice(30).map((token) => insert(token, 1).then(() => 200, String)))
+    expect(told).toContainEqual(expect.stringMatching(CUT_OFF))
+    await rm(join(folder, 'limited'))
+    for (const token of tokens) await vi.waitFor(() => insert(token, 1), { timeout: 30_000 })
+    expect(await held()).toEqual({ rows: 60, letters: 6000 })
   })
 
   it('takes no part away for the larger one that could not be written', async () => {
