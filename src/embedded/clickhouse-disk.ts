@@ -5,13 +5,13 @@
  */
 import { statfs } from 'node:fs/promises'
 import type { Session } from 'chdb'
-import { noteFailedWrites } from './mend-tables.ts'
 
 const MEBIBYTE = 1024 * 1024
 /** With less room than this nothing is begun that writes: what was begun before can hardly fill so much. */
 export const KEPT_FREE_BYTES = 32 * MEBIBYTE
-/** For inserts and merges, which reserve their room. */
-export const KEEP_FREE = `--storage_configuration.disks.default.keep_free_space_bytes=${KEPT_FREE_BYTES}`
+/** An option of the engine: inserts and merges, which reserve their room, leave so much. */
+export const keepFree = (bytes: number): string =>
+  `--storage_configuration.disks.default.keep_free_space_bytes=${bytes}`
 
 /** Between two looks at what nobody asked for: merges. What they replace is kept for minutes (0008_keep_replaced.sql). */
 const LOOK_MS = 10_000
@@ -29,14 +29,13 @@ export async function requireRoom(folder: string, keptFree = KEPT_FREE_BYTES): P
  * Ends this process at once when a write has failed since it began: before anybody is told that all is well, and before
  * what is not whole replaces what was. The next start sets it aside (mend-tables.ts). Resolves when none has.
  */
-export async function watchWrites(session: Session, folder: string): Promise<() => Promise<void>> {
+export async function watchWrites(session: Session): Promise<() => Promise<void>> {
   const check = async (): Promise<void> => {
     const failed = await countFailedWrites(session)
     if (failed === 0) return
     process.stderr.write(
       `${failed} writes to files failed: ending, so that the next start sets aside what is not whole\n`,
     )
-    noteFailedWrites(folder)
     process.kill(process.pid, 'SIGKILL')
   }
   await check()

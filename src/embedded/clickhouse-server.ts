@@ -16,7 +16,7 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
 import { type ChdbResult, Session } from 'chdb'
-import { KEEP_FREE, requireRoom, watchWrites } from './clickhouse-disk.ts'
+import { KEPT_FREE_BYTES, keepFree, requireRoom, watchWrites } from './clickhouse-disk.ts'
 import { type Insert, grows, isRead, preparations, readFault, readInsert } from './clickhouse-statement.ts'
 import { forgetLostInserts, prepareTables } from './mend-tables.ts'
 
@@ -31,7 +31,7 @@ interface Server {
 
 const INCOMING = 'incoming'
 /** The engine looks at its memory twenty times a second by default, which is half of what it costs at rest. */
-const ENGINE_OPTIONS = ['--memory_worker_period_ms=2000', KEEP_FREE]
+const ENGINE_OPTIONS = ['--memory_worker_period_ms=2000']
 
 const sha256 = (value: string): Buffer => createHash('sha256').update(value).digest()
 
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
     folder,
     credentials: sha256(`${values.user}:${password}`),
     database: values.database,
-    checkWrites: await watchWrites(keeper, folder),
+    checkWrites: await watchWrites(keeper),
   }
   const http = createServer((request, response) => void answer(server, request, response))
   http.keepAliveTimeout = 60_000
@@ -69,10 +69,11 @@ async function main(): Promise<void> {
 /** To be kept open for the life of the process: the first connection loads the tables, the last one unloads them. */
 async function openTables(folder: string): Promise<Session> {
   await prepareTables(folder)
-  const session = new Session(folder, { connectionArgs: ENGINE_OPTIONS })
-  if (!(await forgetLostInserts(folder))) return session
-  session.close()
-  return new Session(folder, { connectionArgs: ENGINE_OPTIONS })
+  const open = (keptFree: number) => new Session(folder, { connectionArgs: [...ENGINE_OPTIONS, keepFree(keptFree)] })
+  // Nothing is merged that would leave so little.
+  open(Number.MAX_SAFE_INTEGER).close()
+  await forgetLostInserts(folder)
+  return open(KEPT_FREE_BYTES)
 }
 
 async function answer(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
