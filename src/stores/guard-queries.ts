@@ -1,17 +1,24 @@
 /**
- * Keeps what came of one query from the next. postgres.js 3.4.9 leaves two things behind on a connection:
+ * Keeps what came of one query from the next. postgres.js 3.4.9 leaves three things behind on a connection:
  * - the error with which Postgres ended it under a query. Once it is open again, the next query is rejected with that
  *   error before it is sent (porsager/postgres#1223).
  * - the number of rows that came before a query failed. The next result begins with as many holes (#1181).
+ * - queries. Between the error of a broken socket and its end the connection takes more of them, sends none and forgets
+ *   them: they would never settle, or be told of no rows once it is open again.
  *
  * Queries of transactions and reserved connections, and those of `unsafe`, go round this guard.
  */
 import postgres from 'postgres'
 
+/** A connection as the driver knows it; Postgres gives each session a secret of its own. */
+interface Session {
+  secret: number | null
+}
+
 /** Of a postgres.js query, what the driver itself calls. */
 interface Query {
   /** The session that it was handed to; null until then. */
-  state: object | null
+  state: Session | null
   /** Has it run by any connection. */
   handler(query: Query): void
   /** With the rows, or with what it was asked for instead of them. */
@@ -30,11 +37,40 @@ export function guardQueries(sql: postgres.Sql): postgres.Sql {
   })
 }
 
+/** Sessions whose socket broke, by their secrets. */
+const broken = new WeakMap<Session, number | null>()
+/** A socket that broke ends within some ten. */
+const AGAIN_MS = 5
+
 function guardQuery(query: Query): void {
   const { resolve, reject } = query
-  query.resolve = (result) => resolve(withoutHoles(result))
-  query.reject = (error) => (isOfAnother(query, error) ? query.handler(query) : reject(error))
+  let session: Session | null = null
+  let secret: number | null = null
+  Object.defineProperty(query, 'state', {
+    get: () => session,
+    set(handedTo: Session | null) {
+      if (handedTo && broken.get(handedTo) === handedTo.secret) {
+        setTimeout(() => query.handler(query), AGAIN_MS)
+        throw connectionClosed()
+      }
+      session = handedTo
+      secret = handedTo?.secret ?? null
+    },
+  })
+  query.resolve = (result) =>
+    session && session.secret !== secret ? reject(connectionClosed()) : resolve(withoutHoles(result))
+  query.reject = (error) => {
+    if (isOfAnother(query, error)) return query.handler(query)
+    if (session && isOfSocket(error)) broken.set(session, session.secret)
+    reject(error)
+  }
 }
+
+/** As the driver tells it: whether the query was carried out is not known. */
+const connectionClosed = (): Error =>
+  Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED', errno: 'CONNECTION_CLOSED' })
+
+const isOfSocket = (error: unknown): boolean => error instanceof Error && 'syscall' in error
 
 /**
  * An error with the text of a query, while this one has never left: it may be sent, and cannot run twice. The connection

@@ -13,6 +13,8 @@ export interface CuttingProxy {
   cutNext(text: string, before: 'command' | 'reply', withinMs?: number): Promise<void>
   /** Breaks every connection there is. */
   cutAll(): void
+  /** The same, as one who knows nothing of them: what is on its way is lost, and whoever sends is told of a reset. */
+  resetAll(): void
   close(): Promise<void>
 }
 
@@ -97,6 +99,9 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
         }
       }),
     cutAll,
+    resetAll: () => {
+      for (const socket of sockets) socket.resetAndDestroy()
+    },
     async close() {
       cutAll()
       server.close()

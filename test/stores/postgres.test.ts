@@ -33,6 +33,35 @@ it('answers again at once after all connections were cut under load', async () =
   await proxy.close()
 })
 
+it('settles what is asked between the error of a connection and its end', async () => {
+  const proxy = await openCuttingProxy(inject('stores').databaseUrl)
+  const pools = Array.from({ length: 20 }, () => connectPostgres(proxy.url, { max: 1 }))
+  let stopped = false
+  const faults = new Set<string>()
+  const asking = pools.map(async (sql, own) => {
+    for (let asked = 0; !stopped; asked += 1) {
+      const number = own * 1_000_000 + asked
+      // At once, and again at once when it failed.
+      const told = await sql<[{ n: number }]>`select ${number}::int as n`.then(
+        ([row]) => row.n,
+        (error: unknown) => faults.add(String((error as { code?: string }).code)) && number,
+      )
+      if (told !== number) faults.add(`told ${told}, not ${number}`)
+    }
+  })
+  for (let round = 0; round < 20; round += 1) {
+    await sleep(100 + round)
+    proxy.resetAll()
+    await sleep(350)
+  }
+  stopped = true
+  const late = sleep(10_000, 'some are never settled')
+  expect(await Promise.race([Promise.all(asking).then(() => 'all are settled'), late])).toBe('all are settled')
+  expect([...faults].filter((fault) => fault !== 'CONNECTION_CLOSED' && fault !== 'ECONNRESET')).toEqual([])
+  await Promise.all(pools.map((sql) => sql.end({ timeout: 1 })))
+  await proxy.close()
+}, 60_000)
+
 describe('what came of one query', () => {
   const { databaseUrl } = inject('stores')
   const killer = connectPostgres(databaseUrl, { max: 1 })
