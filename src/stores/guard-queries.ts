@@ -3,8 +3,8 @@
  * - the error with which Postgres ended it under a query. Once it is open again, the next query is rejected with that
  *   error before it is sent (porsager/postgres#1223).
  * - the number of rows that came before a query failed. The next result begins with as many holes (#1181).
- * - queries. Between the error of a broken socket and its end the connection takes more of them, sends none and forgets
- *   them: they would never settle, or be told of no rows once it is open again.
+ * - queries, where there is TLS (see open-socket.ts): between the error of a broken socket and its end the connection takes
+ *   more of them, sends none and forgets them. They would never settle, or be told of no rows once it is open again.
  *
  * Queries of transactions and reserved connections, and those of `unsafe`, go round this guard.
  */
@@ -39,8 +39,8 @@ export function guardQueries(sql: postgres.Sql): postgres.Sql {
 
 /** Sessions whose socket broke, by their secrets. */
 const broken = new WeakMap<Session, number | null>()
-/** A socket that broke ends within some ten. */
-const AGAIN_MS = 5
+/** A socket that broke ends within some 10 ms. */
+const AGAIN_MS = 50
 
 function guardQuery(query: Query): void {
   const { resolve, reject } = query
@@ -49,7 +49,7 @@ function guardQuery(query: Query): void {
   Object.defineProperty(query, 'state', {
     get: () => session,
     set(handedTo: Session | null) {
-      if (handedTo && broken.get(handedTo) === handedTo.secret) {
+      if (handedTo && handedTo.secret !== null && broken.get(handedTo) === handedTo.secret) {
         setTimeout(() => query.handler(query), AGAIN_MS)
         throw connectionClosed()
       }
@@ -61,12 +61,12 @@ function guardQuery(query: Query): void {
     session && session.secret !== secret ? reject(connectionClosed()) : resolve(withoutHoles(result))
   query.reject = (error) => {
     if (isOfAnother(query, error)) return query.handler(query)
-    if (session && isOfSocket(error)) broken.set(session, session.secret)
+    if (session && isOfSocket(error)) broken.set(session, secret)
     reject(error)
   }
 }
 
-/** As the driver tells it: whether the query was carried out is not known. */
+/** As the driver tells it. */
 const connectionClosed = (): Error =>
   Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED', errno: 'CONNECTION_CLOSED' })
 

@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { guardQueries } from './guard-queries.ts'
+import { socketOpener } from './open-socket.ts'
 
 /** `bigint` columns arrive as numbers, or as text beyond 2^53. */
 export type Sql = postgres.Sql
@@ -24,7 +25,10 @@ const INT8 = 20
 const LONG_GREETING = { 'sluice.greeting': '.'.repeat(1024) }
 
 export function connectPostgres(url: string, options: PostgresOptions = {}): Sql {
+  // An option that the driver's types leave out.
+  const socket = { socket: socketOpener() }
   const sql = postgres(url, {
+    ...socket,
     max: options.max ?? 4,
     // The default waits up to 20 s between attempts, which looks like a hang after a restart.
     backoff: () => 0.3,

@@ -31,6 +31,7 @@ const RELEASED = {
   'clickhouse/0005_attribution.sql': 'f5188c117bcc12bd',
   'clickhouse/0006_hosts.sql': 'c6ee5944f2dc3beb',
   'clickhouse/0007_merges.sql': 'b68dd5f022cea6e7',
+  'clickhouse/0008_keep_replaced.sql': 'ede4ab0299870c13',
 }
 
 const SQL = new URL('../../sql/', import.meta.url)

@@ -33,34 +33,62 @@ it('answers again at once after all connections were cut under load', async () =
   await proxy.close()
 })
 
-it('settles what is asked between the error of a connection and its end', async () => {
-  const proxy = await openCuttingProxy(inject('stores').databaseUrl)
-  const pools = Array.from({ length: 20 }, () => connectPostgres(proxy.url, { max: 1 }))
-  let stopped = false
-  const faults = new Set<string>()
-  const asking = pools.map(async (sql, own) => {
-    for (let asked = 0; !stopped; asked += 1) {
-      const number = own * 1_000_000 + asked
-      // At once, and again at once when it failed.
-      const told = await sql<[{ n: number }]>`select ${number}::int as n`.then(
-        ([row]) => row.n,
-        (error: unknown) => faults.add(String((error as { code?: string }).code)) && number,
-      )
-      if (told !== number) faults.add(`told ${told}, not ${number}`)
+describe('what is asked between the error of a connection and its end', () => {
+  /** `askers` ask `pools` pools at once, and again at once when it failed, while all connections are reset again and again. */
+  async function askThroughResets(pools: number, max: number, askers: number, ask: Ask): Promise<string[]> {
+    const proxy = await openCuttingProxy(inject('stores').databaseUrl)
+    const opened = Array.from({ length: pools }, () => connectPostgres(proxy.url, { max }))
+    const faults = new Set<string>()
+    let stopped = false
+    const asking = opened.flatMap((sql, pool) =>
+      Array.from({ length: askers }, async (_, own) => {
+        for (let asked = 0; !stopped; asked += 1) {
+          const number = (pool * askers + own) * 1_000_000 + asked
+          const told = await ask(sql, number).catch((error: { code?: string }) => {
+            faults.add(error.code ?? 'no code')
+            return number
+          })
+          if (told !== number) faults.add(`told ${told}, not ${number}`)
+        }
+      }),
+    )
+    try {
+      for (let round = 0; round < 12; round += 1) {
+        await sleep(100 + round)
+        proxy.resetAll()
+        await sleep(350)
+      }
+      stopped = true
+      const late = sleep(10_000, ['some are never settled'], { ref: false })
+      return await Promise.race([Promise.all(asking).then(() => [...faults]), late])
+    } finally {
+      stopped = true
+      await Promise.all(opened.map((sql) => sql.end({ timeout: 1 })))
+      await proxy.close()
     }
-  })
-  for (let round = 0; round < 20; round += 1) {
-    await sleep(100 + round)
-    proxy.resetAll()
-    await sleep(350)
   }
-  stopped = true
-  const late = sleep(10_000, 'some are never settled')
-  expect(await Promise.race([Promise.all(asking).then(() => 'all are settled'), late])).toBe('all are settled')
-  expect([...faults].filter((fault) => fault !== 'CONNECTION_CLOSED' && fault !== 'ECONNRESET')).toEqual([])
-  await Promise.all(pools.map((sql) => sql.end({ timeout: 1 })))
-  await proxy.close()
-}, 60_000)
+
+  type Ask = (sql: Sql, number: number) => Promise<number | undefined>
+  const askOne: Ask = async (sql, number) => (await sql<[{ n: number }]>`select ${number}::int as n`)[0]?.n
+  const askRarely: Ask = async (sql, number) => {
+    await sleep(number % 20)
+    return await askOne(sql, number)
+  }
+
+  it.each([
+    ['by one connection each', 20, 1, 1, askOne],
+    ['by more connections than are in use', 10, 4, 2, askOne],
+    ['by fewer connections than are wanted', 5, 2, 8, askOne],
+    ['now and then', 20, 2, 2, askRarely],
+  ] as const)(
+    'is settled: %s',
+    async (_, pools, max, askers, ask) => {
+      const faults = await askThroughResets(pools, max, askers, ask)
+      expect(faults.filter((fault) => fault !== 'CONNECTION_CLOSED' && fault !== 'ECONNRESET')).toEqual([])
+    },
+    60_000,
+  )
+})
 
 describe('what came of one query', () => {
   const { databaseUrl } = inject('stores')
