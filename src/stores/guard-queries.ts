@@ -10,7 +10,7 @@
  */
 import postgres from 'postgres'
 
-/** A connection as the driver knows it; Postgres gives each session a secret of its own. */
+/** A connection as the driver knows it; Postgres gives each session a secret of its own, some poolers all the same. */
 interface Session {
   secret: number | null
 }
@@ -37,9 +37,9 @@ export function guardQueries(sql: postgres.Sql): postgres.Sql {
   })
 }
 
-/** Sessions whose socket broke, by their secrets. */
-const broken = new WeakMap<Session, number | null>()
-/** A socket that broke ends within some 10 ms. */
+/** Those whose socket broke just now: it ends within some 10 ms, and the next is opened 300 ms after (postgres.ts). */
+const broken = new WeakSet<Session>()
+const BROKEN_MS = 200
 const AGAIN_MS = 50
 
 function guardQuery(query: Query): void {
@@ -49,7 +49,7 @@ function guardQuery(query: Query): void {
   Object.defineProperty(query, 'state', {
     get: () => session,
     set(handedTo: Session | null) {
-      if (handedTo && handedTo.secret !== null && broken.get(handedTo) === handedTo.secret) {
+      if (handedTo && broken.has(handedTo)) {
         setTimeout(() => query.handler(query), AGAIN_MS)
         throw connectionClosed()
       }
@@ -61,9 +61,14 @@ function guardQuery(query: Query): void {
     session && session.secret !== secret ? reject(connectionClosed()) : resolve(withoutHoles(result))
   query.reject = (error) => {
     if (isOfAnother(query, error)) return query.handler(query)
-    if (session && isOfSocket(error)) broken.set(session, secret)
+    if (session && isOfSocket(error)) markBroken(session)
     reject(error)
   }
+}
+
+function markBroken(session: Session): void {
+  broken.add(session)
+  setTimeout(() => broken.delete(session), BROKEN_MS)
 }
 
 /** As the driver tells it. */

@@ -33,7 +33,8 @@ function holds(tail: Buffer, bytes: Buffer, text: string): boolean {
   return Buffer.concat([overlap, bytes]).includes(text)
 }
 
-export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
+/** `pass`: what becomes of the store's bytes on their way. */
+export async function openCuttingProxy(target: string, pass = (bytes: Buffer): Buffer => bytes): Promise<CuttingProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   let next: Cut | undefined
@@ -68,8 +69,8 @@ export async function openCuttingProxy(target: string): Promise<CuttingProxy> {
       }
       return void store.write(bytes)
     })
-    store.on('data', (bytes) => {
-      if (!waiting) return void client.write(bytes)
+    store.on('data', (bytes: Buffer) => {
+      if (!waiting) return void client.write(pass(bytes))
       waiting.done()
       return end()
     })

@@ -90,6 +90,27 @@ describe('what is asked between the error of a connection and its end', () => {
   )
 })
 
+it('is served again by a pooler that gives every session the same secret', async () => {
+  const proxy = await openCuttingProxy(inject('stores').databaseUrl, withoutSecret)
+  const sql = connectPostgres(proxy.url, { max: 1 })
+  for (let round = 0; round < 5; round += 1) {
+    const asked = sql`select pg_sleep(10)`.then(String, String)
+    await sleep(200)
+    proxy.resetAll()
+    expect(await asked).toMatch(/ECONNRESET|CONNECTION_CLOSED/)
+    const next = sql`select 7 as seven`.then((rows) => [...rows], String)
+    expect(await Promise.race([next, sleep(5000, 'never', { ref: false })])).toEqual([{ seven: 7 }])
+  }
+  await sql.end({ timeout: 1 })
+  await proxy.close()
+}, 60_000)
+
+/** Postgres tells of a session's number and secret in a message of 13 bytes, `K`. */
+function withoutSecret(bytes: Buffer): Buffer {
+  const at = bytes.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]))
+  return at < 0 ? bytes : Buffer.concat([bytes.subarray(0, at + 5), Buffer.alloc(8), bytes.subarray(at + 13)])
+}
+
 describe('what came of one query', () => {
   const { databaseUrl } = inject('stores')
   const killer = connectPostgres(databaseUrl, { max: 1 })
