@@ -16,22 +16,25 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
 import { type ChdbResult, Session } from 'chdb'
-import { KEPT_FREE_BYTES, keepFree, requireRoom, watchWrites } from './clickhouse-disk.ts'
-import { type Insert, grows, isRead, preparations, readFault, readInsert } from './clickhouse-statement.ts'
+import { KEPT_FREE_BYTES, keepFree, requireRoom, syncTables } from './clickhouse-disk.ts'
+import { type Insert, grows, preparations, readFault, readInsert } from './clickhouse-statement.ts'
+import { endOnCrash } from './end-on-crash.ts'
 import { forgetLostInserts, prepareTables } from './mend-tables.ts'
+import { type FileWatch, watchFiles } from './watch-files.ts'
 
 interface Server {
   folder: string
   /** sha256 of `user:password`. */
   credentials: Buffer
   database: string
-  /** Ends the process when a write to a file has failed. */
-  checkWrites(): Promise<void>
+  files: FileWatch
 }
 
 const INCOMING = 'incoming'
+/** Else the engine would take its settings from any `config.xml` in the user's home, `.clickhouse-local`, or in /etc. */
+const NO_CONFIG = 'no-config.xml'
 /** The engine looks at its memory twenty times a second by default, which is half of what it costs at rest. */
-const ENGINE_OPTIONS = ['--memory_worker_period_ms=2000']
+const ENGINE_OPTIONS = ['--memory_worker_period_ms=2000', `--config-file=${NO_CONFIG}`]
 
 const sha256 = (value: string): Buffer => createHash('sha256').update(value).digest()
 
@@ -48,13 +51,15 @@ async function main(): Promise<void> {
   const folder = process.cwd()
   await rm(INCOMING, { recursive: true, force: true })
   await mkdir(INCOMING)
+  await writeFile(NO_CONFIG, '<clickhouse/>')
   const keeper = await openTables(folder)
+  endOnCrash()
   await keeper.queryAsync(`CREATE DATABASE IF NOT EXISTS \`${values.database}\``)
   const server = {
     folder,
     credentials: sha256(`${values.user}:${password}`),
     database: values.database,
-    checkWrites: await watchWrites(keeper),
+    files: await watchFiles(keeper, folder),
   }
   const http = createServer((request, response) => void answer(server, request, response))
   http.keepAliveTimeout = 60_000
@@ -122,11 +127,14 @@ async function answerQuery(
     const asked = query.get('query')
     const statement = asked === null ? await buffer(body) : Buffer.from(asked)
     const insert = readInsert(statement)
-    if (grows(statement)) await requireRoom(server.folder)
+    const isGrowing = grows(statement)
+    if (isGrowing) await requireRoom(server.folder)
+    const haveGoneWell = server.files.begin()
     const result = insert
       ? await runInsert(session, insert, asked === null ? undefined : body)
       : await session.queryAsync(asked === null ? statement.toString() : `${asked}\n${await text(body)}`, { format })
-    if (!isRead(statement)) await server.checkWrites()
+    if (isGrowing && !insert) await syncTables(server.folder)
+    await haveGoneWell()
     send(request, response, query, result, insert !== undefined)
   } finally {
     session.close()

@@ -20,20 +20,8 @@ const INSERT = new RegExp(
   'i',
 )
 
-const beginsWith = (...words: string[]) => new RegExp(String.raw`^${COMMENTS}(?:${words.join('|')})\b`, 'i')
-const GROWS = beginsWith(
-  'INSERT',
-  'UPDATE',
-  'DELETE',
-  'ALTER',
-  'CREATE',
-  'REPLACE',
-  'RENAME',
-  'EXCHANGE',
-  'ATTACH',
-  'OPTIMIZE',
-)
-const READS = beginsWith('SELECT', 'SHOW', 'DESC', 'DESCRIBE', 'EXISTS', 'EXPLAIN')
+const GROWING = 'INSERT|UPDATE|DELETE|ALTER|CREATE|REPLACE|RENAME|EXCHANGE|ATTACH|OPTIMIZE'
+const GROWS = new RegExp(String.raw`^${COMMENTS}(?:${GROWING})\b`, 'i')
 
 /** Megabytes of data are not made text to find where they begin: a statement that is longer than this before them is rare. */
 const LIKELY_HEAD_BYTES = 16 * 1024
@@ -45,12 +33,7 @@ export function readInsert(statement: Buffer): Insert | undefined {
 }
 
 /** True for what needs room on the disk. Dropping and truncating make some. */
-export const grows = (statement: Buffer): boolean => GROWS.test(headOf(statement))
-
-/** True for what certainly changes nothing. */
-export const isRead = (statement: Buffer): boolean => READS.test(headOf(statement))
-
-const headOf = (statement: Buffer): string => statement.subarray(0, LIKELY_HEAD_BYTES).toString()
+export const grows = (statement: Buffer): boolean => GROWS.test(statement.subarray(0, LIKELY_HEAD_BYTES).toString())
 
 /** `head` may end within the data, but not where they begin: the format's name could go on behind it. */
 function readHead(head: Buffer, statement: Buffer): Insert | undefined {
@@ -124,7 +107,7 @@ const STATUSES: [status: number, types: RegExp][] = [
   [403, /^(UNKNOWN_USER|WRONG_PASSWORD|AUTHENTICATION_FAILED|ACCESS_DENIED)$/],
   [
     400,
-    /^(SYNTAX_ERROR|BAD_ARGUMENTS|TYPE_MISMATCH|INCORRECT_DATA|CANNOT_(PARSE|READ)_.*|BAD_QUERY_PARAMETER|BAD_REQUEST_PARAMETER)$/,
+    /^(SYNTAX_ERROR|BAD_ARGUMENTS|TYPE_MISMATCH|INCORRECT_DATA|CANNOT_(PARSE|READ(?!_FROM_FILE))_.*|BAD_QUERY_PARAMETER|BAD_REQUEST_PARAMETER)$/,
   ],
   [404, /^UNKNOWN_/],
   [408, /^TIMEOUT_EXCEEDED$/],

@@ -1,15 +1,18 @@
 /**
- * What writes that failed (clickhouse-disk.ts), or a kill in the middle of an insert, left in the embedded ClickHouse's
+ * What writes that failed (watch-files.ts), or a kill in the middle of an insert, left in the embedded ClickHouse's
  * directory, put right when it starts. The disk may still be full: files are overwritten in place, cut or removed.
  */
 import { glob, mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { type Part, holds, readPart, widest } from './part-names.ts'
+import { undoMerges } from './undo-merges.ts'
 
 /** Before the engine opens its tables: with one that it cannot open it opens none. */
 export async function prepareTables(folder: string): Promise<void> {
   await dropUnwrittenMutations(folder)
   await cutTornTokens(folder)
   await allowLargeLosses(folder)
+  await undoMerges(folder)
 }
 
 /** A mutation whose file does not tell what to do keeps its table from being opened. Nobody was told that it was taken. */
@@ -52,28 +55,11 @@ export async function forgetLostInserts(folder: string): Promise<void> {
   }
 }
 
-/** The inserts from number `first` to number `last` of a partition (`all` where there are none). */
-interface Part {
-  partition: string
-  first: number
-  last: number
-}
-
-function readPart(name: string): Part[] {
-  const [, partition, first, last] = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name) ?? []
-  return partition === undefined ? [] : [{ partition, first: Number(first), last: Number(last) }]
-}
-
-/** Of an insert's part: whether one of these has it. Most of thousands lie within a few that came of them. */
+/** Of an insert's part: whether one of these has it. */
 function readHeld(parts: Part[]): (insert: Part) => boolean {
-  const widest: Part[] = []
-  for (const part of parts.toSorted((a, b) => a.first - b.first || b.last - a.last))
-    if (!widest.some((wide) => holds(wide, part))) widest.push(part)
-  return (insert) => widest.some((wide) => holds(wide, insert))
+  const wide = widest(parts)
+  return (insert) => wide.some((part) => holds(part, insert))
 }
-
-const holds = (wide: Part, part: Part): boolean =>
-  wide.partition === part.partition && wide.first <= part.first && part.last <= wide.last
 
 /** A line is `1` for added or `2` for dropped, the part and the token, with tabs between. */
 async function forgetIn(log: string, isHeld: (insert: Part) => boolean): Promise<void> {
