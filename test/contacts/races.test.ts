@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
 import type { Identity } from '../../src/rules/facts.ts'
+import type { Sql } from '../../src/stores/postgres.ts'
 import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
@@ -154,4 +155,44 @@ describe('callers that race', () => {
     const fitting = fields[0]?.['type'] === 'Text' ? 10 : 5
     expect(told).toBe(20 - fitting)
   })
+
+  it('add fields to two businesses, each to another of them: the saves queue up, and do not deadlock', async () => {
+    const made = [await createBusiness(stack.sql), await createBusiness(stack.sql)]
+    const [first, last] = made.map(({ businessId }) => businessId).toSorted() as [string, string]
+    const faults: unknown[] = []
+    const addField = async (pipeline: Pipeline, where: string) => {
+      pipeline.deps.sql = noting(stack.sql, faults)
+      const facts = [first, last].map((businessId) =>
+        track(businessId, eventFact('e', { email: 'a@x.io' }, { traits: businessId === where ? { plan: 'pro' } : {} })),
+      )
+      await pipeline.apply(...facts)
+      pipeline.deps.sql = stack.sql
+    }
+    const waiting = async () =>
+      (await stack.sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+        .count
+    const holder = await stack.sql.reserve()
+    await holder`begin`
+    await holder`select from businesses where id = ${first} for no key update`
+    const saves = [addField(pipelines[0]!, first)]
+    await expect.poll(waiting).toBe(1)
+    saves.push(addField(pipelines[1]!, last))
+    await expect.poll(waiting).toBe(2)
+    await holder`commit`
+    holder.release()
+    await Promise.all(saves)
+    expect(await stack.sql`select key from custom_fields where business_id in (${first}, ${last})`).toHaveLength(2)
+    // What the one has changed was not as the other knew it: that alone is decided again.
+    expect(faults).toEqual(['SL001'])
+  })
 })
+
+/** Notes the codes of what Postgres refuses. */
+function noting(sql: Sql, faults: unknown[]): Sql {
+  const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
+    const query = sql(strings, ...values)
+    query.catch((error: { code?: string }) => faults.push(error.code))
+    return query
+  }
+  return wrapped as unknown as Sql
+}

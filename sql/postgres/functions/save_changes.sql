@@ -20,6 +20,7 @@ set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
   changed record;
+  is_outdated boolean;
   -- Name another survivor now.
   merged uuid[];
   touched_businesses uuid[] := p_contact_businesses[:cardinality(p_changed)];
@@ -43,28 +44,33 @@ begin
   end if;
 
   -- The configuration that was read is still the one in force; a publish waits for this save, and the next one sees it.
-  -- Those that get new fields are locked for the update at once: a lock raised later would deadlock.
-  if p_new_fields is not null then
-    perform 1 from unnest(p_businesses[1]::uuid[], p_businesses[3]::integer[]) as x (id, new_fields)
-      cross join lateral (select 1 from businesses b where b.id = x.id for no key update) held
-      where x.new_fields > 0;
+  -- They come sorted, and each is locked once, as strongly as it is needed: two saves queue up for them and do not deadlock.
+  if p_new_fields is null then
+    perform 1 from unnest(p_businesses[1]::uuid[], p_businesses[2]::bigint[]) as x (id, version)
+      left join lateral (
+        select b.id from businesses b where b.id = x.id and b.config_version = x.version for share
+      ) held on true
+      where held.id is null;
+    is_outdated := found;
+  else
+    for changed in
+      select id, version, new_fields
+      from unnest(p_businesses[1]::uuid[], p_businesses[2]::bigint[], p_businesses[3]::integer[]) as x (id, version, new_fields)
+    loop
+      if changed.new_fields > 0 then
+        update businesses set config_version = config_version + 1, field_count = field_count + changed.new_fields
+          where id = changed.id and config_version = changed.version;
+      else
+        perform 1 from businesses b where b.id = changed.id and b.config_version = changed.version for share;
+      end if;
+      is_outdated := not found;
+      exit when is_outdated;
+    end loop;
   end if;
-  perform 1 from unnest(p_businesses[1]::uuid[], p_businesses[2]::bigint[]) as x (id, version)
-    left join lateral (
-      select b.id from businesses b where b.id = x.id and b.config_version = x.version for share
-    ) held on true
-    where held.id is null;
-  if found then
+  if is_outdated then
     raise exception 'the configuration of a business changed meanwhile' using errcode = 'SL001';
   end if;
   if p_new_fields is not null then
-    for changed in
-      select id, new_fields from unnest(p_businesses[1]::uuid[], p_businesses[3]::integer[]) as x (id, new_fields)
-      where new_fields > 0
-    loop
-      update businesses set config_version = config_version + 1, field_count = field_count + changed.new_fields
-        where id = changed.id;
-    end loop;
     insert into custom_fields (business_id, key, type, created_at)
       select business_id, key, type, created_at
       from json_to_recordset(p_new_fields) as x (business_id uuid, key text, type text, created_at bigint);
