@@ -92,7 +92,11 @@ export async function releaseLease(sql: Sql, { partition, epoch }: Lease): Promi
 
 /** All that bears this owner's name, under whatever epoch: a Redis that came anew has raised them (stream/partitioning.ts). */
 export async function releaseAll(sql: Sql, owner: string): Promise<void> {
-  await sql`update positions set owner = null, lease_until = '-infinity' where owner = ${owner}`
+  await sql`
+    with held as materialized (
+      select partition from positions where owner = ${owner} order by partition for no key update
+    )
+    update positions p set owner = null, lease_until = '-infinity' from held where p.partition = held.partition`
 }
 
 /** Of every partition. */

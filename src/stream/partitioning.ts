@@ -29,8 +29,12 @@ export async function openRoad(sql: Sql, redisRun: string): Promise<void> {
   await sql`
     with seen as (
       update partitioning set redis_run = ${redisRun} where redis_run is distinct from ${redisRun} returning only_row
+    ),
+    -- All who take several rows take them in this order.
+    held as materialized (
+      select partition from positions where exists (select from seen) order by partition for no key update
     )
-    update positions set epoch = epoch + 1 where exists (select from seen)`
+    update positions p set epoch = epoch + 1 from held where p.partition = held.partition`
 }
 
 /**

@@ -15,6 +15,8 @@ begin
     return null;
   end if;
 
+  -- In the order in which all take them who take several.
+  perform from positions order by partition for update;
   -- Entries that are gone without having been applied (deleted by hand, or older than a backup of Postgres that was put
   -- back) are nothing to wait for.
   update positions p set position = seen.last_id

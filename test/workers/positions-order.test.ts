@@ -1,0 +1,63 @@
+/** Who takes several rows of `positions` takes them in the order of their names, as all others do: no two deadlock. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { acquireLease, releaseAll } from '../../src/stream/lease.ts'
+import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
+import {
+  beginChange,
+  closeKinds,
+  openRoad as openForRedis,
+  readRoad,
+  switchPartitions,
+} from '../../src/stream/partitioning.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { PARTITIONS, type Road, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  road = await openRoad(stack.sql, stack.redisUrl)
+})
+afterEach(() => road.close())
+
+/** The rows that it has taken when the first by name is kept from it; they were made in another order. */
+async function takenBehindFirst(take: () => Promise<unknown>): Promise<string[]> {
+  const { sql } = stack
+  const [first, ...others] = allPartitions(PARTITIONS).toSorted() as [string, ...string[]]
+  const holder = await sql.reserve()
+  await holder`begin`
+  await holder`select from positions where partition = ${first} for update`
+  const taking = take()
+  const waiting = async () =>
+    (await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).count
+  await expect.poll(waiting).toBe(1)
+  const free = await sql`select partition from positions for update skip locked`
+  await holder`commit`
+  holder.release()
+  await taking
+  const names = new Set(free.map(({ partition }) => String(partition)))
+  return others.filter((partition) => !names.has(partition))
+}
+
+it('a new Redis', async () => {
+  expect(await takenBehindFirst(() => openForRedis(stack.sql, 'a new run'))).toEqual([])
+  const epochs = await stack.sql<{ epoch: number }[]>`select epoch from positions`
+  expect(epochs.map(({ epoch }) => epoch)).toEqual(allPartitions(PARTITIONS).map(() => 1))
+})
+
+it('a worker that leaves', async () => {
+  for (const partition of allPartitions(PARTITIONS)) await acquireLease(stack.sql, partition, 'a', 60_000)
+  expect(await takenBehindFirst(() => releaseAll(stack.sql, 'a'))).toEqual([])
+  expect(await stack.sql`select from positions where owner is not null`).toHaveLength(0)
+})
+
+it('a change of their number', async () => {
+  const begun = await beginChange(stack.sql, (await readRoad(stack.sql)).version, 3)
+  const version = (await closeKinds(stack.sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
+  const empty = new Map(allPartitions(PARTITIONS).map((partition) => [partition, '0-0']))
+  expect(await takenBehindFirst(() => switchPartitions(stack.sql, version, empty))).toEqual([])
+  expect((await readRoad(stack.sql)).partitions).toBe(3)
+})
