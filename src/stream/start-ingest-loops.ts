@@ -170,7 +170,8 @@ async function runLoop(deps: IngestDeps, keeper: LeaseKeeper, lease: Lease, stop
       deps.log.warn({ partition, epoch: lease.epoch }, 'the partition was taken away, or another owner has it')
   } finally {
     over.abort()
-    reader.close()
+    // Also of one that is taken for dead: nothing of it goes on. It closes the reader, too.
+    stop.abort()
     await releaseLease(deps.sql, lease).catch((error: unknown) => {
       deps.log.warn({ err: error, partition }, 'a lease was not released; it ends by itself')
     })

@@ -30,6 +30,13 @@ afterEach(() => road.close())
 
 const soon = { timeout: 6000, interval: 5 }
 
+/** When its lease ends. */
+const endOf = async (partition: string): Promise<number> => {
+  const [row] = await stack.sql<[{ at: number }]>`
+    select (extract(epoch from lease_until) * 1000)::float8 as at from positions where partition = ${partition}`
+  return row.at
+}
+
 describe('a lease', () => {
   it('is one owner’s until it passes, and each owner has a higher epoch', async () => {
     const first = await acquireLease(stack.sql, 'live-0', 'a', 60)
@@ -66,11 +73,6 @@ describe('the leases of a worker', () => {
   const acquire = async (...partitions: string[]): Promise<Lease[]> => {
     const leases = await Promise.all(partitions.map((partition) => acquireLease(stack.sql, partition, 'a', 1000)))
     return leases.filter((lease) => lease !== undefined)
-  }
-  const endOf = async (partition: string): Promise<number> => {
-    const [row] = await stack.sql<[{ at: number }]>`
-      select (extract(epoch from lease_until) * 1000)::float8 as at from positions where partition = ${partition}`
-    return row.at
   }
   /** Locks its row as a save does, until it is let go. */
   const save = async (partition: string) => {
@@ -269,5 +271,30 @@ describe('workers', () => {
     expect(death).toMatchObject({ message: 'The loop of live-0 died.', cause: { message: 'a fault of ours' } })
     expect(worker.running()).toEqual([])
     expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+  })
+
+  it('stop what a loop was at that is taken for dead', async () => {
+    const applying = Promise.withResolvers<AbortSignal>()
+    // Alone: the end of another would stop it as well.
+    await acquireLease(stack.sql, 'live-1', 'b', 60_000)
+    const door = await road.door({ answerTimeoutMs: 50 })
+    const worker = road.worker('a', {
+      kinds: URGENT_KINDS,
+      apply(_batch, signal) {
+        applying.resolve(signal)
+        return new Promise(() => undefined)
+      },
+    })
+    void door.submit(event('r', businessOf('live-0')))
+    const signal = await applying.promise
+    // Postgres has to have answered before.
+    const before = await endOf('live-0')
+    await vi.waitUntil(async () => (await endOf('live-0')) > before, soon)
+    const now = performance.now.bind(performance)
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
+    const death = await worker.done.catch((error: unknown) => error)
+    later.mockRestore()
+    expect(death).toMatchObject({ cause: { message: expect.stringContaining('has not turned') as string } })
+    expect(signal.aborted).toBe(true)
   })
 })
