@@ -13,5 +13,5 @@ export function applyBatch(
 ): Promise<Outcome> {
   return kindOf(batch.partition) === 'web'
     ? applyWebBatch(web, batch, signal, beat)
-    : applyMicroBatch(pipeline, batch, signal)
+    : applyMicroBatch(pipeline, batch, signal, beat)
 }

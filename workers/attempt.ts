@@ -26,6 +26,14 @@ export interface PipelineDeps {
   metrics?: { saved?(events: number, seconds: number): void; conflict?(): void }
 }
 
+/** One micro-batch that is being applied. */
+export interface Applying extends PipelineDeps {
+  batch: MicroBatch
+  signal: AbortSignal
+  /** Called before each load and save: a single one that hangs is to be taken for dead, not many of which each takes its time. */
+  beat: () => void
+}
+
 /** One decided attempt: what it would write, and what it would answer. */
 export interface Attempt {
   id: string
@@ -39,20 +47,20 @@ export interface Attempt {
 
 /**
  * Load and decide. An exception in a rule is the item's own fault: it is set aside, and the rest decided afresh. What is
- * decided with `contacts` may turn out stale when it is saved.
+ * decided with `contacts` may turn out stale when it is saved. Undefined when `signal` aborts.
  */
 export async function decideAll(
-  deps: PipelineDeps,
-  batch: MicroBatch,
+  { sql, configs, batch, signal, beat }: Applying,
   works: Work[],
   dead: Map<Work, string>,
   contacts?: ContactCache,
-): Promise<Attempt> {
-  for (let cache = contacts; ; cache = undefined) {
+): Promise<Attempt | undefined> {
+  for (let cache = contacts; !signal.aborted; cache = undefined) {
     const live = works.filter((work) => !dead.has(work))
+    beat()
     const { state, keysUnasked } = await loadState(
-      deps.sql,
-      deps.configs,
+      sql,
+      configs,
       live.map((work) => work.item),
       cache,
     )
@@ -76,8 +84,10 @@ export async function decideAll(
     ]
     return { id: newId(), state, keysUnasked, changes, works, decisions, deadLetters }
   }
+  return undefined
 }
 
-export function saveAttempt(deps: PipelineDeps, batch: MicroBatch, attempt: Attempt, dryRun = false): Promise<Saved> {
-  return saveChanges(deps.sql, { ...batch, ...attempt, attempt: attempt.id, dryRun, replayed: replayedBy(batch) })
+export function saveAttempt({ sql, batch, beat }: Applying, attempt: Attempt, dryRun = false): Promise<Saved> {
+  beat()
+  return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun, replayed: replayedBy(batch) })
 }

@@ -4,7 +4,7 @@
  */
 import { faultKind, isKnownKey, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
-import { type Attempt, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
+import { type Applying, type Attempt, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
 import { backOff } from './back-off.ts'
 import { findPoisoned } from './find-poisoned.ts'
 import { type Work, answersOf, workOf } from './work.ts'
@@ -13,7 +13,13 @@ import { type Work, answersOf, workOf } from './work.ts'
 const TOO_MANY_VIOLATIONS = 50
 
 /** Retries until it is written, until the partition is another's, or until `signal` aborts. */
-export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, signal: AbortSignal): Promise<Outcome> {
+export async function applyMicroBatch(
+  deps: PipelineDeps,
+  batch: MicroBatch,
+  signal: AbortSignal,
+  beat: () => void,
+): Promise<Outcome> {
+  const applying = { ...deps, batch, signal, beat }
   const works = workOf(batch)
   /** The items that cannot be applied, with the reason. */
   const dead = new Map<Work, string>()
@@ -24,9 +30,10 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
   for (let failures = 0, conflicts = 0, violations = 0; !signal.aborted; failures += 1) {
     let attempt: Attempt | undefined
     try {
-      attempt = await decideAll(deps, batch, works, dead, failures === 0 ? contacts : undefined)
+      attempt = await decideAll(applying, works, dead, failures === 0 ? contacts : undefined)
+      if (!attempt) break
       attempts.set(attempt.id, attempt)
-      const saved = await saveAttempt(deps, batch, attempt)
+      const saved = await saveAttempt(applying, attempt)
       if (saved === 'known key') {
         contacts?.noteKnownKey()
         deps.metrics?.conflict?.()
@@ -52,25 +59,19 @@ export async function applyMicroBatch(deps: PipelineDeps, batch: MicroBatch, sig
       const isPoisoned = kind === 'data' || violations >= TOO_MANY_VIOLATIONS
       // What the cache held was out of date, most likely, or a key was known: Postgres itself is asked at once.
       if (kind === 'conflict' && contacts && failures === 0) continue
-      if (isPoisoned && (await setAside(deps, batch, works, dead, signal))) violations = 0
+      if (isPoisoned && (await setAside(applying, works, dead))) violations = 0
       else await backOff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)
     }
   }
   return { kind: 'stopped' }
 }
 
-/** True when the item was found: the rest is tried without it. */
-async function setAside(
-  deps: PipelineDeps,
-  batch: MicroBatch,
-  works: Work[],
-  dead: Map<Work, string>,
-  signal: AbortSignal,
-): Promise<boolean> {
+/** True when some were found: the rest is tried without them. */
+async function setAside(applying: Applying, works: Work[], dead: Map<Work, string>): Promise<boolean> {
   const left = works.filter((work) => !dead.has(work))
-  const poisoned = await findPoisoned(deps, batch, left, signal)
-  if (poisoned) dead.set(poisoned.work, poisoned.reason)
-  return poisoned !== null
+  const poisoned = await findPoisoned(applying, left)
+  for (const [work, reason] of poisoned) dead.set(work, reason)
+  return poisoned.size > 0
 }
 
 async function findCommitted(

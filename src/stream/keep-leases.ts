@@ -8,10 +8,10 @@ import { type Holder, type Lease, renewLease, renewLeases } from './lease.ts'
 import { untilBeat } from './pause.ts'
 import { type Turns, createTurns } from './turns.ts'
 
-/** A loop that has not turned for so long, while Postgres answers, is taken for dead. */
+/** A loop that has not got on for so long, while Postgres answers, is taken for dead. No statement takes as long (postgres.ts). */
 const WEDGED_MS = 60_000
 
-/** When the loop of a partition last turned, by `performance.now()`. */
+/** When the loop of a partition last got on, by `performance.now()`. */
 export interface Heart {
   beatAt: number
 }
@@ -77,7 +77,7 @@ export function keepLeases({ sql, log }: { sql: Sql; log: Logger }, leaseMs: num
     one.reachableSince ??= performance.now()
     // A save waits as long as Postgres is away; only time in which it could have gone on counts.
     if (performance.now() - Math.max(one.heart.beatAt, one.reachableSince) > WEDGED_MS)
-      one.end(new Error(`The loop of ${one.lease.partition} has not turned for ${WEDGED_MS} ms.`))
+      one.end(new Error(`The loop of ${one.lease.partition} has not got on for ${WEDGED_MS} ms.`))
   }
   const failed = (those: Kept[], error: unknown): void => {
     for (const one of those) one.reachableSince = undefined

@@ -41,7 +41,7 @@ export type Outcome =
   | { kind: 'stopped' }
 
 /**
- * Applies one micro-batch, in one transaction with the move of the position from `from` to `to`. `beat` tells that it is
- * alive, of one that waits for another store than Postgres.
+ * Applies one micro-batch, in one transaction with the move of the position from `from` to `to`. `beat` tells that it gets
+ * on, however long all of it takes.
  */
 export type ApplyMicroBatch = (batch: MicroBatch, signal: AbortSignal, beat: () => void) => Promise<Outcome>

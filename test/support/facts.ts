@@ -130,7 +130,7 @@ export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Pr
       }))
       return { partition, epoch: 1, from, to, requests, poisoned: [] }
     },
-    run: (made) => applyMicroBatch(deps, made, AbortSignal.timeout(20_000)),
+    run: (made) => applyMicroBatch(deps, made, AbortSignal.timeout(20_000), () => undefined),
     async apply(...calls) {
       const outcome = await pipeline.run(pipeline.microBatch(...calls))
       if (outcome.kind !== 'applied') throw new Error(`the micro-batch was ${outcome.kind}`)

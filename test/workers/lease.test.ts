@@ -294,7 +294,7 @@ describe('workers', () => {
     const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
     const death = await worker.done.catch((error: unknown) => error)
     later.mockRestore()
-    expect(death).toMatchObject({ cause: { message: expect.stringContaining('has not turned') as string } })
+    expect(death).toMatchObject({ cause: { message: expect.stringContaining('has not got on') as string } })
     expect(signal.aborted).toBe(true)
   })
 })

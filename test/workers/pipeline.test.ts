@@ -5,6 +5,7 @@ import type { Sql } from '../../src/stores/postgres.ts'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import { applyMicroBatch } from '../../workers/pipeline.ts'
 import { readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
@@ -150,6 +151,66 @@ describe('an item that Postgres refuses', () => {
     await stack.sql`insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
       values (${id}, ${businessId}, 'p', '0-1', 'track', 'r', '{}')`
     await pipeline.apply({ ...track(businessId, eventFact('e', ANN)), replayOf: id })
+    expect(await deadLetters()).toEqual([])
+  })
+})
+
+describe('very many items that cannot be applied', () => {
+  /** Notes each statement, until it is told to forget them. */
+  function noting(sql: Sql, statements: string[]): Sql {
+    const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
+      statements.push(strings.join('?'))
+      return sql(strings, ...values)
+    }
+    return wrapped as unknown as Sql
+  }
+  const good = (n: number) => track(businessId, eventFact('e', { email: `${n}@x.io` }))
+  const refused = (n: number) => track(businessId, eventFact('e', { email: `${n}@x.io` }, { occurredAt: 1e300 }))
+  const thrown = (n: number) => track(businessId, eventFact('e', {}, { idempotencyKey: `${n}` }))
+
+  it('are found in one search, which tells all the time that it gets on', async () => {
+    await stack.sql`delete from dead_letters`
+    const isBad = (n: number) => n === 3 || (n >= 40 && n < 80)
+    const calls = Array.from({ length: 120 }, (_, n) => (isBad(n) ? refused(n) : good(n)))
+    const statements: string[] = []
+    const sinceBeat: string[] = []
+    let most = 0
+    pipeline.deps.sql = noting(noting(stack.sql, statements), sinceBeat)
+    const beat = () => {
+      most = Math.max(most, sinceBeat.length)
+      sinceBeat.length = 0
+    }
+    const outcome = await applyMicroBatch(
+      pipeline.deps,
+      pipeline.microBatch(...calls),
+      AbortSignal.timeout(20_000),
+      beat,
+    )
+    if (outcome.kind !== 'applied') throw new Error(outcome.kind)
+    expect(outcome.answers.map(({ answer }) => 'failed' in answer)).toEqual(calls.map((_, n) => isBad(n)))
+    expect(await count()).toBe(79)
+    expect(await deadLetters()).toHaveLength(41)
+    // About one for each of the neighbours.
+    expect(statements.filter((statement) => statement.includes('save_changes')).length).toBeLessThan(41 + 30)
+    // The business and the rest of a load.
+    expect(most).toBe(2)
+  })
+
+  it.each([
+    ['of which a rule throws', thrown],
+    ['that Postgres refuses', refused],
+  ])('%s hold up no end of their loop', async (_, call) => {
+    await stack.sql`delete from dead_letters`
+    const stop = new AbortController()
+    let beats = 0
+    const beat = () => {
+      beats += 1
+      if (beats === 5) stop.abort()
+    }
+    const made = pipeline.microBatch(...Array.from({ length: 20 }, (_, n) => call(n)))
+    expect(await applyMicroBatch(pipeline.deps, made, stop.signal, beat)).toEqual({ kind: 'stopped' })
+    // What was under way is finished.
+    expect(beats).toBeLessThanOrEqual(6)
     expect(await deadLetters()).toEqual([])
   })
 })
