@@ -72,7 +72,8 @@ export async function decideAll(
         return false
       } catch (error) {
         dead.set(work, error instanceof Error ? error.message : String(error))
-        return true
+        // Where there is no business nothing was begun: the others need no fresh state.
+        return state.businesses.has(work.item.businessId)
       }
     })
     // Perhaps it was a contact of the cache that was no longer so.

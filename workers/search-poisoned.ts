@@ -4,7 +4,7 @@
  * The items without which the others pass, each with the reason: every one of them fails together with those before it that
  * pass. What has passed is not looked at again, and neighbours cost one question each.
  *
- * @param faultOf why these do not pass together, in the order of `items`; null when they do. Nothing passes always.
+ * @param faultOf why these do not pass together, in the order of `items`; null when they do, as none at all always do
  */
 export async function searchPoisoned<Item>(
   items: Item[],

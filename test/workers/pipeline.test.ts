@@ -196,6 +196,17 @@ describe('very many items that cannot be applied', () => {
     expect(most).toBe(2)
   })
 
+  it('are set aside together when their business is not there', async () => {
+    const statements: string[] = []
+    pipeline.deps.sql = noting(stack.sql, statements)
+    const gone = uuidv7()
+    const calls = Array.from({ length: 100 }, (_, n) => track(gone, eventFact('e', { email: `${n}@x.io` })))
+    const answers = await pipeline.apply(...calls, good(1))
+    expect(answers.slice(0, -1)).toEqual(calls.map(() => ({ failed: true })))
+    expect(answers.at(-1)).toMatchObject({ isNew: true })
+    expect(statements).toHaveLength(3)
+  })
+
   it.each([
     ['of which a rule throws', thrown],
     ['that Postgres refuses', refused],
