@@ -37,14 +37,13 @@ function readFields(body: EventBody, business: Business, now: number): { fact: E
   if (properties.tooLarge) return refuse('properties_too_large')
   const time = body.occurredAt === undefined ? { at: now } : readOccurredAt(body.occurredAt, now)
   if ('fault' in time) return refuse('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
-  const { meaning, warnings } = interpret(body, business.currency)
   return {
     fact: {
       event,
       identity: identity.identity,
       occurredAt: time.at,
       occurredAtSent: body.occurredAt !== undefined,
-      meaning,
+      meaning: interpret(body, business.currency),
       value: body.value ?? null,
       properties: properties.text,
       tags: tags.tags,
@@ -54,7 +53,6 @@ function readFields(body: EventBody, business: Business, now: number): { fact: E
       warnings: [
         ...identity.warnings,
         ...(time.warning === undefined ? [] : [time.warning]),
-        ...warnings,
         ...traits.warnings,
         ...properties.warnings,
       ],

@@ -57,15 +57,13 @@ function decideEvent(deciding: Deciding, item: EventItem): EventDecision {
   warnings.push(...applyTraits(deciding, contact, fact.traits, traitsAt, item.receivedAt))
 
   if (!recorded) recordNew(deciding, contact, item)
+  const { type, counted, warning } = fact.meaning
   return {
     contactId: contact.id,
     isNew,
     deduped: recorded !== undefined,
-    interpreted: {
-      type: fact.meaning.type,
-      countedRevenue: recorded ? 0 : amountToNumber(fact.meaning.counted),
-    },
-    warnings: [...fact.warnings, ...warnings],
+    interpreted: { type, countedRevenue: recorded ? 0 : amountToNumber(counted) },
+    warnings: [...fact.warnings, ...(recorded || warning === undefined ? [] : [warning]), ...warnings],
   }
 }
 

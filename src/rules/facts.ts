@@ -48,6 +48,8 @@ export interface Meaning {
   currency: string | null
   /** True when it is one order. */
   order: boolean
+  /** What is to be said of the amount. A repeat counts none, and does not say it. */
+  warning?: string
 }
 
 /** One event, ready to be recorded. Times are epoch milliseconds. */
@@ -68,7 +70,7 @@ export interface EventFact {
   traits: Record<string, TraitValue>
   idempotencyKey: string | null
   visitorId: string | null
-  /** What the front door already had to say (placeholders dropped, amounts without meaning, …). */
+  /** What the front door already had to say (placeholders dropped, keys skipped, …), except of the amount. */
   warnings: string[]
 }
 

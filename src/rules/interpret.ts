@@ -29,11 +29,10 @@ interface Reported {
  * What an event means, and how much of its amount counts (contract, "Interpretation order"; decisions, "Meaning of an
  * event"). `defaultCurrency` is the business's, as of receipt.
  */
-export function interpret(reported: Reported, defaultCurrency: string): { meaning: Meaning; warnings: string[] } {
+export function interpret(reported: Reported, defaultCurrency: string): Meaning {
   const type = typeOf(reported)
-  const { counted, order, warning } = count(type, reported.value)
   const currency = reported.value === undefined ? null : (reported.currency ?? defaultCurrency).trim().toUpperCase()
-  return { meaning: { type, counted, currency, order }, warnings: warning === undefined ? [] : [warning] }
+  return { type, currency, ...count(type, reported.value) }
 }
 
 /** Of an event that says nothing else, as one from a page. */
@@ -50,11 +49,7 @@ function typeOf({ event, type, value = 0 }: Reported): InterpretedType {
   return TYPE_BY_NAME.get(event) ?? 'none'
 }
 
-interface Count {
-  counted: string
-  order: boolean
-  warning?: string
-}
+type Count = Pick<Meaning, 'counted' | 'order' | 'warning'>
 
 function count(type: InterpretedType, value: number | undefined): Count {
   const nothing = { counted: '0', order: type === 'purchase' }

@@ -31,6 +31,7 @@ const Meaning = Type.Object({
   counted: Type.String({ pattern: '^-?\\d+(\\.\\d+)?$' }),
   currency: nullable(text),
   order: Type.Boolean(),
+  warning: Type.Optional(text),
 })
 const EventFact = Type.Object({
   event: text,

@@ -45,6 +45,20 @@ describe('a repeated idempotency key', () => {
     expect(Object.keys(person?.events ?? {})).toEqual(['paid'])
   })
 
+  it('says nothing of its amount', async () => {
+    const facts = [0, 0.000_000_4, 1e16].flatMap((value, at) =>
+      Array.from({ length: 2 }, () => eventFact('lesson', ANN, { value, idempotencyKey: `k${at}` })),
+    )
+    const { items } = await pipeline.batch(batch(businessId, facts))
+    const warned = items.map((item) => 'deduped' in item && [item.deduped, item.warnings.length])
+    expect(warned).toEqual(
+      [0, 1, 2].flatMap(() => [
+        [false, 1],
+        [true, 0],
+      ]),
+    )
+  })
+
   it('applies traits as of the recorded event when it sends no time', async () => {
     const recorded = eventFact('e', ANN, { occurredAt: NOW - 10, idempotencyKey: 'k', traits: { plan: 'old' } })
     await pipeline.track(track(businessId, recorded))
@@ -167,7 +181,7 @@ describe('an erasure', () => {
   })
 
   it('is not undone by a repeat; new facts make a new contact', async () => {
-    const fact = eventFact('paid', ANN, { value: 5, idempotencyKey: 'k', tags: ['t'] })
+    const fact = eventFact('paid', ANN, { value: 5.000_000_1, idempotencyKey: 'k', tags: ['t'] })
     const { contactId } = await pipeline.track(track(businessId, fact))
     await erase(contactId)
     const repeat = await pipeline.track(track(businessId, fact))

@@ -91,6 +91,17 @@ describe('track', () => {
     }
   })
 
+  it.each([{ value: 0 }, { type: 'purchase', value: -1 }, { value: 1e16 }, { value: 0.123_456_78 }])(
+    'says nothing of the amount of a repeat: %j',
+    async (sent) => {
+      const repeated = { ...sent, idempotencyKey: randomUUID(), traits: { Seats: 1 } }
+      const skipped = containing('traits.Seats')
+      expect((await track(repeated))['warnings']).toEqual([skipped, containing('value was')])
+      const { deduped, warnings } = await track(repeated)
+      expect([deduped, warnings]).toEqual([true, [skipped]])
+    },
+  )
+
   it('warns of what the door and the worker had to say, the door first', async () => {
     await track({ traits: { seats: 5 } })
     const identity = { ...ADA, phone: 'N/A' }
@@ -116,6 +127,16 @@ describe('track/batch', () => {
     ])
     expect(data['warnings']).toEqual([containing('item 3: identity.phone'), containing('item 3: value')])
   })
+
+  it.each([{ value: 0 }, { type: 'purchase', value: -1 }, { value: 1e16 }, { value: 0.123_456_78 }])(
+    'says nothing of the amount of a repeat: %j',
+    async (sent) => {
+      const repeated = { event: 'e', identity: ADA, ...sent, idempotencyKey: randomUUID() }
+      const data = await batch(repeated, repeated)
+      expect(data).toMatchObject({ recorded: 1, deduped: 1, warnings: [containing('item 0: value was')] })
+      expect(await batch(repeated)).not.toHaveProperty('warnings')
+    },
+  )
 
   it('has failures even when there is none, and no warnings then', async () => {
     expect(await batch({ event: 'a', identity: ADA })).toEqual({

@@ -142,6 +142,16 @@ describe('the judge', () => {
     ],
     ['another meaning', ask('track', EVENT), success({ ...TRACKED, interpreted: { type: 'none', countedRevenue: 0 } })],
     ['a repeat without a key', ask('track', EVENT), success({ ...TRACKED, deduped: true })],
+    [
+      'a repeat that warns of its amount',
+      ask('track', { ...EVENT, idempotencyKey: 'k' }),
+      success({
+        ...TRACKED,
+        deduped: true,
+        interpreted: { type: 'purchase', countedRevenue: 0 },
+        warnings: ['value was rounded to six decimals'],
+      }),
+    ],
     ['fields of another shape', ask('track', EVENT), success({ ...TRACKED, contactId: 'c' })],
     ['numbers that do not add up', ask('track/batch', BATCH), success({ ...RECORDED, recorded: 2 })],
     [

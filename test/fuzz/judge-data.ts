@@ -51,10 +51,11 @@ function judgeTrack({ body, data, status }: Success): string[] {
   // Steps of 0.000001, and the nearest number.
   const tolerance = 0.000_000_500_1 + Math.abs(counted) * 1e-15
   if (Math.abs(countedRevenue - counted) > tolerance) complaints.push(`it counts ${countedRevenue}, not ${counted}`)
-  if (status === 200 && meaning.type === 'none' && sent(body, 'value') !== undefined && !warnsOf(data, 'value')) {
-    complaints.push('an amount was dropped silently')
-  }
-  return complaints
+  if (status !== 200) return complaints
+  const warned = warnsOf(data, 'value was ')
+  if (data['deduped'] === true) return warned ? [...complaints, 'a repeat warns of its amount'] : complaints
+  const dropped = meaning.type === 'none' && sent(body, 'value') !== undefined
+  return dropped && !warned ? [...complaints, 'an amount was dropped silently'] : complaints
 }
 
 function judgeItems({ body, data, status }: Success, businessId: string, now: number): string[] {
@@ -88,5 +89,5 @@ function judgeIdentified({ body, data, status, keyed }: Success): string[] {
   return ignores && !warnsOf(data, 'traits') ? ['traits were ignored silently'] : []
 }
 
-const warnsOf = (data: Json, word: string): boolean =>
-  ((data['warnings'] ?? []) as string[]).some((warning) => warning.includes(word))
+const warnsOf = (data: Json, beginning: string): boolean =>
+  ((data['warnings'] ?? []) as string[]).some((warning) => warning.startsWith(beginning))

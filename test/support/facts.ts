@@ -24,20 +24,19 @@ type EventInput = Partial<EventFact> & { value?: number; sentCurrency?: string }
 export function eventFact(event: string, identity: Identity, input: EventInput = {}): EventFact {
   const { value = null, sentCurrency, ...rest } = input
   const sent = { event, ...(value === null ? {} : { value }), ...(sentCurrency ? { currency: sentCurrency } : {}) }
-  const { meaning, warnings } = interpret(sent, 'USD')
   return {
     event,
     identity,
     occurredAt: NOW,
     occurredAtSent: input.occurredAt !== undefined,
-    meaning,
+    meaning: interpret(sent, 'USD'),
     value,
     properties: null,
     tags: [],
     traits: {},
     idempotencyKey: null,
     visitorId: null,
-    warnings,
+    warnings: [],
     ...rest,
   }
 }
