@@ -7,6 +7,7 @@ import type { Business } from './find-business.ts'
 import { readProperties } from './read-event.ts'
 import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from './refusal.ts'
 import { type BrowserTrackBody, BrowserTrackSchema, type TouchBody } from './schemas.ts'
+import { warnOfIgnored } from './warn-of-ignored.ts'
 
 /** `visitorId` is null for a page that can keep none. */
 export type ReadBrowserEvent = Omit<BrowserFact, 'visitorId'> & { visitorId: string | null }
@@ -22,10 +23,10 @@ export function readBrowserEvent(raw: unknown, business: Business, now: number):
   const elsewhere = refuseOtherBusiness(raw, business)
   if (elsewhere !== null) return elsewhere
   const checked = checkBody(raw)
-  return 'issues' in checked ? refuseShape(checked.issues) : readFields(checked.body, now)
+  return 'issues' in checked ? refuseShape(checked.issues) : readFields(checked.body, warnOfIgnored(raw), now)
 }
 
-function readFields(body: BrowserTrackBody, now: number): { fact: ReadBrowserEvent } | Refusal {
+function readFields(body: BrowserTrackBody, ignored: string[], now: number): { fact: ReadBrowserEvent } | Refusal {
   const { event, messageId, visitorId } = body
   const properties = readProperties(body.details, 'details')
   const faults = [...uncleanIssues({ event, messageId }), ...properties.faults]
@@ -41,7 +42,7 @@ function readFields(body: BrowserTrackBody, now: number): { fact: ReadBrowserEve
       messageId: messageId ?? null,
       first: readTouch(body.first, now),
       latest: readTouch(body.latest, now),
-      warnings: [...properties.warnings, ...(visitorId === undefined ? [NOT_KEPT] : [])],
+      warnings: [...ignored, ...properties.warnings, ...(visitorId === undefined ? [NOT_KEPT] : [])],
     },
   }
 }

@@ -9,21 +9,30 @@ import type { Business } from './find-business.ts'
 import { MAX_AGE_MS } from './read-browser-event.ts'
 import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from './refusal.ts'
 import { type IdentifyBody, IdentifySchema } from './schemas.ts'
+import { warnOfIgnored } from './warn-of-ignored.ts'
 
 const checkIdentify = compileCheck(IdentifySchema)
 
-/** `keyed`: sent with a secret key; else traits are ignored, with a warning. */
+/** `keyed`: sent with a secret key; else traits, tags and revenue are ignored, with a warning each. */
 export function readIdentify(raw: unknown, business: Business, keyed: boolean): { fact: IdentifyFact } | Refusal {
   const elsewhere = refuseOtherBusiness(raw, business)
   if (elsewhere !== null) return elsewhere
   const checked = checkIdentify(raw)
-  return 'issues' in checked ? refuseShape(checked.issues) : readFields(checked.body, business, keyed)
+  if ('issues' in checked) return refuseShape(checked.issues)
+  const traits = keyed
+    ? readTraits(checked.body.traits ?? {})
+    : { traits: {}, warnings: warnOfIgnored(raw), faults: [] }
+  return readFields(checked.body, traits, business, keyed)
 }
 
-function readFields(body: IdentifyBody, business: Business, keyed: boolean): { fact: IdentifyFact } | Refusal {
+function readFields(
+  body: IdentifyBody,
+  traits: ReturnType<typeof readTraits>,
+  business: Business,
+  keyed: boolean,
+): { fact: IdentifyFact } | Refusal {
   const identity = readIdentity(body.identity, business.country)
   const profile = readProfile(body.profile ?? {})
-  const traits = keyed ? readTraits(body.traits ?? {}) : ignoreTraits(body.traits)
   const method = sanitiseText(body.method ?? '')
   const unclean = uncleanIssues({ visitorId: body.visitorId })
   const faults = [...unclean, ...identity.faults, ...profile.faults, ...traits.faults]
@@ -46,9 +55,4 @@ function readFields(body: IdentifyBody, business: Business, keyed: boolean): { f
       ],
     },
   }
-}
-
-function ignoreTraits(sent: IdentifyBody['traits']): ReturnType<typeof readTraits> {
-  const warnings = Object.keys(sent ?? {}).length === 0 ? [] : ['traits were ignored: they need a secret key']
-  return { traits: {}, warnings, faults: [] }
 }

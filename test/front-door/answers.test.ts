@@ -199,16 +199,32 @@ describe('identify', () => {
     })
   })
 
-  it('ignores traits of a caller without a secret key, and says so', async () => {
+  it('ignores traits, tags and revenue of a caller without a secret key, and says so', async () => {
+    const sent = { traits: { plan: 'pro' }, tags: ['vip'], value: 5 }
     for (const [key, named] of [
       [tenant.publishableKey, {}],
       [undefined, { businessId: tenant.businessId }],
     ] as const) {
-      const json = { identity: { email: `${randomUUID()}@x.io` }, traits: { plan: 'pro' }, ...named }
+      const json = { identity: { email: `${randomUUID()}@x.io` }, ...sent, ...named }
       const data = dataOf(IdentifyData, await speak('POST', '/api/sdk/identify', { key, json }))
-      expect(data['warnings']).toEqual([containing('traits')])
-      expect(await read(data['contactId'])).toMatchObject({ customFields: {} })
+      expect(data['warnings']).toEqual([containing('traits were'), containing('tags were'), containing('value was')])
+      const nothing = { customFields: {}, tags: [], revenue: { byCurrency: {} } }
+      expect(await read(data['contactId'])).toMatchObject(nothing)
     }
+  })
+
+  it('says nothing of what is empty or of another shape, nor to a caller with a secret key', async () => {
+    const unkeyed = async (sent: object) => {
+      const json = { identity: { email: `${randomUUID()}@x.io` }, businessId: tenant.businessId, ...sent }
+      return (await speak('POST', '/api/sdk/identify', { json })).body.data
+    }
+    for (const sent of [
+      { traits: {}, tags: [], value: null },
+      { traits: null, tags: 'vip' },
+    ])
+      expect(await unkeyed(sent)).not.toHaveProperty('warnings')
+    expect(await unkeyed({ value: 0 })).toMatchObject({ warnings: ['value was ignored: it needs a secret key'] })
+    expect(await identify({ tags: ['vip'], value: 5 })).not.toHaveProperty('warnings')
   })
 
   it('ties a browser to a person once', async () => {

@@ -196,6 +196,26 @@ describe('what is sent', () => {
     expect(await kept(sent.visitorId)).toMatchObject([{ value: null, currency: null, counted: '0' }])
   })
 
+  it('is told of each amount, tag and trait that was ignored', async () => {
+    const warned = async (more: object) => (await send(event(more))).body.data['warnings']
+    const all = { traits: { plan: 'pro' }, tags: ['vip'], value: 0 }
+    const told = [
+      'traits were ignored: they need a secret key',
+      'tags were ignored: they need a secret key',
+      'value was ignored: it needs a secret key',
+    ]
+    expect(await warned(all)).toEqual(told)
+    for (const [at, [name, value]] of Object.entries(all).entries())
+      expect(await warned({ [name]: value })).toEqual([told[at]])
+    const nothing = [
+      { traits: {}, tags: [], value: null },
+      { traits: null, tags: null },
+      { traits: ['a'], tags: { a: 1 } },
+    ]
+    for (const sent of [...nothing, { details: all }]) expect(await warned(sent)).toBeUndefined()
+    expect(await warned({ value: { deep: [] } })).toEqual([told[2]])
+  })
+
   it('is made such as both databases can hold', async () => {
     const sent = event({ details: { 'a\0': '\ud800' }, first: { ageMs: 5, url: 'x\0', utm: { source: '\ud800' } } })
     expect((await send(sent)).body.data['warnings']).toEqual([

@@ -61,7 +61,8 @@ export const browserTrackRoute: Route = {
     description:
       'What `sluice.track` sends, without a key. Can start a campaign once the visitor is identified; until then the event ' +
       'stays with the visitor, and joins the contact that identifies it. Nothing is kept without a `visitorId`, or of a bot, ' +
-      'or when over 1,000 contacts were identified with the `visitorId`.',
+      'or when over 1,000 contacts were identified with the `visitorId`. `traits`, `tags` and `value` are ' +
+      'ignored, with a warning each; inside `details` they are details like any other.',
     tag: 'Events',
     key: 'publishable',
     body: {

@@ -63,8 +63,8 @@ export const identifyRoute: Route = {
     summary: 'Find or create a contact and fill in what is known',
     description:
       'Records no event; safe on every login. Without a secret key the business is named by `businessId` or a publishable ' +
-      'key, and traits are ignored. A `visitorId` that over 1,000 contacts were identified with links nobody any more: a ' +
-      'warning says so.',
+      'key, and `traits`, `tags` and `value` are ignored, with a warning each. A `visitorId` that over ' +
+      '1,000 contacts were identified with links nobody any more: a warning says so.',
     tag: 'Contacts',
     key: 'optional',
     body: {
