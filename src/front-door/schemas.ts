@@ -49,7 +49,7 @@ export const IdentitySchema = Type.Object(
 const traits = Type.Optional(
   Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
     description:
-      'Current state, newest wins, written to custom fields. Keys are snake_case; null clears. A longer string than 4,096 characters is skipped, and so is what is beyond 500 keys.',
+      'Current state, newest wins, written to custom fields. Keys are snake_case; null clears. Any other key, or a longer string than 4,096 characters, is skipped; of the others 500 are taken.',
     examples: [{ plan: 'pro', seats: 5 }],
   }),
 )

@@ -6,12 +6,16 @@ import { sanitiseText } from './text.ts'
 const KEY = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 const MAX_KEY = 64
 const MAX_TEXT = 4096
-/** Of one call: no business has more fields. A body of nothing but keys would otherwise cost many times its size in warnings. */
+/** What is taken of one call: no business has more fields. */
 const MAX_TRAITS = 500
+/** A body of nothing but keys would otherwise cost many times its size in warnings or faults. */
+const MAX_WARNINGS = 500
+const MAX_FAULTS = 20
 
 /**
- * Reads the traits of a call (decisions, "Traits"): a key of another shape and a string that is too long are skipped with a
- * warning each, all beyond the first 500 with one; a value that is no string, finite number, boolean or null is a fault.
+ * Reads the traits of a call (decisions, "Traits"): a key of another shape and a string that is too long are skipped, with a
+ * warning each, and of the others the first 500 are taken; a value that is no string, finite number, boolean or null is a
+ * fault. At most 500 keys are warned of one by one, the rest by their count; at most 20 faults are told.
  */
 export function readTraits(raw: Record<string, unknown>): {
   traits: Record<string, TraitValue>
@@ -21,31 +25,39 @@ export function readTraits(raw: Record<string, unknown>): {
   const traits: Record<string, TraitValue> = {}
   const warnings: string[] = []
   const faults: Fault[] = []
-  const sent = Object.keys(raw)
-  for (const key of sent.slice(0, MAX_TRAITS)) {
+  let [taken, left, skipped] = [0, 0, 0]
+  for (const key of Object.keys(raw)) {
     const value = raw[key]
     if (!isTraitValue(value)) {
       const path = showPath(key)
-      faults.push({ path, message: `${path} must be a string, a finite number, a boolean or null` })
-    } else if (!KEY.test(key) || key.length > MAX_KEY) {
-      warnings.push(`${showPath(key)} was skipped: a trait key is snake_case and at most ${MAX_KEY} characters`)
-    } else if (typeof value !== 'string') {
-      traits[key] = value
-    } else if (value.length > MAX_TEXT) {
-      warnings.push(`${showPath(key)} was skipped: a text is at most ${MAX_TEXT} characters`)
+      const message = `${path} must be a string, a finite number, a boolean or null`
+      if (faults.length < MAX_FAULTS) faults.push({ path, message })
+      continue
+    }
+    const reason = reasonToSkip(key, value)
+    if (reason !== undefined) {
+      if (skipped++ < MAX_WARNINGS) warnings.push(`${showPath(key)} was skipped: ${reason}`)
+    } else if (taken === MAX_TRAITS) {
+      left++
     } else {
-      const { text, changed } = sanitiseText(value)
+      taken++
+      const { text, changed } = typeof value === 'string' ? sanitiseText(value) : { text: value, changed: false }
       if (changed) warnings.push(`${showPath(key)} held characters that cannot be stored; they were replaced`)
       traits[key] = text
     }
   }
-  if (sent.length > MAX_TRAITS) warnings.push(describeLeft(sent.length - MAX_TRAITS))
+  if (skipped > MAX_WARNINGS) warnings.push(`${count(skipped - MAX_WARNINGS, ' more')} skipped for the same reasons`)
+  if (left > 0) warnings.push(`${count(left)} skipped: a call has at most ${MAX_TRAITS}`)
   return { traits, warnings, faults }
 }
 
-function describeLeft(count: number): string {
-  return `${count} ${count === 1 ? 'trait was' : 'traits were'} skipped: a call has at most ${MAX_TRAITS}`
+function reasonToSkip(key: string, value: TraitValue): string | undefined {
+  if (key.length > MAX_KEY || !KEY.test(key)) return `a trait key is snake_case and at most ${MAX_KEY} characters`
+  const isTooLong = typeof value === 'string' && value.length > MAX_TEXT
+  return isTooLong ? `a text is at most ${MAX_TEXT} characters` : undefined
 }
+
+const count = (traits: number, more = '') => `${traits}${more} ${traits === 1 ? 'trait was' : 'traits were'}`
 
 function isTraitValue(value: unknown): value is TraitValue {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)

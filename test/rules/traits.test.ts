@@ -47,16 +47,40 @@ describe('readTraits', () => {
     }
   })
 
-  test('reads the first 500 of a call, and says in one warning how many it left', () => {
-    const raw = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`Bad${at}`, at]))
-    expect(readTraits(raw(500)).warnings).toHaveLength(500)
-    const { warnings } = readTraits(raw(100_000))
-    expect(warnings).toHaveLength(501)
-    expect(warnings.at(-1)).toBe('99500 traits were skipped: a call has at most 500')
-    const good = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`a${at}`, at]))
-    const read = readTraits(good)
-    expect(Object.keys(read.traits)).toHaveLength(500)
-    expect(read.warnings).toEqual(['1 trait was skipped: a call has at most 500'])
+  const many = (count: number, prefix: string, value: unknown = 1) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, value]))
+
+  test('500 of a call are taken, and one warning says how many were not', () => {
+    expect(readTraits(many(500, 'a')).warnings).toEqual([])
+    const { traits, warnings } = readTraits({ ...many(500, 'a'), b: 1 })
+    expect(traits).toEqual(many(500, 'a'))
+    expect(warnings).toEqual(['1 trait was skipped: a call has at most 500'])
+    expect(readTraits(many(700, 'a')).warnings).toEqual(['200 traits were skipped: a call has at most 500'])
+  })
+
+  test.each([
+    ['malformed keys', many(500, 'Bad')],
+    ['texts that are too long', many(500, 'a', 'x'.repeat(4097))],
+  ])('500 %s take the place of none', (_what, bad) => {
+    const { traits, warnings } = readTraits({ ...bad, plan: 'pro' })
+    expect(traits).toEqual({ plan: 'pro' })
+    expect(warnings).toHaveLength(500)
+  })
+
+  test('500 are warned of one by one, the rest in one warning', () => {
+    const { warnings } = readTraits({ ...many(501, 'Bad'), ...many(501, 'a') })
+    expect(warnings).toHaveLength(502)
+    expect(warnings.slice(499)).toEqual([
+      containing('traits.Bad499 was skipped'),
+      '1 more trait was skipped for the same reasons',
+      '1 trait was skipped: a call has at most 500',
+    ])
+    expect(readTraits(many(100_000, 'Bad')).warnings.at(-1)).toBe('99500 more traits were skipped for the same reasons')
+  })
+
+  test('a wrong type is refused after 500 good and 500 bad keys, and 20 are told', () => {
+    const { faults } = readTraits({ ...many(501, 'a'), ...many(501, 'Bad'), ...many(30, 'z', {}) })
+    expect(faults.map(({ path }) => path)).toEqual(Array.from({ length: 20 }, (_, at) => `traits.z${at}`))
   })
 
   test.each<TraitValue>([
