@@ -1,6 +1,7 @@
 /** From a parsed identify body to what the rules understand. */
 import type { IdentifyFact } from '../rules/facts.ts'
 import { readIdentity } from '../rules/identity.ts'
+import { readOccurredAt } from '../rules/occurred-at.ts'
 import { readProfile } from '../rules/profile.ts'
 import { sanitiseText } from '../rules/text.ts'
 import { readTraits } from '../rules/traits.ts'
@@ -13,31 +14,38 @@ import { warnOfIgnored } from './warn-of-ignored.ts'
 
 const checkIdentify = compileCheck(IdentifySchema)
 
-/** `keyed`: sent with a secret key; else traits, tags and revenue are ignored, with a warning each. */
-export function readIdentify(raw: unknown, business: Business, keyed: boolean): { fact: IdentifyFact } | Refusal {
-  const elsewhere = refuseOtherBusiness(raw, business)
+interface Caller {
+  business: Business
+  /** Sent with a secret key; else traits, tags and revenue are ignored, with a warning each. */
+  keyed: boolean
+  /** Epoch ms of the receipt. */
+  now: number
+}
+
+export function readIdentify(raw: unknown, caller: Caller): { fact: IdentifyFact } | Refusal {
+  const elsewhere = refuseOtherBusiness(raw, caller.business)
   if (elsewhere !== null) return elsewhere
   const checked = checkIdentify(raw)
   if ('issues' in checked) return refuseShape(checked.issues)
-  const traits = keyed
-    ? readTraits(checked.body.traits ?? {})
-    : { traits: {}, warnings: warnOfIgnored(raw), faults: [] }
-  return readFields(checked.body, traits, business, keyed)
+  return readFields(checked.body, warnOfIgnored(raw), caller)
 }
 
 function readFields(
   body: IdentifyBody,
-  traits: ReturnType<typeof readTraits>,
-  business: Business,
-  keyed: boolean,
+  ignored: string[],
+  { business, keyed, now }: Caller,
 ): { fact: IdentifyFact } | Refusal {
   const identity = readIdentity(body.identity, business.country)
   const profile = readProfile(body.profile ?? {})
+  const traits = keyed ? readTraits(body.traits ?? {}) : { traits: {}, warnings: ignored, faults: [] }
   const method = sanitiseText(body.method ?? '')
   const unclean = uncleanIssues({ visitorId: body.visitorId })
   const faults = [...unclean, ...identity.faults, ...profile.faults, ...traits.faults]
   if (faults.length > 0) return refuse('invalid_request', faults)
   if (identity.identity === null) return refuse('identity_required')
+  const time = keyed && body.occurredAt !== undefined ? readOccurredAt(body.occurredAt, now) : null
+  if (time !== null && 'fault' in time)
+    return refuse('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
   return {
     fact: {
       identity: identity.identity,
@@ -47,9 +55,11 @@ function readFields(
       visitorId: body.visitorId || null,
       // A page tells late what happened offline; a server tells it as it happens.
       ageMs: keyed ? 0 : Math.round(Math.min(body.ageMs ?? 0, MAX_AGE_MS)),
+      ...(time !== null && { traitsAt: time.at }),
       warnings: [
         ...identity.warnings,
         ...profile.warnings,
+        ...(time?.warning === undefined ? [] : [time.warning]),
         ...traits.warnings,
         ...(method.changed ? ['method held characters that cannot be stored; they were replaced'] : []),
       ],

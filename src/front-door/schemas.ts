@@ -54,15 +54,18 @@ const traits = Type.Optional(
   }),
 )
 
+const instant = (more: string) =>
+  Type.Optional(
+    Type.Union([Type.String(), Type.Number()], {
+      description: `ISO 8601 or epoch milliseconds; any past time, at most 5 minutes ahead. Now when left out.${more}`,
+      examples: ['2026-03-01T09:30:00Z'],
+    }),
+  )
+
 const eventFields = {
   event: text(1, 64, 'Kept exactly as sent, trimmed.', 'invoice_paid'),
   identity: IdentitySchema,
-  occurredAt: Type.Optional(
-    Type.Union([Type.String(), Type.Number()], {
-      description: 'ISO 8601 or epoch milliseconds; any past time, at most 5 minutes ahead. Now when left out.',
-      examples: ['2026-03-01T09:30:00Z'],
-    }),
-  ),
+  occurredAt: instant(''),
   type: Type.Optional(
     Type.Union(
       EVENT_TYPES.map((type) => Type.Literal(type)),
@@ -112,6 +115,7 @@ export const IdentifySchema = Type.Object({
   identity: IdentitySchema,
   profile: Type.Optional(ProfileSchema),
   traits,
+  occurredAt: instant(' Since when the traits hold; without a secret key it is ignored, as they are.'),
   method: optionalText(64, 'The door used, in your words.', 'signup'),
   visitorId,
   ageMs: Type.Optional({

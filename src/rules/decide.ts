@@ -92,7 +92,7 @@ function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecisio
   const { fact, businessId, receivedAt } = item
   const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity)
   fillGaps(contact, deltaOf(deciding.changes, contact.id).profile, fact.profile)
-  warnings.push(...applyTraits(deciding, contact, fact.traits, receivedAt, receivedAt))
+  warnings.push(...applyTraits(deciding, contact, fact.traits, fact.traitsAt ?? receivedAt, receivedAt))
   const link =
     fact.visitorId === null
       ? null

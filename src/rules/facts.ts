@@ -125,6 +125,8 @@ export interface IdentifyFact {
   visitorId: string | null
   /** How long before the receipt it was said. */
   ageMs?: number
+  /** Epoch ms as of which the traits count; as of the receipt when absent. */
+  traitsAt?: number
   warnings: string[]
 }
 

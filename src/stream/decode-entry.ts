@@ -72,6 +72,7 @@ const IdentifyFact = Type.Object({
   method: nullable(text),
   visitorId: nullable(text),
   ageMs: Type.Optional(whole),
+  traitsAt: Type.Optional(instant),
   warnings: Type.Array(text),
 })
 

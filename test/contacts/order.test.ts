@@ -7,7 +7,7 @@ import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Identity } from '../../src/rules/facts.ts'
 import { stageOf } from '../../src/rules/journey-stage.ts'
-import { type Call, NOW, batch, eventFact, openPipeline, track } from '../support/facts.ts'
+import { type Call, NOW, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { type Person, byIdentities, readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
@@ -147,4 +147,28 @@ describe('a set of events', () => {
       { numRuns: 60 },
     )
   })
+})
+
+it('traits of an identify count as of the time that it tells, and of its receipt otherwise; nothing else does', async () => {
+  const { businessId } = await createBusiness(stack.sql)
+  const pipeline = await openPipeline(stack.sql, `order-${uuidv7()}`)
+  const ANN = { email: 'ann@x.io' }
+  const say = (plan: string, traitsAt?: number) =>
+    identify(
+      businessId,
+      identifyFact(ANN, { traits: { plan }, visitorId: 'v', ...(traitsAt !== undefined && { traitsAt }) }),
+    )
+  const plan = async () => (await readPeople(stack.sql, businessId))[0]?.traits['plan']
+  const upgraded = eventFact('upgraded', ANN, { occurredAt: NOW - 5, traits: { plan: 'pro' } })
+  await pipeline.apply(track(businessId, upgraded), say('free', NOW - 10))
+  expect(await plan()).toEqual([NOW - 5, '"pro"'])
+  await pipeline.apply(say('team', NOW - 4))
+  expect(await plan()).toEqual([NOW - 4, '"team"'])
+  await pipeline.apply(say('now'))
+  expect(await plan()).toEqual([NOW, '"now"'])
+  const { sql } = stack
+  const [said] = await sql`
+    select (select min(identified_at) from identifications where business_id = ${businessId}) as identified,
+    (select linked_at from visitors where business_id = ${businessId}) as linked`
+  expect(said).toEqual({ identified: NOW, linked: NOW })
 })

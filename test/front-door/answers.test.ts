@@ -227,6 +227,24 @@ describe('identify', () => {
     expect(await identify({ tags: ['vip'], value: 5 })).not.toHaveProperty('warnings')
   })
 
+  it('has traits since when it says, so that an older one replaces nothing newer', async () => {
+    const at = Date.now() - 60_000
+    const { contactId } = await track({ occurredAt: at, traits: { plan: 'pro' } })
+    await identify({ occurredAt: at - 1, traits: { plan: 'free' } })
+    expect(await read(contactId)).toMatchObject({ customFields: { plan: 'pro' } })
+    await identify({ occurredAt: new Date(at + 1).toISOString(), traits: { plan: 'free' } })
+    expect(await read(contactId)).toMatchObject({ customFields: { plan: 'free' } })
+    await identify({ traits: { plan: 'team' } })
+    expect(await read(contactId)).toMatchObject({ customFields: { plan: 'team' } })
+    for (const [occurredAt, code] of [
+      [Date.now() + 400_000, 'invalid_occurred_at'],
+      [true, 'invalid_request'],
+    ]) {
+      const { status, body } = await post('/api/sdk/identify', { identity: ADA, occurredAt })
+      expect([status, body.error.code]).toEqual([400, code])
+    }
+  })
+
   it('ties a browser to a person once', async () => {
     const visitorId = randomUUID()
     expect(await identify({ visitorId })).toMatchObject({ linkedVisitor: true })

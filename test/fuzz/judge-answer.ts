@@ -142,7 +142,7 @@ function expectOfBody(
   const verdict = {
     track: () => judgeEvent(json, callers.businessId, now),
     'track/batch': () => judgeBatch(json, callers.businessId),
-    identify: () => judgeIdentify(json, callers.businessId, key === 'secret'),
+    identify: () => judgeIdentify(json, callers.businessId, key === 'secret', now),
   }[route]()
   return expectOf(verdict, (data, status) =>
     isAsync && status !== 202 && route !== 'track/batch'

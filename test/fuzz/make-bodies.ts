@@ -237,6 +237,7 @@ export function makeBody(endpoint: Endpoint, business: string): fc.Arbitrary<unk
         identity,
         profile,
         traits,
+        occurredAt,
         method: maybe(fc.constantFrom('signup', 'google'), ofLength(64), anyText),
         visitorId,
         businessId: businessId(business),

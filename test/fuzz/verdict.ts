@@ -90,7 +90,7 @@ export function judgeBatch(body: unknown, businessId: string): Verdict {
   return found
 }
 
-export function judgeIdentify(body: unknown, businessId: string, keyed: boolean): Verdict {
+export function judgeIdentify(body: unknown, businessId: string, keyed: boolean, now: number): Verdict {
   const found = openFindings()
   if (!found.must(isObject(body)) || !isObject(body)) return found
   judgeBusiness(found, body, businessId)
@@ -102,6 +102,7 @@ export function judgeIdentify(body: unknown, businessId: string, keyed: boolean)
   }
   const before = found.faults.size
   judgeTraits(found, sent(body, 'traits'))
+  judgeInstant(found, sent(body, 'occurredAt'), now)
   // From a page they are ignored: whether wrong ones are refused all the same is not said.
   if (!keyed && found.faults.size > before) found.unsure = true
   found.text(sent(body, 'method'), [0, 64], false)

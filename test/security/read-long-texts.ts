@@ -52,7 +52,7 @@ const EVENT = { event: 'e', identity: { email: 'a@b' } }
 let count = 0
 function read(body: object): void {
   readEvent({ ...EVENT, ...body }, BUSINESS, 0)
-  readIdentify({ ...EVENT, ...body }, BUSINESS, true)
+  readIdentify({ ...EVENT, ...body }, { business: BUSINESS, keyed: true, now: 0 })
   readBrowserEvent({ ...EVENT, ...body }, BUSINESS, 0)
   count += 1
 }

@@ -28,7 +28,7 @@ async function identify(door: Door, call: Call): Promise<Reply> {
           ...(await admitPage(door, call, caller?.business, { road: 'identify', limit: BODY_LIMITS.single })),
           keyed: false,
         }
-  const read = readIdentify(body, business, keyed)
+  const read = readIdentify(body, { business, keyed, now: call.receivedAt })
   if ('code' in read) throw toRequestError(read)
   return submit(door, call, business, keyed, read.fact)
 }
@@ -85,6 +85,6 @@ export const identifyRoute: Route = {
       },
       202: { message: KEPT, description: 'Kept, and applied once.', data: QueuedData, example: { queued: true } },
     },
-    errors: [...WRITE_ERRORS, 'identity_required', 'origin_not_allowed'],
+    errors: [...WRITE_ERRORS, 'identity_required', 'invalid_occurred_at', 'origin_not_allowed'],
   },
 }

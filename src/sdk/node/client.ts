@@ -48,7 +48,8 @@ export function openClient(options: SluiceOptions): Sluice {
     const request = { path, body: '', timeoutMs: settings.timeoutMs, deadline: now() + ageMs, signal, tries: 0 }
     try {
       const plain = toPlain(input)
-      request.body = JSON.stringify(path === 'track' ? withKey(withTime(plain)) : plain)
+      const stamped = withTime(plain)
+      request.body = JSON.stringify(path === 'track' ? withKey(stamped) : stamped)
       const bytes = bytesOf(request.body)
       return { request, answer: refuse(bytes) ?? queue.deliver(request, keysOf(plain), bytes) }
     } catch (error) {

@@ -49,6 +49,8 @@ export interface IdentifyInput {
   identity: Identity
   profile?: Profile | null
   traits?: Traits | null
+  /** Since when the traits hold: ISO 8601, epoch milliseconds or a Date; the moment of the call when left out. */
+  occurredAt?: string | number | Date | null
   /** The door used, in your words, such as `signup`; at most 64 characters. */
   method?: string | null
   visitorId?: string | null
@@ -89,7 +91,7 @@ export interface Lost extends DeliveryError {
   operation: 'track' | 'identify'
   status: number
   attempts: number
-  /** What was to be sent, its `occurredAt` and `idempotencyKey` included; undefined when it could not be read. */
+  /** What was to be sent, its `occurredAt` and an event's `idempotencyKey` included; undefined when it could not be read. */
   input: EventInput | IdentifyInput | undefined
   /** How many calls this client has lost to a full queue. */
   dropped: number

@@ -24,5 +24,5 @@ export const withKey = (plain: Plain): Plain => ({
   idempotencyKey: plain['idempotencyKey'] ?? crypto.randomUUID(),
 })
 
-/** An event that is live happens now, however late it arrives. */
+/** What is live happens now, however late it arrives. */
 export const withTime = (plain: Plain): Plain => ({ ...plain, occurredAt: plain['occurredAt'] ?? Date.now() })

@@ -78,15 +78,32 @@ describe('track and identify', () => {
     expect(sent?.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it("keep the caller's own time and key, and stamp nothing on a person", async () => {
+  it('stamp the time of an identify, which a second try does not change', async () => {
+    stub.behave(({ number }) => (number === 1 ? refuse(503) : undefined))
+    const sluice = open()
+    const before = Date.now()
+    sluice.identify({ identity: ANN, traits: { plan: 'free' } })
+    const after = Date.now()
+    await sluice.flush()
+    const [first, second] = stub.heard.map(({ body }) => body as { occurredAt: number })
+    expect(first).toEqual({ identity: ANN, traits: { plan: 'free' }, occurredAt: expect.any(Number) as number })
+    expect(first?.occurredAt).toBeGreaterThanOrEqual(before)
+    expect(first?.occurredAt).toBeLessThanOrEqual(after)
+    expect(second).toEqual(first)
+  })
+
+  it("keep the caller's own time and key, and give a person no key", async () => {
     const sluice = open()
     const occurredAt = new Date('2020-01-02T03:04:05.678Z')
     sluice.track({ event: 'e', identity: ANN, occurredAt, idempotencyKey: 'mine' })
-    sluice.identify({ identity: ANN, profile: { name: 'Ann Lee' }, method: 'signup' })
+    sluice.identify({ identity: ANN, profile: { name: 'Ann Lee' }, method: 'signup', occurredAt })
     await sluice.flush()
     expect(stub.heard.map(({ path, body }) => [path, body])).toEqual([
       ['/api/sdk/track', { event: 'e', identity: ANN, occurredAt: occurredAt.toISOString(), idempotencyKey: 'mine' }],
-      ['/api/sdk/identify', { identity: ANN, profile: { name: 'Ann Lee' }, method: 'signup' }],
+      [
+        '/api/sdk/identify',
+        { identity: ANN, profile: { name: 'Ann Lee' }, method: 'signup', occurredAt: occurredAt.toISOString() },
+      ],
     ])
   })
 

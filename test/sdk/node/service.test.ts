@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type BatchEvent, type EventInput, type Lost, Sluice } from '../../../src/sdk/node/sluice.ts'
 import { readPeople } from '../../support/read-people.ts'
@@ -212,6 +213,17 @@ it('who is identified is one contact, also when it is said again', async () => {
   expect(lost).toEqual([])
   const people = await readPeople(service.sql, business.businessId)
   expect(people.map(({ identities }) => identities.length)).toEqual(Array.from({ length: PEOPLE }, () => 2))
+})
+
+it('the traits of the later call win, however late an identify arrives', async () => {
+  way.fate = (request) => (request === 1 ? 'lost' : 'passes')
+  const { sluice } = open()
+  sluice.identify({ identity: { email: 'ann@x.io' }, traits: { plan: 'pro' } })
+  await sleep(2)
+  sluice.track({ event: 'downgraded', identity: { email: 'ann@x.io' }, traits: { plan: 'free' } })
+  await sluice.flush()
+  const [person] = await readPeople(service.sql, business.businessId)
+  expect(person?.traits['plan']?.[1]).toBe('"free"')
 })
 
 describe('trackBatch', () => {
