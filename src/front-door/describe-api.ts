@@ -1,6 +1,7 @@
 /** The OpenAPI document: made of what each route says of itself and of the error catalogue. */
 import type { TSchema } from '@sinclair/typebox'
 import { ERRORS, type ErrorCode } from '../errors.ts'
+import { describeAnswer, describeBody } from './describe-schema.ts'
 import type { Route } from './door.ts'
 
 export interface Operation {
@@ -65,7 +66,7 @@ function describeOperation(method: string, path: string, operation: Operation): 
 }
 
 function describeContent({ schema, example, media = ['application/json'] }: NonNullable<Operation['body']>): Document {
-  return Object.fromEntries(media.map((type) => [type, { schema, example }]))
+  return Object.fromEntries(media.map((type) => [type, { schema: describeBody(schema), example }]))
 }
 
 /** `postApiSdkTrackBatch` */
@@ -91,7 +92,7 @@ function describeReply(reply: Operation['replies'][number], headers: Document): 
   const schema = {
     type: 'object',
     required: ['success', 'message', 'data'],
-    properties: { success: { const: true }, message: { type: 'string' }, data },
+    properties: { success: { const: true }, message: { type: 'string' }, data: describeAnswer(data) },
   }
   const whole = { success: true, message, data: example }
   return { description, headers, content: { 'application/json': { schema, example: whole } } }

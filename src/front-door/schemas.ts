@@ -5,6 +5,7 @@
  */
 import { type Static, Type } from '@sinclair/typebox'
 import { CLICK_IDS, EVENT_TYPES, UTM_FIELDS } from '../rules/facts.ts'
+import { MAX_DEPTH } from '../rules/text.ts'
 
 export const MAX_BATCH = 500
 const PROFILE_LENGTH = 256
@@ -57,8 +58,10 @@ const traits = Type.Optional(
 const instant = (more: string) =>
   Type.Optional(
     Type.Union([Type.String(), Type.Number()], {
-      description: `ISO 8601 or epoch milliseconds; any past time, at most 5 minutes ahead. Now when left out.${more}`,
-      examples: ['2026-03-01T09:30:00Z'],
+      description:
+        'ISO 8601 in its extended form (a date, or a date and a time; UTC without an offset), or epoch milliseconds; any past ' +
+        `time, at most 5 minutes ahead. Now when left out.${more}`,
+      examples: ['2026-03-01T09:30:00Z', 1_772_357_400_000],
     }),
   )
 
@@ -76,7 +79,7 @@ const eventFields = {
   currency: Type.Optional(text(1, 8, "The business's default when left out.", 'USD')),
   properties: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Any JSON detail, at most 32,768 bytes as compact JSON.',
+      description: `Any JSON detail, at most 32,768 bytes as compact JSON, nested at most ${MAX_DEPTH} levels deep.`,
       examples: [{ invoice: 'INV-7' }],
     }),
   ),
@@ -154,7 +157,9 @@ export const BrowserTrackSchema = Type.Object({
   event: text(1, 64, 'Kept exactly as sent, trimmed.', 'demo_requested'),
   details: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: 'The properties of the event: any JSON, at most 32,768 bytes. Nothing in them counts as money.',
+      description:
+        `The properties of the event: any JSON, at most 32,768 bytes as compact JSON, nested at most ${MAX_DEPTH} levels deep. ` +
+        'Nothing in them counts as money.',
       examples: [{ plan: 'pro' }],
     }),
   ),

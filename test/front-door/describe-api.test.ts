@@ -1,8 +1,10 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/errors.ts'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import { describeApi } from '../../src/front-door/describe-api.ts'
 import { renderApi } from '../../src/front-door/render-api.ts'
+import { EventSchema } from '../../src/front-door/schemas.ts'
 import { expectShape } from './reply-shape.ts'
 
 const described = API_ROUTES.flatMap(({ method, path, operation }) =>
@@ -16,7 +18,8 @@ const document = JSON.parse(JSON.stringify(describeApi(API_ROUTES))) as {
       {
         operationId: string
         security: object[]
-        responses: Record<string, { headers?: object }>
+        requestBody?: { content: Record<string, { schema: object; example: object }> }
+        responses: Record<string, { headers?: object; content: Record<string, { schema: object; example?: object }> }>
         parameters: { in: string; name: string }[]
       }
     >
@@ -61,6 +64,58 @@ it.each([
   ['/api/contacts/{contactId}', 'get', { keys: ['key'], prefers: false, tellsLimit: true }],
 ])('promises of %s what it does', (path, method, promised) => {
   expect(promisesOf(path, method)).toEqual(promised)
+})
+
+describe('what it says of schemas', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  const { paths } = document
+  const operations = Object.values(paths).flatMap((item) => Object.values(item))
+  const bodies = operations.flatMap(({ requestBody }) => Object.values(requestBody?.content ?? {}))
+  const answers = operations.flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ content }) => Object.values(content)),
+  )
+  /** With a field more in each of its objects, in those of its arrays too. */
+  const grown = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(grown)
+    if (typeof value !== 'object' || value === null) return value
+    return { ...Object.fromEntries(Object.entries(value).map(([name, field]) => [name, grown(field)])), $new: 1 }
+  }
+  const bodyOf = (path: string) => ajv.compile(paths[path]!['post']!.requestBody!.content['application/json']!.schema)
+
+  it('is true of every example', () => {
+    const told = [...bodies, ...answers.filter(({ example }) => example !== undefined)]
+    for (const { schema, example } of told) expect([example, ajv.validate(schema, example)]).toEqual([example, true])
+  })
+
+  it('lets answers have more fields one day', () => {
+    for (const { schema, example } of answers) {
+      if (example === undefined) continue
+      expect([example, ajv.validate(schema, grown(example))]).toEqual([example, true])
+    }
+    expect(JSON.stringify(answers)).not.toContain('"additionalProperties":false')
+  })
+
+  it('lets null stand for an optional field, in an identity and a profile too, and for no other', () => {
+    const track = bodyOf('/api/sdk/track')
+    const event = { event: 'e', identity: { email: 'ada@example.com' } }
+    const optional = Object.keys(EventSchema.properties).filter((name) => !(name in event))
+    for (const name of optional) expect([name, track({ ...event, [name]: null })]).toEqual([name, true])
+    expect(track({ ...event, identity: { ...event.identity, phone: null, platformCustomerId: null } })).toBe(true)
+    for (const wrong of [{ event: null }, { identity: null }, { tags: [null] }, { value: '5' }, { type: 'sale' }])
+      expect([wrong, track({ ...event, ...wrong })]).toEqual([wrong, false])
+    const identify = bodyOf('/api/sdk/identify')
+    expect(identify({ identity: event.identity, profile: { name: null, timezone: null }, ageMs: null })).toBe(true)
+    const batch = bodyOf('/api/sdk/track/batch')
+    expect(batch({ events: [{ ...event, occurredAt: null, traits: { plan: null } }] })).toBe(true)
+    expect([batch({ events: null }), batch({ events: [null] })]).toEqual([false, false])
+  })
+
+  it('tells how times are written and how deep details may be', () => {
+    const said = JSON.stringify(document)
+    for (const words of ['ISO 8601 in its extended form', '2026-03-01T09:30:00Z', '1772357400000'])
+      expect(said).toContain(words)
+    expect(said.match(/nested at most 100 levels deep/g)?.length).toBeGreaterThanOrEqual(3)
+  })
 })
 
 it('names each operation once', () => {
