@@ -10,15 +10,18 @@ const SHAPE = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-
  * Reads an ISO 8601 date or date-time as epoch milliseconds; undefined when it is none, or names no real instant
  * (30 February, 24:00, an offset of a day or more).
  *
- * No offset is UTC, a date alone is midnight UTC (decisions, "Time"). Digits beyond the millisecond are cut off, and a
- * leap second (`:60`) is the second before it.
+ * No offset is UTC, a date alone is midnight UTC (decisions, "Time"). Digits beyond the millisecond are cut off. A leap second
+ * (`:60`) is the second before it, and is one only where it can be, at the end of a day of UTC: nobody knows which days to come
+ * will have one.
  */
 export function readIso(text: string): number | undefined {
   const parts = SHAPE.exec(text)
   if (parts === null) return undefined
   const [, date = '', minutes = '00:00', seconds = '00', fraction = '0', offset = 'Z'] = parts
   try {
-    return Temporal.Instant.from(`${date}T${minutes}:${seconds}.${fraction.slice(0, 3)}${offset}`).epochMilliseconds
+    const instant = Temporal.Instant.from(`${date}T${minutes}:${seconds}.${fraction.slice(0, 3)}${offset}`)
+    const isPossible = seconds !== '60' || instant.toString().includes('T23:59:59')
+    return isPossible ? instant.epochMilliseconds : undefined
   } catch {
     // The shape is right, so this is the only thing it can mean: no such date or time.
     return undefined

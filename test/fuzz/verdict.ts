@@ -195,7 +195,9 @@ export function readInstant(text: string): number | undefined {
   if (!isReal || !isTime || Number(hours) > 23 || Number(minutes) > 59) return undefined
   const time = Number(hour) * 3600 + Number(minute) * 60 + Math.min(59, Number(second))
   const offset = (Number(hours) * 60 + Number(minutes)) * 60 * (sign === '-' ? -1 : 1)
-  return date.getTime() + (time - offset) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
+  const at = date.getTime() + (time - offset) * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
+  // A leap second is the last of a day of UTC.
+  return second === '60' && !new Date(at).toISOString().includes('T23:59:59') ? undefined : at
 }
 
 const MAX_BYTES = 32_768
