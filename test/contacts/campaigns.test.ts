@@ -138,6 +138,28 @@ describe('a merge', () => {
     expect(holders).toHaveLength(1)
   })
 
+  it.each([
+    ['survivor', 1, 2],
+    ['other', 2, 1],
+  ])('keeps of two of one instant that which was received first: the %s’s', async (whose, ann, phone) => {
+    await publish('signup', null)
+    await pipeline.apply(live('seen'))
+    const received = (after: number, identity: { email?: string; phone?: string }) => ({
+      ...live('signup', NOW - 3, identity),
+      receivedAt: NOW + after,
+    })
+    await pipeline.apply(received(ann, ANN))
+    await pipeline.apply(received(phone, { phone: '972500000001' }))
+    await pipeline.apply(join())
+    const held = await stack.sql<{ state: string; received_at: number }[]>`
+      select state, received_at from enrolments where business_id = ${businessId} order by received_at`
+    expect([whose, ...held]).toEqual([
+      whose,
+      { state: 'active', received_at: NOW + 1 },
+      { state: 'merged', received_at: NOW + 2 },
+    ])
+  })
+
   it('checks the goal once on the united statistics', async () => {
     await publish('signup', 'paid')
     await pipeline.apply(live('signup', NOW - 7))

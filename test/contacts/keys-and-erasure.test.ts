@@ -193,6 +193,21 @@ describe('an erasure', () => {
     expect(fresh.contactId).not.toBe(contactId)
   })
 
+  it('of a survivor names it to a repeat of what a contact merged into it had recorded', async () => {
+    const phone = { phone: '972500000001' }
+    const survivor = await pipeline.identify(identify(businessId, identifyFact(phone)))
+    const fact = eventFact('paid', ANN, { value: 5, idempotencyKey: 'k' })
+    const loser = await pipeline.track(track(businessId, fact))
+    await pipeline.track(track(businessId, eventFact('joined', { ...ANN, ...phone })))
+    expect((await erase(loser.contactId)).erasedIds).toEqual([survivor.contactId, loser.contactId])
+    expect(await pipeline.track(track(businessId, fact))).toMatchObject({
+      contactId: survivor.contactId,
+      deduped: true,
+      isNew: false,
+    })
+    expect(await readPeople(stack.sql, businessId)).toEqual([])
+  })
+
   it('takes along what was set aside of the person, however it was told', async () => {
     const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
     const letters = [

@@ -47,6 +47,25 @@ const timeline = async (id: string, query = '') =>
   }
 
 describe('a contact', () => {
+  it('has its total in the currency that the business counts in now', async () => {
+    const contactId = await track({ value: 10, type: 'purchase' })
+    await track({ value: 3, type: 'purchase', currency: 'EUR' })
+    const byCurrency = { USD: 10, EUR: 3 }
+    expect(await read(contactId)).toMatchObject({ revenue: { total: 10, currency: 'USD', byCurrency } })
+    for (const [currency, total] of [
+      ['EUR', 3],
+      ['ILS', 0],
+    ] as const) {
+      await service.sql`update businesses set currency = ${currency} where id = ${tenant.businessId}`
+      await vi.waitFor(
+        async () => expect(await read(contactId)).toMatchObject({ revenue: { total, currency, byCurrency } }),
+        { timeout: 5000 },
+      )
+    }
+    await track({ value: 2, type: 'purchase' })
+    expect(await read(contactId)).toMatchObject({ revenue: { total: 2, byCurrency: { ...byCurrency, ILS: 2 } } })
+  })
+
   it('is read back whole', async () => {
     const before = Date.now()
     const contactId = await track({
