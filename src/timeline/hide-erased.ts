@@ -15,9 +15,9 @@ interface Erased {
 }
 
 /**
- * Hides erased people from every view of ClickHouse and takes them out of the outbox (decisions, "Reading back": erasure).
- * It is to run between two groups, when nothing is under way: nothing of theirs is sent afterwards, and their rows can be
- * deleted at leisure (`finishErasures`). Every step can be repeated; `hidden_at` is set last. Returns the number of ids.
+ * Hides erased people from every view of ClickHouse and takes them out of the outbox (decisions, "Reading back": erasure):
+ * nothing of theirs is sent afterwards, and their rows can be deleted at leisure (`finishErasures`). Every step can be
+ * repeated; `hidden_at` is set last. Returns the number of ids.
  */
 export async function hideErased({ sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
   const erased = await sql<Erased[]>`
@@ -29,18 +29,31 @@ export async function hideErased({ sql, clickhouse }: { sql: Sql; clickhouse: Cl
     erased.map(({ business_id, contact_id }) => ({ business_id, contact_id, revision: LAST_REVISION, erased: 1 })),
   )
   for (const [businessId, theirs] of Map.groupBy(erased, ({ business_id }) => business_id)) {
-    await dropLateLetters(sql, businessId, theirs)
     await scrub(sql, businessId, theirs)
-    await sql`update erasures set hidden_at = now()
-      where business_id = ${businessId} and contact_id = any(${idList(theirs)}::uuid[]) and scrubbed_at is not null`
+    await tellHidden(sql, businessId, theirs)
   }
   return erased.length
 }
 
-/** Events that ClickHouse could not read, set aside after Postgres had deleted the person's other dead letters. */
-async function dropLateLetters(sql: Sql, businessId: string, erased: Erased[]): Promise<void> {
-  await sql`delete from dead_letters
-    where business_id = ${businessId} and contact_id = any(${idList(erased)}::uuid[]) and kind = 'timeline'`
+/**
+ * Not while a group is under way, whoever has it: its lines may have been read before the outbox was scrubbed, and arrive
+ * behind the deletion. A group that is made afterwards is read from what was scrubbed. This holds also for an owner that was
+ * paused, and whose lease another has by now: it is Postgres that looks, in the statement that writes.
+ *
+ * Events that ClickHouse could not read may have been set aside out of such a group, after Postgres had deleted the person's
+ * other dead letters.
+ */
+async function tellHidden(sql: Sql, businessId: string, erased: Erased[]): Promise<void> {
+  await sql`
+    with hidden as (
+      update erasures set hidden_at = now()
+      where business_id = ${businessId} and contact_id = any(${idList(erased)}::uuid[])
+        and scrubbed_at is not null and hidden_at is null
+        and not exists (select from outbox where shipped_at is null and group_id is not null)
+      returning business_id, contact_id
+    )
+    delete from dead_letters d using hidden h
+    where d.business_id = h.business_id and d.contact_id = h.contact_id and d.kind = 'timeline'`
 }
 
 async function scrub(sql: Sql, businessId: string, erased: Erased[]): Promise<void> {

@@ -61,7 +61,7 @@ async function runRound(
   try {
     const waiting = known ?? (await outlook.look())
     const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
-    // Only ever after a group has gone through: nothing of an earlier one can arrive behind an erasure.
+    // Between two groups: none is to be under way.
     if (waiting.erasures) await chores.hideErased()
     // In turn with what is new, so that neither holds up the other for long.
     const resent = waiting.rows && (await shipResent(deps, lease, signal))

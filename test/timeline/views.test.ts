@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
-import { GROUP_LIMITS, nextGroup } from '../../src/timeline/groups.ts'
+import { GROUP_LIMITS, markShipped, nextGroup, setAside } from '../../src/timeline/groups.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { sendSnapshots } from '../../src/timeline/send-snapshots.ts'
 import {
@@ -239,6 +239,21 @@ test('an erased person is nowhere, under no id, also when a late shipper sends w
   expect(
     await lab.sql`select from erasures where scrubbed_at is null or hidden_at is null or deleted_at is null`,
   ).toHaveLength(0)
+})
+
+test('nothing is deleted while another owner still sends what it had read of the person', async () => {
+  const business = newBusiness()
+  const [erased, stays] = [await addContact(lab, business), await addContact(lab, business)] as const
+  const [theirs] = await save(lab, business, [{ contact_id: erased }, { contact_id: stays }])
+  const slow = await nextGroup(lab.sql, lab.lease.owner, GROUP_LIMITS)
+  await erase(lab, business, [erased])
+  expect(await eraseAll(lab)).toBe(0)
+  await setAside(lab.sql, slow!.id, [{ line: JSON.stringify(theirs), reason: 'r' }])
+  await insertEvents(lab.clickhouse, slow!.lines, slow!.id)
+  await markShipped(lab.sql, slow!.id)
+  expect(await eraseAll(lab)).toBe(1)
+  expect(await countOf(lab, business)).toEqual({ events: 1, counted: 1 })
+  expect(await lab.sql`select from dead_letters`).toHaveLength(0)
 })
 
 test('an erasure that was cut short after any step is finished by the next one', async () => {
