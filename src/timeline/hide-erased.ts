@@ -1,38 +1,64 @@
-import { scrubOutbox } from '../contacts/scrub-outbox.ts'
+import { type Person, type Scrub, beginScrub, scrubOn } from '../contacts/scrub-outbox.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertSnapshots } from './send-snapshots.ts'
 
-/** Ids that one round hides. */
+/** Ids that one round hides, or one walk through the outbox is about. */
 const AT_ONCE = 500
+/** For so long one round walks: shipping never waits for long. */
+const WALK_MS = 200
 /** Higher than any revision that a contact can have, and exact in a JSON number. */
 const LAST_REVISION = Number.MAX_SAFE_INTEGER
 
-interface Erased {
-  business_id: string
-  contact_id: string
-  scrubbed: boolean
+interface HideDeps {
+  sql: Sql
+  clickhouse: ClickHouseClient
 }
 
 /**
- * Hides erased people from every view of ClickHouse and takes them out of the outbox (decisions, "Reading back": erasure):
- * nothing of theirs is sent afterwards, and their rows can be deleted at leisure (`finishErasures`). Every step can be
- * repeated; `hidden_at` is set last. Returns the number of ids.
+ * Makes what hides erased people from every view of ClickHouse and takes them out of the outbox (decisions, "Reading back":
+ * erasure), a part of it at each call: nothing of theirs is sent afterwards, and their rows can be deleted at leisure
+ * (`finishErasures`). Every step can be repeated; `hidden_at` is set last. Answers `more` while it is on its way through the outbox.
+ *
+ * How far a walk has come is known to this process alone: whoever comes next begins anew.
  */
-export async function hideErased({ sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient }): Promise<number> {
-  const erased = await sql<Erased[]>`
-    select business_id, contact_id, scrubbed_at is not null as scrubbed from erasures
-    where deleted_at is null and hidden_at is null order by business_id, contact_id limit ${AT_ONCE}`
-  if (erased.length === 0) return 0
+export function createHiding(
+  { sql, clickhouse }: HideDeps,
+  limits: { ms: number; rows?: number } = { ms: WALK_MS },
+): () => Promise<'more' | 'done'> {
+  let scrub: Scrub | undefined
+  return async () => {
+    const waiting = await findUnscrubbed(sql)
+    // A front door was faster.
+    if (waiting.length === 0) scrub = undefined
+    else if (!scrub) {
+      await hide(clickhouse, waiting)
+      scrub = await beginScrub(sql, waiting)
+    }
+    if (scrub && (await scrubOn(sql, scrub, limits))) scrub = undefined
+    const scrubbed = await findScrubbed(sql)
+    await hide(clickhouse, scrubbed)
+    await tellHidden(sql, scrubbed)
+    return scrub || scrubbed.length === AT_ONCE ? 'more' : 'done'
+  }
+}
+
+const findUnscrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
+  select business_id, contact_id from erasures
+  where deleted_at is null and scrubbed_at is null order by business_id, contact_id limit ${AT_ONCE}`
+
+/** By a walk, or by a front door before it answered. */
+const findScrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
+  select business_id, contact_id from erasures
+  where deleted_at is null and scrubbed_at is not null and hidden_at is null
+  order by business_id, contact_id limit ${AT_ONCE}`
+
+async function hide(clickhouse: ClickHouseClient, people: Person[]): Promise<void> {
+  if (people.length === 0) return
   await insertSnapshots(
     clickhouse,
-    erased.map(({ business_id, contact_id }) => ({ business_id, contact_id, revision: LAST_REVISION, erased: 1 })),
+    people.map(({ business_id, contact_id }) => ({ business_id, contact_id, revision: LAST_REVISION, erased: 1 })),
   )
-  for (const [businessId, theirs] of Map.groupBy(erased, ({ business_id }) => business_id)) {
-    await scrub(sql, businessId, theirs)
-    await tellHidden(sql, businessId, theirs)
-  }
-  return erased.length
 }
 
 /**
@@ -43,24 +69,17 @@ export async function hideErased({ sql, clickhouse }: { sql: Sql; clickhouse: Cl
  * Events that ClickHouse could not read may have been set aside out of such a group, after Postgres had deleted the person's
  * other dead letters.
  */
-async function tellHidden(sql: Sql, businessId: string, erased: Erased[]): Promise<void> {
+async function tellHidden(sql: Sql, people: Person[]): Promise<void> {
+  if (people.length === 0) return
   await sql`
     with hidden as (
-      update erasures set hidden_at = now()
-      where business_id = ${businessId} and contact_id = any(${idList(erased)}::uuid[])
-        and scrubbed_at is not null and hidden_at is null
+      update erasures e set hidden_at = now()
+      from json_to_recordset(${JSON.stringify(people)}::text::json) as x (business_id uuid, contact_id uuid)
+      where e.business_id = x.business_id and e.contact_id = x.contact_id
+        and e.scrubbed_at is not null and e.hidden_at is null
         and not exists (select from outbox where shipped_at is null and group_id is not null)
-      returning business_id, contact_id
+      returning e.business_id, e.contact_id
     )
     delete from dead_letters d using hidden h
     where d.business_id = h.business_id and d.contact_id = h.contact_id and d.kind = 'timeline'`
 }
-
-async function scrub(sql: Sql, businessId: string, erased: Erased[]): Promise<void> {
-  const waiting = erased.filter(({ scrubbed }) => !scrubbed)
-  if (waiting.length === 0) return
-  const ids = waiting.map(({ contact_id }) => contact_id)
-  await scrubOutbox(sql, businessId, ids)
-}
-
-const idList = (erased: Erased[]) => `{${erased.map(({ contact_id }) => contact_id).join(',')}}`

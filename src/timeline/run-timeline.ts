@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { pause } from '../stream/pause.ts'
 import { keepWebEvents } from '../web/keep-web-events.ts'
 import { forgetVisitors } from './forget-visitors.ts'
-import { hideErased } from './hide-erased.ts'
+import { createHiding } from './hide-erased.ts'
 import { describeFault } from './insert-events.ts'
 import { type Lease, REST_MS, takeLease } from './lease.ts'
 import { type Outlook, type Waiting, createOutlook } from './look-for-work.ts'
@@ -92,7 +92,7 @@ type Chores = ReturnType<typeof createChores>
 function createChores(deps: TimelineDeps) {
   const { sql, clickhouse, config } = deps
   return {
-    hideErased: every(1000, () => hideErased(deps)),
+    hideErased: every(1000, createHiding(deps)),
     purge: every(10_000, () => purgeOutbox(sql, config.outboxKeepMs)),
     forget: every(10_000, () => forgetVisitors(sql, Date.now() - config.anonymousKeepMs)),
     keepWeb: every(60_000, async () => {

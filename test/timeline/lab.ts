@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { type Logger, createLogger } from '../../src/log.ts'
 import { finishErasures } from '../../src/timeline/finish-erasures.ts'
-import { hideErased } from '../../src/timeline/hide-erased.ts'
+import { createHiding } from '../../src/timeline/hide-erased.ts'
 import { type Lease, takeLease } from '../../src/timeline/lease.ts'
 import { type TimelineRow, encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
 import { writeLines } from '../../src/timeline/outbox-text.ts'
@@ -130,7 +130,8 @@ export async function shipAll(lab: Lab): Promise<number> {
 
 /** What is erased goes from ClickHouse; returns the number of ids. */
 export async function eraseAll(lab: Lab): Promise<number> {
-  await hideErased(lab)
+  const hideMore = createHiding(lab)
+  while ((await hideMore()) === 'more');
   return await finishErasures(lab)
 }
 

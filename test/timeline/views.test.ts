@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
 import { GROUP_LIMITS, markShipped, nextGroup, setAside } from '../../src/timeline/groups.ts'
+import { createHiding } from '../../src/timeline/hide-erased.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { sendSnapshots } from '../../src/timeline/send-snapshots.ts'
 import {
@@ -254,6 +255,48 @@ test('nothing is deleted while another owner still sends what it had read of the
   expect(await eraseAll(lab)).toBe(1)
   expect(await countOf(lab, business)).toEqual({ events: 1, counted: 1 })
   expect(await lab.sql`select from dead_letters`).toHaveLength(0)
+})
+
+test('erasures in many businesses take one walk through the outbox, a part of it at a time', async () => {
+  await lab.sql`delete from outbox`
+  const people: { business: string; contact: string }[] = []
+  for (let nth = 0; nth < 6; nth += 1) {
+    const business = newBusiness()
+    const contact = await addContact(lab, business)
+    await save(lab, business, [{ contact_id: contact }])
+    people.push({ business, contact })
+  }
+  await shipAll(lab)
+  for (const { business, contact } of people) await erase(lab, business, [contact])
+  const hideMore = createHiding(lab, { ms: 0, rows: 2 })
+  const left = async () => {
+    const [row] = await lab.sql<{ rows: number; hidden: number }[]>`
+      select (select count(*)::int from outbox where event_count > 0) as rows,
+        (select count(*)::int from erasures where deleted_at is null and hidden_at is not null) as hidden`
+    return row
+  }
+  expect([await hideMore(), await left()]).toEqual(['more', { rows: 4, hidden: 0 }])
+  // Nothing of an erased person is saved any more, but of others.
+  await save(lab, newBusiness(), [{ contact_id: newBusiness() }])
+  expect([await hideMore(), await left()]).toEqual(['more', { rows: 3, hidden: 0 }])
+  for (const { business } of people.slice(4))
+    expect(await query(lab, 'select * from timeline where business_id = {business: UUID}', { business })).toEqual([])
+  expect([await hideMore(), await left()]).toEqual(['done', { rows: 1, hidden: 6 }])
+  await shipAll(lab)
+  expect(await eraseAll(lab)).toBe(6)
+})
+
+test('what a front door has scrubbed meanwhile is not looked for to the end', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  for (let nth = 0; nth < 4; nth += 1) await save(lab, business, [{ contact_id: contact }])
+  await shipAll(lab)
+  await erase(lab, business, [contact])
+  const hideMore = createHiding(lab, { ms: 0, rows: 1 })
+  expect(await hideMore()).toBe('more')
+  await scrubOutbox(lab.sql, business, [contact])
+  expect(await hideMore()).toBe('done')
+  expect(await eraseAll(lab)).toBe(1)
 })
 
 test('an erasure that was cut short after any step is finished by the next one', async () => {
