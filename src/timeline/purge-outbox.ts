@@ -1,13 +1,15 @@
-import { STEP, inSteps } from '../in-steps.ts'
+import { STEP } from '../in-steps.ts'
 import type { Sql } from '../stores/postgres.ts'
 
-/** Deletes outbox rows that ClickHouse has had for longer than `keepMs`. Returns how many. */
-export async function purgeOutbox(sql: Sql, keepMs: number): Promise<number> {
-  return inSteps(
-    () => sql`
-      delete from outbox where id in (
-        select id from outbox where shipped_at < now() - ${keepMs} * interval '1 millisecond'
-        order by shipped_at limit ${STEP}
-      )`,
-  )
+/**
+ * Deletes outbox rows that ClickHouse has had for longer than `keepMs`, `STEP` at most: shipping never waits for long.
+ * Answers `more` when there may be more of them.
+ */
+export async function purgeOutbox(sql: Sql, keepMs: number): Promise<'more' | 'done'> {
+  const { count } = await sql`
+    delete from outbox where id in (
+      select id from outbox where shipped_at < now() - ${keepMs} * interval '1 millisecond'
+      order by shipped_at limit ${STEP}
+    )`
+  return count === STEP ? 'more' : 'done'
 }

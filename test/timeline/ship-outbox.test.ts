@@ -448,6 +448,17 @@ test('shipped rows are kept for as long as they are to be, and unshipped ones fo
   await lab.sql`update outbox set shipped_at = now() - interval '2 days' where id in (select id from outbox order by id limit 2)`
   await save(lab, business, [{ contact_id: contact }])
   await lab.sql`update outbox set created_at = now() - interval '1 year'`
-  expect(await purgeOutbox(lab.sql, 86_400_000)).toBe(2)
+  expect(await purgeOutbox(lab.sql, 86_400_000)).toBe('done')
   expect(await lab.sql`select from outbox`).toHaveLength(2)
+})
+
+test('of many shipped rows some go at a time', async () => {
+  await lab.sql`delete from outbox`
+  await lab.sql`
+    insert into outbox (events, event_count, business_ids, contact_ids, changed, shipped_at)
+    select '', 0, '{}', '{}', '{}', now() - interval '2 days' from generate_series(1, 2001)`
+  expect(await purgeOutbox(lab.sql, 86_400_000)).toBe('more')
+  expect(await lab.sql`select from outbox`).toHaveLength(1)
+  expect(await purgeOutbox(lab.sql, 86_400_000)).toBe('done')
+  expect(await lab.sql`select from outbox`).toHaveLength(0)
 })
