@@ -55,7 +55,8 @@ export async function runDeliveries(deps: DeliveryDeps, signal: AbortSignal): Pr
       }
       if (performance.now() >= purgeAt) {
         purgeAt = performance.now() + PURGE_MS
-        await purgeDeliveries(deps.sql, deps.config.deliveriesKeepMs)
+        // The rest has its turn after the sending.
+        if ((await purgeDeliveries(deps.sql, deps.config.deliveriesKeepMs)) === 'more') purgeAt = 0
       }
       const asked = performance.now()
       const most = MOST_AT_ONCE - underWay.size

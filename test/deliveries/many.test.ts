@@ -57,9 +57,11 @@ describe.each([
     expect([await count(), told]).toEqual([{ sent: 3 }, steps])
   })
 
-  it('are forgotten in time', async () => {
-    expect(await purgeDeliveries(stack.sql, 60_000)).toBeGreaterThanOrEqual(many + 3)
-    expect(await count()).toEqual({})
+  it('are forgotten in time, so many in each step', async () => {
+    await stack.sql`delete from deliveries where business_id <> ${businessId} or state = 'sent'`
+    const left: number[] = []
+    while ((await purgeDeliveries(stack.sql, 60_000)) === 'more') left.push((await count())['dead'] ?? 0)
+    expect([await count(), left]).toEqual([{}, steps.map((soFar) => many - soFar)])
   })
 })
 
