@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import { STEP, inSteps } from '../in-steps.ts'
 import type { ConversionType } from '../rules/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { pause } from '../stream/pause.ts'
 import { type DestinationKind, clickIdsOf } from './settings.ts'
 
 /** Its secret stays in Postgres. */
@@ -21,6 +22,8 @@ export interface Destination {
 export type DestinationChange = Partial<Pick<Destination, 'name' | 'types' | 'settings' | 'active'>> & {
   secret?: string
 }
+
+const IN_HANDS_MS = 50
 
 export const newDestinationId = (): string => uuidv7()
 
@@ -70,26 +73,39 @@ export async function updateDestination(sql: Sql, before: Destination, change: D
  */
 export async function removeDestination(
   sql: Sql,
-  { businessId, id }: Destination,
+  destination: Destination,
   tell?: (soFar: number) => void,
 ): Promise<void> {
+  const { businessId, id } = destination
   const raised = () =>
     sql`update businesses set config_version = config_version + 1 where id = ${businessId} returning id`
   await sql`
     with business as (${raised()})
     update destinations d set active = false from business where d.business_id = business.id and d.id = ${id}`
-  await inSteps(
-    // What a merge or an erasure has in its hands goes with the destination.
-    () => sql`
-      delete from deliveries where (business_id, id) in (
-        select business_id, id from deliveries where business_id = ${businessId} and destination_id = ${id}
-        limit ${STEP} for update skip locked
-      )`,
-    tell,
-  )
+  await dropAll(sql, destination, tell)
   await sql`
     with business as (${raised()})
     delete from destinations d using business where d.business_id = business.id and d.id = ${id}`
+}
+
+/**
+ * What a sender, a merge or an erasure has in its hands is waited for with nothing locked. The deletion of the destination
+ * would wait for it too, but with the destination locked, which the sender may be about to hold back: a deadlock.
+ */
+async function dropAll(sql: Sql, { businessId, id }: Destination, tell?: (soFar: number) => void): Promise<void> {
+  const all = sql`business_id = ${businessId} and destination_id = ${id}`
+  for (;;) {
+    await inSteps(
+      () => sql`
+        delete from deliveries where (business_id, id) in (
+          select business_id, id from deliveries where ${all} limit ${STEP} for update skip locked
+        )`,
+      tell,
+    )
+    const left = await sql`select from deliveries where ${all} limit 1`
+    if (left.length === 0) return
+    await pause(IN_HANDS_MS)
+  }
 }
 
 /** Oldest first; of one business, or of all. */

@@ -66,6 +66,22 @@ describe.each([
 })
 
 describe('a destination is removed', () => {
+  it('while somebody writes down what came of a delivery', async () => {
+    await fill(1, 'queued')
+    const removed = (await findDestination(stack.sql, destination))!
+    const settling = await stack.sql.reserve()
+    await settling`begin`
+    await settling`update deliveries set last_error = 'r' where destination_id = ${destination}`
+    const removing = removeDestination(stack.sql, removed)
+    // So that it waits already, for whatever it waits for.
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await settling`update destinations set held_until = now() where id = ${destination}`
+    await settling`commit`
+    settling.release()
+    await removing
+    expect([await count(), await findDestination(stack.sql, destination)]).toEqual([{}, undefined])
+  })
+
   it('with all that there is of it, and nothing of another', async () => {
     const other = await addTo(stack.sql, businessId, 'webhook')
     await fill(2, 'sent', other)
