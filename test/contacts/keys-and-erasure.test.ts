@@ -208,6 +208,23 @@ describe('an erasure', () => {
     expect(await readPeople(stack.sql, businessId)).toEqual([])
   })
 
+  it('unpacks what was set aside once, however many identities it is searched for', async () => {
+    const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
+    await stack.sql`
+      insert into identities (business_id, kind, value, contact_id, position, phone_read, proven)
+      select ${businessId}, 'email', n || '@x.io', ${contactId}, n, false, false from generate_series(1, 100) n`
+    const letters = 20
+    await stack.sql`
+      insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
+      select gen_random_uuid(), ${businessId}, 'p', '0-1', 'track', 'r', string_agg(md5(letter || ' ' || n), '')
+      from generate_series(1, ${letters}::int) letter, generate_series(1, 1000) n group by letter`
+    const [read] = await stack.sql<[Record<string, [{ Plan: Record<string, number> }]>]>`
+      explain (analyze, buffers, format json) select erase_contact(${businessId}, ${contactId})`
+    const pages = read['QUERY PLAN']?.[0].Plan['Shared Hit Blocks']
+    // Some 20 of a letter's own, and those of everything else.
+    expect(pages).toBeLessThan(letters * 100)
+  })
+
   it('takes along what was set aside of the person, however it was told', async () => {
     const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
     const letters = [

@@ -36,8 +36,12 @@ begin
     from unnest(ids) as id;
   perform erase_web_events(p_business, ids);
 
+  -- Each letter is unpacked once, not once for each trace.
   delete from dead_letters d
-    where d.business_id = p_business and exists (select from unnest(traces) trace where position(trace in d.payload) > 0);
+    where d.business_id = p_business and exists (
+      with letter as materialized (select d.payload || '' as payload)
+      select from letter, unnest(traces) trace where position(trace in letter.payload) > 0
+    );
   delete from identities where business_id = p_business and contact_id = any (ids);
   delete from event_statistics where business_id = p_business and contact_id = any (ids);
   delete from revenue where business_id = p_business and contact_id = any (ids);
