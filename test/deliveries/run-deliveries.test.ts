@@ -481,4 +481,15 @@ describe('what is known of deliveries', () => {
     expect(await purgeDeliveries(stack.sql, 60_000)).toBe('done')
     expect((await rows()).map(({ amount }) => amount)).toEqual(['2', '3'])
   })
+
+  it('is forgotten one step after another, however many they are', async () => {
+    const destination = await addTo(stack.sql, businessId, 'webhook', ALL)
+    await stack.sql`
+      insert into deliveries (business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, clicks, state, settled_at)
+      select ${businessId}, gen_random_uuid(), ${destination}, gen_random_uuid(), gen_random_uuid(), 'e', 'lead', 0, '{}', 'sent',
+        now() - interval '2 days'
+      from generate_series(1, 4001)`
+    start()
+    await until(async () => (await rows()).length === 0)
+  })
 })

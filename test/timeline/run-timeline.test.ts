@@ -206,3 +206,14 @@ test('visitors who stay away are forgotten one step after another, however many 
     .toEqual([])
   await running.stop()
 })
+
+test('shipped rows that are too old go one step after another, however many they are', async () => {
+  await lab.sql`
+    insert into outbox (events, event_count, business_ids, contact_ids, changed, shipped_at)
+    select '', 0, '{}', '{}', '{}', now() - interval '2 days' from generate_series(1, 4001)`
+  const running = start()
+  await expect
+    .poll(async () => await lab.sql`select from outbox where shipped_at < now() - interval '1 day'`, { timeout: 5000 })
+    .toEqual([])
+  await running.stop()
+})
