@@ -134,7 +134,7 @@ console.log(JSON.stringify({ settled: result.settled, faults }))`
     expect(ended).toEqual({
       exitCode: 0,
       out: `${JSON.stringify({ settled: 20, faults: [] })}\n`,
-      err: 'sluice: track was lost, perhaps more: Ended before it was delivered (closed)\n',
+      err: 'sluice: track was lost, perhaps more: Ended before delivery (closed)\n',
     })
     const keys = stub.recorded.map(({ idempotencyKey }) => idempotencyKey)
     expect([keys.length, new Set(keys).size]).toEqual([60, 60])

@@ -23,8 +23,8 @@ export const failure = (code: string, message: string, retryable = true, status 
   error: { code, message, retryable },
 })
 
-export const TIMED_OUT = failure('timed_out', 'No answer came in time')
-export const ENDED = failure('closed', 'Ended before it was delivered')
+export const TIMED_OUT = failure('timed_out', 'No answer in time')
+export const ENDED = failure('closed', 'Ended before delivery')
 
 export const unexpected = (status: number): Failure =>
   failure('unexpected_answer', `${status} is no answer of the service: is baseUrl right?`, false, status)

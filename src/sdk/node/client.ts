@@ -48,8 +48,9 @@ export function openClient(options: SluiceOptions): Sluice {
     const request = { path, body: '', timeoutMs: settings.timeoutMs, deadline: now() + ageMs, signal, tries: 0 }
     try {
       const plain = toPlain(input)
-      const stamped = withTime(plain)
-      request.body = JSON.stringify(path === 'track' ? withKey(stamped) : stamped)
+      // Without traits an identify has nothing that a time is of.
+      const stamped = path === 'track' ? withKey(withTime(plain)) : plain['traits'] ? withTime(plain) : plain
+      request.body = JSON.stringify(stamped)
       const bytes = bytesOf(request.body)
       return { request, answer: refuse(bytes) ?? queue.deliver(request, keysOf(plain), bytes) }
     } catch (error) {

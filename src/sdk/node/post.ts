@@ -39,7 +39,7 @@ async function exchange(service: Service, { path, body }: Request, signal: Abort
     })
     return judge(response, await readText(response).catch(() => ''))
   } catch (error) {
-    return signal.aborted ? undefined : failure('unreachable', `No usable answer: ${causeOf(error)}`)
+    return signal.aborted ? undefined : failure('unreachable', `No answer: ${causeOf(error)}`)
   }
 }
 

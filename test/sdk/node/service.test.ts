@@ -219,7 +219,6 @@ it('the traits of the later call win, however late an identify arrives', async (
   way.fate = (request) => (request === 1 ? 'lost' : 'passes')
   const { sluice } = open()
   sluice.identify({ identity: { email: 'ann@x.io' }, traits: { plan: 'pro' } })
-  await sleep(2)
   sluice.track({ event: 'downgraded', identity: { email: 'ann@x.io' }, traits: { plan: 'free' } })
   await sluice.flush()
   const [person] = await readPeople(service.sql, business.businessId)
