@@ -21,11 +21,16 @@ export async function requireRoom(folder: string, keptFree = KEPT_FREE_BYTES): P
 /** Brings the names of mutations to the disk: after a power cut an erasure that was answered would be unknown. */
 export async function syncTables(folder: string): Promise<void> {
   for await (const path of glob('store/*/*', { cwd: folder })) {
-    const table = await open(join(folder, path)).catch(() => undefined) // Dropped meanwhile.
+    const table = await open(join(folder, path)).catch(ifGone)
     try {
       await table?.sync()
     } finally {
       await table?.close()
     }
   }
+}
+
+/** Dropped meanwhile. */
+function ifGone(error: unknown): undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
 }

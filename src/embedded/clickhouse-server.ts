@@ -11,15 +11,15 @@ import { createWriteStream, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import { buffer, text } from 'node:stream/consumers'
+import { buffer, text as readText } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
 import { type ChdbResult, Session } from 'chdb'
-import { KEPT_FREE_BYTES, keepFree, requireRoom, syncTables } from './clickhouse-disk.ts'
+import { requireRoom, syncTables } from './clickhouse-disk.ts'
 import { type Insert, grows, preparations, readFault, readInsert } from './clickhouse-statement.ts'
 import { endOnCrash } from './end-on-crash.ts'
-import { forgetLostInserts, prepareTables } from './mend-tables.ts'
+import { openTables } from './open-tables.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
 
 interface Server {
@@ -31,10 +31,6 @@ interface Server {
 }
 
 const INCOMING = 'incoming'
-/** Else the engine would take its settings from any `config.xml` in the user's home, `.clickhouse-local`, or in /etc. */
-const NO_CONFIG = 'no-config.xml'
-/** The engine looks at its memory twenty times a second by default, which is half of what it costs at rest. */
-const ENGINE_OPTIONS = ['--memory_worker_period_ms=2000', `--config-file=${NO_CONFIG}`]
 
 const sha256 = (value: string): Buffer => createHash('sha256').update(value).digest()
 
@@ -51,7 +47,6 @@ async function main(): Promise<void> {
   const folder = process.cwd()
   await rm(INCOMING, { recursive: true, force: true })
   await mkdir(INCOMING)
-  await writeFile(NO_CONFIG, '<clickhouse/>')
   const keeper = await openTables(folder)
   endOnCrash()
   await keeper.queryAsync(`CREATE DATABASE IF NOT EXISTS \`${values.database}\``)
@@ -59,7 +54,7 @@ async function main(): Promise<void> {
     folder,
     credentials: sha256(`${values.user}:${password}`),
     database: values.database,
-    files: await watchFiles(keeper, folder),
+    files: await watchFiles(keeper),
   }
   const http = createServer((request, response) => void answer(server, request, response))
   http.keepAliveTimeout = 60_000
@@ -69,16 +64,6 @@ async function main(): Promise<void> {
     http.close(() => process.exit(0))
     setInterval(() => http.closeIdleConnections(), 50)
   })
-}
-
-/** To be kept open for the life of the process: the first connection loads the tables, the last one unloads them. */
-async function openTables(folder: string): Promise<Session> {
-  await prepareTables(folder)
-  const open = (keptFree: number) => new Session(folder, { connectionArgs: [...ENGINE_OPTIONS, keepFree(keptFree)] })
-  // Nothing is merged that would leave so little.
-  open(Number.MAX_SAFE_INTEGER).close()
-  await forgetLostInserts(folder)
-  return open(KEPT_FREE_BYTES)
 }
 
 async function answer(server: Server, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -129,12 +114,12 @@ async function answerQuery(
     const insert = readInsert(statement)
     const isGrowing = grows(statement)
     if (isGrowing) await requireRoom(server.folder)
-    const haveGoneWell = server.files.begin()
-    const result = insert
-      ? await runInsert(session, insert, asked === null ? undefined : body)
-      : await session.queryAsync(asked === null ? statement.toString() : `${asked}\n${await text(body)}`, { format })
+    const result = await server.files.whole(async () => {
+      if (insert) return await runInsert(session, insert, asked === null ? undefined : body)
+      const text = asked === null ? statement.toString() : `${asked}\n${await readText(body)}`
+      return await session.queryAsync(text, { format })
+    })
     if (isGrowing && !insert) await syncTables(server.folder)
-    await haveGoneWell()
     send(request, response, query, result, insert !== undefined)
   } finally {
     session.close()

@@ -2,17 +2,14 @@
  * What writes that failed (watch-files.ts), or a kill in the middle of an insert, left in the embedded ClickHouse's
  * directory, put right when it starts. The disk may still be full: files are overwritten in place, cut or removed.
  */
-import { glob, mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { type Part, holds, readPart, widest } from './part-names.ts'
-import { undoMerges } from './undo-merges.ts'
+import { glob, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 
 /** Before the engine opens its tables: with one that it cannot open it opens none. */
 export async function prepareTables(folder: string): Promise<void> {
   await dropUnwrittenMutations(folder)
   await cutTornTokens(folder)
   await allowLargeLosses(folder)
-  await undoMerges(folder)
 }
 
 /** A mutation whose file does not tell what to do keeps its table from being opened. Nobody was told that it was taken. */
@@ -40,6 +37,21 @@ async function allowLargeLosses(folder: string): Promise<void> {
     .catch(() => undefined) // Without room it is tried at the next start.
 }
 
+const SET_ASIDE = 'broken-on-start_'
+
+/** The parts that the engine has set aside when it opened the tables, by their paths below `folder`. */
+export async function listSetAside(folder: string): Promise<Set<string>> {
+  return new Set(await Array.fromAsync(glob(`store/*/*/detached/${SET_ASIDE}*`, { cwd: folder })))
+}
+
+/** Undoes that for all that were not set aside `before`. */
+export async function putBack(folder: string, before: Set<string>): Promise<void> {
+  for (const path of await listSetAside(folder)) {
+    const name = basename(path).slice(SET_ASIDE.length)
+    if (!before.has(path)) await rename(join(folder, path), join(folder, dirname(dirname(path)), name))
+  }
+}
+
 /**
  * Forgets the tokens of inserts whose rows are not there, so that they are taken when they are sent again: the engine notes
  * a token before the part has its name, and sets parts aside that are not whole. To be called once the engine has set
@@ -55,11 +67,28 @@ export async function forgetLostInserts(folder: string): Promise<void> {
   }
 }
 
-/** Of an insert's part: whether one of these has it. */
-function readHeld(parts: Part[]): (insert: Part) => boolean {
-  const wide = widest(parts)
-  return (insert) => wide.some((part) => holds(part, insert))
+/** The inserts from number `first` to number `last` of a partition (`all` where there are none). */
+interface Part {
+  partition: string
+  first: number
+  last: number
 }
+
+function readPart(name: string): Part[] {
+  const [, partition, first, last] = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name) ?? []
+  return partition === undefined ? [] : [{ partition, first: Number(first), last: Number(last) }]
+}
+
+/** Of an insert's part: whether one of these has it. Most of thousands lie within a few that came of them. */
+function readHeld(parts: Part[]): (insert: Part) => boolean {
+  const widest: Part[] = []
+  for (const part of parts.toSorted((a, b) => a.first - b.first || b.last - a.last))
+    if (!widest.some((wide) => holds(wide, part))) widest.push(part)
+  return (insert) => widest.some((wide) => holds(wide, insert))
+}
+
+const holds = (wide: Part, part: Part): boolean =>
+  wide.partition === part.partition && wide.first <= part.first && part.last <= wide.last
 
 /** A line is `1` for added or `2` for dropped, the part and the token, with tabs between. */
 async function forgetIn(log: string, isHeld: (insert: Part) => boolean): Promise<void> {

@@ -88,5 +88,5 @@ export async function keepClickHouse({ before = [], runtime }: Keeping = {}): Pr
 /** The directory of the table whose first part is there. */
 export async function findTable(folder: string): Promise<string> {
   const paths = await readdir(join(folder, 'store'), { recursive: true })
-  return join(folder, 'store', dirname(paths.find((path) => path.endsWith('all_1_1_0')) ?? ''))
+  return join(folder, 'store', dirname(paths.find((path) => /\/all_1_1_\d$/.test(path)) ?? ''))
 }
