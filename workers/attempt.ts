@@ -30,7 +30,7 @@ export interface PipelineDeps {
 export interface Applying extends PipelineDeps {
   batch: MicroBatch
   signal: AbortSignal
-  /** Called before each load and save: a single one that hangs is to be taken for dead, not many of which each takes its time. */
+  /** Called when something was found out of it. Trying again finds out nothing: what goes on so is to be taken for dead. */
   beat: () => void
 }
 
@@ -57,7 +57,6 @@ export async function decideAll(
 ): Promise<Attempt | undefined> {
   for (let cache = contacts; !signal.aborted; cache = undefined) {
     const live = works.filter((work) => !dead.has(work))
-    beat()
     const { state, keysUnasked } = await loadState(
       sql,
       configs,
@@ -78,7 +77,10 @@ export async function decideAll(
     })
     // Perhaps it was a contact of the cache that was no longer so.
     if (failed && cache) dead.delete(failed)
-    if (failed) continue
+    if (failed) {
+      beat()
+      continue
+    }
     const deadLetters = [
       ...batch.poisoned.map(composeUnreadable),
       ...[...dead].map(([work, reason]) => deadLetterOf(work, reason)),
@@ -88,7 +90,6 @@ export async function decideAll(
   return undefined
 }
 
-export function saveAttempt({ sql, batch, beat }: Applying, attempt: Attempt, dryRun = false): Promise<Saved> {
-  beat()
+export function saveAttempt({ sql, batch }: Applying, attempt: Attempt, dryRun = false): Promise<Saved> {
   return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun, replayed: replayedBy(batch) })
 }

@@ -18,7 +18,10 @@ const VIOLATIONS_OF_ONE = 20
  *   once `signal` aborted
  */
 export function findPoisoned(applying: Applying, works: Work[]): Promise<Map<Work, string>> {
-  return searchPoisoned(works, (some) => faultOf(applying, some))
+  return searchPoisoned(works, async (some) => {
+    applying.beat()
+    return await faultOf(applying, some)
+  })
 }
 
 /** What is wrong with these items together; null when they would go through. Waits for trouble to pass, or `signal`. */

@@ -8,7 +8,7 @@ import { type Holder, type Lease, renewLease, renewLeases } from './lease.ts'
 import { untilBeat } from './pause.ts'
 import { type Turns, createTurns } from './turns.ts'
 
-/** A loop that has not got on for so long, while Postgres answers, is taken for dead. No statement takes as long (postgres.ts). */
+/** A loop that has not got on for so long, while Postgres answers, is taken for dead. */
 const WEDGED_MS = 60_000
 
 /** When the loop of a partition last got on, by `performance.now()`. */
