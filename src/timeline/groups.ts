@@ -111,6 +111,8 @@ export async function setAside(sql: Sql, groupId: string, faulty: FaultyLine[]):
       select id, business_id, contact_id, 'timeline', ${groupId}, 'timeline', reason, payload, received_at
       from json_to_recordset(${letters}::text::json) as x(id uuid, business_id uuid, contact_id uuid, reason text,
         payload text, received_at bigint)
+      -- Another owner may have shipped it meanwhile, and the people in it may be erased by now.
+      where exists (select from outbox where group_id = ${groupId} and shipped_at is null)
     ), faulty as (
       select line from json_array_elements_text(${lines}::text::json) as line
     )

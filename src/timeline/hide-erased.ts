@@ -3,10 +3,12 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertSnapshots } from './send-snapshots.ts'
 
-/** Ids that one round hides, or one walk through the outbox is about. */
+/** Ids that one round hides. */
 const AT_ONCE = 500
-/** For so long one round walks: shipping never waits for long. */
-const WALK_MS = 200
+/** Ids that one walk through the outbox is about: each row's contacts are compared with all of them. */
+const WALK_IDS = 100
+/** For so long one round walks, by so many rows at a time: shipping never waits for long. */
+const WALK = { ms: 200, rows: 500 }
 /** Higher than any revision that a contact can have, and exact in a JSON number. */
 const LAST_REVISION = Number.MAX_SAFE_INTEGER
 
@@ -24,7 +26,7 @@ interface HideDeps {
  */
 export function createHiding(
   { sql, clickhouse }: HideDeps,
-  limits: { ms: number; rows?: number } = { ms: WALK_MS },
+  limits: { ms: number; rows?: number } = WALK,
 ): () => Promise<'more' | 'done'> {
   let scrub: Scrub | undefined
   return async () => {
@@ -39,13 +41,13 @@ export function createHiding(
     const scrubbed = await findScrubbed(sql)
     await hide(clickhouse, scrubbed)
     await tellHidden(sql, scrubbed)
-    return scrub || scrubbed.length === AT_ONCE ? 'more' : 'done'
+    return scrub || waiting.length === WALK_IDS || scrubbed.length === AT_ONCE ? 'more' : 'done'
   }
 }
 
 const findUnscrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
   select business_id, contact_id from erasures
-  where deleted_at is null and scrubbed_at is null order by business_id, contact_id limit ${AT_ONCE}`
+  where deleted_at is null and scrubbed_at is null order by business_id, contact_id limit ${WALK_IDS}`
 
 /** By a walk, or by a front door before it answered. */
 const findScrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
