@@ -11,7 +11,7 @@ import { createWriteStream, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import { buffer, text as readText } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
@@ -114,11 +114,11 @@ async function answerQuery(
     const insert = readInsert(statement)
     const isGrowing = grows(statement)
     if (isGrowing) await requireRoom(server.folder)
-    const result = await server.files.whole(async () => {
-      if (insert) return await runInsert(session, insert, asked === null ? undefined : body)
-      const text = asked === null ? statement.toString() : `${asked}\n${await readText(body)}`
-      return await session.queryAsync(text, { format })
-    })
+    const result = insert
+      ? await server.files.written(() => runInsert(session, insert, asked === null ? undefined : body))
+      : await server.files.whole(async () =>
+          session.queryAsync(asked === null ? statement.toString() : `${asked}\n${await text(body)}`, { format }),
+        )
     if (isGrowing && !insert) await syncTables(server.folder)
     send(request, response, query, result, insert !== undefined)
   } finally {

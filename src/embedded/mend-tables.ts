@@ -2,7 +2,7 @@
  * What writes that failed (watch-files.ts), or a kill in the middle of an insert, left in the embedded ClickHouse's
  * directory, put right when it starts. The disk may still be full: files are overwritten in place, cut or removed.
  */
-import { glob, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { access, glob, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** Before the engine opens its tables: with one that it cannot open it opens none. */
@@ -40,15 +40,26 @@ async function allowLargeLosses(folder: string): Promise<void> {
 const SET_ASIDE = 'broken-on-start_'
 
 /** The parts that the engine has set aside when it opened the tables, by their paths below `folder`. */
-export async function listSetAside(folder: string): Promise<Set<string>> {
-  return new Set(await Array.fromAsync(glob(`store/*/*/detached/${SET_ASIDE}*`, { cwd: folder })))
+export async function listSetAside(folder: string): Promise<string[]> {
+  return await Array.fromAsync(glob(`store/*/*/detached/${SET_ASIDE}*`, { cwd: folder }))
 }
 
 /** Undoes that for all that were not set aside `before`. */
-export async function putBack(folder: string, before: Set<string>): Promise<void> {
+export async function putBack(folder: string, before: string[]): Promise<void> {
   for (const path of await listSetAside(folder)) {
-    const name = basename(path).slice(SET_ASIDE.length)
-    if (!before.has(path)) await rename(join(folder, path), join(folder, dirname(dirname(path)), name))
+    if (before.includes(path)) continue
+    // The second of one name is a second try.
+    const name = basename(path)
+      .slice(SET_ASIDE.length)
+      .replace(/_try\d+$/, '')
+    const part = join(folder, dirname(dirname(path)), name)
+    if (
+      !(await access(part).then(
+        () => true,
+        () => false,
+      ))
+    )
+      await rename(join(folder, path), part)
   }
 }
 

@@ -1,10 +1,10 @@
 /** How the embedded ClickHouse is started on its directory, whatever was left there. */
-import { writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Session } from 'chdb'
 import { KEPT_FREE_BYTES, keepFree } from './clickhouse-disk.ts'
 import { forgetLostInserts, listSetAside, prepareTables, putBack } from './mend-tables.ts'
-import { countFailures, tellLastRead } from './watch-files.ts'
+import { ask } from './watch-files.ts'
 
 const CONFIG_FILE = 'engine.xml'
 /**
@@ -23,7 +23,7 @@ const OPTIONS = ['--memory_worker_period_ms=2000', `--config-file=${CONFIG_FILE}
  * last one unloads them.
  */
 export async function openTables(folder: string): Promise<Session> {
-  await writeFile(join(folder, CONFIG_FILE), CONFIG)
+  await keepText(join(folder, CONFIG_FILE), CONFIG)
   await prepareTables(folder)
   // Nothing is merged that would leave so little.
   const unmerged = await open(folder, Number.MAX_SAFE_INTEGER)
@@ -32,14 +32,55 @@ export async function openTables(folder: string): Promise<Session> {
   return await open(folder, KEPT_FREE_BYTES)
 }
 
-/** Rejects when files could not be read: what the engine has set aside for that is put back, for it may be whole. */
+/** While it is there, an opening has not come to its end: it holds what was set aside before. */
+const OPENING = 'opening.json'
+
+/**
+ * Rejects when files could not be read. What the engine has set aside for that may be whole, and is put back: by the next
+ * opening, where this one is killed or the engine itself gives up.
+ */
 async function open(folder: string, keptFree: number): Promise<Session> {
+  const note = join(folder, OPENING)
+  const unfinished = await readNote(note)
+  if (unfinished !== undefined) await putBack(folder, unfinished)
   const before = await listSetAside(folder)
+  // Without room it does without.
+  await writeFile(note, JSON.stringify(before)).catch(() => undefined)
   const session = new Session(folder, { connectionArgs: [...OPTIONS, keepFree(keptFree)] })
-  const { reads } = await countFailures(session)
-  if (reads === 0) return session
-  const last = await tellLastRead(session)
+  const { count, last } = await readUnreadable(session)
+  if (count === 0) {
+    await rm(note, { force: true })
+    return session
+  }
   session.close()
+  const doubted = (await listSetAside(folder)).filter((path) => !before.includes(path))
   await putBack(folder, before)
-  throw new Error(`${reads} reads of files failed while the tables were opened, the last: ${last}`)
+  throw new Error(
+    `Files could not be read while the tables were opened, the last: ${last}. Put back: ${doubted.join(', ') || 'nothing'}`,
+  )
+}
+
+/** Undefined when there is none, or none that is whole. */
+async function readNote(note: string): Promise<string[] | undefined> {
+  try {
+    return JSON.parse(await readFile(note, 'utf8')) as string[]
+  } catch {
+    return undefined
+  }
+}
+
+/** What is there already needs no room. */
+async function keepText(path: string, text: string): Promise<void> {
+  const present = await readFile(path, 'utf8').catch(() => undefined)
+  if (present !== text) await writeFile(path, text)
+}
+
+/** Files that could not be opened, or not read; one that is not there is none of them. */
+async function readUnreadable(session: Session): Promise<{ count: number; last: string }> {
+  const errors = await ask(
+    session,
+    'SELECT sum(value), argMax(last_error_message, last_error_time) FROM system.errors WHERE code IN (74, 76)',
+  )
+  const [count = '', last = ''] = errors.split('\t')
+  return { count: Number(count), last }
 }

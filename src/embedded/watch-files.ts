@@ -10,7 +10,12 @@ import type { Session } from 'chdb'
 const LOOK_MS = 10_000
 
 export interface FileWatch {
-  /** A statement's result; rejects with ClickHouse's error 74 when a read has failed meanwhile, whoever's it was. */
+  /** An insert's result. It reads no table. */
+  written<Result>(insert: () => Promise<Result>): Promise<Result>
+  /**
+   * Any other statement's result; rejects with ClickHouse's error 74 when a read has failed meanwhile, or since the last look,
+   * whoever's it was.
+   */
   whole<Result>(statement: () => Promise<Result>): Promise<Result>
 }
 
@@ -39,6 +44,12 @@ export async function watchFiles(session: Session): Promise<FileWatch> {
   await look()
   setInterval(() => void look().catch((error: unknown) => process.stderr.write(`${String(error)}\n`)), LOOK_MS)
   return {
+    async written(insert) {
+      const [outcome] = await Promise.allSettled([insert()])
+      await look()
+      if (outcome.status === 'rejected') throw outcome.reason
+      return outcome.value
+    },
     async whole(statement) {
       const before = known
       const [outcome] = await Promise.allSettled([statement()])
@@ -51,7 +62,7 @@ export async function watchFiles(session: Session): Promise<FileWatch> {
 }
 
 /** Since the process began. */
-export async function countFailures(session: Session): Promise<{ writes: number; reads: number }> {
+async function countFailures(session: Session): Promise<{ writes: number; reads: number }> {
   const counts = await ask(
     session,
     `SELECT sumIf(value, event = 'WriteBufferFromFileDescriptorWriteFailed'),
@@ -62,7 +73,7 @@ export async function countFailures(session: Session): Promise<{ writes: number;
 }
 
 /** What the engine says of it; of some it knows the file's name. */
-export const tellLastRead = (session: Session): Promise<string> =>
+const tellLastRead = (session: Session): Promise<string> =>
   ask(session, 'SELECT last_error_message FROM system.errors WHERE code = 74')
 
 /** `own`: the statement's own error, if it had one. It may name the part. */
@@ -72,7 +83,8 @@ async function describe(session: Session, own: unknown): Promise<string> {
   return `Code: 74. DB::Exception: ${await tellLastRead(session)}${place} (CANNOT_READ_FROM_FILE_DESCRIPTOR)`
 }
 
-async function ask(session: Session, query: string): Promise<string> {
+/** The only row, columns with tabs between. */
+export async function ask(session: Session, query: string): Promise<string> {
   const result = await session.queryAsync(query, { format: 'TabSeparated' })
   return result.text().trim()
 }
