@@ -105,23 +105,24 @@ export async function setAside(sql: Sql, groupId: string, faulty: FaultyLine[]):
   )
   const letters = JSON.stringify(faulty.map(toDeadLetter))
   const lines = JSON.stringify(faulty.map(({ line }) => line))
+  // Another owner may have shipped it meanwhile, and the people in it may be erased by now: then nothing is set aside.
   await sql`
-    with letters as (
-      insert into dead_letters (id, business_id, contact_id, partition, stream_id, kind, reason, payload, received_at)
-      select id, business_id, contact_id, 'timeline', ${groupId}, 'timeline', reason, payload, received_at
-      from json_to_recordset(${letters}::text::json) as x(id uuid, business_id uuid, contact_id uuid, reason text,
-        payload text, received_at bigint)
-      -- Another owner may have shipped it meanwhile, and the people in it may be erased by now.
-      where exists (select from outbox where group_id = ${groupId} and shipped_at is null)
-    ), faulty as (
+    with faulty as (
       select line from json_array_elements_text(${lines}::text::json) as line
+    ), left_over as (
+      update outbox set (events, event_count) = (
+        select coalesce(string_agg(line, E'\n' order by place), ''), count(*)
+        from string_to_table(events, E'\n') with ordinality as kept(line, place)
+        where line <> '' and line not in (select line from faulty)
+      )
+      where group_id = ${groupId} and shipped_at is null
+      returning id
     )
-    update outbox set (events, event_count) = (
-      select coalesce(string_agg(line, E'\n' order by place), ''), count(*)
-      from string_to_table(events, E'\n') with ordinality as kept(line, place)
-      where line <> '' and line not in (select line from faulty)
-    )
-    where group_id = ${groupId} and shipped_at is null`
+    insert into dead_letters (id, business_id, contact_id, partition, stream_id, kind, reason, payload, received_at)
+    select id, business_id, contact_id, 'timeline', ${groupId}, 'timeline', reason, payload, received_at
+    from json_to_recordset(${letters}::text::json) as x(id uuid, business_id uuid, contact_id uuid, reason text,
+      payload text, received_at bigint)
+    where exists (select from left_over)`
 }
 
 /** The addresses are kept for erasure and for the operator, as far as they can be read at all. */

@@ -20,7 +20,7 @@ interface HideDeps {
 /**
  * Makes what hides erased people from every view of ClickHouse and takes them out of the outbox (decisions, "Reading back":
  * erasure), a part of it at each call: nothing of theirs is sent afterwards, and their rows can be deleted at leisure
- * (`finishErasures`). Every step can be repeated; `hidden_at` is set last. Answers `more` while it is on its way through the outbox.
+ * (`finishErasures`). Every step can be repeated; `hidden_at` is set last. Answers `more` while it is on its way through the outbox, or others wait.
  *
  * How far a walk has come is known to this process alone: whoever comes next begins anew.
  */
@@ -47,13 +47,14 @@ export function createHiding(
 
 const findUnscrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
   select business_id, contact_id from erasures
-  where deleted_at is null and scrubbed_at is null order by business_id, contact_id limit ${WALK_IDS}`
+  where deleted_at is null and scrubbed_at is null
+  order by erased_at, contact_id limit ${WALK_IDS}`
 
 /** By a walk, or by a front door before it answered. */
 const findScrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
   select business_id, contact_id from erasures
   where deleted_at is null and scrubbed_at is not null and hidden_at is null
-  order by business_id, contact_id limit ${AT_ONCE}`
+  order by erased_at, contact_id limit ${AT_ONCE}`
 
 async function hide(clickhouse: ClickHouseClient, people: Person[]): Promise<void> {
   if (people.length === 0) return

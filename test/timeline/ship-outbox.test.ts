@@ -416,6 +416,17 @@ test('a crash between setting events aside and inserting the others repeats noth
   await lab.sql`delete from dead_letters`
 })
 
+test('an owner that was paused sets nothing aside of what another has shipped meanwhile', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  await saveLines(lab, business, [encodeTimelineRow(eventOf(business, { contact_id: contact }))], [contact])
+  const group = await take()
+  await shipAll(lab)
+  await setAside(lab.sql, group.id, [{ line: group.lines[0]!, reason: 'unreadable' }])
+  expect(await lab.sql`select from dead_letters`).toEqual([])
+  expect(await countOf(lab, business)).toEqual({ events: 1, counted: 1 })
+})
+
 test('twenty years of days, and a save as large as a batch can be, go in one insert each', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
