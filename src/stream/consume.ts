@@ -32,7 +32,7 @@ export interface ConsumeDeps {
   apply: ApplyMicroBatch
   log: Logger
   metrics?: Pick<Metrics, 'batchEvents' | 'batchSeconds'>
-  /** Called once per turn, and by `apply` with each of its steps: the loop is alive. */
+  /** Called once per turn, and by `apply` as it gets on: the loop is alive. */
   beat: () => void
 }
 

@@ -205,7 +205,7 @@ describe('very many items that cannot be applied', () => {
     try {
       const beat = vi.fn<() => void>()
       const made = pipeline.microBatch(good(1))
-      expect(await applyMicroBatch(pipeline.deps, made, AbortSignal.timeout(1000), beat)).toEqual({ kind: 'stopped' })
+      expect(await applyMicroBatch(pipeline.deps, made, AbortSignal.timeout(3000), beat)).toEqual({ kind: 'stopped' })
       expect(statements.filter((statement) => statement.includes('save_changes')).length).toBeGreaterThan(1)
       expect(beat).not.toHaveBeenCalled()
     } finally {
