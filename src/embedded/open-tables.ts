@@ -36,8 +36,8 @@ export async function openTables(folder: string): Promise<Session> {
 const OPENING = 'opening.json'
 
 /**
- * Rejects when files could not be read. What the engine has set aside for that may be whole, and is put back: by the next
- * opening, where this one is killed or the engine itself gives up.
+ * Rejects when something was set aside and files could not be read: it may be whole, and is put back, by the next opening
+ * where this one is killed or the engine itself gives up.
  */
 async function open(folder: string, keptFree: number): Promise<Session> {
   const note = join(folder, OPENING)
@@ -47,17 +47,15 @@ async function open(folder: string, keptFree: number): Promise<Session> {
   // Without room it does without.
   await writeFile(note, JSON.stringify(before)).catch(() => undefined)
   const session = new Session(folder, { connectionArgs: [...OPTIONS, keepFree(keptFree)] })
-  const { count, last } = await readUnreadable(session)
-  if (count === 0) {
+  const doubted = (await listSetAside(folder)).filter((path) => !before.includes(path))
+  const unread = await tellUnread(session)
+  if (doubted.length === 0 || unread === '') {
     await rm(note, { force: true })
     return session
   }
   session.close()
-  const doubted = (await listSetAside(folder)).filter((path) => !before.includes(path))
   await putBack(folder, before)
-  throw new Error(
-    `Files could not be read while the tables were opened, the last: ${last}. Put back: ${doubted.join(', ') || 'nothing'}`,
-  )
+  throw new Error(`Files could not be read while the tables were opened: ${unread}. Put back: ${doubted.join(', ')}`)
 }
 
 /** Undefined when there is none, or none that is whole. */
@@ -75,12 +73,6 @@ async function keepText(path: string, text: string): Promise<void> {
   if (present !== text) await writeFile(path, text)
 }
 
-/** Files that could not be opened, or not read; one that is not there is none of them. */
-async function readUnreadable(session: Session): Promise<{ count: number; last: string }> {
-  const errors = await ask(
-    session,
-    'SELECT sum(value), argMax(last_error_message, last_error_time) FROM system.errors WHERE code IN (74, 76)',
-  )
-  const [count = '', last = ''] = errors.split('\t')
-  return { count: Number(count), last }
-}
+/** The last file that could not be opened or read, as the engine tells it; empty when all could, or were not there. */
+const tellUnread = (session: Session): Promise<string> =>
+  ask(session, 'SELECT argMax(last_error_message, last_error_time) FROM system.errors WHERE code IN (74, 76)')
