@@ -114,11 +114,11 @@ async function answerQuery(
     const insert = readInsert(statement)
     const isGrowing = grows(statement)
     if (isGrowing) await requireRoom(server.folder)
-    const result = insert
-      ? await server.files.written(() => runInsert(session, insert, asked === null ? undefined : body))
-      : await server.files.whole(async () =>
-          session.queryAsync(asked === null ? statement.toString() : `${asked}\n${await text(body)}`, { format }),
-        )
+    const run = async () =>
+      insert
+        ? await runInsert(session, insert, asked === null ? undefined : body)
+        : await session.queryAsync(asked === null ? statement.toString() : `${asked}\n${await text(body)}`, { format })
+    const result = await server.files.through(run, { readsTables: !insert })
     if (isGrowing && !insert) await syncTables(server.folder)
     send(request, response, query, result, insert !== undefined)
   } finally {

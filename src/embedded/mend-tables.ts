@@ -2,7 +2,8 @@
  * What writes that failed (watch-files.ts), or a kill in the middle of an insert, left in the embedded ClickHouse's
  * directory, put right when it starts. The disk may still be full: files are overwritten in place, cut or removed.
  */
-import { access, glob, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { glob, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /** Before the engine opens its tables: with one that it cannot open it opens none. */
@@ -50,16 +51,10 @@ export async function putBack(folder: string, before: string[]): Promise<void> {
     if (before.includes(path)) continue
     // The second of one name is a second try.
     const name = basename(path)
-      .slice(SET_ASIDE.length)
+      .replace(SET_ASIDE, '')
       .replace(/_try\d+$/, '')
     const part = join(folder, dirname(dirname(path)), name)
-    if (
-      !(await access(part).then(
-        () => true,
-        () => false,
-      ))
-    )
-      await rename(join(folder, path), part)
+    if (!existsSync(part)) await rename(join(folder, path), part)
   }
 }
 

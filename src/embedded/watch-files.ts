@@ -10,13 +10,11 @@ import type { Session } from 'chdb'
 const LOOK_MS = 10_000
 
 export interface FileWatch {
-  /** An insert's result. It reads no table. */
-  written<Result>(insert: () => Promise<Result>): Promise<Result>
   /**
-   * Any other statement's result; rejects with ClickHouse's error 74 when a read has failed meanwhile, or since the last look,
-   * whoever's it was.
+   * A statement's result. Of one that reads tables, as all but inserts do, it rejects with ClickHouse's error 74 when a read
+   * has failed meanwhile, or since the last look, whoever's it was.
    */
-  whole<Result>(statement: () => Promise<Result>): Promise<Result>
+  through<Result>(statement: () => Promise<Result>, options: { readsTables: boolean }): Promise<Result>
 }
 
 /**
@@ -44,16 +42,10 @@ export async function watchFiles(session: Session): Promise<FileWatch> {
   await look()
   setInterval(() => void look().catch((error: unknown) => process.stderr.write(`${String(error)}\n`)), LOOK_MS)
   return {
-    async written(insert) {
-      const [outcome] = await Promise.allSettled([insert()])
-      await look()
-      if (outcome.status === 'rejected') throw outcome.reason
-      return outcome.value
-    },
-    async whole(statement) {
+    async through(statement, { readsTables }) {
       const before = known
       const [outcome] = await Promise.allSettled([statement()])
-      const isWhole = (await look()) === before
+      const isWhole = (await look()) === before || !readsTables
       if (isWhole && outcome.status === 'fulfilled') return outcome.value
       const own: unknown = outcome.status === 'rejected' ? outcome.reason : undefined
       throw isWhole ? own : new Error(await describe(session, own))
