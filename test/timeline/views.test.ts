@@ -286,6 +286,24 @@ test('erasures in many businesses take one walk through the outbox, a part of it
   expect(await eraseAll(lab)).toBe(6)
 })
 
+test.each([
+  [100, ['more', 'done'], [100, 100]],
+  [101, ['more', 'done'], [100, 101]],
+])('%i erasures: one walk is about a hundred people, and the others come next', async (erasures, answers, hidden) => {
+  const business = newBusiness()
+  const contacts = await Promise.all(Array.from({ length: erasures }, () => addContact(lab, business)))
+  for (const contact of contacts) await erase(lab, business, [contact])
+  const hideMore = createHiding(lab)
+  const found: unknown[] = []
+  for (const _ of answers) {
+    const answer = await hideMore()
+    const rows = await lab.sql`select from erasures where deleted_at is null and hidden_at is not null`
+    found.push([answer, rows.length])
+  }
+  expect(found).toEqual(answers.map((answer, nth) => [answer, hidden[nth]]))
+  expect(await eraseAll(lab)).toBe(erasures)
+})
+
 test('what a front door has scrubbed meanwhile is not looked for to the end', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
