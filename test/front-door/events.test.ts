@@ -185,6 +185,16 @@ describe('is refused', () => {
     expect(answer.status).toBe(400)
   })
 
+  it.each([
+    [100, 202],
+    [101, 400],
+  ])('properties nested more than 100 levels deep: of %i levels answered %i', async (levels, status) => {
+    const properties: unknown = JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
+    const answer = await track({ json: { ...EVENT, properties } })
+    expect(answer.status).toBe(status)
+    if (status === 400) expect(answer.body.error.issues?.[0]?.path).toBe('properties')
+  })
+
   it('another business in businessId, whatever else is wrong', async () => {
     const other = await createBusiness(stack.sql)
     const answer = await track({ json: { event: 5, businessId: other.businessId } })
