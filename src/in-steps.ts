@@ -1,4 +1,7 @@
-/** Rows that one statement changes: a short lock, and little for one vacuum. */
+/**
+ * Rows that one statement changes: a short lock, and little for one vacuum. They are chosen in a `materialized` sub-query:
+ * another one may be run once for each row of the table, and with `skip locked` choose others each time.
+ */
 export const STEP = 2000
 
 /**

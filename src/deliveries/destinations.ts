@@ -97,9 +97,10 @@ async function dropAll(sql: Sql, { businessId, id }: Destination, tell?: (soFar:
   for (;;) {
     await inSteps(
       () => sql`
-        delete from deliveries where (business_id, id) in (
+        with step as materialized (
           select business_id, id from deliveries where ${all} limit ${STEP} for update skip locked
-        )`,
+        )
+        delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`,
       tell,
     )
     const left = await sql`select from deliveries where ${all} limit 1`

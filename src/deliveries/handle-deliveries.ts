@@ -52,15 +52,21 @@ export async function listDeliveries(sql: Sql, { state, ...of }: Shown, limit: n
 export async function retryDeliveries(sql: Sql, chosen: Chosen, tell?: (soFar: number) => void): Promise<number> {
   return inSteps(
     () => sql`
-      update deliveries set state = 'queued', attempts = 0, next_attempt_at = now(), settled_at = null
-      where (business_id, id) in (${unsent(sql, chosen)}) and claim is null`,
+      with step as materialized (${unsent(sql, chosen)})
+      update deliveries d set state = 'queued', attempts = 0, next_attempt_at = now(), settled_at = null
+      from step where d.business_id = step.business_id and d.id = step.id and d.claim is null`,
     tell,
   )
 }
 
 /** What was sent stays in the list until it is forgotten. As `retryDeliveries` tells and returns. */
 export async function dropDeliveries(sql: Sql, chosen: Chosen, tell?: (soFar: number) => void): Promise<number> {
-  return inSteps(() => sql`delete from deliveries where (business_id, id) in (${unsent(sql, chosen)})`, tell)
+  return inSteps(
+    () => sql`
+      with step as materialized (${unsent(sql, chosen)})
+      delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`,
+    tell,
+  )
 }
 
 /** One step of them. What a merge or an erasure has in its hands is waited for. */

@@ -8,10 +8,11 @@ import type { Sql } from '../stores/postgres.ts'
 export async function purgeDeliveries(sql: Sql, keepMs: number): Promise<'more' | 'done'> {
   // A merge or an erasure that has one in its hands keeps it until the next time.
   const { count } = await sql`
-    delete from deliveries where (business_id, id) in (
+    with step as materialized (
       select business_id, id from deliveries
       where state <> 'queued' and settled_at < now() - ${keepMs} * interval '1 millisecond'
       order by settled_at limit ${STEP} for update skip locked
-    )`
+    )
+    delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`
   return count === STEP ? 'more' : 'done'
 }

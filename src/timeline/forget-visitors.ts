@@ -8,10 +8,12 @@ import type { Sql } from '../stores/postgres.ts'
  */
 export async function forgetVisitors(sql: Sql, before: number): Promise<'more' | 'done'> {
   const { count: events } = await sql`
-    delete from visitor_events where (business_id, visitor_id, event_id) in (
+    with step as materialized (
       select business_id, visitor_id, event_id from visitor_events
       where received_at < ${before} order by received_at limit ${STEP}
-    )`
+    )
+    delete from visitor_events e using step
+    where e.business_id = step.business_id and e.visitor_id = step.visitor_id and e.event_id = step.event_id`
   const visitors = await forgetStale(sql, before)
   return events === STEP || visitors === STEP ? 'more' : 'done'
 }

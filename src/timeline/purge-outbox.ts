@@ -7,9 +7,10 @@ import type { Sql } from '../stores/postgres.ts'
  */
 export async function purgeOutbox(sql: Sql, keepMs: number): Promise<'more' | 'done'> {
   const { count } = await sql`
-    delete from outbox where id in (
+    with step as materialized (
       select id from outbox where shipped_at < now() - ${keepMs} * interval '1 millisecond'
       order by shipped_at limit ${STEP}
-    )`
+    )
+    delete from outbox o using step where o.id = step.id`
   return count === STEP ? 'more' : 'done'
 }

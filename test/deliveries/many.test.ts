@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findDestination, removeDestination } from '../../src/deliveries/destinations.ts'
 import { dropDeliveries, retryDeliveries } from '../../src/deliveries/handle-deliveries.ts'
 import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
 import { eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { addTo } from './delivery-lab.ts'
@@ -63,6 +64,25 @@ describe.each([
     while ((await purgeDeliveries(stack.sql, 60_000)) === 'more') left.push((await count())['dead'] ?? 0)
     expect([await count(), left]).toEqual([{}, steps.map((soFar) => many - soFar)])
   })
+})
+
+it('go in steps whatever the plan, also one that asks anew for each delivery which of them are in the step', async () => {
+  const off = (kind: string): [string, string] => [`enable_${kind}`, 'off']
+  const settings = Object.fromEntries(['hashjoin', 'mergejoin', 'hashagg', 'material', 'sort'].map(off))
+  const sql = connectPostgres(stack.databaseUrl, { max: 1, settings })
+  const told: number[] = []
+  const tell = (soFar: number) => void told.push(soFar)
+  await stack.sql`delete from deliveries`
+  await fill(2001)
+  expect(await retryDeliveries(sql, all(), tell)).toBe(2001)
+  await stack.sql`update deliveries set state = 'dead', settled_at = now() - interval '1 hour'`
+  await fill(2000)
+  expect([await purgeDeliveries(sql, 60_000), await count()]).toEqual(['more', { dead: 2001 }])
+  expect(await dropDeliveries(sql, all(), tell)).toBe(2001)
+  await fill(4001)
+  await removeDestination(sql, (await findDestination(sql, destination))!, tell)
+  expect([await count(), told]).toEqual([{}, [2000, 2000, 2000, 4000]])
+  await sql.end()
 })
 
 describe('a destination is removed', () => {
