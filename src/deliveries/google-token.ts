@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Verdict } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, judgeStatus, readAnswer } from './judge-status.ts'
+import { type Answer, readAnswer, tryAgain } from './judge-status.ts'
 import { post } from './post.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
@@ -62,5 +62,5 @@ function askForToken({ tokenUrl }: GoogleSettings, secret: GoogleSecret, signal:
 /** Whatever is wrong with the credentials, the conversion waits for an operator to mend it. */
 function judgeRefusal(answer: Answer, error = ''): Verdict {
   const code = /^[a-z_]{1,64}$/.test(error) ? ` ${error}` : ''
-  return { ...judgeStatus(answer), kind: 'retry', reason: `no access token: HTTP ${answer.status}${code}` }
+  return tryAgain(answer, `no access token: HTTP ${answer.status}${code}`)
 }

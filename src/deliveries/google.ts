@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, judgeStatus, readAnswer } from './judge-status.ts'
+import { type Answer, HOLD_MS, judgeStatus, readAnswer, tryAgain } from './judge-status.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
 /** Google takes five identifiers of a person. */
@@ -79,8 +79,12 @@ const KNOWN = new Set(['CLICK_CONVERSION_ALREADY_EXISTS', 'DUPLICATE_ORDER_ID', 
 /** A click or an action that is too new is taken six hours later. */
 const TOO_RECENT = new Set(['TOO_RECENT_EVENT', 'TOO_RECENT_CONVERSION_ACTION'])
 const SIX_HOURS_MS = 6 * 3_600_000
-const TRANSIENT = new Set(['TRANSIENT_ERROR', 'INTERNAL_ERROR', 'DEADLINE_EXCEEDED', 'RESOURCE_TEMPORARILY_EXHAUSTED'])
-const LIMITS = new Set(['RESOURCE_EXHAUSTED', 'EXCESSIVE_SHORT_TERM_QUERY_RESOURCE_CONSUMPTION'])
+const TRANSIENT = new Set(['TRANSIENT_ERROR', 'INTERNAL_ERROR', 'DEADLINE_EXCEEDED'])
+const LIMITS = new Set([
+  'RESOURCE_EXHAUSTED',
+  'RESOURCE_TEMPORARILY_EXHAUSTED',
+  'EXCESSIVE_SHORT_TERM_QUERY_RESOURCE_CONSUMPTION',
+])
 
 const GoogleFault = Type.Object({
   details: Type.Optional(
@@ -104,15 +108,15 @@ export function judgeGoogle(answer: Answer): Verdict {
   if (fault) return judgeFault(answer, codesOf(fault))
   if (answer.status !== 200) return judgeStatus(answer)
   // Nothing went wrong: results are there, or it was only to be checked.
-  return told ? { kind: 'sent' } : { kind: 'retry', reason: 'an answer that cannot be read' }
+  return told ? { kind: 'sent' } : tryAgain(answer, 'an answer that cannot be read')
 }
 
 function judgeFault(answer: Answer, codes: string[]): Verdict {
   const has = (some: Set<string>) => codes.some((code) => some.has(code))
   const reason = [`HTTP ${answer.status}`, ...codes].join(', ')
   if (has(LIMITS)) return { kind: 'retry', reason, afterMs: answer.retryAfterMs ?? HOLD_MS, holds: true }
-  if (has(TRANSIENT)) return { kind: 'retry', reason }
-  if (has(TOO_RECENT)) return { kind: 'retry', reason, afterMs: SIX_HOURS_MS }
+  if (has(TRANSIENT)) return tryAgain(answer, reason)
+  if (has(TOO_RECENT)) return { kind: 'retry', reason, afterMs: Math.max(SIX_HOURS_MS, answer.retryAfterMs ?? 0) }
   if (codes.length > 0 && codes.every((code) => KNOWN.has(code))) return { kind: 'sent' }
   // A part that failed comes with status 200.
   return answer.status === 200 ? { kind: 'dead', reason } : { ...judgeStatus(answer), reason }

@@ -12,16 +12,22 @@ export interface Answer {
 
 /** Time-outs and early calls; and credentials that are refused: the conversion is good, and an operator can mend the rest. */
 const PASSING = new Set([401, 403, 408, 425])
+const TOO_MANY = 429
 /** How long a destination is left alone when it does not say. */
 export const HOLD_MS = 60_000
 
 /** What a status by itself means, of an answer that is no success. */
-export function judgeStatus({ status, retryAfterMs }: Answer): Exclude<Verdict, { kind: 'sent' }> {
+export function judgeStatus(answer: Answer): Exclude<Verdict, { kind: 'sent' }> {
+  const { status } = answer
   const reason = `HTTP ${status}`
-  if (status === 429) return { kind: 'retry', reason, afterMs: retryAfterMs ?? HOLD_MS, holds: true }
-  const passes = PASSING.has(status) || status >= 500 || status < 300
-  if (passes) return { kind: 'retry', reason, ...(retryAfterMs !== null && { afterMs: retryAfterMs }) }
+  if (PASSING.has(status) || status === TOO_MANY || status >= 500 || status < 300) return tryAgain(answer, reason)
   return { kind: 'dead', reason: status < 400 ? `${reason}: redirects are not followed` : reason }
+}
+
+/** The conversion is good; and whatever the body tells, the status and Retry-After say when. */
+export function tryAgain({ status, retryAfterMs }: Answer, reason: string): Extract<Verdict, { kind: 'retry' }> {
+  if (status === TOO_MANY) return { kind: 'retry', reason, afterMs: retryAfterMs ?? HOLD_MS, holds: true }
+  return { kind: 'retry', reason, ...(retryAfterMs !== null && { afterMs: retryAfterMs }) }
 }
 
 /** What a body holds; undefined when it is not of this shape. */

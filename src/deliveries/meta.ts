@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { ConversionType } from '../rules/facts.ts'
 import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, judgeStatus, readAnswer } from './judge-status.ts'
+import { type Answer, HOLD_MS, judgeStatus, readAnswer, tryAgain } from './judge-status.ts'
 import type { MetaSecret, MetaSettings } from './settings.ts'
 
 /** Meta's standard events; Schedule is its word for a booked appointment. */
@@ -72,7 +72,7 @@ export function judgeMeta(answer: Answer): Verdict {
   const told = readAnswer(MetaAnswer, answer.text)
   if (told?.error) return judgeError(answer, told.error)
   if (answer.status !== 200) return judgeStatus(answer)
-  return told?.events_received === 1 ? { kind: 'sent' } : { kind: 'retry', reason: 'an answer that cannot be read' }
+  return told?.events_received === 1 ? { kind: 'sent' } : tryAgain(answer, 'an answer that cannot be read')
 }
 
 /** Meta's own words could hold what was sent, its token too: its numbers tell as much. */
@@ -83,5 +83,5 @@ function judgeError(answer: Answer, error: Static<typeof MetaError>): Verdict {
   if (LIMIT_CODES.has(code) || (code >= 80_000 && code < 80_100))
     return { kind: 'retry', reason, afterMs: answer.retryAfterMs ?? HOLD_MS, holds: true }
   const passes = isTransient === true || TRANSIENT_CODES.has(code) || TOKEN_CODES.has(code)
-  return passes ? { kind: 'retry', reason } : { ...judgeStatus(answer), reason }
+  return passes ? tryAgain(answer, reason) : { ...judgeStatus(answer), reason }
 }

@@ -41,9 +41,11 @@ function refuse({ setup, conversion }: Sending, now: number): string | undefined
 }
 
 async function attempt({ tokens, now }: SendDeps, { setup, conversion, isTest }: Sending, signal: AbortSignal) {
+  // A caller's clock may be ahead (decisions, "Time"), and a platform refuses what has not happened yet.
+  const happened = { ...conversion, occurredAt: Math.min(conversion.occurredAt, now()) }
   switch (setup.kind) {
     case 'meta':
-      return judgeMeta(await post(composeForMeta(conversion, setup.settings, setup.secret), signal))
+      return judgeMeta(await post(composeForMeta(happened, setup.settings, setup.secret), signal))
     case 'webhook': {
       const { settings, secret } = setup
       return judgeWebhook(
@@ -56,7 +58,7 @@ async function attempt({ tokens, now }: SendDeps, { setup, conversion, isTest }:
       if ('verdict' in got) return got.verdict
       const { accessToken } = got
       const answer = await post(
-        composeForGoogle(conversion, settings, { secret, accessToken, validateOnly: isTest }),
+        composeForGoogle(happened, settings, { secret, accessToken, validateOnly: isTest }),
         signal,
       )
       if (answer.status === 401) tokens.forget(accessToken)

@@ -121,6 +121,17 @@ describe('Meta', () => {
   ])('is answered as it deserves: %i %s', (status, text, verdict) => {
     expect(judgeMeta({ status, text, retryAfterMs: null })).toEqual(verdict)
   })
+
+  test.each([
+    [429, fault(2), { holds: true }],
+    [429, fault(100, { is_transient: true }), { holds: true }],
+    [503, fault(2), {}],
+    [400, fault(190), {}],
+    [200, '{}', {}],
+  ])('is left alone for as long as it asks: %i %s', (status, text, more) => {
+    const verdict = { kind: 'retry', reason: expect.any(String) as string, afterMs: 3_600_000, ...more }
+    expect(judgeMeta({ status, text, retryAfterMs: 3_600_000 })).toEqual(verdict)
+  })
 })
 
 describe('Google', () => {
@@ -245,6 +256,17 @@ describe('Google', () => {
     [503, 'later', { kind: 'retry', reason: 'HTTP 503' }],
   ])('is answered as it deserves: %i %s', (status, text, verdict) => {
     expect(judgeGoogle({ status, text, retryAfterMs: null })).toEqual(verdict)
+  })
+
+  test.each([
+    [429, JSON.stringify({ error: errors('RESOURCE_TEMPORARILY_EXHAUSTED') }), 3_600_000, { holds: true }],
+    [429, JSON.stringify({ error: errors('TRANSIENT_ERROR') }), 3_600_000, { holds: true }],
+    [503, JSON.stringify({ error: errors('INTERNAL_ERROR') }), 3_600_000, {}],
+    [200, partial('TOO_RECENT_EVENT'), 21_600_001, {}],
+    [200, 'nothing', 3_600_000, {}],
+  ])('is left alone for as long as it asks: %i %s', (status, text, retryAfterMs, more) => {
+    const verdict = { kind: 'retry', reason: expect.any(String) as string, afterMs: retryAfterMs, ...more }
+    expect(judgeGoogle({ status, text, retryAfterMs })).toEqual(verdict)
   })
 })
 

@@ -47,8 +47,8 @@ function start(more: Partial<DeliveryDeps> = {}): void {
   running.push(runDeliveries({ sql: stack.sql, log, config, ...more }, stop.signal))
 }
 
-const buy = async (idempotencyKey: string | null = null) => {
-  const fact = eventFact('purchase', ANN, { value: 5, idempotencyKey, occurredAt: Date.now() })
+const buy = async (idempotencyKey: string | null = null, occurredAt = Date.now()) => {
+  const fact = eventFact('purchase', ANN, { value: 5, idempotencyKey, occurredAt })
   return (await pipeline.track(track(businessId, fact))).contactId
 }
 const rows = () => readDeliveries(stack.sql, businessId)
@@ -104,6 +104,32 @@ describe('a conversion', () => {
     expect(JSON.parse(hook?.body ?? '')).toMatchObject({ data: { contactId, clickIds: { fbclid: 'Fb', gclid: 'G' } } })
     expect(platform.heard).toHaveLength(4)
     expect(await metrics.registry.metrics()).toContain('deliveries_total{kind="google",outcome="sent"} 1')
+  })
+
+  it('that a caller dates ahead has happened, for platforms, when it is sent', async () => {
+    const platforms = ['meta', 'google', 'webhook'] as const
+    const withToken = json(200, { access_token: 'ya29', expires_in: 3600 })
+    platform.reply = (response, heard) => (heard.path === '/token' ? withToken : OK)(response, heard)
+    for (const kind of platforms) await addTo(stack.sql, businessId, kind, { url: platform.url })
+    const contactId = await buy()
+    const at = Date.now() - 5000
+    await addVisitor(stack.sql, businessId, contactId, { latest: { at, clickIds: { fbclid: 'Fb', gclid: 'G' } } })
+    const began = Math.floor(Date.now() / 1000) * 1000
+    const ahead = began + 299_000
+    await buy('ahead', ahead)
+    start()
+    await untilStates('sent', 'sent', 'sent')
+    const bodyTo = (path: string) =>
+      JSON.parse(platform.heard.find((heard) => heard.path === path)?.body ?? '') as Record<string, unknown>
+    const { data } = bodyTo('/v26.0/77/events') as { data: [{ event_time: number }] }
+    const { conversions } = bodyTo('/v26/customers/12:uploadClickConversions') as {
+      conversions: [{ conversionDateTime: string }]
+    }
+    for (const told of [data[0].event_time * 1000, Date.parse(conversions[0].conversionDateTime)]) {
+      expect(told).toBeGreaterThanOrEqual(began)
+      expect(told).toBeLessThanOrEqual(Date.now())
+    }
+    expect(bodyTo('/hook')).toMatchObject({ data: { occurredAt: new Date(ahead).toISOString() } })
   })
 
   it('is given up at once when it is refused, and tried again later when the platform is in trouble', async () => {
@@ -352,12 +378,16 @@ describe('Google’s access token', () => {
     await untilStates('sent', 'sent')
     expect(tokens()).toBe(1)
     uploads = json(401, { error: { status: 'UNAUTHENTICATED' } })
-    token = json(400, { error: 'invalid_grant', error_description: 'refresh' })
+    token = json(400, { error: 'invalid_grant', error_description: 'refresh' }, { 'retry-after': '3600' })
     await buy()
     await until(async () => (await rows())[2]?.last_error === 'HTTP 401')
     await makeDue(stack.sql, businessId)
     await until(async () => (await rows())[2]?.last_error === 'no access token: HTTP 400 invalid_grant')
     expect(await states()).toEqual(['sent', 'sent', 'queued'])
+    const [{ wait }] = await stack.sql<[{ wait: number }]>`
+      select extract(epoch from next_attempt_at - now())::float8 as wait from deliveries
+      where business_id = ${businessId} and state = 'queued'`
+    expect(wait).toBeGreaterThan(3500)
   })
 })
 
