@@ -1,9 +1,13 @@
-/** Reads texts on which a pattern that backtracks would take for ever, in every field; says how many it has read. */
+/**
+ * Reads texts on which a pattern that backtracks would take for ever, in every field, as the front door and the SDK do; says
+ * how many it has read.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Business } from '../../src/front-door/find-business.ts'
 import { readBrowserEvent } from '../../src/front-door/read-browser-event.ts'
 import { readEvent } from '../../src/front-door/read-event.ts'
 import { readIdentify } from '../../src/front-door/read-identify.ts'
+import { keysOf } from '../../src/sdk/node/order.ts'
 
 const LENGTH = 200_000
 const PIECES = [
@@ -24,6 +28,9 @@ const PIECES = [
   'a/',
   '.',
   ',',
+  '#',
+  ';',
+  '~',
   '2020-',
   'T',
   'a-',
@@ -33,7 +40,7 @@ const PIECES = [
 ]
 const TEXTS = PIECES.flatMap((piece) => {
   const many = piece.repeat(LENGTH / piece.length)
-  return [many, `${many}!`, `!${many}`, `a@${many}`, `2020-01-01T00:00:00.${many}`, `Area/${many}`]
+  return [many, `${many}!`, `${many}a`, `!${many}`, `a@${many}`, `2020-01-01T00:00:00.${many}`, `Area/${many}`]
 })
 const BUSINESS: Business = {
   id: randomUUID(),
@@ -65,7 +72,10 @@ const cut = (text: string): string[] => [
 
 for (const text of TEXTS.flatMap(cut)) {
   for (const field of FIELDS) read({ [field]: text })
-  for (const kind of ['email', 'phone', 'platformCustomerId']) read({ identity: { [kind]: text } })
+  for (const kind of ['email', 'phone', 'platformCustomerId']) {
+    read({ identity: { [kind]: text } })
+    keysOf({ identity: { [kind]: text } })
+  }
   read({ tags: [text], traits: { [text]: text, a: text } })
   read({ profile: { name: text }, method: text })
   read({ messageId: text, page: { url: text }, latest: { ageMs: 0, url: text, utm: { source: text } } })

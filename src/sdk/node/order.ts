@@ -17,11 +17,11 @@ export function createOrder(): RunInOrder {
   const waiting = new Map<string, number>()
 
   const leave = (key: string): void => {
-    const left = (waiting.get(key) ?? 0) - 1
+    const left = waiting.get(key)! - 1
     waiting.set(key, left)
     if (left > 0) return
     waiting.delete(key)
-    chains.get(key)?.keys.delete(key)
+    chains.get(key)!.keys.delete(key)
     chains.delete(key)
   }
 
@@ -47,14 +47,16 @@ const NOBODY = /^(null|undefined|none|n\/a|nan|anonymous|guest|unknown|true|fals
  * numbers have 4.
  */
 const PHONE_DIGITS = 4
+/** Of a phone (the service's limit): longer text is refused, and the pattern below takes its length squared. */
+const MAX_PHONE = 64
 /** From what introduces an extension to the end. */
 const EXTENSION = /[\p{L}#＃,;~～]\P{L}*$/u
 
 /** By what calls about one person are known: coarser than the service's rules, never finer. */
 export function keysOf({ identity }: Record<string, unknown>): string[] {
   const { email, phone, platformCustomerId } = Object(identity) as Record<string, string | number | null>
-  const texts = [textOf(email).toLowerCase(), textOf(platformCustomerId), ...endsOf(textOf(phone))]
-  return texts.flatMap((text, kind) => (NOBODY.test(text) ? [] : `${Math.min(kind, 2)}:${text}`))
+  const texts = [textOf(email).toLowerCase(), textOf(platformCustomerId), ...endsOf(textOf(phone).slice(0, MAX_PHONE))]
+  return texts.flatMap((text, kind) => (NOBODY.test(text) ? [] : `${kind > 1 ? 2 : kind}:${text}`))
 }
 
 const textOf = (value: string | number | null = ''): string => String(value).trim()

@@ -215,6 +215,13 @@ describe('a phone that the service reads as the same', () => {
   })
 })
 
+it.each([
+  [64, '1234'],
+  [65, '0123'],
+])('of a phone of %i characters the first 64 are looked at: the service refuses more', (length, key) => {
+  expect(keysOf({ identity: { phone: '1234'.padStart(length, '0') } })).toEqual([`2:${key}`, `2:${key}`])
+})
+
 it('a call that is given up lets the next one of its person go', async () => {
   stub.behave(({ body }) => (body.event === '1' ? refuse(400) : undefined))
   const failed: string[] = []
