@@ -1,5 +1,5 @@
 /**
- * Reads texts on which a pattern that backtracks would take for ever, in every field, as the front door and the SDK do; says
+ * Reads texts on which a pattern that backtracks would take for ever, in every field, as the front door and the SDKs do; says
  * how many it has read.
  */
 import { randomUUID } from 'node:crypto'
@@ -7,6 +7,7 @@ import type { Business } from '../../src/front-door/find-business.ts'
 import { readBrowserEvent } from '../../src/front-door/read-browser-event.ts'
 import { readEvent } from '../../src/front-door/read-event.ts'
 import { readIdentify } from '../../src/front-door/read-identify.ts'
+import { cleanUrl } from '../../src/sdk/browser/clean-url.ts'
 import { keysOf } from '../../src/sdk/node/order.ts'
 
 const LENGTH = 200_000
@@ -76,6 +77,7 @@ for (const text of TEXTS.flatMap(cut)) {
     read({ identity: { [kind]: text } })
     keysOf({ identity: { [kind]: text } })
   }
+  for (const part of ['', '?a=', '#/']) cleanUrl(`https://shop.example/${part}${text}`)
   read({ tags: [text], traits: { [text]: text, a: text } })
   read({ profile: { name: text }, method: text })
   read({ messageId: text, page: { url: text }, latest: { ageMs: 0, url: text, utm: { source: text } } })

@@ -1,13 +1,16 @@
+/** The service takes no more characters of an address; the patterns below take their square. */
+const MAX_LENGTH = 2048
+
 /**
  * An address without what should not leave the page: names and passwords before the host, fragments (other than the routes of
- * an app, `#/…`), parameters that carry secrets or persons by their name or their value, and emails in the path.
- * Everything else stays as it is.
+ * an app, `#/…`), parameters that carry secrets or persons by their name or their value, and emails in the path; and without
+ * what is past the limit. Everything else stays as it is.
  */
 export function cleanUrl(url: string): string {
-  const [, base = '', query = '', fragment = ''] = /^([^?#]*)\??([^#]*)#?([^]*)$/.exec(url) ?? []
+  const [, base = '', query = '', fragment = ''] = /^([^?#]*)\??([^#]*)#?([^]*)$/.exec(cutUrl(url)) ?? []
   const kept = query.split('&').filter((parameter) => parameter !== '' && !isPrivate(parameter))
   return (
-    base.replace(/\/\/[^/]*@/, '//').replace(EMAILS, '-') +
+    base.replace(/\/\/[^/]*@/, '//').replace(EMAIL, '-') +
     (kept.length > 0 ? `?${kept.join('&')}` : '') +
     routeOf(fragment)
   )
@@ -18,17 +21,21 @@ export function pathOf(url: string): string {
   return cleanUrl(url).replace(/\?[^#]*/, '')
 }
 
+/** Whole segments and parameters: half an email, or a password without its host, would not be known for what it is. */
+function cutUrl(url: string): string {
+  return url.length > MAX_LENGTH ? url.slice(0, MAX_LENGTH).replace(/[^/?&#]*$/, '') : url
+}
+
 function routeOf(fragment: string): string {
-  const [route = ''] = fragment.split('?')
-  return /^!?\//.test(route) ? `#${route.replace(EMAILS, '-')}` : ''
+  const [route] = /^!?\/[^?]*/.exec(fragment) ?? []
+  return route ? `#${route.replace(EMAIL, '-')}` : ''
 }
 
 const PRIVATE_NAME =
   /token|secret|passw|pwd|auth(?!or)|session|jwt|api_?key|signature|e-?mail|phone|^(code|key|otp|pin|sig|sid|ssn|tel)$/i
-const EMAIL = /[^/?&=@]+(@|%40)[^/?&=@]+\.[a-z]{2,}/i
-const EMAILS = new RegExp(EMAIL, 'gi')
+const EMAIL = /[^/?&=@]+(@|%40)[^/?&=@]+\.[a-z]{2,}/gi
 
 function isPrivate(parameter: string): boolean {
   const [name = ''] = parameter.split('=')
-  return PRIVATE_NAME.test(name) || EMAIL.test(parameter.slice(name.length))
+  return PRIVATE_NAME.test(name) || parameter.search(EMAIL) >= 0
 }

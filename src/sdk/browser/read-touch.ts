@@ -51,8 +51,3 @@ export function outsideReferrer(referrer: string, site: string): string | undefi
     return undefined
   }
 }
-
-/** The same as a page view tells it: no longer than the service takes. */
-export function readReferrer(referrer: string, site: string): string | undefined {
-  return cutText(outsideReferrer(referrer, site) ?? '', 2048) || undefined
-}

@@ -1,11 +1,11 @@
 /** What is seen without being called: page views, how far a page is scrolled, how long it is looked at. */
-import { pathOf } from './clean-url.ts'
+import { cleanUrl, pathOf } from './clean-url.ts'
 import { startWatch } from './count-time.ts'
 import { followHistory } from './follow-history.ts'
 import type { Item } from './open-outbox.ts'
 import { randomId } from './random-id.ts'
-import { readTitle, readUrl } from './read-page.ts'
 import { reachDepths } from './reach-depths.ts'
+import { readTitle } from './read-title.ts'
 
 export interface Capture {
   /** A page view begins. */
@@ -37,7 +37,7 @@ export function startCapture(submit: (item: Item) => void): Capture {
     reached = []
     pageId = randomId()
     path = pathOf(location.href)
-    url = readUrl()
+    url = cleanUrl(location.href)
     touch()
     watch.reset(Date.now())
     tell('page_view', { title: readTitle(), referrer })

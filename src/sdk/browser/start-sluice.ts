@@ -10,7 +10,7 @@ import { type Item, openOutbox } from './open-outbox.ts'
 import { openStore } from './open-store.ts'
 import { version } from './package.json'
 import { randomId } from './random-id.ts'
-import { readReferrer } from './read-touch.ts'
+import { outsideReferrer } from './read-touch.ts'
 import { startCapture } from './start-capture.ts'
 import { startSending } from './start-sending.ts'
 import { takeCalls } from './take-calls.ts'
@@ -77,7 +77,7 @@ function start({ business, endpoint, consent, autocapture }: Options): Sluice {
       visitor.welcome(landing)
       // What an earlier page left.
       if (outbox.list().length > 0) sender.wake(0)
-      capture?.view(readReferrer(landing.referrer, cookies.site()))
+      capture?.view(outsideReferrer(landing.referrer, cookies.site()))
       held.splice(0).forEach(submit)
     },
     refused() {
