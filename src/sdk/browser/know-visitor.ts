@@ -29,13 +29,13 @@ const TOUCHES = 'sluice_touches'
 export function knowVisitor(cookies: Cookies, store: Store, consentRequired: boolean): Visitor {
   /** From the cookie, else from the store beside it: each restores the other. */
   const recall = (name: string, shape: RegExp) =>
-    [cookies.get(name), store.get(name)].find((kept) => shape.test(kept ?? ''))
+    [cookies.get(name), store.get(name)].find((kept): kept is string => shape.test(kept ?? ''))
   const keep = (name: string, value: string) => {
     cookies.set(name, value)
     store.set(name, value)
   }
   // Both are asked anew each time, since another tab may have changed them.
-  const known = () => recall(ID, /^[0-9a-f]{32}$/) ?? undefined
+  const known = () => recall(ID, /^[0-9a-f]{32}$/)
   const chosen = () => recall(CHOICE, /^(yes|no|out|in)$/)
   const wantsPrivacy = () => (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl === true
   const permission = (): Permission => {

@@ -25,7 +25,7 @@ export function openCookies(jar: Jar, { hostname, protocol }: { hostname: string
     }
   }
   const write = (name: string, value: string, maxAge: number, domain: string): void => {
-    const where = domain === '' ? '' : `; domain=${domain}`
+    const where = domain ? `; domain=${domain}` : ''
     const secure = protocol === 'https:' ? '; secure' : ''
     try {
       jar.cookie = `${name}=${value}; path=/; max-age=${maxAge}; samesite=lax${where}${secure}`

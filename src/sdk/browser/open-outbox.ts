@@ -61,7 +61,7 @@ export function openOutbox(store: Store, business: string, now: () => number, pa
       const alike = listKeys(own).filter((key) => key.endsWith(item.road))
       const hasRoom = alike.length < (item.road === 'capture' ? MAX_HITS : MAX_CALLS)
       if (hasRoom) write({ ...item, key: `${own}${item.at}_${count++}_${page}_${item.road}` })
-      if (!hasRoom) warn(`too much waits to be sent: a ${item.road} is lost`)
+      else warn(`too much waits to be sent: a ${item.road} is lost`)
       return hasRoom
     },
     // What waits for another business grows old as well.

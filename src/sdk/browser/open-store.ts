@@ -4,6 +4,8 @@ export interface Store {
   set(key: string, value: string): void
   remove(key: string): void
   keys(): string[]
+  /** False for what ends with the page. */
+  lasts(key: string): boolean
 }
 
 /** As much of the browser's `Storage` as is used; its own enumerable keys are what it holds. */
@@ -37,5 +39,6 @@ export function openStore(shelf: () => Shelf): Store {
       attempt((shelf) => shelf.removeItem(key))
     },
     keys: () => [...memory.keys(), ...(attempt(Object.keys) ?? [])],
+    lasts: (key) => !memory.has(key),
   }
 }

@@ -13,11 +13,7 @@ export interface Sender {
   leave(): void
 }
 
-const PATHS: Record<Road, string> = {
-  track: '/api/sdk/browser/track',
-  identify: '/api/sdk/identify',
-  capture: '/api/sdk/browser/capture',
-}
+const pathTo = (road: Road): string => `/api/sdk/${road === 'identify' ? '' : 'browser/'}${road}`
 /** When the service asks for a pause, every tab and the next page keep it. */
 const PAUSE = 'sluice_pause'
 const PATIENCE_MS = 20_000
@@ -36,7 +32,14 @@ export function startSending(
   let [failures, quietUntil, timer, due] = [0, 0, 0, Infinity]
   let last = Promise.resolve()
 
-  const waiting = (): Pending[] => outbox.list().filter(({ key }) => !flying.has(key))
+  /** A track that overtakes the identify before it is nobody's: it waits for the answer, unless it ends with the page. */
+  const waiting = (): Pending[] => {
+    let isKnown = true
+    return outbox.list().filter(({ key, road }) => {
+      if (road === 'identify') isKnown = false
+      return !flying.has(key) && (isKnown || road !== 'track' || !store.lasts(key))
+    })
+  }
   const may = () => visitor.permission() === 'granted'
   const isBlocked = () => !may() || !navigator.onLine
   const pauseLeft = (): number => {
@@ -87,20 +90,21 @@ export function startSending(
         left = left.filter((item) => !batch.includes(item))
         // A beacon tells no outcome. That is enough for what was captured, not for what was called.
         if (batch[0]!.road === 'capture' && beacon(endpoint, compose(batch))) batch.forEach(outbox.remove)
-        else send(batch).catch(warn)
+        // Where the page goes on, so does what waited for the answer.
+        else send(batch).then(() => wake(0), warn)
       }
     },
   }
 }
 
-function beacon(endpoint: string, body: string): boolean {
-  return navigator.sendBeacon?.(endpoint + PATHS.capture, body) ?? false
+function beacon(endpoint: string, body: string): boolean | undefined {
+  return navigator.sendBeacon?.(endpoint + pathTo('capture'), body)
 }
 
 /** text/plain needs no preflight; never with cookies. */
 async function post(endpoint: string, road: Road, body: string): Promise<Verdict> {
   try {
-    const response = await fetch(endpoint + PATHS[road], {
+    const response = await fetch(endpoint + pathTo(road), {
       method: 'POST',
       headers: { 'Content-Type': road === 'identify' ? 'application/json' : 'text/plain' },
       body,

@@ -1,7 +1,7 @@
 /** What was called or captured arrives, once, whatever the network, the service and the tabs do. */
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { settled, stored, until } from './open-chromium.ts'
+import { setVisible, settled, stored, until } from './open-chromium.ts'
 import { openWeb, SHOP } from './open-web.ts'
 
 const web = openWeb()
@@ -213,6 +213,94 @@ describe('a service', () => {
     expect(web.service.hits().filter(({ kind }) => kind === 'page_view')).toHaveLength(61)
     expect(batches.length).toBeLessThan(10)
     expect(Math.max(...batches)).toBeLessThanOrEqual(50)
+  })
+})
+
+describe('a page that is left', () => {
+  /** `seen` says which calls are sent; identifies go no further before `answer`. */
+  const holdIdentify = `
+    window.seen = []
+    const real = fetch
+    const answered = new Promise((answer) => (window.answer = answer))
+    window.fetch = async (url, init) => {
+      if (!url.endsWith('/capture')) seen.push(url.split('/').at(-1))
+      if (url.endsWith('/identify')) await answered
+      return real(url, init)
+    }`
+  const calls = () => web.service.sent.filter(({ road }) => road !== 'capture').map(({ road }) => road)
+  const seen = (page: Page) => page.evaluate<string[]>('seen')
+  const joined = `sluice.identify({ email: 'ann@x.io' }); sluice.track('joined')`
+
+  it('leaves a track behind an identify without an answer to the next page, which keeps their order', async () => {
+    const { page } = await web.visit()
+    await open(page)
+    await page.evaluate(`${holdIdentify}; ${joined}`)
+    await web.leave(page)
+    expect(calls()).toEqual([])
+    await open(page, SHOP, '/thanks')
+    await until(() => settled(page))
+    expect([calls(), events()]).toEqual([['identify', 'track'], ['joined']])
+  })
+
+  it('leaves it so when the identify was under way before', async () => {
+    const { page } = await web.visit()
+    await open(page)
+    await page.evaluate(`${holdIdentify}; ${joined}`)
+    await until(async () => (await seen(page)).length > 0)
+    await page.evaluate(`sluice.track('more')`)
+    await setVisible(page, false)
+    expect(await seen(page)).toEqual(['identify'])
+    await open(page, SHOP, '/thanks')
+    await until(() => settled(page))
+    expect([calls(), events()]).toEqual([
+      ['identify', 'track', 'track'],
+      ['joined', 'more'],
+    ])
+  })
+
+  it('sends it itself when the answer comes while the page is only hidden', async () => {
+    const { page } = await web.visit()
+    await open(page)
+    // Hidden before the calls are on their way.
+    await page.evaluate(`${holdIdentify}; ${joined}; dispatchEvent(new Event('pagehide'))`)
+    expect(await seen(page)).toEqual(['identify'])
+    await page.evaluate('answer()')
+    await until(() => settled(page))
+    expect(calls()).toEqual(['identify', 'track'])
+  })
+
+  it('hands over at once what no identify is before, or one that has its answer', async () => {
+    const { page } = await web.visit()
+    await open(page)
+    await page.evaluate(`sluice.identify({ email: 'ann@x.io' })`)
+    await until(() => settled(page))
+    const sent = await page.evaluate(`${holdIdentify}
+      sluice.track('first'); ${joined}; dispatchEvent(new Event('pagehide')); [...seen]`)
+    expect(sent).toEqual(['track', 'identify'])
+  })
+
+  it('waits for the identify of another tab too', async () => {
+    const { context, page } = await web.visit()
+    const other = await context.newPage()
+    for (const tab of [page, other]) await open(tab)
+    for (const tab of [page, other]) await tab.evaluate(holdIdentify)
+    await page.evaluate(`sluice.identify({ email: 'ann@x.io' })`)
+    await until(async () => Object.keys(await stored(other)).some((key) => key.endsWith('_identify')))
+    await other.evaluate(`sluice.track('joined'); dispatchEvent(new Event('pagehide'))`)
+    expect(await seen(other)).not.toContain('track')
+    for (const tab of [page, other]) await tab.evaluate('answer()')
+    await until(() => settled(page))
+    expect([calls()[0], countedEvents()]).toEqual(['identify', ['joined']])
+  })
+
+  it('hands over at once what no next page could know of', async () => {
+    const { context, page } = await web.visit()
+    await context.addInitScript(`
+      Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError') } })`)
+    await open(page)
+    const sent = await page.evaluate(`${holdIdentify}
+      ${joined}; dispatchEvent(new Event('pagehide')); [...seen]`)
+    expect(sent).toEqual(['identify', 'track'])
   })
 })
 

@@ -248,6 +248,14 @@ describe('the store', () => {
     expect([store.keys(), store.get('b'), shelf.getItem('b')]).toEqual([['b'], '3', '3'])
   })
 
+  it('knows what ends with the page', () => {
+    const shelf = makeShelf(1)
+    const store = openStore(() => shelf)
+    store.set('a', '1')
+    store.set('b', '2')
+    expect(['a', 'b'].map(store.lasts)).toEqual([true, false])
+  })
+
   it('works where storage is denied', () => {
     const store = openStore(() => {
       throw new Error('SecurityError')
