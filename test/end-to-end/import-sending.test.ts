@@ -326,6 +326,15 @@ test('a dry run sends nothing', async () => {
   expect(summary).toMatchObject({ rows: ROWS, events: { length: 5 } })
 })
 
+test('a file that is not UTF-8 is refused before anything is sent', async () => {
+  appendFileSync(join(directory, 'orders.csv'), Buffer.from('M\xFCller,2024-01-01,5\n', 'latin1'))
+  for (const words of [[], ['--dry-run'], ['--allow-failures']]) {
+    const { exitCode, summary } = await runImport(...words)
+    expect([exitCode, requests, summary.error.code]).toEqual([1, 0, 'unreadable_file'])
+    expect(summary.error.message).toContain(`Line ${ROWS + 2} of `)
+  }
+})
+
 test('a file that changes while it is sent is told, and the next run makes up for it', async () => {
   const file = join(directory, 'orders.csv')
   const rows = Array.from({ length: 1000 }, (_, index) => `c${index},2024-01-01,${index + 100},${'x'.repeat(500)}\n`)

@@ -28,6 +28,7 @@ const NOTES = `Fields: event, occurredAt, type, value, currency, tags, idempoten
   and NAME:number or NAME:boolean for a trait or property that is no text.
   An NDJSON file whose lines are events already needs no --map; with any, only what is mapped is taken.
   A nested key is written user.email.
+File: UTF-8; any other is refused before anything is sent.
 Key: --key, else SLUICE_API_KEY, else the Demo business's own in DATA_DIR.
 Repeating: every row carries an idempotency key made of its content, so the same rows, in any order,
   are recorded once. Equal rows of one file are told apart by counting them. A run that was stopped

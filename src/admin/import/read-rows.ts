@@ -1,10 +1,11 @@
 /** A CSV or NDJSON file as rows, one at a time: memory does not grow with the file. */
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { CommandError, UsageError } from '../command.ts'
+import { readText } from './read-text.ts'
+import { splitLines } from './split-lines.ts'
 
 export interface Source {
   file: string
@@ -60,12 +61,13 @@ async function* readCsv(source: Source): AsyncGenerator<Row> {
 }
 
 async function* readRecords({ file, delimiter }: Source): AsyncGenerator<string[]> {
-  const parser = parse({ bom: true, delimiter, relax_column_count: true, skip_empty_lines: true })
-  const input = createReadStream(file)
+  const parser = parse({ delimiter, relax_column_count: true, skip_empty_lines: true })
+  const input = Readable.from(readText(file))
   input.on('error', (error) => parser.destroy(error))
   try {
     for await (const record of input.pipe(parser)) yield record as string[]
   } catch (error) {
+    if (error instanceof CommandError) throw error
     throw new CommandError(
       'unreadable_file',
       `${file} is no readable CSV (--delimiter says what separates its cells): ${(error as Error).message}`,
@@ -91,17 +93,9 @@ function toRow(number: number, columns: string[], cells: string[]): Row {
 
 async function* readNdjson(file: string): AsyncGenerator<Row> {
   let number = 0
-  for await (const line of readLines(file)) {
-    const text = line.replace(/^\uFEFF/, '').trim()
+  for await (const line of splitLines(readText(file), file)) {
+    const text = line.trim()
     if (text !== '') yield parseLine(++number, text)
-  }
-}
-
-async function* readLines(file: string): AsyncGenerator<string> {
-  try {
-    yield* createInterface({ input: createReadStream(file), crlfDelay: Infinity })
-  } catch (error) {
-    throw new CommandError('unreadable_file', `${file} cannot be read: ${(error as Error).message}`)
   }
 }
 
