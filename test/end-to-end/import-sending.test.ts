@@ -391,3 +391,24 @@ test('a row of a visitor fails, and so does an amount that no number holds', asy
     failures: [{ row: 1, error: 'visitorId is not accepted inside a batch' }],
   })
 })
+
+test('a row that names another business fails, and is never sent as one of ours', async () => {
+  const other = BUSINESS.replace(/1$/, '2')
+  const named = [BUSINESS, ` ${BUSINESS.toUpperCase()} `, other, null, undefined, { toString: 7 }, '']
+  const identity = { platformCustomerId: 'c' }
+  const rows = named.map((businessId, value) => JSON.stringify({ event: 'e', identity, value, businessId }))
+  const file = join(directory, 'events.ndjson')
+  writeFileSync(file, rows.join('\n'))
+  const { environment } = describeRun([])
+  const { exitCode, out } = await runAdminQuietly(
+    ['import', file, '--business', BUSINESS, '--json'],
+    readConfig(environment),
+  )
+  const error = `businessId: the row belongs to another business, the import is for ${BUSINESS}`
+  expect([exitCode, JSON.parse(out)]).toMatchObject([
+    1,
+    { recorded: 4, failures: [3, 6, 7].map((row) => ({ row, error })) },
+  ])
+  expect([...recorded.values()].map(({ value }) => value)).toEqual([0, 1, 3, 4])
+  expect([...recorded.values()].every(({ businessId }) => businessId === BUSINESS)).toBe(true)
+})

@@ -44,6 +44,12 @@ function prepareRow({ mapping, name, businessId }: Plan, row: Row, hash: string,
   const { event } = mapped
   // One such row is a fault of the row; the package would refuse the whole import.
   if (event['visitorId'] != null) return { row, fault: 'visitorId is not accepted inside a batch' }
+  if (namesOther(event['businessId'], businessId))
+    return { row, fault: `businessId: the row belongs to another business, the import is for ${businessId}` }
   const idempotencyKey = event['idempotencyKey'] ?? keyOf([name, String(event['event'])], hash, number)
   return { row, event: { ...event, idempotencyKey, businessId } }
 }
+
+/** As the service compares them. It would answer as it does to a key of another business, which ends an import. */
+const namesOther = (sent: unknown, businessId: string): boolean =>
+  sent != null && (typeof sent !== 'string' || sent.trim().toLowerCase() !== businessId)
