@@ -127,6 +127,10 @@ describe('mapping', () => {
     ['2024-10-27 02:30', 'Europe/Berlin', '2024-10-27T00:30:00Z'],
     ['2018-11-04', 'America/Sao_Paulo', '2018-11-04T03:00:00Z'],
     ['1717236000000', 'Asia/Jerusalem', 1_717_236_000_000],
+    ['1717236000000.5', 'UTC', 1_717_236_000_000.5],
+    ['631152000000', 'UTC', Date.UTC(1990, 0)],
+    ['1000000000000', 'UTC', Date.UTC(2001, 8, 9, 1, 46, 40)],
+    ['10003564799999', 'UTC', Date.UTC(2287, 0) - 1],
     ['next week', 'UTC', 'next week'],
   ])('the time %s in %s is sent as %s', (date, timezone, expected) => {
     expect(map(['occurredAt=date'], [], { date }, timezone)).toEqual({ occurredAt: expected })
@@ -139,6 +143,36 @@ describe('mapping', () => {
       expect(map(['occurredAt=date'], [], { date }, 'Europe/Berlin')).toEqual({ fault })
     },
   )
+
+  test.each([
+    ['the last millisecond of 1989', '631151999999'],
+    ['the first millisecond of 2287', '10003564800000'],
+    ['epoch seconds', '1706702400'],
+    ['epoch seconds with a fraction', '1706702400.25'],
+    ['epoch seconds before 1970', '-1706702400'],
+    ['epoch microseconds', '1706702400000000'],
+    ['a year', '2024'],
+    ['a compact date', '20240131'],
+    ['a compact date and hour', '2024013112'],
+    ['a compact date and minute', '202401311200'],
+    ['a compact date and second', '20240131120000'],
+    ["a spreadsheet's day", '45322'],
+  ])('%s is refused as a time: %s, as text or as a number, mapped or not', (_what, digits) => {
+    const fault = `occurredAt: "${digits}" as epoch milliseconds is before 1990 or after 2286: multiply seconds by 1000, write dates as 2024-01-31T12:00:00`
+    for (const cell of [digits, ` ${digits} `, Number(digits)]) {
+      expect(map(['occurredAt=date'], ['event=e'], { date: cell })).toEqual({ fault })
+      expect(map([], [], { event: 'e', occurredAt: cell })).toEqual({ fault })
+    }
+  })
+
+  test('the time of a JSON line that is an event is read like a mapped one, unless a fixed one wins', () => {
+    const line = (occurredAt: unknown) => ({ event: 'e', occurredAt })
+    expect(map([], [], line('2024-06-01 12:00'), 'Asia/Jerusalem')).toEqual(line('2024-06-01T09:00:00Z'))
+    expect(map([], [], line(1_717_236_000_000), 'Asia/Jerusalem')).toEqual(line(1_717_236_000_000))
+    expect(map([], [], line(null))).toEqual(line(null))
+    expect(map([], [], line({}))).toEqual(line({}))
+    expect(map([], ['occurredAt=2024-01-31'], line(1_706_702_400))).toEqual(line('2024-01-31'))
+  })
 
   test('JSON keeps its types, and reaches into objects', () => {
     const row = { user: { id: 42, email: null }, at: 1_717_236_000_000, total: 12.5, 'a.b': 1 }

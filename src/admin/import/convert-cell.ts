@@ -11,6 +11,7 @@ export function conversionNamed(suffix = 'text'): Conversion | undefined {
 }
 
 export function convertCell(conversion: Conversion, cell: unknown, timezone: string): Converted {
+  if (typeof cell === 'number' && conversion === 'time') return readEpoch(cell, String(cell))
   if (typeof cell !== 'string') return { value: cell }
   const text = cell.trim()
   return text === '' ? { value: undefined } : CONVERSIONS[conversion](text, timezone)
@@ -44,12 +45,23 @@ function readBoolean(text: string): Converted {
 const DAY_LENGTH = 'YYYY-MM-DD'.length
 const LOCAL = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?)?$/i
 
+/** In epoch milliseconds. Seconds and `202401311200` would be long before, microseconds and `20240131120000` long after. */
+const EARLIEST = Date.UTC(1990, 0)
+const END = Date.UTC(2287, 0)
+
+function readEpoch(number: number, text: string): Converted {
+  if (number >= EARLIEST && number < END) return { value: number }
+  return {
+    fault: `"${text}" as epoch milliseconds is before 1990 or after 2286: multiply seconds by 1000, write dates as 2024-01-31T12:00:00`,
+  }
+}
+
 /**
  * Epoch milliseconds as digits, ISO 8601 (also with the space that databases print), and dates without an offset in the
  * chosen zone, of two such instants the earlier. Anything else is left to the service, which refuses what is no time.
  */
 function readTime(text: string, timezone: string): Converted {
-  if (/^-?\d{9,}$/.test(text)) return { value: Number(text) }
+  if (/^[+-]?\d+(\.\d+)?$/.test(text)) return readEpoch(Number(text), text)
   const iso = text.replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:)/, '$1T').replace(/ (?=([+-]\d\d(:?\d\d)?|Z|UTC)$)/i, '')
   if (timezone === 'UTC' || !LOCAL.test(iso)) return { value: iso.replace(/UTC$/i, 'Z') }
   try {

@@ -28,6 +28,7 @@ const NOTES = `Fields: event, occurredAt, type, value, currency, tags, idempoten
   and NAME:number or NAME:boolean for a trait or property that is no text.
   An NDJSON file whose lines are events already needs no --map; with any, only what is mapped is taken.
   A nested key is written user.email.
+Times: ISO 8601, or epoch milliseconds from 1990 on; other numbers (seconds, 20240131) are refused.
 File: UTF-8; any other is refused before anything is sent.
 Key: --key, else SLUICE_API_KEY, else the Demo business's own in DATA_DIR.
 Repeating: every row carries an idempotency key made of its content, so the same rows, in any order,

@@ -87,10 +87,15 @@ function hint([column = '', ...others]: string[]): string {
 /** Nothing is mapped: the row is the event. */
 const isWhole = (assignments: Assignment[]): boolean => assignments.every(({ from }) => 'fixed' in from)
 
+/** Its time is read as a mapped one is, unless `--set` gives another. */
+const OWN_TIME: Assignment = { path: ['occurredAt'], conversion: 'time', from: { column: 'occurredAt' } }
+
 /** Makes the event of one row, or says what cannot be read. Where nothing is mapped the row is the event. */
 export function mapRow(mapping: Mapping, values: Record<string, unknown>): Mapped {
-  if (isWhole(mapping.assignments)) return assign(mapping, structuredClone(values), values)
-  return assign(mapping, {}, values)
+  const { assignments } = mapping
+  if (!isWhole(assignments)) return assign(mapping, {}, values)
+  const ownTime = assignments.some(({ path }) => path[0] === 'occurredAt') ? [] : [OWN_TIME]
+  return assign({ ...mapping, assignments: [...ownTime, ...assignments] }, structuredClone(values), values)
 }
 
 function assign(mapping: Mapping, event: MappedEvent, values: Record<string, unknown>): Mapped {
