@@ -17,13 +17,12 @@ export async function answerRequest(
   request: Request,
   params: Record<string, string>,
 ): Promise<Response> {
-  const started = performance.now()
   const call = openCall(door, framed, request, params)
   door.inFlight.count += 1
   const response = await answerOrRefuse(door, framed, call)
   door.inFlight.count -= 1
   letGo(door, call)
-  observe(door, framed, call, response.status, performance.now() - started)
+  observe(door, framed, call, response.status, performance.now() - call.startedAt)
   return response
 }
 
@@ -51,6 +50,7 @@ function openCall(door: Door, framed: Framed, request: Request, params: Record<s
     requestId,
     address: () => (address ??= clientAddress(request, door.config)),
     receivedAt: door.now(),
+    startedAt: performance.now(),
     headers: framed.crossOrigin
       ? { 'X-Request-Id': requestId, ...COMMON_HEADERS, ...CROSS_ORIGIN_HEADERS }
       : { 'X-Request-Id': requestId, ...COMMON_HEADERS },

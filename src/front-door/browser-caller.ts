@@ -8,11 +8,7 @@ import { requireUsable } from './authenticate.ts'
 import type { Business } from './find-business.ts'
 import { type BodyLimit, readJson } from './read-body.ts'
 import { readId } from './read-id.ts'
-
-export interface Page {
-  business: Business
-  body: unknown
-}
+import { type Received, receiveBody } from './receive-body.ts'
 
 /** What any call of a page can be refused with. */
 export const PAGE_ERRORS: readonly ErrorCode[] = [
@@ -34,21 +30,27 @@ export const PAGE_ERRORS: readonly ErrorCode[] = [
 
 /**
  * The body of a page's call, and whose page it is: it names its business by a publishable key (`keyHolder`) or in the body.
- * Throws RequestError: what `readJson` throws, business_not_found, business_inactive, origin_not_allowed, rate_limited.
+ * Throws RequestError: what `receiveBody` throws, business_not_found, business_inactive, origin_not_allowed, rate_limited.
  */
 export async function admitPage(
   door: Door,
   call: Call,
   keyHolder: Business | undefined,
   { road, limit }: { road: UnkeyedRoad; limit: BodyLimit },
-): Promise<Page> {
+): Promise<Received> {
   if (keyHolder !== undefined) requireUsable(keyHolder)
   await chargeAddress(door, call, road)
+  const page = await (keyHolder === undefined
+    ? receiveNamed(door, call, limit)
+    : receiveBody(door, call, keyHolder, limit))
+  refuseForeignOrigin(call, page.business)
+  await chargeUnkeyed(door, call, page.business, road)
+  return page
+}
+
+async function receiveNamed(door: Door, call: Call, limit: BodyLimit): Promise<Received> {
   const body = await readJson(door, call, limit)
-  const business = keyHolder ?? requireUsable(await findNamedBusiness(door, call, body))
-  refuseForeignOrigin(call, business)
-  await chargeUnkeyed(door, call, business, road)
-  return { business, body }
+  return { business: requireUsable(await findNamedBusiness(door, call, body)), body }
 }
 
 /** Whether a program that says what it is has opened the page. It is counted, answered like anybody, and nothing is recorded. */

@@ -55,6 +55,8 @@ export interface Call {
   address: () => string
   /** Epoch ms: "now" for every rule. */
   receivedAt: number
+  /** In ms, of a clock that never goes back: what became of the call since is measured by it. */
+  startedAt: number
   /** Sent with the answer, whatever it will be. */
   headers: Record<string, string>
   charges: Charge[]

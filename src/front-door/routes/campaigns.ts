@@ -6,8 +6,9 @@ import { admitReader } from '../admit-reader.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../check-body.ts'
 import { BODY_ERRORS, type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
 import { CAMPAIGN_EXAMPLE } from '../examples.ts'
-import { BODY_LIMITS, readJson } from '../read-body.ts'
+import { BODY_LIMITS } from '../read-body.ts'
 import { readId } from '../read-id.ts'
+import { receiveBody } from '../receive-body.ts'
 import { CampaignData, CampaignsData } from '../reply-schemas.ts'
 import { CampaignSchema } from '../schemas.ts'
 
@@ -19,15 +20,15 @@ const PUBLISHED = 'The campaign is published.'
 const checkCampaign = compileCheck(CampaignSchema)
 
 async function postCampaign(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitReader(door, call)
-  const body = requireBody(checkCampaign(await readJson(door, call, BODY_LIMITS.single)))
-  const { name, trigger, canEnterAgain = false, goal } = body
+  const business = await admitReader(door, call)
+  const { body } = await receiveBody(door, call, business, BODY_LIMITS.single)
+  const { name, trigger, canEnterAgain = false, goal } = requireBody(checkCampaign(body))
   const unclean = uncleanIssues({ name, 'trigger.event': trigger.event, 'goal.event': goal?.event })
   if (unclean.length > 0) throw invalidRequest(unclean)
   const drafted = { name, triggerEvent: trigger.event, canEnterAgain, goalEvent: goal?.event ?? null }
   return {
     message: DRAFTED,
-    data: { campaign: await createCampaign(door.sql, businessId, drafted) },
+    data: { campaign: await createCampaign(door.sql, business.id, drafted) },
   }
 }
 

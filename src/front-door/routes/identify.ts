@@ -5,18 +5,17 @@ import { admitPage } from '../browser-caller.ts'
 import { chargeWrite } from '../charge.ts'
 import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../door.ts'
 import type { Business } from '../find-business.ts'
-import { BODY_LIMITS, readJson } from '../read-body.ts'
+import { BODY_LIMITS } from '../read-body.ts'
 import { readIdentify } from '../read-identify.ts'
+import { type Received, receiveBody } from '../receive-body.ts'
 import { toRequestError } from '../refusal.ts'
 import { IdentifyData, QueuedData } from '../reply-schemas.ts'
 import { IdentifySchema } from '../schemas.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 /** What is known once the caller may speak: for whom, with how much trust, and what was said. */
-interface Admitted {
-  business: Business
+interface Admitted extends Received {
   keyed: boolean
-  body: unknown
 }
 
 async function identify(door: Door, call: Call): Promise<Reply> {
@@ -35,7 +34,7 @@ async function identify(door: Door, call: Call): Promise<Reply> {
 
 async function admitServer(door: Door, call: Call, business: Business): Promise<Admitted> {
   await chargeWrite(door, call, requireUsable(business))
-  return { business, keyed: true, body: await readJson(door, call, BODY_LIMITS.single) }
+  return { ...(await receiveBody(door, call, business, BODY_LIMITS.single)), keyed: true }
 }
 
 async function submit(door: Door, call: Call, business: Business, keyed: boolean, fact: IdentifyFact): Promise<Reply> {

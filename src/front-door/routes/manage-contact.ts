@@ -4,9 +4,10 @@ import { admitReader } from '../admit-reader.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../check-body.ts'
 import { BODY_ERRORS, type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
 import { CONTACT_EXAMPLE } from '../examples.ts'
-import { BODY_LIMITS, readJson } from '../read-body.ts'
+import { BODY_LIMITS } from '../read-body.ts'
 import { noContact } from '../no-contact.ts'
 import { readId } from '../read-id.ts'
+import { receiveBody } from '../receive-body.ts'
 import { ErasedData, QueuedData, SubscriptionsData } from '../reply-schemas.ts'
 import { SubscriptionsSchema } from '../schemas.ts'
 import { submitRequest } from '../submit-request.ts'
@@ -14,9 +15,11 @@ import { submitRequest } from '../submit-request.ts'
 const checkSubscriptions = compileCheck(SubscriptionsSchema)
 
 async function putSubscriptions(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitReader(door, call)
+  const business = await admitReader(door, call)
+  const { id: businessId } = business
   const contactId = requireId(call)
-  const { method, ...channels } = requireBody(checkSubscriptions(await readJson(door, call, BODY_LIMITS.single)))
+  const { body } = await receiveBody(door, call, business, BODY_LIMITS.single)
+  const { method, ...channels } = requireBody(checkSubscriptions(body))
   const unclean = uncleanIssues({ method })
   if (unclean.length > 0) throw invalidRequest(unclean)
   if (Object.keys(channels).length === 0) throw invalidRequest([NO_CHANNEL])

@@ -6,8 +6,9 @@ import { chargeWrite } from '../charge.ts'
 import { compileCheck, isRecord, requireBody } from '../check-body.ts'
 import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../door.ts'
 import type { Business } from '../find-business.ts'
-import { BODY_LIMITS, readJson } from '../read-body.ts'
+import { BODY_LIMITS } from '../read-body.ts'
 import { readEvent } from '../read-event.ts'
+import { receiveBody } from '../receive-body.ts'
 import { refuseOtherBusiness, toRequestError } from '../refusal.ts'
 import { BatchData, QueuedBatchData } from '../reply-schemas.ts'
 import { BatchFrameSchema, BatchSchema } from '../schemas.ts'
@@ -29,9 +30,9 @@ interface ReadItems {
 const checkFrame = compileCheck(BatchFrameSchema)
 
 async function trackBatch(door: Door, call: Call): Promise<Reply> {
-  const business = await requireSecretKey(door, call)
-  await chargeWrite(door, call, business)
-  const body = await readJson(door, call, BODY_LIMITS.batch)
+  const caller = await requireSecretKey(door, call)
+  await chargeWrite(door, call, caller)
+  const { business, body } = await receiveBody(door, call, caller, BODY_LIMITS.batch)
   const elsewhere = refuseOtherBusiness(body, business)
   if (elsewhere !== null) throw toRequestError(elsewhere)
   const { events } = requireBody(checkFrame(body))

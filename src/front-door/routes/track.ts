@@ -4,17 +4,19 @@ import type { TrackAnswer } from '../../stream/entry.ts'
 import { requireSecretKey } from '../authenticate.ts'
 import { chargeWrite } from '../charge.ts'
 import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../door.ts'
-import { BODY_LIMITS, readJson } from '../read-body.ts'
+import { BODY_LIMITS } from '../read-body.ts'
 import { readEvent } from '../read-event.ts'
+import { receiveBody } from '../receive-body.ts'
 import { toRequestError } from '../refusal.ts'
 import { QueuedTrackData, TrackData } from '../reply-schemas.ts'
 import { EventSchema } from '../schemas.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 async function track(door: Door, call: Call): Promise<Reply> {
-  const business = await requireSecretKey(door, call)
-  await chargeWrite(door, call, business)
-  const read = readEvent(await readJson(door, call, BODY_LIMITS.single), business, call.receivedAt)
+  const caller = await requireSecretKey(door, call)
+  await chargeWrite(door, call, caller)
+  const { business, body } = await receiveBody(door, call, caller, BODY_LIMITS.single)
+  const read = readEvent(body, business, call.receivedAt)
   if ('code' in read) throw toRequestError(read)
   const { fact } = read
   const { receivedAt, requestId } = call
