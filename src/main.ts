@@ -4,10 +4,12 @@ import { readDisks } from './embedded/read-disks.ts'
 import { buildApp } from './front-door/app.ts'
 import type { Door } from './front-door/door.ts'
 import { askTogether } from './front-door/ask-together.ts'
+import { checkReadiness } from './front-door/check-readiness.ts'
 import { findBusinesses, findKeyHolders } from './front-door/find-business.ts'
 import { createLimiter } from './front-door/limit-rate.ts'
 import { createLookUp } from './front-door/look-up.ts'
 import { serve } from './front-door/serve.ts'
+import { shareReadiness } from './front-door/share-readiness.ts'
 import { createLineLimit } from './limit-lines.ts'
 import { createLogger, type Logger } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -92,18 +94,17 @@ async function openStores(config: Config, log: Logger) {
 
 const monotonicNow = () => performance.now()
 
-type Parts = Pick<Door, 'submitter' | 'limiter' | 'metrics' | 'log'>
+type Parts = Pick<Door, 'limiter' | 'metrics' | 'log'> & { submitter: Submitter }
 
 function openDoor(config: Config, stores: Stores, parts: Parts): Door {
   const { urls, sql, quick, clickhouse, redis } = stores
+  const asked = { sql, redis: redis.command, clickhouse, readDisks: () => readDisks(config.dataDir, urls) }
   return {
     ...parts,
+    ...asked,
     config,
     mayTellRefusal: createLineLimit(parts.log, monotonicNow),
-    sql,
-    redis: redis.command,
-    clickhouse,
-    readDisks: () => readDisks(config.dataDir, urls),
+    readReadiness: shareReadiness((isOpen) => checkReadiness(asked, isOpen), parts.submitter.isOpen, monotonicNow),
     keyHolders: createLookUp(
       askTogether((hashes) => findKeyHolders(quick, hashes)),
       monotonicNow,

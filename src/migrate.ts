@@ -111,11 +111,25 @@ const MADE = /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not
 
 /** Names of the files that are not applied as they are now; empty when the databases fit this version. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
-  const { postgres, functions, clickhouse } = await readFiles()
+  const wanted = await expectedChecksums()
   const applied = await readApplied(sql)
-  return [...postgres, ...functions, ...clickhouse]
-    .filter((file) => applied.get(file.name) !== file.checksum)
-    .map((file) => file.name)
+  return [...wanted].filter(([name, checksum]) => applied.get(name) !== checksum).map(([name]) => name)
+}
+
+let expected: Promise<Map<string, string>> | undefined
+
+/** By name. Read once: a process is stopped before its files become another version's. */
+function expectedChecksums(): Promise<Map<string, string>> {
+  expected ??= readChecksums().catch((error: unknown) => {
+    expected = undefined
+    throw error
+  })
+  return expected
+}
+
+async function readChecksums(): Promise<Map<string, string>> {
+  const { postgres, functions, clickhouse } = await readFiles()
+  return new Map([...postgres, ...functions, ...clickhouse].map(({ name, checksum }) => [name, checksum]))
 }
 
 /** How many partitions of each kind there are. Throws MigrationError when STREAM_PARTITIONS says otherwise. */

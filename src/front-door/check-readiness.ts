@@ -14,10 +14,13 @@ export interface Readiness {
   degraded: string[]
 }
 
-export async function checkReadiness(door: Door): Promise<Readiness> {
+type Asked = Pick<Door, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
+
+/** `isOpen`: whether requests can be put on the road. */
+export async function checkReadiness(door: Asked, isOpen: boolean): Promise<Readiness> {
   const [postgres, redis, clickhouse, disks] = await Promise.all([
     describeTrouble('postgres', () => checkPostgres(door)),
-    describeTrouble('redis', () => checkRedis(door)),
+    describeTrouble('redis', () => checkRedis(door, isOpen)),
     describeTrouble('clickhouse', () => checkClickHouse(door)),
     checkDisks(door),
   ])
@@ -27,7 +30,7 @@ export async function checkReadiness(door: Door): Promise<Readiness> {
   }
 }
 
-async function checkPostgres({ sql }: Door): Promise<Readiness> {
+async function checkPostgres({ sql }: Asked): Promise<Readiness> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0) return { blocking: pending.map((name) => `migrations: ${name} is not applied`), degraded: [] }
   const [unattended, trouble, road, stuck] = await Promise.all([
@@ -47,9 +50,9 @@ async function checkPostgres({ sql }: Door): Promise<Readiness> {
   }
 }
 
-async function checkRedis({ redis, submitter }: Door): Promise<Readiness> {
+async function checkRedis({ redis }: Asked, isOpen: boolean): Promise<Readiness> {
   const persistence = await readPersistence(redis)
-  const blocking = submitter.isOpen() ? [] : ['redis: requests cannot be put on the road']
+  const blocking = isOpen ? [] : ['redis: requests cannot be put on the road']
   if (!persistence.aof_write) blocking.push('redis: it cannot write its append-only file, and refuses requests')
   const degraded: string[] = []
   if (!persistence.aof_rewrite) degraded.push('redis: its append-only file could not be rewritten, and grows')
@@ -57,7 +60,7 @@ async function checkRedis({ redis, submitter }: Door): Promise<Readiness> {
   return { blocking, degraded }
 }
 
-async function checkClickHouse({ clickhouse }: Door): Promise<Readiness> {
+async function checkClickHouse({ clickhouse }: Asked): Promise<Readiness> {
   const { success } = await clickhouse.ping({ select: true })
   return { blocking: success ? [] : ['clickhouse: not reachable'], degraded: [] }
 }
@@ -69,7 +72,7 @@ async function describeTrouble(name: string, check: () => Promise<Readiness>): P
 
 const MEGABYTE = 1024 * 1024
 
-async function checkDisks(door: Door): Promise<string[]> {
+async function checkDisks(door: Asked): Promise<string[]> {
   const low = (await door.readDisks()).filter(({ isLow }) => isLow)
   return low.map(({ store, freeBytes }) => `${store}: ${Math.floor(freeBytes / MEGABYTE)} MiB are left on its disk`)
 }

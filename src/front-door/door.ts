@@ -7,6 +7,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import type { Submitter } from '../stream/submit.ts'
+import type { Readiness } from './check-readiness.ts'
 import type { Operation } from './describe-api.ts'
 import type { Business, KeyHolder } from './find-business.ts'
 import type { Limiter } from './limit-rate.ts'
@@ -29,7 +30,9 @@ export interface Door {
   keyHolders: LookUp<KeyHolder>
   /** By business id. */
   businesses: LookUp<Business>
-  submitter: Pick<Submitter, 'submit' | 'isOpen'>
+  submitter: Pick<Submitter, 'submit'>
+  /** Whether it can do its work now; asking costs nothing. */
+  readReadiness: () => Promise<Readiness>
   /** Requests being answered now, and the bytes of their bodies: all, and each caller's. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
   /** Epoch ms. */

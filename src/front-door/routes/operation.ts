@@ -1,7 +1,6 @@
 /** For operators: is it alive, is it ready, how does it do. */
 import { bringsToken, isOfThisMachine } from '../../admit-operator.ts'
 import { RequestError } from '../../errors.ts'
-import { checkReadiness } from '../check-readiness.ts'
 import { peerAddress } from '../client-address.ts'
 import type { Call, Door, Reply, Route } from '../door.ts'
 import { observeStores } from '../observe-stores.ts'
@@ -11,7 +10,7 @@ function getHealth(): Promise<Reply> {
 }
 
 async function getReadiness(door: Door): Promise<Reply> {
-  const { blocking, degraded } = await checkReadiness(door)
+  const { blocking, degraded } = await door.readReadiness()
   if (blocking.length === 0) return { message: 'Ready.', data: { degraded } }
   const reasons = [...blocking, ...degraded]
   const issues = reasons.map((message) => ({ path: '', message }))

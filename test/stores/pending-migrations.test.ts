@@ -1,0 +1,19 @@
+/** Readiness is asked for by anybody: what it compares the database with is read once. */
+import { readFile } from 'node:fs/promises'
+import { expect, test, vi } from 'vitest'
+import { pendingMigrations } from '../../src/migrate.ts'
+import { openStack } from '../support/stack.ts'
+
+vi.mock(import('node:fs/promises'), { spy: true })
+
+test('what this version expects of the databases is read once', async () => {
+  const stack = await openStack()
+  const reads = vi.mocked(readFile).mock
+  expect(await pendingMigrations(stack.sql)).toEqual([])
+  const before = reads.calls.length
+  expect(before).toBeGreaterThan(0)
+  await stack.sql`update migrations set checksum = 'another' where name = 'postgres/0011_visitors.sql'`
+  expect(await pendingMigrations(stack.sql)).toEqual(['postgres/0011_visitors.sql'])
+  expect(reads.calls).toHaveLength(before)
+  await stack.close()
+})
