@@ -107,7 +107,8 @@ function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecisio
     keyed: item.keyed,
     visitorId: fact.visitorId,
   })
-  // A caller without a key learns a stranger's subscriptions only from a browser already known to be theirs.
+  // Without a key a browser is told only of people whom it was identified with before. It hides nothing from a caller who
+  // identifies somebody by a visitor id of its own making, and asks again: docs/security.md, "Not promised".
   const mayKnow = item.keyed || isNew || link === 'known'
   return {
     contactId: contact.id,
