@@ -143,6 +143,20 @@ describe('a contact', () => {
     }
   })
 
+  it('is found by a plus sign that was escaped; by one that was not, the refusal says how', async () => {
+    const contactId = await track({ identity: { email: 'ada+x@example.com' } })
+    const found = dataOf(ContactsData, await ask('GET', '/api/contacts?email=ada%2Bx@example.com'))
+    expect(found['contacts']).toMatchObject([{ contactId }])
+    const rule = 'email must have one @ with something on both sides, and no white space'
+    for (const [query, message] of [
+      ['email=ada+x@example.com', `${rule}; a plus sign is %2B in a query`],
+      ['email=ada', rule],
+    ]) {
+      const { status, body } = await ask('GET', `/api/contacts?${query}`)
+      expect([status, body.message, body.error.issues]).toEqual([400, message, [{ path: 'email', message }]])
+    }
+  })
+
   it('answers with its survivor, under every id it had', async () => {
     const first = await track({})
     const second = await track({ identity: { phone: '0501234567' } })

@@ -54,9 +54,17 @@ function readSoughtIdentity(query: URLSearchParams, { country }: Business): Iden
     const message = 'exactly one of email, phone and platformCustomerId is required'
     throw invalidRequest([{ path: kind ?? 'email', message }])
   }
-  const { identity, faults } = readIdentity({ [kind]: query.get(kind) }, country)
-  if (faults.length > 0) throw invalidRequest(faults.map(({ message }) => ({ path: kind, message })))
+  const sought = query.get(kind) ?? ''
+  const { identity, faults } = readIdentity({ [kind]: sought }, country)
+  if (faults.length > 0)
+    throw invalidRequest(faults.map(({ message }) => ({ path: kind, message: retell(message, sought) })))
   return identity
+}
+
+/** In a query the field stands alone, and a space may have been a plus sign. */
+function retell(fault: string, sought: string): string {
+  const message = fault.replace(/^identity\./, '')
+  return sought.includes(' ') ? `${message}; ${PLUS}` : message
 }
 
 async function getTimeline(door: Door, call: Call): Promise<Reply> {
@@ -86,6 +94,7 @@ async function requireContact(door: Door, call: Call, businessId: string): Promi
 }
 
 const text = { type: 'string' }
+const PLUS = 'a plus sign is %2B in a query'
 
 export const contactRoutes: readonly Route[] = [
   {
@@ -97,9 +106,12 @@ export const contactRoutes: readonly Route[] = [
       tag: 'Contacts',
       key: 'secret',
       query: {
-        email: { schema: text, description: 'Exactly one of the three.' },
-        phone: { schema: text, description: 'Any format; a plus sign is %2B in a query.' },
-        platformCustomerId: { schema: text, description: 'Your own user id.' },
+        email: {
+          schema: text,
+          description: `Exactly one of the three; ${PLUS}.`,
+        },
+        phone: { schema: text, description: `Any format; ${PLUS}.` },
+        platformCustomerId: { schema: text, description: `Your own user id; ${PLUS}.` },
       },
       replies: {
         200: {
