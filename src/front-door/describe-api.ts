@@ -3,6 +3,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { describeAnswer, describeBody } from './describe-schema.ts'
 import type { Route } from './door.ts'
+import { CAMPAIGN_EXAMPLE, CONTACT_EXAMPLE } from './examples.ts'
 
 export interface Operation {
   summary: string
@@ -10,7 +11,7 @@ export interface Operation {
   tag: 'Events' | 'Contacts' | 'Campaigns' | 'Analytics' | 'Operation'
   /** Which key the caller needs; `optional` a secret or publishable one, `publishable` that alone, if any. */
   key: 'secret' | 'optional' | 'publishable'
-  query?: Record<string, { schema: object; description: string }>
+  query?: Record<string, { schema: object; description: string; example?: string }>
   /** `media`: what it may be sent as; JSON alone when left out. */
   body?: { schema: TSchema; example: object; media?: readonly string[] }
   /** Successes by status; `message` and `example` are those of one answer. */
@@ -21,8 +22,9 @@ export interface Operation {
 type Document = Record<string, unknown>
 
 const DESCRIPTION =
-  'Facts about people go in; contacts, timelines, revenue and campaigns come out. Every answer carries `X-Request-Id`; ' +
-  'answers to an accepted secret key carry `RateLimit-Policy` and `RateLimit`.'
+  'Facts about people go in; contacts, timelines, revenue and campaigns come out. A server sends its secret key with each ' +
+  'request: `Authorization: Bearer sk_live_…`. Every answer carries `X-Request-Id`; answers to an accepted secret key carry ' +
+  '`RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` tells of them.'
 
 export function describeApi(routes: readonly Route[]): Document {
   const paths: Record<string, Document> = {}
@@ -82,6 +84,7 @@ function describeParameters(path: string, operation: Operation): Document[] {
     in: 'path',
     required: true,
     schema: { type: 'string', format: 'uuid' },
+    example: ID_EXAMPLES[name ?? ''],
   }))
   const inQuery = Object.entries(query).map(([name, said]) => ({ name, in: 'query', required: false, ...said }))
   return [...inPath, ...inQuery, ...(202 in replies && takesSecretKey(operation) ? [PREFER] : [])]
@@ -123,6 +126,11 @@ const SECURITY: Record<Operation['key'], Document[]> = {
   secret: [{ key: [] }],
   optional: [{ key: [] }, { publishableKey: [] }, {}],
   publishable: [{ publishableKey: [] }, {}],
+}
+
+const ID_EXAMPLES: Record<string, string> = {
+  contactId: CONTACT_EXAMPLE.contactId,
+  campaignId: CAMPAIGN_EXAMPLE.campaignId,
 }
 
 /** No other caller may prefer anything, or is told what is left. */

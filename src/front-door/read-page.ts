@@ -35,7 +35,7 @@ function limitFault() {
 export const PAGE_QUERY = {
   limit: {
     schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-    description: 'Of a page.',
+    description: 'Entries of a page.',
   },
   cursor: { schema: { type: 'string' }, description: 'The nextCursor of the page before.' },
 } as const

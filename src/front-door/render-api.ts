@@ -1,10 +1,13 @@
 /** The OpenAPI document as one page for people, complete in itself: no script, nothing from elsewhere. */
+import { ERRORS } from '../errors.ts'
+import { sayCurl } from './say-curl.ts'
+import { type ParameterSchema, saySchema } from './say-schema.ts'
 
 interface Operation {
   summary: string
   description?: string
   security: object[]
-  parameters: { name: string; in: string; required: boolean; description?: string }[]
+  parameters: { name: string; in: string; description?: string; schema: ParameterSchema; example?: string }[]
   requestBody?: { content: { 'application/json': { schema: object; example: object } } }
   responses: Record<string, { description: string; content: { 'application/json': { example?: object } } }>
 }
@@ -25,8 +28,10 @@ export function renderApi(described: object): string {
 <style>${STYLE}</style></head>
 <body><h1>${escape(info.title)} API</h1>
 <p>${prose(info.description)}</p>
-<p>For programs: <a href="/openapi.json">/openapi.json</a></p>
+<p>For programs: <a href="/openapi.json">/openapi.json</a>. Each <a href="#errors">error</a> is explained below. To try the commands:</p>
+<pre>${escape(BEFORE_CURL)}</pre>
 ${operations.join('\n')}
+${ERROR_TABLE}
 </body></html>`
 }
 
@@ -36,6 +41,7 @@ function renderOperation(method: string, path: string, operation: Operation): st
   return `<details><summary><b>${method.toUpperCase()}</b> <code>${escape(path)}</code> ${escape(summary)}</summary>
 ${description === undefined ? '' : `<p>${prose(description)}</p>`}
 <p>${sayKey(security)}</p>
+<pre>${escape(sayCurl(method, path, operation))}</pre>
 ${renderParameters(parameters)}
 ${body === undefined ? '' : `<h3>Body</h3>${pretty(body.example)}<details><summary>Schema</summary>${pretty(body.schema)}</details>`}
 <h3>Answers</h3>
@@ -50,16 +56,24 @@ function sayKey(security: object[]): string {
 
 function renderParameters(parameters: Operation['parameters']): string {
   if (parameters.length === 0) return ''
-  const rows = parameters.map(
-    ({ name, in: place, description = '' }) =>
-      `<tr><td><code>${escape(name)}</code></td><td>${place}</td><td>${prose(description)}</td></tr>`,
-  )
-  return `<h3>Parameters</h3><table>${rows.join('')}</table>`
+  const rows = parameters.map(({ name, in: place, schema, description = '' }) => [
+    `<code>${escape(name)}</code>`,
+    escape(place),
+    prose(saySchema(schema)),
+    prose(description),
+  ])
+  return `<h3>Parameters</h3>${table(['Name', 'In', 'Value', ''], rows)}`
 }
 
 function renderResponse([status, { description, content }]: [string, Operation['responses'][string]]): string {
   const { example } = content['application/json']
   return `<p><b>${status}</b> ${prose(description)}</p>${example === undefined ? '' : pretty(example)}`
+}
+
+/** Of cells that are HTML. */
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const body = rows.map((cells) => `<tr><td>${cells.join('</td><td>')}</td></tr>`)
+  return `<table><tr><th>${heads.join('</th><th>')}</th></tr>${body.join('')}</table>`
 }
 
 const pretty = (value: object) => `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`
@@ -71,10 +85,20 @@ function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
+const BEFORE_CURL = `BASE=http://127.0.0.1:8080
+KEY=sk_live_…`
+
+const ERROR_TABLE = `<h2 id="errors">Errors</h2>
+<p>${prose('`error.code` is stable; `message` is for people, and may say more than here. `error.issues` names the fields.')}</p>
+${table(
+  ['Status', 'Code', 'Message'],
+  Object.entries(ERRORS).map(([code, { status, message }]) => [`${status}`, `<code>${code}</code>`, prose(message)]),
+)}`
+
 const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark }
 details { border: 1px solid #8884; border-radius: 6px; padding: .5rem 1rem; margin: .5rem 0 }
 summary { cursor: pointer }
 pre { background: #8881; padding: .75rem; overflow: auto; border-radius: 4px }
-td { padding-right: 1rem; vertical-align: top }
+td, th { padding-right: 1rem; vertical-align: top; text-align: left }
 `

@@ -109,6 +109,7 @@ export const contactRoutes: readonly Route[] = [
         email: {
           schema: text,
           description: `Exactly one of the three; ${PLUS}.`,
+          example: 'ada@example.com',
         },
         phone: { schema: text, description: `Any format; ${PLUS}.` },
         platformCustomerId: { schema: text, description: `Your own user id; ${PLUS}.` },
