@@ -28,7 +28,7 @@ export function renderApi(described: object): string {
 <style>${STYLE}</style></head>
 <body><h1>${escape(info.title)} API</h1>
 <p>${prose(info.description)}</p>
-<p>For programs: <a href="/openapi.json">/openapi.json</a>. Each <a href="#errors">error</a> is explained below. To try the commands:</p>
+<p>For programs: <a href="/openapi.json">/openapi.json</a>. Each <a href="#errors">error</a> is explained below. To try the commands, with your own ids:</p>
 <pre>${escape(BEFORE_CURL)}</pre>
 ${operations.join('\n')}
 ${ERROR_TABLE}
