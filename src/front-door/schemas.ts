@@ -72,11 +72,24 @@ const eventFields = {
   type: Type.Optional(
     Type.Union(
       EVENT_TYPES.map((type) => Type.Literal(type)),
-      { description: 'What the event means; wins over the name and the value.' },
+      {
+        description:
+          'What the event means; wins over the name and the value. Left out: a `value` above 0 is a purchase and one below 0 a ' +
+          'refund, whatever the name; else a recognised name decides (docs/events.md); else it is `none`.',
+      },
     ),
   ),
-  value: Type.Optional(Type.Number({ description: 'The amount, in units of the currency.', examples: [49.9] })),
-  currency: Type.Optional(text(1, 8, "The business's default when left out.", 'USD')),
+  value: Type.Optional(
+    Type.Number({
+      description:
+        'The amount, in units of the currency, not in cents. A purchase adds it to the revenue, a refund takes its size away, any ' +
+        'other `type` counts none of it. A refund is `type: "refund"` or a negative value; no name makes one.',
+      examples: [49.9],
+    }),
+  ),
+  currency: Type.Optional(
+    text(1, 8, "Upper-cased. The business's default as of receipt when left out: USD, unless it has another.", 'USD'),
+  ),
   properties: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description: `Any JSON detail, at most 32,768 bytes as compact JSON, nested at most ${MAX_DEPTH} levels deep.`,

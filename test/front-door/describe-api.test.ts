@@ -113,6 +113,12 @@ describe('what it says of schemas', () => {
     expect([batch({ events: null }), batch({ events: [null] })]).toEqual([false, false])
   })
 
+  it('tells what makes a purchase and a refund, and of which currency an amount is', () => {
+    const schema = JSON.stringify(paths['/api/sdk/track']!['post']!.requestBody!.content['application/json']!.schema)
+    for (const words of ['above 0 is a purchase', 'no name makes one', 'not in cents', 'default as of receipt'])
+      expect(schema).toContain(words)
+  })
+
   it('tells how times are written and how deep details may be', () => {
     const said = JSON.stringify(document)
     for (const words of ['ISO 8601 in its extended form', '2026-03-01T09:30:00Z', '1772357400000'])

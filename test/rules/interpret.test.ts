@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { EVENT_TYPES, type EventType } from '../../src/rules/facts.ts'
 import { interpret } from '../../src/rules/interpret.ts'
 import { containing } from './containing.ts'
+import { readNames } from './read-names.ts'
 
 const NO_MEANING = containing('the amount has no meaning')
 const CONTRADICTION = containing('contradicts itself')
@@ -21,6 +22,10 @@ const NAMES: [EventType, string[]][] = [
   ['cancelled', ['appointment_cancelled', 'subscription_canceled', 'subscription_expired']],
 ]
 const ROWS = NAMES.flatMap(([type, names]) => names.map((event): [string, EventType] => [event, type]))
+
+test('the guide lists the recognised names', () => {
+  expect(readNames('Recognised names')).toEqual(NAMES)
+})
 
 describe('no type, no value: the name decides', () => {
   test.each(ROWS)('%s means %s', (event, type) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { STAGES, stageOf } from '../../src/rules/journey-stage.ts'
+import { readNames } from './read-names.ts'
 
 /** Contract, "States and transitions", row by row. */
 const TABLE: Record<string, string> = {
@@ -14,6 +15,10 @@ const TABLE: Record<string, string> = {
 
 test('the stages stand in their order', () => {
   expect(STAGES).toEqual(Object.keys(TABLE))
+})
+
+test('the guide lists the names of each', () => {
+  expect(readNames('The stage')).toEqual(Object.entries(TABLE).map(([stage, names]) => [stage, names.split(', ')]))
 })
 
 test.each(Object.entries(TABLE).flatMap(([stage, names]) => names.split(', ').map((name) => [name, stage])))(
