@@ -59,9 +59,7 @@ export function buildApp(door: Door): App {
   }
   const refuse = (request: Request, fault: unknown) =>
     answerRequest(door, { route: 'unmatched', answer: () => Promise.reject(fault) }, request, {})
-  elysia.onError(({ request, error }) =>
-    refuse(request, error instanceof NotFoundError ? new RequestError('not_found') : error),
-  )
+  elysia.onError(({ request, error }) => refuse(request, error instanceof NotFoundError ? unknownPath() : error))
   const isWellAddressed = createAddressCheck()
   return {
     fetch: (request) =>
@@ -84,6 +82,9 @@ function createAddressCheck(): (request: Request) => boolean {
     return isWell
   }
 }
+
+const unknownPath = () =>
+  new RequestError('not_found', { message: 'There is nothing here. What there is, /openapi tells.' })
 
 function groupMethods(routes: readonly Route[]): Map<string, string[]> {
   const byPath = Map.groupBy(routes, ({ path }) => path)
