@@ -2,6 +2,8 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, type Config, readConfig, resolveStores } from './config.ts'
 import { hearStop } from './hear-stop.ts'
+import { nameSetting } from './name-setting.ts'
+import { VERSION } from './version.ts'
 
 interface Command {
   summary: string
@@ -19,9 +21,18 @@ const COMMANDS: Record<string, Command> = {
   start: {
     summary: 'Run everything on this machine, databases included',
     help: `Brings its own Redis, Postgres and ClickHouse below DATA_DIR (.sluice); DATABASE_URL, REDIS_URL or CLICKHOUSE_URL replaces
-one. The first start makes a business "Demo" and shows its keys. Ctrl-C drains and stops it all.`,
+one. The first start makes a business "Demo" and shows its keys. Ctrl-C drains and stops it all.
+
+Settings come from the environment, as in \`PORT=9000 npm start\`. Most wanted (the README lists them all, docs/operations.md
+tells what they mean for running it):
+
+  PORT, HOST         Where the front door listens (8080, 0.0.0.0)
+  DATA_DIR           Where data, logs and keys are (.sluice)
+  DATABASE_URL, REDIS_URL, CLICKHOUSE_URL
+                     Your own Postgres, Redis, ClickHouse
+  WORKER_THREADS     Threads for live events, and as many for the rest (1)`,
     run: async (config, argv) => {
-      refuseWords(argv)
+      refuseWords('start', argv)
       const { supervise } = await import('./embedded/supervise.ts')
       await supervise(config, askedToStop())
       return 0
@@ -31,7 +42,7 @@ one. The first start makes a business "Demo" and shows its keys. Ctrl-C drains a
     summary: 'Run a front door: the HTTP API',
     help: 'Listens on PORT (8080) and HOST (0.0.0.0). Run as many as you like. SIGTERM drains it.',
     run: async (config, argv) => {
-      refuseWords(argv)
+      refuseWords('serve', argv)
       const { runFrontDoor } = await import('./main.ts')
       return await runUntilStopped(await runFrontDoor(config))
     },
@@ -40,7 +51,7 @@ one. The first start makes a business "Demo" and shows its keys. Ctrl-C drains a
     summary: 'Run the workers: what came in is applied, and sent on to ClickHouse',
     help: 'WORKER_THREADS (1) ingest threads for live events and as many for batches and web events, one for the timeline and one for deliveries. Run as many as you like. SIGTERM drains them.',
     run: async (config, argv) => {
-      refuseWords(argv)
+      refuseWords('workers', argv)
       const { runWorkers } = await import('../workers/main.ts')
       return await runUntilStopped(await runWorkers(config))
     },
@@ -49,7 +60,7 @@ one. The first start makes a business "Demo" and shows its keys. Ctrl-C drains a
     summary: 'Bring Postgres and ClickHouse to the shape that this version expects',
     help: 'Safe to repeat, and to run twice at once. `start` does it by itself.',
     run: async (config, argv) => {
-      refuseWords(argv)
+      refuseWords('migrate', argv)
       return await migrateStores(config)
     },
   },
@@ -69,11 +80,12 @@ ${Object.entries(COMMANDS)
   .map(([name, { summary }]) => `  ${name.padEnd(9)}${summary}`)
   .join('\n')}
 
-\`COMMAND --help\` says more. Settings come from the environment: see the README.`
+\`COMMAND --help\` says more, \`--version\` which version this is. Settings come from the environment: see the README.`
 
 async function main(argv: string[]): Promise<number> {
   const [word, ...rest] = argv
   if (word === '--help' || word === '-h') return say(USAGE)
+  if (word === '--version' || rest[0] === '--version') return say(`sluice ${VERSION}`)
   if (word === undefined) throw new UsageError(`A command is missing.\n\n${USAGE}`)
   const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
   if (!command) throw new UsageError(`There is no command "${word}".\n\n${USAGE}`)
@@ -82,11 +94,15 @@ async function main(argv: string[]): Promise<number> {
   return await command.run(readConfig(), rest)
 }
 
-function refuseWords(argv: string[]): void {
+function refuseWords(name: string, argv: string[]): void {
   try {
     parseArgs({ args: argv, options: {}, allowPositionals: false })
   } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error })
+    // What follows the first sentence is about how to pass the option as a positional.
+    const reason = (error as Error).message.split('. To specify')[0] ?? ''
+    const setting = nameSetting(argv)
+    const remedy = setting ? `\nSettings come from the environment: ${setting} npm run ${name}` : ''
+    throw new UsageError(`${reason}${remedy}\nSee: ${name} --help`, { cause: error })
   }
 }
 

@@ -1,6 +1,7 @@
 /** Every metric of every process, declared once. Base units; no ids in labels. */
 import process from 'node:process'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { VERSION } from './version.ts'
 
 const LATENCY_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const BATCH_EVENTS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000]
@@ -12,11 +13,25 @@ export function createMetrics() {
   const registers = [registry]
   return {
     registry,
+    build: buildInfo(registers),
     memory: residentMemory(registers),
     ...frontDoorMetrics(registers),
     ...roadMetrics(registers),
     ...deliveryMetrics(registers),
   }
+}
+
+function buildInfo(registers: Registry[]) {
+  const gauge = new Gauge({
+    name: 'build_info',
+    help: 'Always 1; the label says which version of Sluice this process runs.',
+    labelNames: ['version'],
+    registers,
+    // The workers' threads are of one process.
+    aggregator: 'first',
+  })
+  gauge.set({ version: VERSION }, 1)
+  return gauge
 }
 
 function residentMemory(registers: Registry[]) {

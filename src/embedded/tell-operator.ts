@@ -1,6 +1,7 @@
 /** What `start` says on the terminal: little, and the keys on the first start alone. */
 import { join, relative } from 'node:path'
 import { type Config, enginesFile } from '../config.ts'
+import { VERSION } from '../version.ts'
 import { type DemoKeys, demoKeysFile } from './demo-business.ts'
 
 export interface Greeting {
@@ -12,7 +13,7 @@ export interface Greeting {
 }
 
 export function greet({ url, config, engines, demo }: Greeting): void {
-  say(`Sluice runs at ${url}\n`)
+  say(`Sluice ${VERSION} runs at ${url}\n`)
   const rows = [
     ['API', `${url}/openapi`],
     ...engines,

@@ -1,5 +1,4 @@
 /** `start` on a new directory, killed and started again: nothing is lost, nothing is left behind. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm, stat, statfs } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -7,17 +6,17 @@ import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { CALM } from '../../src/embedded/calm-runtime.ts'
 import type { DemoKeys } from '../../src/embedded/demo-business.ts'
 import { startEngines } from '../../src/embedded/engines.ts'
-import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { useWal } from '../../src/embedded/use-wal.ts'
 import { createLogger } from '../../src/log.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
+import { isAlive, killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
 
 let folder: string
 let dataDir: string
-const running = new Set<ChildProcess>()
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-start-'))
@@ -27,46 +26,12 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const child of running) child.kill('SIGKILL')
+  killRuns()
   while ((await livePids()).length > 0) await sleep(50)
   await rm(folder, { recursive: true, force: true })
 })
 
-interface Run {
-  child: ChildProcess
-  output(): string
-  /** Resolves to the exit code. */
-  ended: Promise<number | null>
-}
-
-const run = (...words: string[]): Run => runWith({}, ...words)
-
-function runWith(settings: Record<string, string>, ...words: string[]): Run {
-  const [command = '', ...args] = runtimeCommand(new URL('../../src/cli.ts', import.meta.url), words)
-  const environment = {
-    ...process.env,
-    DATA_DIR: dataDir,
-    PORT: '0',
-    NODE_ENV: undefined,
-    VITEST: undefined,
-    ...settings,
-  }
-  const child = spawn(command, args, { detached: true, env: environment })
-  running.add(child)
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (output += part.toString()))
-  const ended = once(child, 'close').then(([code]) => {
-    running.delete(child)
-    return code as number | null
-  })
-  return { child, output: () => output, ended }
-}
-
-/** Resolves to the address that it tells. */
-async function untilStarted(started: Run): Promise<string> {
-  await expect.poll(() => started.output(), { timeout: 30_000 }).toContain('Ctrl-C stops it all')
-  return /runs at (\S+)/.exec(started.output())?.[1] ?? ''
-}
+const run = (...words: string[]): Run => runCli({ DATA_DIR: dataDir }, ...words)
 
 async function readKeys(): Promise<DemoKeys> {
   return JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys
@@ -92,18 +57,11 @@ async function livePids(): Promise<string[]> {
   return pids.map((pid) => pid.trim()).filter((pid) => pid !== '' && isAlive(Number(pid)))
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
-
 describe('start', () => {
   test('survives kill -9 of anything and everything, and leaves nothing behind', { timeout: 90_000 }, async () => {
     const first = run('start')
     const url = await untilStarted(first)
+    expect(first.output()).toContain(`Sluice ${manifest.version} runs at`)
     const keys = await readKeys()
     expect(first.output()).toContain(keys.secretKey)
     expect(keys.secretKey).toMatch(/^sk_live_\w{40,}$/)
@@ -165,11 +123,7 @@ describe('start', () => {
     expect(third.output()).not.toContain('sk_live_')
     expect(await track(again, 'one')).toMatchObject({ status: 200, isNew: false, deduped: true })
 
-    // A Ctrl-C as npm makes it: the terminal signals the whole group, then npm passes on its own.
-    const pid = third.child.pid ?? 0
-    process.kill(-pid, 'SIGINT')
-    await sleep(20)
-    process.kill(pid, 'SIGINT')
+    await pressCtrlC(third)
     expect(await third.ended).toBe(0)
     expect((await readdir(dataDir)).filter((name) => /\.(pid|lock)$|^engines/.test(name))).toEqual([])
   })
@@ -191,6 +145,34 @@ describe('the command line', () => {
     expect(await helped.ended).toBe(0)
     expect(helped.output()).toContain('WORKER_THREADS')
   })
+
+  test('explains the settings of start', async () => {
+    const helped = run('start', '--help')
+    expect(await helped.ended).toBe(0)
+    for (const name of ['PORT', 'DATA_DIR', 'DATABASE_URL', 'REDIS_URL', 'CLICKHOUSE_URL', 'WORKER_THREADS']) {
+      expect(helped.output()).toContain(name)
+    }
+    expect(helped.output()).toContain('docs/operations.md')
+  })
+
+  test.each([[['--version']], [['start', '--version']]])('tells its version: %j', async (words) => {
+    const told = run(...words)
+    expect(await told.ended).toBe(0)
+    expect(told.output()).toBe(`sluice ${manifest.version}\n`)
+  })
+
+  test.each([
+    [['start', '--port', '9000'], 'PORT=9000 npm run start'],
+    [['serve', '--port=9000'], 'PORT=9000 npm run serve'],
+    [['workers', '--worker-threads', '4'], 'WORKER_THREADS=4 npm run workers'],
+    [['start', '--redis-url', 'redis://:secret@there'], 'REDIS_URL=… npm run start'],
+    [['start', '--else', '1'], 'See: start --help'],
+  ])('leads from %j to the setting', async (words, remedy) => {
+    const refused = run(...words)
+    expect(await refused.ended).toBe(2)
+    expect(refused.output()).toContain(remedy)
+    expect(refused.output()).not.toContain('secret')
+  })
 })
 
 test('a port that another program has is refused at once, with what to do', async () => {
@@ -198,7 +180,7 @@ test('a port that another program has is refused at once, with what to do', asyn
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
   const elsewhere = join(folder, 'port')
-  const refused = runWith({ PORT: String(port), DATA_DIR: elsewhere }, 'start')
+  const refused = runCli({ PORT: String(port), DATA_DIR: elsewhere }, 'start')
   expect(await refused.ended).toBe(1)
   expect(refused.output()).toContain(`PORT ${port} cannot be had (EADDRINUSE): set PORT to a free one.`)
   expect(await readdir(elsewhere).catch(() => [])).toEqual([])

@@ -1,4 +1,6 @@
+import { AggregatorRegistry } from 'prom-client'
 import { expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { createMetrics } from '../../src/metrics.ts'
 
 it('tells how many requests were answered by what was timed, also to two who ask at once', async () => {
@@ -14,4 +16,11 @@ it('tells how many requests were answered by what was timed, also to two who ask
   ]
   expect(await Promise.all([ask(), ask()])).toEqual([counts, counts])
   expect(await ask()).toEqual(counts)
+})
+
+it('tells the version, once for all threads of a process', async () => {
+  const line = `build_info{version="${manifest.version}"} 1`
+  expect(await createMetrics().registry.metrics()).toContain(line)
+  const told = await Promise.all([1, 2, 3].map(() => createMetrics().registry.getMetricsAsJSON()))
+  expect(await AggregatorRegistry.aggregate(told).metrics()).toContain(line)
 })

@@ -1,0 +1,55 @@
+/** The command line as a process of its own, with what it says. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { expect } from 'vitest'
+import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+
+export interface Run {
+  child: ChildProcess
+  output(): string
+  /** Resolves to the exit code. */
+  ended: Promise<number | null>
+}
+
+const running = new Set<ChildProcess>()
+
+/** Settings of undefined are left out; PORT is any free one. It leads a process group of its own. */
+export function runCli(settings: Record<string, string | undefined>, ...words: string[]): Run {
+  const [command = '', ...args] = runtimeCommand(new URL('../../src/cli.ts', import.meta.url), words)
+  const environment = { ...process.env, PORT: '0', NODE_ENV: undefined, VITEST: undefined, ...settings }
+  const child = spawn(command, args, { detached: true, env: environment })
+  running.add(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => (output += part.toString()))
+  const ended = once(child, 'close').then(([code]) => {
+    running.delete(child)
+    return code as number | null
+  })
+  return { child, output: () => output, ended }
+}
+
+/** Resolves to the address that it tells. */
+export async function untilStarted(started: Run): Promise<string> {
+  await expect.poll(() => started.output(), { timeout: 30_000 }).toContain('Ctrl-C stops it all')
+  return /runs at (\S+)/.exec(started.output())?.[1] ?? ''
+}
+
+/** Those that a failed test has left. */
+export function killRuns(): void {
+  for (const child of running) child.kill('SIGKILL')
+}
+
+/** A Ctrl-C as npm makes it: the terminal signals the whole group, then npm passes on its own. */
+export async function pressCtrlC({ child: { pid = 0 } }: Run): Promise<void> {
+  process.kill(-pid, 'SIGINT')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  if (isAlive(pid)) process.kill(pid, 'SIGINT')
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
