@@ -107,13 +107,16 @@ function refuseWords(name: string, argv: string[]): void {
 }
 
 async function migrateStores(config: Config): Promise<number> {
-  const [{ migrate }, { connectPostgres }, { connectClickHouse }, { createLogger }] = await Promise.all([
-    import('./migrate.ts'),
-    import('./stores/postgres.ts'),
-    import('./stores/clickhouse.ts'),
-    import('./log.ts'),
-  ])
+  const [{ migrate }, { connectPostgres }, { connectClickHouse }, { requireStores }, { createLogger }] =
+    await Promise.all([
+      import('./migrate.ts'),
+      import('./stores/postgres.ts'),
+      import('./stores/clickhouse.ts'),
+      import('./stores/require-stores.ts'),
+      import('./log.ts'),
+    ])
   const { databaseUrl, clickhouseUrl } = await resolveStores(config)
+  await requireStores(config, { databaseUrl, clickhouseUrl })
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-migrate' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   try {

@@ -17,6 +17,7 @@ import { readPartitions } from './migrate.ts'
 import { connectClickHouse } from './stores/clickhouse.ts'
 import { connectPostgres } from './stores/postgres.ts'
 import { connectRedis, whenReady } from './stores/redis.ts'
+import { nameStore } from './stores/require-stores.ts'
 import { createSubmitter, type Submitter } from './stream/submit.ts'
 
 /** On top of the longest wait for an answer. */
@@ -42,7 +43,9 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     await stores.close()
   }
   try {
-    await readPartitions(stores.sql, config.streamPartitions)
+    await readPartitions(stores.sql, config.streamPartitions).catch((error: unknown) => {
+      throw nameStore(config, 'databaseUrl', stores.urls.databaseUrl, error)
+    })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
     const door = openDoor(config, stores, { submitter, limiter, metrics, log })
     await settle(stores, submitter)

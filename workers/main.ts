@@ -7,9 +7,9 @@ import { createLogger } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { readPartitions } from '../src/migrate.ts'
 import { connectPostgres } from '../src/stores/postgres.ts'
+import { nameStore } from '../src/stores/require-stores.ts'
 import { type SupervisedThread, type ThreadKind, createPool, superviseThread } from './pool.ts'
 import { serveHealth } from './serve-health.ts'
-import type { WorkerConfig } from './threads/task.ts'
 
 /** A thread that has told nothing for so long is not well. */
 const SILENT_MS = 5000
@@ -31,7 +31,7 @@ export interface Workers {
 export async function runWorkers(config: Config): Promise<Workers> {
   const log = createLogger({ level: config.logLevel, name: 'workers' })
   const found = { ...config, ...(await resolveStores(config)) }
-  await checkPartitions(found)
+  await checkPartitions(config, found.databaseUrl)
   const threads: SupervisedThread[] = []
   // First what can fail: nothing runs yet that would have to be ended.
   const health = await serveHealthOf(threads, config)
@@ -59,10 +59,12 @@ export async function runWorkers(config: Config): Promise<Workers> {
   }
 }
 
-async function checkPartitions({ databaseUrl, streamPartitions }: WorkerConfig): Promise<void> {
+async function checkPartitions(config: Config, databaseUrl: string): Promise<void> {
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-workers' })
   try {
-    await readPartitions(sql, streamPartitions)
+    await readPartitions(sql, config.streamPartitions)
+  } catch (error) {
+    throw nameStore(config, 'databaseUrl', databaseUrl, error)
   } finally {
     await sql.end({ timeout: 1 })
   }

@@ -1,5 +1,6 @@
 /** `admin …`: what operators do until there is a dashboard. */
 import { ConfigError, type Config } from '../config.ts'
+import { unreachableCode } from '../stores/require-stores.ts'
 import { BUSINESS_COMMANDS } from './business.ts'
 import { type Command, CommandError, readWords, type Report, UsageError } from './command.ts'
 import { DEAD_LETTER_COMMANDS } from './dead-letters.ts'
@@ -76,7 +77,6 @@ function showCommands(argv: string[]): Report {
   throw new UsageError(`${typed ? `There is no command "admin ${typed}"` : 'A command is missing'}\n\n${list}`)
 }
 
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'CONNECT_TIMEOUT', 'CONNECTION_CLOSED'])
 const UNDEFINED_TABLE = '42P01'
 
 /** What went wrong, in an operator's words as far as it was foreseen. */
@@ -84,9 +84,10 @@ function explain(error: unknown): { code: string; message: string; exitCode: num
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitCode: 2 }
   if (error instanceof CommandError) return { code: error.code, message: error.message, exitCode: 1 }
   if (error instanceof ConfigError) return { code: 'config', message: error.message, exitCode: 1 }
+  const away = unreachableCode(error)
+  if (away)
+    return { code: 'unavailable', message: `Postgres does not answer (${away}): is Sluice running?`, exitCode: 1 }
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (UNREACHABLE.has(code))
-    return { code: 'unavailable', message: `Postgres does not answer (${code}): is Sluice running?`, exitCode: 1 }
   if (code === UNDEFINED_TABLE)
     return { code: 'not_migrated', message: 'The database has no tables yet: run `migrate`', exitCode: 1 }
   return { code: 'internal', message: error instanceof Error ? error.message : String(error), exitCode: 1 }

@@ -1,0 +1,13 @@
+/** What `work` comes to; rejects with the signal's reason as soon as it is aborted, whatever becomes of the work. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await work
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = (): void => reject(signal.reason as Error)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
