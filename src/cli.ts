@@ -34,7 +34,9 @@ tells what they mean for running it):
     run: async (config, argv) => {
       refuseWords('start', argv)
       const { supervise } = await import('./embedded/supervise.ts')
-      await supervise(config, askedToStop())
+      const stopping = new AbortController()
+      hearStop(() => stopping.abort(), 1)
+      await supervise(config, stopping.signal)
       return 0
     },
   },
@@ -128,15 +130,11 @@ async function migrateStores(config: Config): Promise<number> {
   }
 }
 
+/** The first signal asks; a later one does not wait any longer. */
 async function runUntilStopped(running: { close(): Promise<void> }): Promise<number> {
-  await askedToStop()
+  await new Promise<void>((resolve) => hearStop(resolve, 1))
   await running.close()
   return 0
-}
-
-/** The first signal asks; a later one does not wait any longer. */
-function askedToStop(): Promise<void> {
-  return new Promise((resolve) => hearStop(resolve, 1))
 }
 
 /** A driver's error carries the statement or the command that failed, keys and people in it: nothing but its words is told. */

@@ -42,13 +42,13 @@ export async function startClickHouse(setup: EngineSetup): Promise<RunningEngine
     ),
   ]
   const engine = { name: 'clickhouse', dataDir: setup.dataDir, folder, command, signal: 'TERM' as const }
-  const running = await runEngine(engine)
+  const running = await runEngine(engine, setup.signal)
   const address = `127.0.0.1:${setup.port}`
-  await untilReady(engine, running, answers(`http://${address}/ping`, setup.timeoutMs))
+  await untilReady(engine, running, answers(`http://${address}/ping`, setup), setup.signal)
   return { ...running, url: `http://${USER}:${setup.password}@${address}/${DATABASE}` }
 }
 
-async function answers(ping: string, timeoutMs: number): Promise<void> {
+async function answers(ping: string, { timeoutMs, signal }: EngineSetup): Promise<void> {
   const deadline = Date.now() + timeoutMs
   const isUp = () =>
     fetch(ping).then(
@@ -57,6 +57,6 @@ async function answers(ping: string, timeoutMs: number): Promise<void> {
     )
   while (!(await isUp())) {
     if (Date.now() > deadline) throw new Error(`ClickHouse does not answer after ${timeoutMs} ms`)
-    await sleep(20)
+    await sleep(20, undefined, { signal })
   }
 }

@@ -14,6 +14,8 @@ export interface EngineSetup {
   /** For tests: less memory. */
   small: boolean
   timeoutMs: number
+  /** Aborted: the start is not wanted any more, and is to reject soon, with nothing left running. */
+  signal: AbortSignal
 }
 
 export interface RunningEngine extends EngineProcess {

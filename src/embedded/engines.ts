@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { enginesFile, type StoreUrls } from '../config.ts'
+import { ConfigError, enginesFile, type StoreUrls } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { startClickHouse } from './clickhouse.ts'
 import { type EngineSetup, passwordFile, type RunningEngine, writeWhole } from './engine-setup.ts'
@@ -35,13 +35,15 @@ export interface EngineOptions {
   small?: boolean
   /** Asked once DATA_DIR is this process's, before anything is started; what it throws ends the start. */
   ready?: () => Promise<void>
+  /** Aborted: nothing is started any more, and what was is stopped. Later it has no effect. */
+  signal?: AbortSignal
 }
 
-/** Throws when DATA_DIR is already started, or an engine cannot start. */
+/** Throws when DATA_DIR cannot be had or is already started, an engine cannot start, or `signal` is aborted. */
 export async function startEngines(dataDir: string, options: EngineOptions): Promise<Engines> {
   const folder = resolve(dataDir)
   // Open to pass through, since Postgres may run as a user of its own; what is inside is closed.
-  await mkdir(folder, { recursive: true, mode: 0o711 })
+  await mkdir(folder, { recursive: true, mode: 0o711 }).catch((error: unknown) => explainFolder(folder, error))
   const release = await holdDataDir(folder)
   try {
     await options.ready?.()
@@ -59,9 +61,10 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
       small: options.small ?? false,
       timeoutMs: 120_000,
     }
-    const start = () => STARTERS[key](setup, options.log)
+    const { log } = options
+    const start = (signal: AbortSignal) => STARTERS[key]({ ...setup, signal }, log)
     const name = NAMES[key]
-    return { key, kept: await keepRunning({ name, folder: join(folder, name), log: options.log, start }) }
+    return { key, kept: await keepRunning({ name, folder: join(folder, name), log, start, signal: options.signal }) }
   })
   const settled = await Promise.allSettled(starts)
   const started = settled.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
@@ -78,6 +81,12 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
   const urls: Partial<StoreUrls> = Object.fromEntries(started.map(({ key, kept }) => [key, kept.url]))
   await writeWhole(enginesFile(folder), `${JSON.stringify(urls, null, 2)}\n`)
   return { ...urls, stop }
+}
+
+function explainFolder(folder: string, error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EEXIST' || code === 'ENOTDIR') throw new ConfigError(`DATA_DIR must be a directory, not "${folder}"`)
+  throw new Error(`DATA_DIR cannot be made: ${(error as Error).message}`, { cause: error })
 }
 
 async function ensurePassword(dataDir: string): Promise<string> {

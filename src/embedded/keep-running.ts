@@ -10,7 +10,10 @@ export interface Keeping {
   folder?: string
   /** Told of each end; the facts say which engine, and its last words. */
   log: { error(facts: object, message: string): void }
-  start(): Promise<RunningEngine>
+  /** Rejects soon once `signal` is aborted, with nothing left running. */
+  start(signal: AbortSignal): Promise<RunningEngine>
+  /** Ends the first start; later ones end with `stop`. */
+  signal?: AbortSignal | undefined
 }
 
 export interface Kept {
@@ -24,8 +27,8 @@ const STEADY_MS = 60_000
 
 /** Starts it, then starts it again whenever it ends, ever slower. The first start may fail, later ones are repeated. */
 export async function keepRunning(keeping: Keeping): Promise<Kept> {
-  let engine = await keeping.start()
   const stopping = new AbortController()
+  let engine = await keeping.start(keeping.signal ?? stopping.signal)
   const watch = async () => {
     for (let failures = 0; ;) {
       const started = performance.now()
@@ -54,8 +57,9 @@ async function startAgain(keeping: Keeping, failures: number, signal: AbortSigna
   for (let failed = failures; ; failed += 1) {
     await sleep(Math.min(WAIT_MS.first * 2 ** (failed - 1), WAIT_MS.most), undefined, { signal })
     try {
-      return await keeping.start()
+      return await keeping.start(signal)
     } catch (error) {
+      signal.throwIfAborted()
       await tell(keeping, { err: error }, 'does not start; trying again')
     }
   }

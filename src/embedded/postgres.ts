@@ -88,14 +88,14 @@ const urlOf = (setup: EngineSetup, database: string): string =>
 /** The orphans of a killed Postgres hold its shared memory for a moment longer, and it refuses to start beside them. */
 async function startPatiently(engine: EngineCommand, setup: EngineSetup): Promise<EngineProcess> {
   for (let attempt = 1; ; attempt++) {
-    const running = await runEngine(engine)
+    const running = await runEngine(engine, setup.signal)
     try {
-      await untilReady(engine, running, ensureDatabase(setup))
+      await untilReady(engine, running, ensureDatabase(setup), setup.signal)
       return running
     } catch (error) {
       const held = /pre-existing shared memory block|lock file "postmaster\.pid"/.test((error as Error).message)
       if (!held || attempt === 20) throw error
-      await sleep(500)
+      await sleep(500, undefined, { signal: setup.signal })
     }
   }
 }
@@ -128,7 +128,7 @@ async function createCluster(binaries: Binaries, runner: Runner, setup: EngineSe
     ...Object.entries(options).map(([name, value]) => `--${name}=${value}`),
   ]
   try {
-    await run(initdb[0] ?? '', initdb.slice(1), { cwd: unfinished })
+    await run(initdb[0] ?? '', initdb.slice(1), { cwd: unfinished, signal: setup.signal })
   } finally {
     await rm(initialPassword)
   }
@@ -209,7 +209,7 @@ async function ensureDatabase(setup: EngineSetup): Promise<void> {
   try {
     while (!(await created().catch((error: unknown) => refuseWrongPassword(setup, error)))) {
       if (Date.now() > deadline) throw new Error(`Postgres does not answer after ${setup.timeoutMs} ms`)
-      await sleep(30)
+      await sleep(30, undefined, { signal: setup.signal })
     }
   } finally {
     await sql.end({ timeout: 1 })

@@ -29,9 +29,9 @@ export async function startRedis(setup: EngineSetup, log: Logger): Promise<Runni
   const file = join(folder, 'redis.conf')
   await writeFile(file, configuration(setup, folder), { mode: 0o600 })
   const engine = { name: 'redis', dataDir: setup.dataDir, folder, command: [binary, file], signal: 'TERM' as const }
-  const running = await runEngine(engine)
+  const running = await runEngine(engine, setup.signal)
   const url = `redis://:${setup.password}@127.0.0.1:${setup.port}/0`
-  await untilReady(engine, running, answers(url, setup.timeoutMs))
+  await untilReady(engine, running, answers(url, setup.timeoutMs), setup.signal)
   return { ...running, url }
 }
 

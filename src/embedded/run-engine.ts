@@ -10,6 +10,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { unlessAborted } from '../unless-aborted.ts'
 
 const WATCHDOG = `
 pidfile=$1 signal=$2; shift 2
@@ -45,8 +46,10 @@ const LAST_WORDS_BYTES = 16 * 1024
 const logFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.log`)
 const pidFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.pid`)
 
-export async function runEngine(engine: EngineCommand): Promise<EngineProcess> {
-  await stopLeftover(engine)
+/** `signal` ends the wait for a leftover of an earlier run: then it rejects, and nothing was started. */
+export async function runEngine(engine: EngineCommand, signal?: AbortSignal): Promise<EngineProcess> {
+  await stopLeftover(engine, signal)
+  signal?.throwIfAborted()
   await setAsideLargeLog(logFile(engine))
   const log = openSync(logFile(engine), 'a', 0o600)
   const logStart = fstatSync(log).size
@@ -97,14 +100,14 @@ async function endOfLog(path: string, start: number): Promise<string> {
 }
 
 /** An engine of a killed run may still be stopping, or may have lost its watchdog: it must be gone before the next starts. */
-async function stopLeftover(engine: EngineCommand): Promise<void> {
+async function stopLeftover(engine: EngineCommand, signal?: AbortSignal): Promise<void> {
   const pid = Number(await readFile(pidFile(engine), 'utf8').catch(() => ''))
   if (!pid) return
   const deadline = Date.now() + 30_000
   if (await worksIn(pid, engine.folder)) signalIfAlive(pid, `SIG${engine.signal}`)
   while (await worksIn(pid, engine.folder)) {
     if (Date.now() > deadline) signalIfAlive(pid, 'SIGKILL')
-    await sleep(50)
+    await sleep(50, undefined, { signal })
   }
   await rm(pidFile(engine), { force: true })
 }
@@ -126,13 +129,21 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Waits for `ready`, unless the engine ends before: then fails with what it had to say. */
-export async function untilReady<T>(engine: EngineCommand, running: EngineProcess, ready: Promise<T>): Promise<T> {
+/**
+ * Waits for `ready`, unless the engine ends before: then fails with what it had to say. Rejects when `signal` is aborted, too;
+ * the engine is gone then.
+ */
+export async function untilReady<T>(
+  engine: EngineCommand,
+  running: EngineProcess,
+  ready: Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
   const failed = running.exited.then((log) => {
     throw new Error(`${engine.name} did not start (${logFile(engine)}):\n${log}`)
   })
   try {
-    return await Promise.race([ready, failed])
+    return await unlessAborted(Promise.race([ready, failed]), signal)
   } catch (error) {
     await running.stop(5000)
     throw error

@@ -10,11 +10,14 @@ import { createLogger, type Logger } from '../log.ts'
 import { migrate } from '../migrate.ts'
 import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
+import { placeOf, requireStores } from '../stores/require-stores.ts'
 import { explainTakenPort } from '../taken-port.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 import { calmRuntime } from './calm-runtime.ts'
 import { type DemoKeys, ensureDemo } from './demo-business.ts'
 import type { RunningEngine } from './engine-setup.ts'
 import { type Engines, startEngines } from './engines.ts'
+import { explainUnready } from './explain-unready.ts'
 import { keepRunning } from './keep-running.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from './run-engine.ts'
 import { complainOf, farewell, greet } from './tell-operator.ts'
@@ -28,22 +31,37 @@ interface Service {
   environment: Record<string, string>
 }
 
-/** Runs until `stopped`, then drains the front door, the workers and the engines, in this order. Throws when something cannot start. */
-export async function supervise(config: Config, stopped: Promise<unknown>): Promise<void> {
+/**
+ * Runs until `signal` is aborted, be it while it starts, then drains the front door, the workers and the engines, in this
+ * order. Throws when something cannot start.
+ */
+export async function supervise(config: Config, signal: AbortSignal): Promise<void> {
   const log = createLogger({ level: 'warn', name: 'start', to: 2 })
   const down: (() => Promise<void>)[] = []
+  signal.addEventListener('abort', farewell)
   try {
-    const ready = () => refuseTakenPort(config.host, config.port)
-    const engines = await startEngines(config.dataDir, { log, only: missingUrls(config), ready })
+    const ready = async () => {
+      await refuseTakenPort(config.host, config.port)
+      const { databaseUrl, redisUrl, clickhouseUrl } = config
+      await requireStores(config, { databaseUrl, redisUrl, clickhouseUrl }, signal)
+    }
+    const engines = await startEngines(config.dataDir, { log, only: missingUrls(config), ready, signal })
     down.unshift(() => engines.stop())
-    const demo = await prepareStores(config, log)
-    const url = await startServices(config, down)
+    const demo = await unlessAborted(prepareStores(config, log), signal)
+    const url = await startServices(config, down, signal)
     greet({ url, config, engines: describeEngines(config, engines), demo })
-    await stopped
-    farewell()
+    await untilAborted(signal)
+  } catch (error) {
+    // Whatever ends a start that nobody wants any more is no fault.
+    if (!signal.aborted) throw error
   } finally {
     for (const stop of down) await stop()
   }
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  await new Promise((resolve) => signal.addEventListener('abort', resolve))
 }
 
 const missingUrls = (config: Config): (keyof StoreUrls)[] =>
@@ -62,7 +80,7 @@ async function prepareStores(config: Config, log: Logger): Promise<DemoKeys | un
 }
 
 /** Resolves to the front door's address once it is ready, which includes the workers. */
-async function startServices(config: Config, down: (() => Promise<void>)[]): Promise<string> {
+async function startServices(config: Config, down: (() => Promise<void>)[], signal: AbortSignal): Promise<string> {
   const port = String(config.port || (await freePort()))
   const healthPort = String(config.workerMetricsPort || (await freePort()))
   const url = `http://${reachableHost(config.host)}:${port}`
@@ -79,11 +97,12 @@ async function startServices(config: Config, down: (() => Promise<void>)[]): Pro
     const kept = await keepRunning({
       name: service.name,
       log: complainOf(service.name, config),
-      start: () => startService(service, config),
+      start: (signal) => startService(service, config, signal),
+      signal,
     })
     down.unshift(() => kept.stop())
   }
-  await untilOk(`${url}/readyz`)
+  await untilOk(`${url}/readyz`, config, signal)
   return url
 }
 
@@ -104,7 +123,7 @@ function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-async function startService(service: Service, config: Config): Promise<RunningEngine> {
+async function startService(service: Service, config: Config, signal: AbortSignal): Promise<RunningEngine> {
   const environment = { ...calmRuntime(), ...service.environment, DATA_DIR: config.dataDir }
   const engine = {
     name: service.name,
@@ -117,27 +136,27 @@ async function startService(service: Service, config: Config): Promise<RunningEn
     ],
     signal: 'TERM' as const,
   }
-  const running = await runEngine(engine)
-  await untilReady(engine, running, untilOk(`${service.url}/healthz`))
+  const running = await runEngine(engine, signal)
+  await untilReady(engine, running, untilOk(`${service.url}/healthz`, config, signal), signal)
   return { ...running, url: service.url }
 }
 
-async function untilOk(url: string): Promise<void> {
+async function untilOk(url: string, { dataDir }: Config, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + READY_MS
   let complaint = 'no answer'
   while (Date.now() < deadline) {
-    const response = await fetch(url).catch(() => undefined)
+    const response = await fetch(url, { signal }).catch(() => undefined)
     if (response?.ok) return
     complaint = (await response?.text()) ?? complaint
-    await sleep(50)
+    await sleep(50, undefined, { signal })
   }
-  throw new Error(`${url} is not well after ${READY_MS} ms: ${complaint}`)
+  const reasons = explainUnready(complaint).map((reason) => `\n  ${reason}`)
+  throw new Error(`${url} is not well after ${READY_MS / 1000} s (logs: ${dataDir}/*.log):${reasons.join('')}`)
 }
 
 function describeEngines(config: Config, engines: Engines): [name: string, address: string][] {
   const names = { Postgres: 'databaseUrl', Redis: 'redisUrl', ClickHouse: 'clickhouseUrl' } as const
   return Object.entries(names).map(([name, key]) => {
-    const url = new URL(config[key] ?? engines[key] ?? '')
-    return [name, `${url.host}${config[key] ? ' (yours)' : ''}`]
+    return [name, `${placeOf(config[key] ?? engines[key] ?? '')}${config[key] ? ' (yours)' : ''}`]
   })
 }

@@ -1,4 +1,5 @@
 /** What the supervisor does about an engine that ends again and again, as on a full disk. */
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,4 +63,21 @@ it('calls no other end a full disk', async () => {
   await vi.waitUntil(() => lines.length > 0, { timeout: 20_000 })
   expect(lines[0]).toMatchObject({ msg: 'ended; starting it again', lastWords: 'out of memory' })
   await kept.stop()
+})
+
+it('waits for no start when it is stopped', async () => {
+  const ended = { exited: Promise.resolve(''), stop: () => Promise.resolve(), url: 'somewhere' }
+  let starts = 0
+  const kept = await keepRunning({
+    name: 'engine',
+    log: { error: () => undefined },
+    start(signal) {
+      starts += 1
+      if (starts === 1) return Promise.resolve(ended)
+      return new Promise((_, reject) => void once(signal, 'abort').then(() => reject(new Error('not wanted any more'))))
+    },
+  })
+  await vi.waitUntil(() => starts === 2)
+  await kept.stop()
+  expect(starts).toBe(2)
 })

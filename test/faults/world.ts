@@ -76,7 +76,9 @@ export async function openWorld(): Promise<World> {
   let doorSettings: Record<string, string> = {}
 
   const engine = async (name: string, key: keyof StoreUrls, start: (setup: EngineSetup) => Promise<RunningEngine>) => {
-    const setup = { dataDir: folder, port: await freePort(), password: 'faults', small: true, timeoutMs: PATIENCE_MS }
+    const { signal } = new AbortController()
+    const port = await freePort()
+    const setup = { dataDir: folder, port, password: 'faults', small: true, timeoutMs: PATIENCE_MS, signal }
     return createHandle(name, folder, async () => {
       const running = await start(setup)
       stores[key] = running.url
