@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode } from '../errors.ts'
 import { describeAnswer, describeBody } from './describe-schema.ts'
 import type { Route } from './door.ts'
 import { CAMPAIGN_EXAMPLE, CONTACT_EXAMPLE } from './examples.ts'
+import { VERSION } from '../version.ts'
 
 export interface Operation {
   summary: string
@@ -35,7 +36,7 @@ export function describeApi(routes: readonly Route[]): Document {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice', version: '0.1.0', description: DESCRIPTION },
+    info: { title: 'Sluice', version: VERSION, description: DESCRIPTION },
     servers: [{ url: '/' }],
     paths,
     components: {
