@@ -101,6 +101,9 @@ function beacon(endpoint: string, body: string): boolean | undefined {
   return navigator.sendBeacon?.(endpoint + pathTo('capture'), body)
 }
 
+/** Once a page is enough. */
+let isWarned = false
+
 /** text/plain needs no preflight; never with cookies. */
 async function post(endpoint: string, road: Road, body: string): Promise<Verdict> {
   try {
@@ -114,6 +117,10 @@ async function post(endpoint: string, road: Road, body: string): Promise<Verdict
     })
     const verdict = judgeAnswer(response.status, response.headers.get('Retry-After'))
     if (!verdict.keep && !response.ok) warn(`${road} was refused: ${await response.text()}`)
+    if (response.ok && !isWarned && /"ignored":"bot"/.test(await response.text().catch(String))) {
+      isWarned = true
+      warn('this browser counts as a bot: nothing is recorded (see --bots)')
+    }
     return verdict
   } catch {
     return judgeAnswer(0, null)

@@ -14,9 +14,23 @@ export function abortAfter(ms: number, leader?: AbortSignal): AbortController {
   const timer: unknown = ms < Infinity && setTimeout(end, Math.max(0, Math.min(ms, MAX_TIMER_MS)))
   letGo(timer)
   signal.addEventListener('abort', () => clearTimeout(timer as number))
-  leader?.addEventListener('abort', end, { signal })
   if (leader?.aborted) end()
+  else if (leader) follow(leader, end, signal)
   return ending
+}
+
+/** What ends with each signal. */
+const followers = new WeakMap<AbortSignal, Set<() => void>>()
+
+/** Calls `end` with `leader`, unless `over` comes first. One listener serves all: Node warns of more than ten on one signal. */
+function follow(leader: AbortSignal, end: () => void, over: AbortSignal): void {
+  const known = followers.get(leader)
+  const ends = known ?? new Set()
+  ends.add(end)
+  over.addEventListener('abort', () => ends.delete(end))
+  if (known) return
+  followers.set(leader, ends)
+  leader.addEventListener('abort', () => ends.forEach((end) => end()))
 }
 
 /** Node and Bun give timers that know how to be let go, Deno (some versions) and edge runtimes give numbers. */

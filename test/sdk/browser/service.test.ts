@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BROWSER, speakTo } from '../../front-door/door-support.ts'
 import { openService, type Service } from '../../support/service.ts'
 import { createBusiness, type TestBusiness } from '../../support/stack.ts'
-import { until } from './open-chromium.ts'
+import { settled, until } from './open-chromium.ts'
 import { page as pageOf } from './open-site.ts'
 import { openWeb, SHOP } from './open-web.ts'
 
@@ -16,6 +16,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
+const HEADLESS = BROWSER['user-agent'].replace('Chrome', 'HeadlessChrome')
+
 interface Contact {
   contactId: string
   firstName: string
@@ -23,10 +25,10 @@ interface Contact {
 }
 
 /** A page of the shop with the tag, open in a browser that does not say that a program drives it. */
-async function openShop(path: string) {
+async function openShop(path: string, userAgent: string | undefined = BROWSER['user-agent']) {
   const attributes = `data-business="${business.businessId}" data-autocapture="off"`
   web.site.pages[path] = pageOf(`<script async src="${service.url}/sluice.js" ${attributes}></script>`)
-  const { page, complaints } = await web.visit({ userAgent: BROWSER['user-agent'] })
+  const { page, complaints } = await web.visit({ userAgent })
   const open = async (query = '') => {
     await page.goto(web.site.at(SHOP, path + query))
     return await until(() => page.evaluate<string | false>(`'sluice' in window && sluice.visitorId()`))
@@ -71,6 +73,23 @@ describe('a page with the tag', () => {
       stage: 'Consideration',
       visitors: [{ visitorId, firstTouch: touch, latestTouch: touch }],
     })
+  })
+
+  it('says once on the console of a headless browser that nothing is recorded, unless bots are allowed', async () => {
+    const { page, complaints, open } = await openShop('/tested', HEADLESS)
+    const visitorId = await open()
+    await page.evaluate(`sluice.track('demo_requested')`)
+    await until(() => complaints.length > 0)
+    await page.evaluate(`sluice.track('demo_requested')`)
+    await until(() => settled(page))
+    expect(complaints.splice(0)).toEqual([expect.stringMatching(/^Sluice: this browser counts as a bot/)])
+    const kept = () => service.sql`select 1 from visitor_events where visitor_id = ${visitorId}`
+    expect(await kept()).toHaveLength(0)
+    await service.sql`update businesses set bots = 'allow' where id = ${business.businessId}`
+    // It holds everywhere within a second.
+    await page.waitForTimeout(1000)
+    await page.evaluate(`sluice.track('demo_requested')`)
+    await until(async () => (await kept()).length === 1)
   })
 
   it('waits as long as it is told to when it has said too much', async () => {
