@@ -23,8 +23,8 @@ const COMMANDS: Record<string, Command> = {
     help: `Brings its own Redis, Postgres and ClickHouse below DATA_DIR (.sluice); DATABASE_URL, REDIS_URL or CLICKHOUSE_URL replaces
 one. The first start makes a business "Demo" and shows its keys. Ctrl-C drains and stops it all.
 
-Settings come from the environment, as in \`PORT=9000 npm start\`. Most wanted (the README lists them all, docs/operations.md
-tells what they mean for running it):
+Settings come from the environment, as in \`PORT=9000 npm start\`. The most used (the README lists them all; docs/operations.md
+explains how to run it):
 
   PORT, HOST         Where the front door listens (8080, 0.0.0.0)
   DATA_DIR           Where data, logs and keys are (.sluice)
@@ -50,8 +50,9 @@ tells what they mean for running it):
     },
   },
   workers: {
-    summary: 'Run the workers: what came in is applied, and sent on to ClickHouse',
-    help: 'WORKER_THREADS (1) ingest threads for live events and as many for batches and web events, one for the timeline and one for deliveries. Run as many as you like. SIGTERM drains them.',
+    summary: 'Run the workers: they apply what came in, and send it on to ClickHouse',
+    help: `Each process has WORKER_THREADS (1) threads for live events, as many for batches and web events, one for the timeline and one for
+deliveries. Run as many processes as you like. SIGTERM drains them.`,
     run: async (config, argv) => {
       refuseWords('workers', argv)
       const { runWorkers } = await import('../workers/main.ts')
@@ -109,14 +110,21 @@ function refuseWords(name: string, argv: string[]): void {
 }
 
 async function migrateStores(config: Config): Promise<number> {
-  const [{ migrate }, { connectPostgres }, { connectClickHouse }, { requireStores }, { createLogger }] =
-    await Promise.all([
-      import('./migrate.ts'),
-      import('./stores/postgres.ts'),
-      import('./stores/clickhouse.ts'),
-      import('./stores/require-stores.ts'),
-      import('./log.ts'),
-    ])
+  const [
+    { migrate },
+    { grantAnalyst },
+    { connectPostgres },
+    { connectClickHouse },
+    { requireStores },
+    { createLogger },
+  ] = await Promise.all([
+    import('./migrate.ts'),
+    import('./grant-analyst.ts'),
+    import('./stores/postgres.ts'),
+    import('./stores/clickhouse.ts'),
+    import('./stores/require-stores.ts'),
+    import('./log.ts'),
+  ])
   const { databaseUrl, clickhouseUrl } = await resolveStores(config)
   await requireStores(config, { databaseUrl, clickhouseUrl })
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-migrate' })
@@ -124,6 +132,7 @@ async function migrateStores(config: Config): Promise<number> {
   try {
     const log = createLogger({ level: config.logLevel, name: 'migrate' })
     const count = await migrate(sql, clickhouse, log, config.streamPartitions)
+    if (config.analystPassword && config.clickhouseUrl) await grantAnalyst(clickhouse, log, config.analystPassword)
     return say(count === 0 ? 'Nothing to do' : `${count} applied`)
   } finally {
     await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])

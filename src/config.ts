@@ -52,7 +52,11 @@ const Environment = Type.Object({
   RATE_LIMIT_TIMEOUT_MS: whole(1, 5000, 50),
   BACKLOG_LIMIT_BYTES: whole(1, Number.MAX_SAFE_INTEGER, 268_435_456),
   MAX_IN_FLIGHT: whole(1, 1_000_000, 10_000),
+  ALLOW_VOLATILE_REDIS: Type.Boolean({ default: false, expected: 'true or false' }),
   LEASE_MS: whole(100, 600_000, 3000),
+  WORKER_NAME: Type.Optional(
+    Type.String({ pattern: '^[\\w.-]{1,100}$', expected: '1 to 100 letters, digits, _, . and -' }),
+  ),
   OUTBOX_KEEP: duration('7d'),
   SECRETS_KEY: Type.Optional(
     Type.String({ pattern: '^[\\da-fA-F]{64}$', expected: '64 hexadecimal digits, as `openssl rand -hex 32` gives' }),
@@ -71,6 +75,7 @@ const Environment = Type.Object({
   }),
   REUSE_PORT: Type.Boolean({ default: false, expected: 'true or false' }),
   METRICS_TOKEN: Type.Optional(Type.String()),
+  ANALYST_PASSWORD: Type.Optional(Type.String({ minLength: 8, maxLength: 128, expected: '8 to 128 characters' })),
   LOG_LEVEL: Type.Union(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map((level) => Type.Literal(level)),
     { default: 'info', expected: 'trace, debug, info, warn, error, fatal or silent' },
@@ -101,7 +106,11 @@ export interface Config {
   /** Bytes of waiting requests per partition. */
   backlogLimitBytes: number
   maxInFlight: number
+  /** True: a Redis that can lose what it has acknowledged will do. */
+  allowVolatileRedis: boolean
   leaseMs: number
+  /** Of a workers process, unlike every other's. One that is started again under its name has its partitions back at once. */
+  workerName: string | undefined
   outboxKeepMs: number
   /** 32 bytes in hex: seals the secrets of destinations. */
   secretsKey: string | undefined
@@ -117,6 +126,8 @@ export interface Config {
   /** True: several front doors of this machine share the port (Linux, on Bun and Node). */
   reusePort: boolean
   metricsToken: string | undefined
+  /** Of the read-only user that `migrate` makes in a ClickHouse of one's own. */
+  analystPassword: string | undefined
   logLevel: string
   workerMetricsPort: number | undefined
   /** Secret key that `admin import` sends with. */
@@ -144,7 +155,9 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     rateLimitTimeoutMs: read.RATE_LIMIT_TIMEOUT_MS,
     backlogLimitBytes: read.BACKLOG_LIMIT_BYTES,
     maxInFlight: read.MAX_IN_FLIGHT,
+    allowVolatileRedis: read.ALLOW_VOLATILE_REDIS,
     leaseMs: read.LEASE_MS,
+    workerName: read.WORKER_NAME,
     outboxKeepMs: milliseconds(read.OUTBOX_KEEP),
     secretsKey: read.SECRETS_KEY,
     deliveryTries: read.DELIVERY_TRIES,
@@ -154,6 +167,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     trustProxy: Number(read.TRUST_PROXY),
     reusePort: read.REUSE_PORT,
     metricsToken: read.METRICS_TOKEN,
+    analystPassword: read.ANALYST_PASSWORD,
     logLevel: read.LOG_LEVEL,
     workerMetricsPort: read.WORKERS_PORT,
     apiKey: read.SLUICE_API_KEY,

@@ -7,7 +7,7 @@ export const ERRORS = {
     status: 400,
     message: 'identity: at least one usable field of email, phone and platformCustomerId is needed.',
   },
-  invalid_occurred_at: { status: 400, message: 'occurredAt: this is no instant that an event can have happened at.' },
+  invalid_occurred_at: { status: 400, message: 'occurredAt: no event can have happened at this time.' },
   properties_too_large: { status: 400, message: 'properties: at most 32,768 bytes of compact JSON.' },
   missing_api_key: { status: 401, message: 'The Authorization header is missing: send "Authorization: Bearer <key>".' },
   invalid_api_key: { status: 401, message: 'The API key is invalid or revoked.' },
@@ -18,6 +18,7 @@ export const ERRORS = {
   business_not_found: { status: 404, message: 'There is no such business.' },
   not_found: { status: 404, message: 'There is nothing here.' },
   method_not_allowed: { status: 405, message: 'This path does not answer that method.' },
+  limit_reached: { status: 409, message: 'The business has as many of these as it may have.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'Content-Type must be application/json.' },
   rate_limited: { status: 429, message: 'Too many requests: try again after the time in Retry-After.' },
@@ -25,7 +26,8 @@ export const ERRORS = {
   unavailable: { status: 503, message: 'The service cannot take this now; nothing was recorded. Try again.' },
   outcome_unknown: {
     status: 503,
-    message: 'Whether this was recorded is unknown. Sending it again with the same idempotencyKey is always safe.',
+    message:
+      'It is unknown whether this was recorded. Send it again: an event with its idempotencyKey is recorded once.',
   },
 } as const
 

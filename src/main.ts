@@ -8,6 +8,7 @@ import { checkReadiness } from './front-door/check-readiness.ts'
 import { findBusinesses, findKeyHolders } from './front-door/find-business.ts'
 import { createLimiter } from './front-door/limit-rate.ts'
 import { createLookUp } from './front-door/look-up.ts'
+import { AT_ONCE, createTurns } from './front-door/take-turn.ts'
 import { serve } from './front-door/serve.ts'
 import { shareReadiness } from './front-door/share-readiness.ts'
 import { createLineLimit } from './limit-lines.ts'
@@ -17,6 +18,7 @@ import { readPartitions } from './migrate.ts'
 import { connectClickHouse } from './stores/clickhouse.ts'
 import { connectPostgres } from './stores/postgres.ts'
 import { connectRedis, whenReady } from './stores/redis.ts'
+import { requireDurableRedis } from './stores/redis-durability.ts'
 import { nameStore } from './stores/require-stores.ts'
 import { createSubmitter, type Submitter } from './stream/submit.ts'
 
@@ -48,10 +50,10 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
     const door = openDoor(config, stores, { submitter, limiter, metrics, log })
-    await settle(stores, submitter)
+    await Promise.all([settle(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + SPARE_MS) / 1000)
-    const listening = await serve(buildApp(door).fetch, { port, host, reusePort, idleSeconds })
+    const listening = await serve(buildApp(door), { port, host, reusePort, idleSeconds })
     log.info({ url: listening.url }, 'the front door is open')
     return {
       url: listening.url,
@@ -117,6 +119,7 @@ function openDoor(config: Config, stores: Stores, parts: Parts): Door {
       monotonicNow,
     ),
     inFlight: { count: 0, bytes: 0, bytesOf: new Map() },
+    turns: { read: createTurns(AT_ONCE.read), change: createTurns(AT_ONCE.change) },
     now: Date.now,
   }
 }

@@ -57,18 +57,7 @@ function frontDoorMetrics(registers: Registry[]) {
   })
   return {
     requestSeconds,
-    requests: new Counter({
-      name: 'http_requests_total',
-      help: 'Requests answered.',
-      labelNames,
-      registers,
-      // What was timed was counted: once a request is enough.
-      async collect() {
-        const { values } = await requestSeconds.get()
-        this.reset()
-        for (const { metricName, labels, value } of values) if (metricName === `${name}_count`) this.inc(labels, value)
-      },
-    }),
+    requests: countRequests(registers, requestSeconds),
     inFlight: new Gauge({ name: 'http_requests_in_flight', help: 'Requests being answered now.', registers }),
     answers: countAnswers(registers),
     storeUp: new Gauge({
@@ -81,6 +70,11 @@ function frontDoorMetrics(registers: Registry[]) {
       name: 'store_disk_free_bytes',
       help: 'Room on the disk of an engine that runs on this machine below DATA_DIR.',
       labelNames: ['store'],
+      registers,
+    }),
+    redisDurable: new Gauge({
+      name: 'redis_durable',
+      help: 'Whether Redis keeps what it has acknowledged: 1; 0: appendonly is no, appendfsync is not always, or neither is known.',
       registers,
     }),
     redisPersistence: new Gauge({
@@ -100,6 +94,43 @@ function frontDoorMetrics(registers: Registry[]) {
       help: 'Requests let through because the rate limiter could not be reached.',
       registers,
     }),
+  }
+}
+
+interface Refused {
+  route: string
+  method: string
+  status: number
+  /** Of the error catalogue. */
+  code: string
+}
+
+/** What was timed was counted, and a refusal is counted by its code too: no success pays for a second count. */
+function countRequests(registers: Registry[], timed: Histogram<'route' | 'method' | 'status'>) {
+  const refusals = new Map<string, { labels: Refused; count: number }>()
+  const counter = new Counter({
+    name: 'http_requests_total',
+    help: 'Requests answered; code is the error code of a refusal, and empty for a success.',
+    labelNames: ['route', 'method', 'status', 'code'],
+    registers,
+    async collect() {
+      const { values } = await timed.get()
+      this.reset()
+      for (const { metricName, labels, value } of values) {
+        const isCount = metricName === 'http_request_duration_seconds_count'
+        if (isCount && Number(labels.status) < 400) this.inc({ ...labels, code: '' }, value)
+      }
+      for (const { labels, count } of refusals.values()) this.inc({ ...labels }, count)
+    },
+  })
+  return {
+    counter,
+    countRefusal(labels: Refused) {
+      const key = `${labels.method} ${labels.route} ${labels.code}`
+      const refused = refusals.get(key) ?? { labels, count: 0 }
+      refused.count += 1
+      refusals.set(key, refused)
+    },
   }
 }
 
@@ -137,6 +168,12 @@ function roadMetrics(registers: Registry[]) {
     backlogAgeSeconds: new Gauge({
       name: 'stream_backlog_age_seconds',
       help: 'Age of the oldest entry in a partition, which leaves it 50 ms after it was applied; 0 when there is none.',
+      labelNames: ['partition'],
+      registers,
+    }),
+    stalledSeconds: new Gauge({
+      name: 'stream_stalled_seconds',
+      help: 'For how long a partition has had work and made no progress, once that is 30 seconds; else 0.',
       labelNames: ['partition'],
       registers,
     }),

@@ -7,9 +7,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { TransactionSql } from 'postgres'
 import type { Logger } from './log.ts'
 import { settleAccount } from './settle-account.ts'
-import type { ClickHouseClient } from './stores/clickhouse.ts'
+import { type ClickHouseClient, type Databases, quoteName } from './stores/clickhouse.ts'
 import type { Sql } from './stores/postgres.ts'
 import { allPartitions } from './stream/partition-of.ts'
+import { VERSION } from './version.ts'
 
 /** What stands in the way: an edited file, a database newer than this version, other partitions than asked for. */
 class MigrationError extends Error {
@@ -45,6 +46,8 @@ export async function migrate(
   partitions?: number,
 ): Promise<number> {
   const files = await readFiles()
+  await clickhouse.makeInternal()
+  await refuseFormerTables(clickhouse)
   // Committed by itself: were it undone with a failure below, the half of ClickHouse made until then would count as whole.
   await alone(sql, async (tx) => {
     await tx`create table if not exists migrations (
@@ -57,6 +60,11 @@ export async function migrate(
     await settleAccount(tx, numbered)
     const applied = await readApplied(tx)
     refuseSurprises(numbered, applied)
+    const newer = newerVersion(applied)
+    if (newer !== undefined)
+      throw new MigrationError(
+        `The database is at version ${newer}, newer than this one (${VERSION}). Install ${newer}.`,
+      )
     const changed = (file: SqlFile) => applied.get(file.name) !== file.checksum
     for (const file of files.postgres.filter(changed)) {
       await tx.unsafe(file.text)
@@ -68,10 +76,12 @@ export async function migrate(
       await record(tx, file, log)
     }
     for (const file of files.clickhouse.filter(changed)) {
-      for (const query of statementsOf(file.text)) await clickhouse.command({ query })
+      for (const query of statementsOf(file, clickhouse)) await clickhouse.command({ query })
       await record(tx, file, log)
     }
     await ensurePartitions(tx, partitions)
+    await tx`insert into migrations (name, checksum) values (${VERSION_NAME}, ${VERSION})
+      on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
     count = Object.values(files).flat().filter(changed).length
   })
   return count
@@ -97,22 +107,37 @@ async function alone(sql: Sql, work: (tx: TransactionSql) => Promise<void>): Pro
 
 /** Makes again whatever ClickHouse lacks, and its views as they should be: its files can be repeated. */
 export async function repeatClickHouse(clickhouse: ClickHouseClient): Promise<void> {
-  for (const { text } of await readFolder('clickhouse/'))
-    for (const query of statementsOf(text)) await clickhouse.command({ query })
+  await clickhouse.makeInternal()
+  for (const file of await readFolder('clickhouse/'))
+    for (const query of statementsOf(file, clickhouse)) await clickhouse.command({ query })
 }
 
-/** Names of the tables and views that the files make in ClickHouse. */
-export async function listClickHouse(): Promise<string[]> {
-  const statements = (await readFolder('clickhouse/')).flatMap(({ text }) => statementsOf(text))
-  return [...new Set(statements.flatMap((statement) => MADE.exec(statement)?.[1] ?? []))]
+/** The tables and views that the files make in ClickHouse. */
+export async function listClickHouse(): Promise<{ database: keyof Databases; name: string }[]> {
+  const made = (await readFolder('clickhouse/')).flatMap(({ text }) => [...text.matchAll(MADE)])
+  return made.map(([, isPublic, name = '']) => ({ database: isPublic ? 'public' : 'internal', name }))
 }
 
-const MADE = /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\w+)/
+const MADE = /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\{public\}\.)?(\w+)/gm
 
-/** Names of the files that are not applied as they are now; empty when the databases fit this version. */
+/** The version that migrated last stands among the files, under this name. */
+const VERSION_NAME = 'version'
+
+/** The version that the databases are at, if that is a newer one: this process goes on until it is replaced. */
+export async function readNewerVersion(sql: Sql): Promise<string | undefined> {
+  return newerVersion(await readApplied(sql))
+}
+
+function newerVersion(applied: Map<string, string>): string | undefined {
+  const version = applied.get(VERSION_NAME)
+  return version !== undefined && version.localeCompare(VERSION, 'en', { numeric: true }) > 0 ? version : undefined
+}
+
+/** Names of the files that are not applied as they are now; empty when the databases fit this version, or a newer one. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
   const wanted = await expectedChecksums()
   const applied = await readApplied(sql)
+  if (newerVersion(applied) !== undefined) return []
   return [...wanted].filter(([name, checksum]) => applied.get(name) !== checksum).map(([name]) => name)
 }
 
@@ -162,6 +187,21 @@ async function readSql(name: string): Promise<SqlFile> {
   return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
 }
 
+/** Versions before the first release had their tables among the views. Nothing brings these along. */
+async function refuseFormerTables(clickhouse: ClickHouseClient): Promise<void> {
+  const { public: name, internal } = clickhouse.databases
+  const found = await clickhouse.query({
+    query: `select name from system.tables where database = {name: String} and name = 'contact_snapshots'`,
+    query_params: { name },
+    format: 'JSONEachRow',
+  })
+  if ((await found.json()).length === 0) return
+  throw new MigrationError(
+    `The ClickHouse database ${name} has the tables of a version before the first release. They belong into ${internal} now, and ` +
+      'nothing moves them: start with a new DATA_DIR, or with empty databases in ClickHouse and Postgres.',
+  )
+}
+
 /** A new or lost ClickHouse gets its tables again, whatever Postgres remembers. */
 async function isEmpty(clickhouse: ClickHouseClient): Promise<boolean> {
   const query = 'select count() as tables from system.tables where database = currentDatabase()'
@@ -177,7 +217,7 @@ async function readApplied(sql: Sql | TransactionSql): Promise<Map<string, strin
 function refuseSurprises(numbered: SqlFile[], applied: Map<string, string>): void {
   const checksums = new Map(numbered.map((file) => [file.name, file.checksum]))
   for (const [name, checksum] of applied) {
-    if (name.includes('/functions/')) continue
+    if (name.includes('/functions/') || name === VERSION_NAME) continue
     if (!checksums.has(name)) throw new MigrationError(`The database is newer than this version: it has ${name}.`)
     if (checksums.get(name) !== checksum) throw new MigrationError(`sql/${name} was edited after it had been applied.`)
   }
@@ -189,9 +229,12 @@ async function record(tx: TransactionSql, file: SqlFile, log: Logger): Promise<v
   log.info({ file: file.name }, 'migrated')
 }
 
-/** ClickHouse takes one statement at a time: a semicolon at the end of a line ends one. */
-function statementsOf(text: string): string[] {
-  const withoutComments = text.replaceAll(/^\s*--.*$/gm, '')
+/**
+ * ClickHouse takes one statement at a time: a semicolon at the end of a line ends one. Names are those of the internal database,
+ * and of the public one after `{public}.`
+ */
+function statementsOf({ text }: SqlFile, { databases }: ClickHouseClient): string[] {
+  const withoutComments = text.replaceAll(/^\s*--.*$/gm, '').replaceAll('{public}', () => quoteName(databases.public))
   return withoutComments
     .split(/;\s*$/m)
     .map((statement) => statement.trim())

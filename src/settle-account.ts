@@ -1,6 +1,5 @@
 /**
- * One release had what the files 0016 to 0018 bring within 0011 to 0013 already, and the host of ClickHouse's 0006 within its
- * 0004. These are again as the release before had them, and the others bring the rest. A database of that one release is as
+ * One release had what the files 0016 to 0018 bring within 0011 to 0013 already. These are again as the release before had them, and the others bring the rest. A database of that one release is as
  * all of them together leave it: what has to change is the account alone of what was applied.
  */
 import type { TransactionSql } from 'postgres'
@@ -10,10 +9,8 @@ export const HAD: Record<string, string> = {
   'postgres/0011_visitors.sql': '734a690b84fe4e26c61fd9eec14b8fe31dae3b47a78e24f6dd400d17040cfb44',
   'postgres/0012_web_events.sql': '5618381c501990de1c4e5fb59e1b3019ef20aa2fc7d3faefc1b1db0bd38e5a72',
   'postgres/0013_deliveries.sql': '6f2a35388d3196ce8dc16a9edf7b9f9335f80b8abbe04c2c6deb3cf67ac188c6',
-  'clickhouse/0003_visitors.sql': '78184fac7529b4df38608521e01a99e5f37e6f2d61711b334e06bbfaa65e5311',
-  'clickhouse/0004_web_events.sql': 'f9baf8c04285388deba1b8122e455004b91d1e455a098a0caa3f79458cc07e92',
 }
-/** What its database has by them; ClickHouse's files can be repeated. */
+/** What its database has by them. */
 export const BROUGHT = [
   'postgres/0016_crowded_visitors.sql',
   'postgres/0017_erasures_beside.sql',

@@ -7,21 +7,30 @@ import { type Saved, saveChanges } from '../src/contacts/save-changes.ts'
 import { type Changes, emptyChanges } from '../src/rules/changes.ts'
 import { decide } from '../src/rules/decide.ts'
 import type { Decision } from '../src/rules/item.ts'
+import { UnreadError } from '../src/rules/limits.ts'
 import type { State } from '../src/rules/state.ts'
 import type { Sql } from '../src/stores/postgres.ts'
-import { type DeadLetterRecord, composeUnreadable, replayedBy } from '../src/stream/compose-dead-letter.ts'
+import { type DeadLetterRecord, INACTIVE, composeUnreadable, replayedBy } from '../src/stream/compose-dead-letter.ts'
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
-import { type Work, deadLetterOf } from './work.ts'
+import { type Suspects, type SuspectsOf } from './suspects.ts'
+import type { TimeLimit } from './time-limit.ts'
+import { type Work, contactKeyOf, deadLetterOf } from './work.ts'
 
 /** Time-ordered. Bun's own are flat strings; the library glues its together, character by character. */
 const newId = 'Bun' in globalThis ? () => Bun.randomUUIDv7() : uuidv7
 
 export interface PipelineDeps {
   sql: Sql
+  /** For dry runs: its statements are cancelled after DRY_RUN_MS. Without one, `sql` serves. */
+  dryRuns?: Sql
   log: Logger
   configs: ConfigCache
   /** The cache of a partition under this epoch; without one, contacts are always read. */
   contactsOf?: (partition: string, epoch: number) => ContactCache
+  /** Whose items have failed lately; without it, every search begins anew. */
+  suspectsOf?: SuspectsOf
+  /** How long a search for poison may take; SEARCH_MS when left out. */
+  searchMs?: number
   /** Told of each attempt that was written, and of each that had to be decided again. */
   metrics?: { saved?(events: number, seconds: number): void; conflict?(): void }
 }
@@ -32,6 +41,16 @@ export interface Applying extends PipelineDeps {
   signal: AbortSignal
   /** Called when something was found out of it. Trying again finds out nothing: what goes on so is to be taken for dead. */
   beat: () => void
+  /** For the search for poison; it begins with the first fault. */
+  timeLimit: TimeLimit
+  suspects?: Suspects
+}
+
+/** Why an item is set aside. */
+export interface Death {
+  reason: string
+  /** See DeadLetterRecord. */
+  suspect: string | null
 }
 
 /** One decided attempt: what it would write, and what it would answer. */
@@ -42,6 +61,8 @@ export interface Attempt {
   changes: Changes
   works: Work[]
   decisions: Map<Work, Decision>
+  /** Of businesses that were inactive: they are set aside, too. The save asserts that they still are. */
+  inactive: ReadonlySet<Work>
   deadLetters: DeadLetterRecord[]
 }
 
@@ -50,44 +71,80 @@ export interface Attempt {
  * decided with `contacts` may turn out stale when it is saved. Undefined when `signal` aborts.
  */
 export async function decideAll(
-  { sql, configs, batch, signal, beat }: Applying,
+  applying: Applying,
   works: Work[],
-  dead: Map<Work, string>,
+  dead: Map<Work, Death>,
   contacts?: ContactCache,
 ): Promise<Attempt | undefined> {
+  const { sql, configs, batch, signal, beat } = applying
+  const inFull = new Set<string>()
   for (let cache = contacts; !signal.aborted; cache = undefined) {
     const live = works.filter((work) => !dead.has(work))
+    const read = inFull.size
     const { state, keysUnasked } = await loadState(
       sql,
       configs,
       live.map((work) => work.item),
       cache,
+      [...inFull],
     )
+    const { served, inactive } = sortOut(state, live, dead)
     const changes = emptyChanges()
     const decisions = new Map<Work, Decision>()
-    const failed = live.find((work) => {
+    let reason = ''
+    const failed = served.find((work) => {
       try {
         decisions.set(work, decide({ state, changes, newId }, work.item))
         return false
       } catch (error) {
-        dead.set(work, error instanceof Error ? error.message : String(error))
-        // Where there is no business nothing was begun: the others need no fresh state.
-        return state.businesses.has(work.item.businessId)
+        if (error instanceof UnreadError) for (const id of error.contactIds) inFull.add(id)
+        // Decided again, with all that is found to be missing on the way.
+        if (inFull.size > read) return false
+        reason = error instanceof Error ? error.message : String(error)
+        return true
       }
     })
-    // Perhaps it was a contact of the cache that was no longer so.
-    if (failed && cache) dead.delete(failed)
+    if (inFull.size > read) continue
     if (failed) {
+      // Perhaps it was a contact of the cache that was no longer so.
+      if (!cache) setAsideThrown(applying, served, failed, reason, dead)
       beat()
       continue
     }
     const deadLetters = [
       ...batch.poisoned.map(composeUnreadable),
-      ...[...dead].map(([work, reason]) => deadLetterOf(work, reason)),
+      ...[...dead].map(([work, { reason, suspect }]) => deadLetterOf(work, reason, suspect)),
+      ...[...inactive].map((work) => deadLetterOf(work, INACTIVE)),
     ]
-    return { id: newId(), state, keysUnasked, changes, works, decisions, deadLetters }
+    return { id: newId(), state, keysUnasked, changes, works, decisions, inactive, deadLetters }
   }
   return undefined
+}
+
+/** Of a business that does not exist, or is inactive, nothing is decided. */
+function sortOut(state: State, live: Work[], dead: Map<Work, Death>): { served: Work[]; inactive: Set<Work> } {
+  const inactive = new Set<Work>()
+  const served = live.filter((work) => {
+    const business = state.businesses.get(work.item.businessId)
+    if (!business) dead.set(work, { reason: 'the business does not exist', suspect: null })
+    else if (!business.active) inactive.add(work)
+    return business?.active
+  })
+  return { served, inactive }
+}
+
+/** Each exception costs a load of all: when there are very many, the rest of the business is not tried. */
+function setAsideThrown(
+  { timeLimit }: Applying,
+  served: Work[],
+  failed: Work,
+  reason: string,
+  dead: Map<Work, Death>,
+): void {
+  timeLimit.begin()
+  const { businessId } = failed.item
+  if (!timeLimit.isOver()) return void dead.set(failed, { reason, suspect: contactKeyOf(failed) })
+  for (const work of served) if (work.item.businessId === businessId) dead.set(work, { reason, suspect: businessId })
 }
 
 export function saveAttempt({ sql, batch }: Applying, attempt: Attempt, dryRun = false): Promise<Saved> {

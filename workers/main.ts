@@ -7,6 +7,7 @@ import { createLogger } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { readPartitions } from '../src/migrate.ts'
 import { connectPostgres } from '../src/stores/postgres.ts'
+import { requireDurableRedis } from '../src/stores/redis-durability.ts'
 import { nameStore } from '../src/stores/require-stores.ts'
 import { type SupervisedThread, type ThreadKind, createPool, superviseThread } from './pool.ts'
 import { serveHealth } from './serve-health.ts'
@@ -32,10 +33,11 @@ export async function runWorkers(config: Config): Promise<Workers> {
   const log = createLogger({ level: config.logLevel, name: 'workers' })
   const found = { ...config, ...(await resolveStores(config)) }
   await checkPartitions(config, found.databaseUrl)
+  const ofRedis = await requireDurableRedis(config, found.redisUrl)
   const threads: SupervisedThread[] = []
   // First what can fail: nothing runs yet that would have to be ended.
-  const health = await serveHealthOf(threads, config)
-  const self = `${hostname()}-${randomUUID().slice(0, 8)}`
+  const health = await serveHealthOf(threads, ofRedis, config)
+  const self = config.workerName ?? `${hostname()}-${randomUUID().slice(0, 8)}`
   const startPool = (niceness: number, kinds: ThreadKind[]) => {
     const pool = createPool(kinds.length, niceness)
     for (const [at, kind] of kinds.entries()) {
@@ -70,12 +72,15 @@ async function checkPartitions(config: Config, databaseUrl: string): Promise<voi
   }
 }
 
-async function serveHealthOf(threads: SupervisedThread[], config: Config) {
+async function serveHealthOf(threads: SupervisedThread[], known: string[], config: Config) {
   if (config.workerMetricsPort === undefined) return undefined
   const { registry } = createMetrics()
   const sources = {
-    complaints: () => threads.filter(isSilent).map(complain),
-    degraded: () => threads.flatMap((thread) => thread.report()?.trouble ?? []),
+    complaints: () => [
+      ...threads.filter(isSilent).map(complain),
+      ...threads.flatMap((thread) => describeBlocked(thread) ?? []),
+    ],
+    degraded: () => [...known, ...threads.flatMap((thread) => thread.report()?.trouble ?? [])],
     metrics: async () => {
       const told = await Promise.all(threads.map((thread) => thread.metrics()))
       return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics()
@@ -87,6 +92,11 @@ async function serveHealthOf(threads: SupervisedThread[], config: Config) {
 
 const complain = (thread: SupervisedThread): string =>
   thread.report() ? `${thread.name} has told nothing for ${SILENT_MS} ms` : `${thread.name} has told nothing yet`
+
+const describeBlocked = (thread: SupervisedThread): string | undefined => {
+  const blocked = thread.report()?.blocked
+  return blocked === undefined ? undefined : `${thread.name}: ${blocked}`
+}
 
 const isSilent = (thread: SupervisedThread): boolean =>
   (thread.report()?.at ?? -Infinity) < performance.now() - SILENT_MS

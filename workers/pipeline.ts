@@ -2,11 +2,13 @@
  * What happens to one micro-batch, top to bottom: load · decide · save. The save moves the partition's position together
  * with the effects, so an attempt is either wholly there or not at all, whatever dies in between.
  */
-import { faultKind, isKnownKey, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
+import { faultKind, isKnownKey, isTimeOut, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
-import { type Applying, type Attempt, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
+import { type Applying, type Attempt, type Death, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
 import { backOff } from './back-off.ts'
-import { findPoisoned } from './find-poisoned.ts'
+import { SEARCH_MS, findGivenUp, findPoisoned, isWell } from './find-poisoned.ts'
+import { suspectKey } from './suspects.ts'
+import { createTimeLimit } from './time-limit.ts'
 import { type Work, answersOf, workOf } from './work.ts'
 
 /** Unique violations after which the cause is taken for the data's, and looked for item by item. */
@@ -19,10 +21,10 @@ export async function applyMicroBatch(
   signal: AbortSignal,
   beat: () => void,
 ): Promise<Outcome> {
-  const applying = { ...deps, batch, signal, beat }
+  const applying: Applying = { ...deps, batch, signal, beat, timeLimit: createTimeLimit(deps.searchMs ?? SEARCH_MS) }
   const works = workOf(batch)
   /** The items that cannot be applied, with the reason. */
-  const dead = new Map<Work, string>()
+  const dead = new Map<Work, Death>()
   /** Those that may have been written. */
   const attempts = new Map<string, Attempt>()
   const started = performance.now()
@@ -30,6 +32,7 @@ export async function applyMicroBatch(
   for (let failures = 0, conflicts = 0, violations = 0; !signal.aborted; failures += 1) {
     let attempt: Attempt | undefined
     try {
+      if (!applying.suspects) await tryApart(applying, works, dead)
       attempt = await decideAll(applying, works, dead, failures === 0 ? contacts : undefined)
       if (!attempt) break
       attempts.set(attempt.id, attempt)
@@ -44,7 +47,7 @@ export async function applyMicroBatch(
       if (!committed) return { kind: 'fenced' }
       // Also when it was decided without: the cache may hold a contact that it changed, as it was before.
       contacts?.keep(committed.state, committed.changes)
-      return applied(deps, batch, committed, started)
+      return applied(applying, committed, started)
     } catch (error) {
       if (attempt && wasRolledBack(error)) attempts.delete(attempt.id)
       if (isKnownKey(error)) contacts?.noteKnownKey()
@@ -56,21 +59,42 @@ export async function applyMicroBatch(
         deps.metrics?.conflict?.()
       }
       if (isUniqueViolation(error)) violations += 1
-      const isPoisoned = kind === 'data' || violations >= TOO_MANY_VIOLATIONS
+      const isKnownToFail = kind === 'data' || violations >= TOO_MANY_VIOLATIONS
+      const isPoisoned = isKnownToFail || (isTimeOut(error) && (await isWell(applying)))
       // What the cache held was out of date, most likely, or a key was known: Postgres itself is asked at once.
       if (kind === 'conflict' && contacts && failures === 0) continue
-      if (isPoisoned && (await setAside(applying, works, dead))) violations = 0
+      if (isPoisoned && (await setAside(applying, works, dead, isKnownToFail))) violations = 0
       else await backOff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)
     }
   }
   return { kind: 'stopped' }
 }
 
+/**
+ * Items of businesses that have failed lately: the others do not wait for a save that is likely to fail. An erasure has no
+ * others beside it, and the time of a whole save: what its business sends besides does not keep a person from being erased.
+ */
+async function tryApart(applying: Applying, works: Work[], dead: Map<Work, Death>): Promise<void> {
+  const { suspectsOf, sql, batch } = applying
+  const suspects = await suspectsOf?.(sql, batch.partition, batch.epoch)
+  if (!suspects) return
+  applying.suspects = suspects
+  const suspected = works.filter(({ item }) => item.kind !== 'erase' && suspects.isSuspect(suspectKey(item.businessId)))
+  if (suspected.length === 0) return
+  for (const [work, death] of findGivenUp(applying, suspected)) dead.set(work, death)
+  await setAside(applying, suspected, dead, false)
+}
+
 /** True when some were found: the rest is tried without them. */
-async function setAside(applying: Applying, works: Work[], dead: Map<Work, string>): Promise<boolean> {
+async function setAside(
+  applying: Applying,
+  works: Work[],
+  dead: Map<Work, Death>,
+  isKnownToFail: boolean,
+): Promise<boolean> {
   const left = works.filter((work) => !dead.has(work))
-  const poisoned = await findPoisoned(applying, left)
-  for (const [work, reason] of poisoned) dead.set(work, reason)
+  const poisoned = await findPoisoned(applying, left, isKnownToFail)
+  for (const [work, death] of poisoned) dead.set(work, death)
   return poisoned.size > 0
 }
 
@@ -84,13 +108,14 @@ async function findCommitted(
   return row?.attempt ? attempts.get(row.attempt) : undefined
 }
 
-function applied(deps: PipelineDeps, batch: MicroBatch, attempt: Attempt, started: number): Outcome {
+function applied(deps: Applying, attempt: Attempt, started: number): Outcome {
   // The fields that it made raised the version of the configuration.
   for (const field of attempt.changes.newFields) deps.configs.delete(field.businessId)
+  deps.suspects?.note(attempt.deadLetters)
   deps.metrics?.saved?.(attempt.decisions.size, (performance.now() - started) / 1000)
   for (const letter of attempt.deadLetters) {
     const { id, kind, stream_id: streamId } = letter
     deps.log.error({ deadLetter: id, kind, streamId }, 'an item could not be applied')
   }
-  return { kind: 'applied', answers: answersOf(batch, attempt.works, attempt.decisions) }
+  return { kind: 'applied', answers: answersOf(deps.batch, attempt) }
 }

@@ -17,7 +17,7 @@ export type ThreadKind = 'ingest' | 'patientIngest' | 'timeline' | 'deliveries'
 export interface SupervisedThread {
   name: string
   /** The last that it told of itself, and when, by `performance.now()`; undefined since its (re)start. */
-  report(): { trouble: string | undefined; at: number } | undefined
+  report(): { trouble: string | undefined; blocked: string | undefined; at: number } | undefined
   /** `Registry.getMetricsAsJSON()` as of now, or as it was told last by one that is too busy. */
   metrics(): Promise<object[]>
   /** Asks it to finish; resolves when it has. */
@@ -52,7 +52,7 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
   let order: (order: ThreadOrder) => void = () => undefined
 
   const hear = (told: ThreadReport): void => {
-    report = { trouble: told.trouble, at: performance.now() }
+    report = { trouble: told.trouble, blocked: told.blocked, at: performance.now() }
     if (!told.metrics) return
     metrics = told.metrics
     metricsTold.abort()

@@ -1,4 +1,6 @@
 /** What a micro-batch comes down to: single items, each with the request it belongs to; and back again to answers. */
+import { hashKey } from '../src/contacts/collect-questions.ts'
+import { IDENTITY_KINDS } from '../src/rules/facts.ts'
 import type { Decision, EventDecision, Item } from '../src/rules/item.ts'
 import { type DeadLetterRecord, composeDeadLetter } from '../src/stream/compose-dead-letter.ts'
 import type { Answer, BatchItemAnswer, Request } from '../src/stream/entry.ts'
@@ -19,22 +21,28 @@ export function workOf(batch: MicroBatch): Work[] {
 function itemsOf(request: Request): [index: number | null, item: Item][] {
   const { businessId, receivedAt } = request
   const base = { businessId, receivedAt }
+  const isReplay = request.replayOf !== undefined
   switch (request.kind) {
     case 'track':
-      return [[null, { ...base, kind: 'event', keyed: request.keyed, source: request.source, fact: request.fact }]]
+      return [
+        [null, { ...base, kind: 'event', keyed: request.keyed, isReplay, source: request.source, fact: request.fact }],
+      ]
     case 'browser':
       return [[null, { ...base, kind: 'browser', fact: request.fact }]]
     case 'batch':
       return request.items.map(({ index, fact }) => [
         index,
-        { ...base, kind: 'event', keyed: true, source: 'batch', fact },
+        { ...base, kind: 'event', keyed: true, isReplay, source: 'batch', fact },
       ])
     case 'identify':
-      return [[null, { ...base, kind: 'identify', keyed: request.keyed, fact: request.fact }]]
+      return [[null, { ...base, kind: 'identify', keyed: request.keyed, isReplay, fact: request.fact }]]
     case 'subscribe': {
       const { contactId, channels, method } = request
-      const isReplay = request.replayOf !== undefined
       return [[null, { ...base, kind: 'subscribe', contactId, channels, method, isReplay }]]
+    }
+    case 'edit': {
+      const { contactId, fact } = request
+      return [[null, { ...base, kind: 'edit', contactId, fact, isReplay: request.replayOf !== undefined }]]
     }
     case 'erase':
       return [[null, { ...base, kind: 'erase', contactId: request.contactId }]]
@@ -44,23 +52,49 @@ function itemsOf(request: Request): [index: number | null, item: Item][] {
 }
 
 /** The request as it travelled, with this one item: what an operator can replay. */
-export function deadLetterOf({ from: { streamId, request }, index }: Work, reason: string): DeadLetterRecord {
+export function deadLetterOf(
+  { from: { streamId, request }, index }: Work,
+  reason: string,
+  suspect: string | null = null,
+): DeadLetterRecord {
   const single =
     request.kind === 'batch' ? { ...request, items: request.items.filter((item) => item.index === index) } : request
-  return composeDeadLetter(streamId, single, reason)
+  return composeDeadLetter(streamId, single, reason, suspect)
 }
 
-/** One answer per request; an item without a decision is a dead letter. */
-export function answersOf(batch: MicroBatch, works: Work[], decisions: Map<Work, Decision>): AddressedAnswer[] {
+/** Whose item it is, as far as it says itself: a hash, written as a uuid. */
+export function contactKeyOf({ item }: Work): string {
+  const hash = hashKey(`${item.businessId} ${namedContact(item)}`)
+  return hash.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+function namedContact(item: Item): string {
+  if ('contactId' in item) return item.contactId
+  if (item.kind === 'browser') return item.fact.visitorId
+  const kind = IDENTITY_KINDS.find((kind) => item.fact.identity[kind] !== undefined)
+  return kind === undefined ? '' : `${kind} ${item.fact.identity[kind]}`
+}
+
+/** One answer per request; an item without a decision is a dead letter. A business is inactive for all items of a request. */
+export function answersOf(
+  batch: MicroBatch,
+  { works, decisions, inactive }: { works: Work[]; decisions: Map<Work, Decision>; inactive: ReadonlySet<Work> },
+): AddressedAnswer[] {
   const byRequest = Map.groupBy(works, (work) => work.from)
   return batch.requests.map((from) => ({
     frontDoor: from.frontDoor,
     n: from.request.n,
-    answer: answerOf(from.request, byRequest.get(from) ?? [], decisions),
+    answer: answerOf(from.request, byRequest.get(from) ?? [], decisions, inactive),
   }))
 }
 
-function answerOf(request: Request, works: Work[], decisions: Map<Work, Decision>): Answer {
+function answerOf(
+  request: Request,
+  works: Work[],
+  decisions: Map<Work, Decision>,
+  inactive: ReadonlySet<Work>,
+): Answer {
+  if (works[0] && inactive.has(works[0])) return { failed: true, inactive: true }
   if (request.kind === 'batch') return { items: works.map((work) => itemAnswer(work, decisions.get(work))) }
   const decision = works[0] && decisions.get(works[0])
   return decision ?? { failed: true }

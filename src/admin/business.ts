@@ -1,13 +1,17 @@
 /** Businesses: whose data is kept apart, and what each has chosen. */
 import { uuidv7 } from 'uuidv7'
+import type { PageIdentify } from '../rules/state.ts'
+import type { Business } from '../front-door/find-business.ts'
 import type { Sql } from '../stores/postgres.ts'
 import {
   checkActive,
+  checkBots,
   checkCountry,
   checkCurrency,
   checkId,
   checkName,
   checkOrigins,
+  checkPageIdentify,
   checkRateLimit,
   checkTimezone,
 } from './check-settings.ts'
@@ -24,6 +28,8 @@ export interface BusinessSettings {
   country?: string
   timezone?: string
   origins?: string[]
+  page_identify?: PageIdentify
+  bots?: Business['bots']
 }
 
 interface BusinessRow extends Required<Omit<BusinessSettings, 'country'>> {
@@ -44,6 +50,10 @@ function toColumns({ origins, ...others }: BusinessSettings): Record<string, str
   return { ...others, ...(origins && { origins: `{${origins.map((origin) => `"${origin}"`).join(',')}}` }) }
 }
 
+/** Decisions depend on it: no save goes through that was decided by the former value. */
+const raiseConfig = (sql: Sql, { page_identify, active }: BusinessSettings) =>
+  page_identify === undefined && active === undefined ? sql`` : sql`, config_version = config_version + 1`
+
 /** Throws CommandError when there is no such business. */
 export async function requireBusiness(sql: Sql, id: string): Promise<void> {
   const [found] = await sql`select 1 from businesses where id = ${id} and removed_at is null`
@@ -61,8 +71,20 @@ const SETTINGS: Record<string, Option> = {
   country: { value: 'CODE', help: 'Two-letter country in which national phone numbers are read' },
   timezone: { value: 'ZONE', help: 'IANA time zone' },
   origin: { value: 'ORIGIN', help: 'Browser origin that may call; repeat it for more, or "any"', repeated: true },
+  'page-identify': {
+    value: 'open|confirmed',
+    help: "Whether a page's identify holds at once, or waits for a secret key where servers know the person",
+  },
+  bots: { value: 'ignore|allow', help: 'Whether events of bots and headless browsers are recorded' },
 }
-const DEFAULTS = { 'rate-limit': '120', currency: 'USD', timezone: 'UTC', origin: 'any' }
+const DEFAULTS = {
+  'rate-limit': '120',
+  currency: 'USD',
+  timezone: 'UTC',
+  origin: 'any',
+  'page-identify': 'open',
+  bots: 'ignore',
+}
 
 function readSettings(words: Words): BusinessSettings {
   const checks = {
@@ -72,6 +94,8 @@ function readSettings(words: Words): BusinessSettings {
     currency: checkCurrency,
     country: checkCountry,
     timezone: checkTimezone,
+    'page-identify': checkPageIdentify,
+    bots: checkBots,
   }
   const given = Object.entries(checks).flatMap(([option, check]) => {
     const text = words.text(option)
@@ -102,7 +126,7 @@ const update: Command = {
   positionals: ['ID'],
   options: {
     name: { value: 'NAME', help: 'What people call it' },
-    active: { value: 'true|false', help: 'Whether its calls are taken' },
+    active: { value: 'true|false', help: 'Whether its calls are accepted' },
     ...SETTINGS,
   },
   async run(config, words) {
@@ -111,7 +135,7 @@ const update: Command = {
     if (Object.keys(settings).length === 0) throw new UsageError('Nothing to change: give at least one option')
     await withPostgres(config, async (sql) => {
       const { count } = await sql`
-        update businesses set ${sql(toColumns(settings))}
+        update businesses set ${sql(toColumns(settings))}${raiseConfig(sql, settings)}
         where id = ${businessId} and removed_at is null`
       if (count === 0) throw noBusiness(businessId)
     })
@@ -136,7 +160,7 @@ const remove: Command = {
   },
 }
 
-const HEADS = ['BUSINESS', 'STATE', 'RATE LIMIT', 'CURRENCY', 'COUNTRY', 'TIME ZONE', 'NAME']
+const HEADS = ['BUSINESS', 'STATE', 'RATE LIMIT', 'CURRENCY', 'COUNTRY', 'TIME ZONE', 'PAGES', 'BOTS', 'NAME']
 
 const list: Command = {
   name: 'business list',
@@ -145,7 +169,8 @@ const list: Command = {
     const rows = await withPostgres(
       config,
       (sql) => sql<BusinessRow[]>`
-        select id, name, active, rate_limit, currency, country, timezone, to_jsonb(origins) as origins, created_at
+        select id, name, active, rate_limit, currency, country, timezone, to_jsonb(origins) as origins,
+          page_identify, bots, created_at
         from businesses where removed_at is null order by id`,
     )
     const businesses = rows.map((row) => ({
@@ -157,6 +182,8 @@ const list: Command = {
       country: row.country,
       timezone: row.timezone,
       origins: row.origins,
+      pageIdentify: row.page_identify,
+      bots: row.bots,
       createdAt: row.created_at.toISOString(),
     }))
     const lines = businesses.map((one) => [
@@ -166,6 +193,8 @@ const list: Command = {
       one.currency,
       one.country ?? '-',
       one.timezone,
+      one.pageIdentify,
+      one.bots,
       one.name,
     ])
     return { json: { businesses }, text: lines.length ? table([HEADS, ...lines]) : 'There is no business yet' }

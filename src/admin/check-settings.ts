@@ -1,5 +1,7 @@
 /** The settings of a business as an operator may write them. Each throws UsageError naming the option. */
 import { isSupportedCountry } from 'libphonenumber-js/min'
+import type { Business } from '../front-door/find-business.ts'
+import { PAGE_IDENTIFY, type PageIdentify } from '../rules/state.ts'
 import { UsageError } from './command.ts'
 
 export function checkName(text: string): string {
@@ -53,6 +55,17 @@ export function checkOrigins(texts: string[]): string[] {
 export function checkActive(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true'
   throw new UsageError(`--active must be true or false, not "${text}"`)
+}
+
+export function checkPageIdentify(text: string): PageIdentify {
+  const found = PAGE_IDENTIFY.find((setting) => setting === text)
+  if (found !== undefined) return found
+  throw new UsageError(`--page-identify must be open or confirmed, not "${text}"`)
+}
+
+export function checkBots(text: string): Business['bots'] {
+  if (text === 'ignore' || text === 'allow') return text
+  throw new UsageError(`--bots must be ignore or allow, not "${text}"`)
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -13,9 +13,9 @@ import {
   updateDestination,
 } from '../deliveries/destinations.ts'
 import { keepGoogleTokens } from '../deliveries/google-token.ts'
-import { USE_THE_SAME, openSecret, sealSecret } from '../deliveries/seal-secret.ts'
+import { SealError, USE_THE_SAME, openSecret, sealSecret } from '../deliveries/seal-secret.ts'
 import { sendConversion } from '../deliveries/send-conversion.ts'
-import { DESTINATION_KINDS, type Setup, readSetup, settingNames } from '../deliveries/settings.ts'
+import { DESTINATION_KINDS, type Setup, type WebhookSecret, readSetup, settingNames } from '../deliveries/settings.ts'
 import { CONVERSION_TYPES } from '../rules/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
@@ -28,8 +28,8 @@ import { table } from './show-help.ts'
 const TEST_MS = 20_000
 
 const SETTINGS: Record<string, Option> = {
-  name: { value: 'NAME', help: 'What people call it' },
-  types: { value: 'LIST', help: 'Conversions that it wants, of purchase, lead and booking; not for google' },
+  name: { value: 'NAME', help: 'A name for it' },
+  types: { value: 'LIST', help: 'Conversions to send: purchase, lead, booking; not for google' },
   set: { value: 'NAME=VALUE', help: 'A setting of its kind; repeat it for more', repeated: true },
   'secret-file': { value: 'FILE', help: 'Its secret, or - for standard input' },
 }
@@ -41,8 +41,8 @@ const add: Command = {
   name: 'destination add',
   summary: 'Send the conversions of a business to an ad platform or a webhook from now on',
   options: {
-    business: { value: 'ID', help: 'Whose conversions' },
-    kind: { value: DESTINATION_KINDS.join('|'), help: 'What it is' },
+    business: { value: 'ID', help: 'The business whose conversions are sent' },
+    kind: { value: DESTINATION_KINDS.join('|'), help: 'The kind of destination' },
     ...tellDefaults(SETTINGS, DEFAULTS),
   },
   required: ['business', 'kind'],
@@ -71,8 +71,12 @@ const add: Command = {
   },
 }
 
+/** How long the former signing key of a webhook signs beside the new one. */
+const CHANGE_OVER_MS = 86_400_000
+
 const CHANGES: Record<string, Option> = {
   ...SETTINGS,
+  'new-signing-key': { help: 'Of a webhook: make a new signing key, shown once' },
   active: { value: 'true|false', help: 'Whether anything is queued for it, and sent' },
 }
 const update: Command = {
@@ -80,13 +84,16 @@ const update: Command = {
   summary: 'Change a destination; what is not named stays',
   positionals: ['ID'],
   options: CHANGES,
-  notes: `${NOTES}\nNAME= takes a setting back to its default.`,
+  notes:
+    `${NOTES}\nNAME= takes a setting back to its default.\n` +
+    'When the signing key of a webhook changes, both keys sign for 24 hours (header webhook-signature).',
   async run(config, words) {
-    if (!Object.keys(CHANGES).some((option) => words.text(option) !== undefined))
+    if (!Object.keys(CHANGES).some((option) => words.flag(option)))
       throw new UsageError('Nothing to change: give at least one option')
     const [active, name] = [words.text('active'), words.text('name')]
+    const made = words.flag('new-signing-key') ? makeSigningKey() : undefined
     const destinationId = await withDestination(config, words, async (sql, found) => {
-      const secret = await readSecret(found.kind, words)
+      const secret = readNewSecret(found, config, { made, given: await readSecret(found.kind, words) })
       const change = {
         ...(name !== undefined && { name: checkName(name) }),
         ...(active !== undefined && { active: checkActive(active) }),
@@ -98,8 +105,31 @@ const update: Command = {
         before = await requireDestination(sql, found.id)
       return found.id
     })
-    return { json: { destinationId }, text: `Destination ${destinationId} is changed` }
+    const shown = made === undefined ? '' : `. Its new signing key, shown this once:\n${made}`
+    return {
+      json: { destinationId, ...(made !== undefined && { signingKey: made }) },
+      text: `Destination ${destinationId} is changed${shown}`,
+    }
   },
+}
+
+/** A webhook's former key goes on signing for a while, if it can still be opened. */
+function readNewSecret(
+  found: Destination & { secret: string },
+  config: Config,
+  { made, given }: { made: string | undefined; given: object | undefined },
+): object | undefined {
+  if (made !== undefined && found.kind !== 'webhook') throw new UsageError('--new-signing-key is for webhooks alone')
+  if (made !== undefined && given) throw new UsageError('Give --new-signing-key or --secret-file, not both')
+  const secret = made === undefined ? given : { signingKey: made }
+  if (!secret || found.kind !== 'webhook') return secret
+  try {
+    const { signingKey } = openSecret(found.secret, found.id, config.secretsKey) as WebhookSecret
+    return { ...secret, former: { signingKey, until: Date.now() + CHANGE_OVER_MS } }
+  } catch (error) {
+    if (error instanceof SealError) return secret
+    throw error
+  }
 }
 
 function readChange({ kind, settings: before }: Destination, words: Words): DestinationChange {
@@ -153,7 +183,7 @@ const list: Command = {
 
 const test: Command = {
   name: 'destination test',
-  summary: 'Send a made-up conversion now, which counts nowhere, and tell what came of it',
+  summary: 'Send a made-up conversion now, which counts nowhere, and show the outcome',
   positionals: ['ID'],
   notes:
     'Meta shows it under the test code (setting testEventCode, required); Google only checks it; a webhook gets the type "test".\n' +
@@ -202,7 +232,7 @@ async function requireSecretsKey(sql: Sql, { secretsKey }: Config): Promise<stri
 }
 
 /** 256 random bits. */
-const makeSigningKey = (): string => `whsec_${randomBytes(32).toString('hex')}`
+const makeSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 function open({ id, secret }: { id: string; secret: string }, { secretsKey }: Config): object {
   return explained(() => openSecret(secret, id, secretsKey))

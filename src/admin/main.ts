@@ -10,6 +10,7 @@ import { IMPORT_COMMANDS } from './import/main.ts'
 import { KEY_COMMANDS } from './key.ts'
 import { PARTITION_COMMANDS } from './partitions.ts'
 import { helpOf, helpOfAll } from './show-help.ts'
+import { RECOVER_COMMANDS } from './recover/main.ts'
 import { VERIFY_COMMANDS } from './verify/main.ts'
 
 const COMMANDS: Command[] = [
@@ -21,6 +22,7 @@ const COMMANDS: Command[] = [
   ...PARTITION_COMMANDS,
   ...IMPORT_COMMANDS,
   ...VERIFY_COMMANDS,
+  ...RECOVER_COMMANDS,
 ]
 
 /** Runs one command. Exit code: 0 done, 1 not possible, 2 typed wrongly. */

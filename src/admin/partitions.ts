@@ -48,8 +48,8 @@ const set: Command = {
   summary: 'Change how many partitions of each kind there are, while everything runs',
   positionals: ['N'],
   options: {
-    timeout: { value: 'SECONDS', help: 'Give up after so long, with everything as it was (600)' },
-    'live-pause': { value: 'SECONDS', help: 'Keep live closed for so long at a time at most (2)' },
+    timeout: { value: 'SECONDS', help: 'Give up after this long and keep the old number (600)' },
+    'live-pause': { value: 'SECONDS', help: 'Close live events for at most this long at a time (2)' },
   },
   notes: NOTES,
   async run(config, words) {

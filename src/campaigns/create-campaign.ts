@@ -9,12 +9,20 @@ export interface NewCampaign {
   goalEvent: string | null
 }
 
-/** A draft: it enrols nobody until it is published. */
-export async function createCampaign(sql: Sql, businessId: string, campaign: NewCampaign): Promise<Campaign> {
+/** Of a business, drafts included. */
+export const MAX_CAMPAIGNS = 1000
+
+/** A draft: it enrols nobody until it is published. Null when the business has as many campaigns as it may. */
+export async function createCampaign(sql: Sql, businessId: string, campaign: NewCampaign): Promise<Campaign | null> {
   const { name, triggerEvent, canEnterAgain, goalEvent } = campaign
-  const rows = await sql<[Campaign]>`
+  const rows = await sql<Campaign[]>`
+    with counted as (
+      update businesses set campaign_count = campaign_count + 1
+      where id = ${businessId} and campaign_count < ${MAX_CAMPAIGNS}
+      returning id
+    )
     insert into campaigns (business_id, id, name, trigger_event, can_enter_again, goal_event)
-    values (${businessId}, ${uuidv7()}, ${name}, ${triggerEvent}, ${canEnterAgain}, ${goalEvent})
+    select id, ${uuidv7()}::uuid, ${name}, ${triggerEvent}, ${canEnterAgain}::boolean, ${goalEvent}::text from counted
     returning ${campaignColumns(sql)}`
-  return rows[0]
+  return rows[0] ?? null
 }

@@ -4,7 +4,8 @@
  * queue up behind each other instead of deadlocking.
  */
 import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
-import { type ContactState, type State, identityKey, survivorOf } from '../rules/state.ts'
+import type { ProfileField } from '../rules/facts.ts'
+import { type ContactState, type State, survivorOf } from '../rules/state.ts'
 import { writeLines } from '../timeline/outbox-text.ts'
 import { hashKey } from './collect-questions.ts'
 import { inSnakeCase } from './in-snake-case.ts'
@@ -40,20 +41,21 @@ export function recordsOf(state: State, changes: Changes) {
     revenue: touched.flatMap(revenueRecords(places)),
     keys: keyRecords(state, changes),
     ...visitorRecords(state, changes),
-    listedVisitors: changes.listedVisitors.map((row) => inSnakeCase(moved(row))),
     identifications: changes.identifications.map((row) => inSnakeCase(moved(row))),
-    newEnrolments: changes.newEnrolments.map(({ enrolment, businessId }) =>
+    newEnrolments: [...changes.newEnrolments.values()].map(({ enrolment, businessId }) =>
       inSnakeCase(moved(enrolment), { businessId }),
     ),
     subscriptions: [...changes.subscriptions.values()].map(({ was: _was, ...choice }) => inSnakeCase(choice)),
     mergeLog: changes.mergeLog.map((row) => inSnakeCase(row)),
     erasures: changes.erasures.map((row) => inSnakeCase(row)),
+    edits: changes.edits.map(({ cleared, ...edit }) => inSnakeCase(edit, { cleared: cleared.map(columnOf) })),
     deliveries: changes.deliveries.map((row) => inSnakeCase(moved(row))),
     /** The timeline's rows. */
     events: writeLines(changes.events.map((event) => timelineLine(moved(event)))),
   }
 }
 
+const columnOf = (field: ProfileField): string => Object.keys(inSnakeCase({ [field]: null }))[0] ?? ''
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const byFirst = ([a]: [string, unknown], [b]: [string, unknown]) => byText(a, b)
 const byId = (a: { id: string }, b: { id: string }) => byText(a.id, b.id)
@@ -126,6 +128,7 @@ const contactRecord =
       city: profile.city,
       language: profile.language,
       timezone: profile.timezone,
+      page_filled: contact?.pageFilled || null,
     }
   }
 
@@ -145,18 +148,14 @@ function hasChanged(contact: ContactState | undefined, delta: ContactDelta): boo
 
 /**
  * Those that Postgres does not know are inserted, never updated: had somebody else taken one, that is a conflict. They
- * come in the order in which their contact got them: the first is its primary one.
+ * come in the order in which they were first sent: so they are numbered, whatever their contacts are merged with.
  */
-function identityRecords(state: State, { identities, deltas }: Changes, places: Places) {
+function identityRecords(state: State, { identities }: Changes, places: Places) {
   const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))
-  // Whoever got, lost or proved one is another contact to later decisions.
-  const holders = [...deltas].flatMap(([contactId, { raisesVersion }]) => (raisesVersion ? [contactId] : []))
-  const held = holders.flatMap((contactId) => {
-    const { businessId = '', identities: theirs = [] } = state.contacts.get(contactId) ?? {}
-    return theirs.flatMap(({ kind, value, proven }) => {
-      const change = identities.get(identityKey(businessId, kind, value))
-      return change ? [{ ...change, contactId, proven }] : []
-    })
+  const held = [...identities].flatMap(([key, change]) => {
+    const contact = holderOf(state, key)
+    const own = contact?.identities.find(({ kind, value }) => kind === change.kind && value === change.value)
+    return contact && own ? [{ ...change, contactId: contact.id, proven: own.proven }] : []
   })
   return {
     released: leaving.map((change) => inSnakeCase(change)),
@@ -171,6 +170,11 @@ function identityRecords(state: State, { identities, deltas }: Changes, places: 
         phone_read: phoneRead,
       })),
   }
+}
+
+function holderOf(state: State, key: string): ContactState | undefined {
+  const ownerId = state.owners.get(key)
+  return ownerId === undefined ? undefined : state.contacts.get(survivorOf(state, ownerId))
 }
 
 const statisticRecords =

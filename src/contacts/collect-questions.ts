@@ -11,8 +11,8 @@ export interface Asked {
   identities: SentIdentity[]
   keys: { businessId: string; key: string }[]
   /**
-   * `moments`: when it did what its events tell, `starts`: for each, until when whoever had it then was identified, in epoch
-   * ms. `joins`: somebody may identify it.
+   * `moments`: when it did what its events tell, and when late identifications were made; `starts`: for each, until when
+   * whoever had it then was identified, in epoch ms. `joins`: somebody may identify it.
    */
   visitors: { business_id: string; visitor_id: string; moments: number[]; starts: number[]; joins: boolean }[]
   contacts: { business_id: string; id: string }[]
@@ -25,7 +25,7 @@ export function collectQuestions(items: Item[], isKnown: (sent: SentIdentity, ke
   const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
   for (const item of items) {
     const business_id = item.businessId
-    if (item.kind === 'subscribe' || item.kind === 'erase') {
+    if (item.kind === 'subscribe' || item.kind === 'edit' || item.kind === 'erase') {
       if (isFirst(seen.contacts, scopedKey(business_id, item.contactId)))
         asked.contacts.push({ business_id, id: item.contactId })
       continue
@@ -60,7 +60,14 @@ function askVisitor(
   if (item.kind === 'browser') {
     asked.moments.push(item.fact.occurredAt)
     asked.starts.push(latestStart(item.fact.occurredAt))
-  } else asked.joins = true
+  } else {
+    asked.joins = true
+    const since = item.kind === 'identify' ? item.receivedAt - (item.fact.ageMs ?? 0) : item.receivedAt
+    if (item.isReplay || since < item.receivedAt) {
+      asked.moments.push(since)
+      asked.starts.push(since)
+    }
+  }
   visitors.set(key, asked)
 }
 

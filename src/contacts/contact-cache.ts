@@ -15,7 +15,7 @@ import {
 } from './remember-contact.ts'
 
 /**
- * Contacts, and what hangs on each: identities and enrolments. Of whom nothing is known but one identity takes some 660 bytes.
+ * Contacts, and what hangs on each: identities, enrolments, long lists of tags and cleared traits. Of whom nothing is known but one identity takes some 660 bytes.
  * All partitions of a thread together, each an equal share: a business that has the thread for itself has all of it.
  */
 const MOST_WEIGHT = 320_000
@@ -26,6 +26,8 @@ const MOST_WEIGHT = 320_000
 const FEW = 8
 /** Micro-batches whose keys are asked for after one that was known: whoever sends again does not do it once. */
 const WARY = 64
+/** Fewer tags are counted, and not kept. */
+const FEW_TAGS = 500
 /** A cache that was not asked for so long belongs to a partition that went elsewhere, or to nobody: it goes. */
 const IDLE_MS = 600_000
 
@@ -132,6 +134,8 @@ export function createContactCache(most: () => number): ContactCache {
         followSave(contact, changes)
         if (isAsItWas && !isRestless(contact)) {
           renew(entry, contact)
+          weight += weightOf(contact) - entry.weight
+          entry.weight = weightOf(contact)
           entry.lent = null
           continue
         }
@@ -152,7 +156,8 @@ export function createContactCache(most: () => number): ContactCache {
   }
 }
 
-const weightOf = ({ identities, enrolments }: ContactState): number => 1 + identities.length + enrolments.length
+const weightOf = ({ identities, enrolments, tags, cleared }: ContactState): number =>
+  1 + identities.length + enrolments.length + (tags instanceof Set ? tags.size : 0) + (cleared?.size ?? 0)
 
 /** True from the second time on, for the last ids, two to four for each contact that fits in: most people of an import are seen once. */
 function createDoorkeeper(most: () => number): (id: string) => boolean {
@@ -179,4 +184,7 @@ function followSave(contact: ContactState, { deltas }: Changes): void {
   contact.version = contact.version === null ? 1 : contact.version + (delta?.raisesVersion ? 1 : 0)
   contact.stage = Math.max(contact.stage, delta?.stage ?? 0)
   contact.mergedIds = []
+  // That it has few is all that rules need: the tags themselves would take many times the room.
+  if (contact.tags instanceof Set && contact.tags.size < FEW_TAGS) contact.tags = contact.tags.size
+  if (contact.cleared?.size === 0) contact.cleared = null
 }

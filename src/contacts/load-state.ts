@@ -1,6 +1,7 @@
 /** Load: everything that one micro-batch has to know, in one round trip (and one more when a business is new to this worker). */
 import { type Channel, type FieldType, type IdentityKind, PROFILE_FIELDS, type Profile } from '../rules/facts.ts'
 import type { Item } from '../rules/item.ts'
+import { MAX_BROWSERS } from '../rules/limits.ts'
 import { MOST_CONTACTS } from '../rules/link-visitor.ts'
 import {
   type BusinessState,
@@ -8,7 +9,9 @@ import {
   type ContactState,
   type Destination,
   type EnrolmentState,
+  type PageIdentify,
   type State,
+  type VisitorLink,
   emptyState,
   identityKey,
   scopedKey,
@@ -16,7 +19,7 @@ import {
 import type { Sql } from '../stores/postgres.ts'
 import { type Asked, collectQuestions, hashKey } from './collect-questions.ts'
 import type { ContactCache } from './contact-cache.ts'
-import { writeColumns, writeRecords } from './write-columns.ts'
+import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
 /** What businesses have configured, as last read; a save that finds it outdated has it dropped. */
 export type ConfigCache = Map<string, BusinessState>
@@ -28,18 +31,29 @@ export interface Loaded {
   keysUnasked: boolean
 }
 
-/** With `contacts` what is told may be out of date, or left out (`keysUnasked`). */
-export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], contacts?: ContactCache): Promise<Loaded> {
+/**
+ * With `contacts` what is told may be out of date, or left out (`keysUnasked`).
+ * @param inFull contacts whose tags, cleared traits and browsers the rules asked for
+ */
+export async function loadState(
+  sql: Sql,
+  cache: ConfigCache,
+  items: Item[],
+  contacts?: ContactCache,
+  inFull: string[] = [],
+): Promise<Loaded> {
   const businessIds = [...new Set(items.map((item) => item.businessId))]
   const businesses = await loadBusinesses(sql, cache, businessIds)
   const state = emptyState()
   // Deciding adds fields; the cache only learns of them once they are committed.
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
-  const asked = collectQuestions(items, (sent, key) => contacts?.lend(state, sent, key) ?? false)
-  const keysUnasked = mayGoUnasked(asked, items) && (contacts?.takesKeysForNew() ?? false)
+  const served = items.filter(({ businessId }) => state.businesses.get(businessId)?.active)
+  const asked = collectQuestions(served, (sent, key) => contacts?.lend(state, sent, key) ?? false)
+  const keysUnasked = mayGoUnasked(asked, served) && (contacts?.takesKeysForNew() ?? false)
   const hashed = keysUnasked ? [] : asked.keys.map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
   if (hashed.length === 0 && !asksForMore(asked)) return { state, keysUnasked }
+  const countsBrowsers = inFull.length > 0 || asked.visitors.some(({ joins }) => joins)
   const goals = businesses.flatMap((business) =>
     goalEvents(business).map((event) => ({ business_id: business.id, event })),
   )
@@ -47,7 +61,7 @@ export async function loadState(sql: Sql, cache: ConfigCache, items: Item[], con
     select load_state(${writeColumns(asked.identities)}::text::text[],
       ${writeColumns(hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash })))}::text::text[],
       ${writeRecords(asked.visitors)}::text::json, ${writeColumns(asked.contacts)}::text::text[],
-      ${writeRecords(goals)}::text::json, ${MOST_CONTACTS}) as state`
+      ${writeRecords(goals)}::text::json, ${MOST_CONTACTS}, ${inFull.length === 0 ? null : arrayLiteral(inFull)}::text::uuid[], ${countsBrowsers ? MAX_BROWSERS : null}::integer) as state`
   fillState(state, row.state, new Map(hashed.map(({ hash, key }) => [hash, key])))
   if (state.keys.size > 0) contacts?.noteKnownKey()
   return { state, keysUnasked }
@@ -63,12 +77,14 @@ async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Prom
     {
       id: string
       config_version: number
+      active: boolean
       fields: Record<string, FieldType> | null
       campaigns: Campaign[] | null
       destinations: Destination[] | null
+      page_identify: PageIdentify
     }[]
   >`
-    select b.id, b.config_version,
+    select b.id, b.config_version, b.page_identify, b.active,
       (select json_object_agg(f.key, f.type) from custom_fields f where f.business_id = b.id) as fields,
       (select json_agg(json_build_object('id', c.id, 'triggerEvent', c.trigger_event, 'goalEvent', c.goal_event,
           'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
@@ -80,9 +96,11 @@ async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Prom
   const read = rows.map((row) => ({
     id: row.id,
     configVersion: row.config_version,
+    active: row.active,
     fields: new Map(Object.entries(row.fields ?? {})),
     campaigns: row.campaigns ?? [],
     destinations: row.destinations ?? [],
+    pageIdentify: row.page_identify,
   }))
   for (const business of read) cache.set(business.id, business)
   return [...known, ...read]
@@ -103,6 +121,7 @@ type LoadedContact = [
   stage: number,
   /** In the order of PROFILE_FIELDS. */
   profile: (string | null)[],
+  pageFilled: number,
   identities: [position: number, IdentityKind, string, proven: boolean][],
   enrolments: {
     id: string
@@ -115,12 +134,23 @@ type LoadedContact = [
   goals: [string, number][],
   subscriptions: [Channel, subscribed: boolean, at: number][],
   mergedIds: string[] | null,
+  tags: number | string[] | null,
+  cleared: string[] | null,
+  browsers: [listed: number, waiting: number] | null,
 ]
 
 /** Null: nothing of the kind was asked for, or no contact found. */
 interface LoadedState {
   contacts: LoadedContact[] | null
-  keys: { business_id: string; key_hash: string; occurred_at: number; erased_as: string | null }[] | null
+  keys:
+    | {
+        business_id: string
+        key_hash: string
+        occurred_at: number
+        erased_as: string | null
+        removed_tags: string[] | null
+      }[]
+    | null
   visitors: LoadedVisitor[] | null
 }
 
@@ -129,13 +159,15 @@ interface LoadedVisitor {
   visitor_id: string
   current: string | null
   crowded: boolean
-  last_from: number | null
-  links: [fromAt: number, contactId: string | null][] | null
+  waits: boolean
+  newest: LoadedLink | null
+  links: LoadedLink[] | null
   erased_until: number | null
-  listed_by: string[] | null
+  listed_by: [contactId: string, keyed: boolean, waits: boolean][] | null
   erased_at: number[] | null
-  history: [event: string, firstAt: number, lastAt: number, count: number][] | null
+  history: [event: string, firstAt: number, lastAt: number, count: number, receivedAt: number][] | null
 }
+type LoadedLink = [fromAt: number, contactId: string | null, identifiedAt: number, waitsFor: string | null]
 
 /**
  * Nearly always keys are new, and asking for them costs as much as recording them. Browsers' events are not recorded under
@@ -153,25 +185,48 @@ function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, str
   for (const row of loaded.keys ?? []) {
     const key = keyByHash.get(row.key_hash.replaceAll('-', ''))
     if (key !== undefined)
-      state.keys.set(scopedKey(row.business_id, key), { occurredAt: row.occurred_at, erasedAs: row.erased_as })
+      state.keys.set(scopedKey(row.business_id, key), {
+        occurredAt: row.occurred_at,
+        erasedAs: row.erased_as,
+        ...(row.removed_tags && { removedTags: row.removed_tags }),
+      })
   }
-  for (const row of loaded.visitors ?? [])
-    state.visitors.set(scopedKey(row.business_id, row.visitor_id), {
-      current: row.current,
-      crowded: row.crowded,
-      lastFrom: row.last_from,
-      links: (row.links ?? []).map(([fromAt, contactId]) => ({ fromAt, contactId })),
-      erasedUntil: row.erased_until,
-      listedBy: new Set(row.listed_by),
-      erasedAt: new Set(row.erased_at),
-      history: new Map(
-        (row.history ?? []).map(([event, firstAt, lastAt, count]) => [event, { firstAt, lastAt, count }]),
-      ),
-    })
+  for (const row of loaded.visitors ?? []) addVisitor(state, row)
 }
 
+function addVisitor(state: State, row: LoadedVisitor): void {
+  const newest = row.newest && linkOf(row.newest)
+  const asked = (row.links ?? []).map(linkOf).filter(({ fromAt }) => fromAt !== newest?.fromAt)
+  state.visitors.set(scopedKey(row.business_id, row.visitor_id), {
+    businessId: row.business_id,
+    visitorId: row.visitor_id,
+    current: row.current,
+    crowded: row.crowded,
+    waits: row.waits,
+    newest,
+    links: newest ? [...asked, newest] : asked,
+    erasedUntil: row.erased_until,
+    listedBy: new Map((row.listed_by ?? []).map(([contactId, keyed, waits]) => [contactId, { keyed, waits }])),
+    erasedAt: new Set(row.erased_at),
+    history: new Map(
+      (row.history ?? []).map(([event, firstAt, lastAt, count, receivedAt]) => [
+        event,
+        { firstAt, lastAt, count, receivedAt },
+      ]),
+    ),
+  })
+}
+
+const linkOf = ([fromAt, contactId, identifiedAt, waitsFor]: LoadedLink): VisitorLink => ({
+  fromAt,
+  contactId,
+  identifiedAt,
+  waitsFor,
+})
+
 function addContact(state: State, row: LoadedContact): void {
-  const [businessId, id, createdAt, version, keyed, stage, profile, identities, enrolments, goals, subscriptions] = row
+  const [businessId, id, createdAt, version, keyed, stage, profile, pageFilled, ...hanging] = row
+  const [identities, enrolments, goals, subscriptions, mergedIds, tags, cleared, browsers] = hanging
   const contact: ContactState = {
     id,
     businessId,
@@ -181,6 +236,7 @@ function addContact(state: State, row: LoadedContact): void {
     stage,
     identities: identities.toSorted(byPosition).map(([, kind, value, proven]) => ({ kind, value, proven })),
     profile: profileOf(profile),
+    pageFilled,
     enrolments: enrolments.map((enrolment) => ({
       id: enrolment.id,
       contactId: id,
@@ -192,7 +248,10 @@ function addContact(state: State, row: LoadedContact): void {
     })),
     goalLastAt: new Map(goals),
     subscriptions: Object.fromEntries(subscriptions.map(([channel, subscribed, at]) => [channel, { subscribed, at }])),
-    mergedIds: row[11] ?? [],
+    mergedIds: mergedIds ?? [],
+    tags: Array.isArray(tags) ? new Set(tags) : tags,
+    cleared: cleared && new Set(cleared),
+    browsers: browsers && { listed: browsers[0], waiting: browsers[1] },
   }
   // What the cache lent is older than what was read just now.
   const lent = state.contacts.get(id)

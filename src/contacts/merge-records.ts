@@ -6,7 +6,7 @@ export type Places = Map<string, number>
 
 /**
  * The merges of one micro-batch at once: each who loses with who survives in the end, however many were in between. Those of one
- * survivor come in the order in which one after the other would have filled its gaps. What was made in this batch has nothing
+ * survivor come in the order in which they were merged. What was made in this batch has nothing
  * in Postgres that could be moved.
  */
 export function mergeRecords({ contacts }: State, { merges }: Changes, places: Places) {

@@ -78,7 +78,7 @@ export async function readContact(
   const [row] = await sql<ContactRow[]>`
     select c.id as "contactId", c.first_name as "firstName", c.last_name as "lastName", c.country, c.city, c.language,
       c.timezone, c.created_at as "createdAt", c.stage, c.order_count as "orderCount", to_json(c.tags) as tags, c.traits,
-      (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.position), '[]')
+      (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.proven desc, i.position), '[]')
         from identities i where i.business_id = c.business_id and i.contact_id = c.id) as identities,
       (select coalesce(json_object_agg(r.currency, r.amount::text order by r.currency), '{}')
         from revenue r where r.business_id = c.business_id and r.contact_id = c.id) as revenue,
@@ -91,7 +91,7 @@ export async function readContact(
           'lastSeenAt', v.last_seen_at, 'firstTouch', v.first_touch, 'latestTouch', v.latest_touch)
           order by l.linked_at, l.visitor_id), '[]')
         from (
-          select o.* from contact_visitors o where o.business_id = c.business_id and o.contact_id = c.id
+          select o.* from contact_visitors o where o.business_id = c.business_id and o.contact_id = c.id and not o.waits
           order by o.linked_at desc, o.visitor_id desc limit ${MOST_VISITORS}
         ) l left join visitors v on v.business_id = l.business_id and v.visitor_id = l.visitor_id) as visitors,
       (select coalesce(json_agg(json_build_object('campaignId', e.campaign_id, 'state', e.state,
@@ -108,7 +108,6 @@ export async function readContact(
 
 function toContact(row: ContactRow, currency: string): Contact {
   const { contactId, firstName, lastName, country, city, language, timezone, tags, visitors, mergedFrom } = row
-  const byCurrency = Object.fromEntries(Object.entries(row.revenue).map(([code, sum]) => [code, amountToNumber(sum)]))
   return {
     contactId,
     firstName,
@@ -120,7 +119,7 @@ function toContact(row: ContactRow, currency: string): Contact {
     tags,
     customFields: readTraitValues(row.traits),
     stage: STAGES[row.stage] ?? STAGES[0],
-    revenue: { total: byCurrency[currency] ?? 0, currency, byCurrency },
+    revenue: showRevenue(row.revenue, currency),
     orderCount: row.orderCount,
     identities: showIdentities(row.identities),
     events: row.events.map((one) => ({ ...one, firstAt: isoTime(one.firstAt), lastAt: isoTime(one.lastAt) })),
@@ -137,20 +136,26 @@ function toContact(row: ContactRow, currency: string): Contact {
   }
 }
 
+/** @param currency the business's present default */
+export function showRevenue(sums: Record<string, string>, currency: string): Contact['revenue'] {
+  const byCurrency = Object.fromEntries(Object.entries(sums).map(([code, sum]) => [code, amountToNumber(sum)]))
+  return { total: byCurrency[currency] ?? 0, currency, byCurrency }
+}
+
 /** Cleared ones are left out. */
 function readTraitValues(traits: Record<string, TraitEntry>): Record<string, unknown> {
   const kept = Object.entries(traits).flatMap(([key, [, json]]) => (json === null ? [] : [[key, JSON.parse(json)]]))
   return Object.fromEntries(kept) as Record<string, unknown>
 }
 
-function showIdentities(rows: ContactRow['identities']): Contact['identities'] {
+export function showIdentities(rows: ContactRow['identities']): Contact['identities'] {
   const valuesOf = (kind: IdentityKind) =>
     rows.filter((row) => row.kind === kind).map((row) => (row.read ? `+${row.value}` : row.value))
   return { email: valuesOf('email'), phone: valuesOf('phone'), platformCustomerId: valuesOf('platformCustomerId') }
 }
 
 /** Nobody is subscribed to anything until an opt-in is recorded. */
-function showSubscriptions(recorded: Partial<Subscriptions>): Subscriptions {
+export function showSubscriptions(recorded: Partial<Subscriptions>): Subscriptions {
   return Object.fromEntries(CHANNELS.map((channel) => [channel, recorded[channel] ?? false])) as Subscriptions
 }
 
@@ -166,4 +171,4 @@ function showVisitor({ visitorId, firstSeenAt, lastSeenAt, firstTouch, latestTou
 
 const showTouch = (touch: Touch | null): ShownTouch | null => touch && { ...touch, at: isoTime(touch.at) }
 
-const isoTime = (epochMs: number): string => new Date(epochMs).toISOString()
+export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString()

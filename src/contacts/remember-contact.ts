@@ -8,11 +8,11 @@ import { type ContactState, type HeldIdentity, identityKey } from '../rules/stat
 /** A field that a call has sent. */
 export type SentIdentity = { business_id: string; kind: IdentityKind; value: string }
 
-type Parts = Pick<ContactState, 'profile' | 'enrolments' | 'goalLastAt' | 'subscriptions'>
+type Parts = Pick<ContactState, 'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'cleared'>
 
 export interface Remembered extends Pick<
   ContactState,
-  'id' | 'businessId' | 'createdAt' | 'version' | 'keyed' | 'stage'
+  'id' | 'businessId' | 'createdAt' | 'version' | 'keyed' | 'stage' | 'tags' | 'browsers'
 > {
   /** The `identityKey` of the only identity; null for one who has several, or none. */
   onlyKey: string | null
@@ -26,7 +26,7 @@ export interface Remembered extends Pick<
 
 /** @param businessId the same string for all, since each call brings one of its own. */
 export function rememberContact(contact: ContactState, businessId: string): Remembered {
-  const { id, createdAt, version, keyed, stage, identities } = contact
+  const { id, createdAt, version, keyed, stage, tags, browsers, identities } = contact
   const only = identities.length === 1 ? identities[0] : undefined
   return {
     id,
@@ -35,6 +35,8 @@ export function rememberContact(contact: ContactState, businessId: string): Reme
     version,
     keyed,
     stage,
+    tags,
+    browsers,
     onlyKey: only ? identityKey(businessId, only.kind, only.value) : null,
     proven: only?.proven ?? false,
     identities: only ? null : identities,
@@ -45,12 +47,14 @@ export function rememberContact(contact: ContactState, businessId: string): Reme
 /** What changes without raising its version. */
 export function renew(remembered: Remembered, contact: ContactState): void {
   remembered.stage = contact.stage
+  remembered.tags = contact.tags
+  remembered.browsers = contact.browsers
   remembered.parts = partsOf(contact)
 }
 
 /** @param sent that it is looked for by */
 export function recallContact(remembered: Remembered, sent: SentIdentity): ContactState {
-  const { id, createdAt, version, keyed, stage, proven, identities, parts } = remembered
+  const { id, createdAt, version, keyed, stage, tags, browsers, proven, identities, parts } = remembered
   return {
     id,
     businessId: sent.business_id,
@@ -60,9 +64,13 @@ export function recallContact(remembered: Remembered, sent: SentIdentity): Conta
     stage,
     identities: identities ?? [{ kind: sent.kind, value: sent.value, proven }],
     profile: parts?.profile ?? {},
+    pageFilled: parts?.pageFilled ?? 0,
     enrolments: parts?.enrolments ?? [],
     goalLastAt: parts?.goalLastAt ?? new Map<string, number>(),
     subscriptions: parts?.subscriptions ?? {},
+    tags,
+    cleared: parts?.cleared ?? null,
+    browsers,
     mergedIds: [],
   }
 }
@@ -73,12 +81,15 @@ export function keysOf({ businessId, onlyKey, identities }: Remembered): string[
   return (identities ?? []).map(({ kind, value }) => identityKey(businessId, kind, value))
 }
 
-function partsOf({ profile, enrolments, goalLastAt, subscriptions }: ContactState): Partial<Parts> | null {
+function partsOf(contact: ContactState): Partial<Parts> | null {
+  const { profile, pageFilled, enrolments, goalLastAt, subscriptions, cleared } = contact
   const parts: Partial<Parts> = {}
   if (!isEmpty(profile)) parts.profile = profile
+  if (pageFilled !== 0) parts.pageFilled = pageFilled
   if (enrolments.length > 0) parts.enrolments = enrolments
   if (goalLastAt.size > 0) parts.goalLastAt = goalLastAt
   if (!isEmpty(subscriptions)) parts.subscriptions = subscriptions
+  if (cleared) parts.cleared = cleared
   return isEmpty(parts) ? null : parts
 }
 

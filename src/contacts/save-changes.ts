@@ -54,13 +54,14 @@ export async function saveChanges(sql: Sql, save: Save): Promise<Saved> {
       ${writeRecords(records.keptIdentities)}::text::json, ${writeColumns(records.newIdentities)}::text::text[],
       ${writeColumns(records.statistics)}::text::text[], ${writeColumns(records.revenue)}::text::text[],
       ${writeColumns(records.keys)}::text::text[], ${save.keysUnasked && records.keys.length <= FEW_KEYS}, ${writeRecords(records.visitors)}::text::json,
-      ${writeRecords(records.visitorLinks)}::text::json, ${writeRecords(records.visitorEvents)}::text::json,
+      ${writeRecords(records.visitorLinks)}::text::json, ${writeRecords(records.linkSteps)}::text::json, ${writeRecords(records.visitorEvents)}::text::json,
       ${writeRecords(records.sightings)}::text::json, ${writeRecords(records.listedVisitors)}::text::json, ${writeRecords(records.identifications)}::text::json,
       ${writeRecords(records.newEnrolments)}::text::json, ${writeRecords(records.subscriptions)}::text::json,
       ${writeRecords(records.mergeLog)}::text::json, ${records.events}, ${save.changes.events.length},
       ${arrayLiteral(records.changed)}::text::boolean[],
       ${writeRecords(save.deadLetters)}::text::json, ${writeRecords(save.replayed)}::text::json,
-      ${writeRecords(records.erasures)}::text::json, ${writeRecords(records.deliveries)}::text::json
+      ${writeRecords(records.erasures)}::text::json, ${writeRecords(records.deliveries)}::text::json,
+      ${writeRecords(records.edits)}::text::json
     ) as saved`
   if (row.saved === null) return 'known key'
   return row.saved ? 'written' : 'elsewhere'

@@ -7,16 +7,27 @@ import { timelineLine } from './timeline-line.ts'
 export function visitorRecords(state: State, changes: Changes) {
   const survivor = (id: string | null) => id && survivorOf(state, id)
   return {
-    visitors: [...changes.visitors.values()].map((change) =>
+    visitors: [...changes.visitors.values()].map(({ visitor, ...change }) =>
       inSnakeCase(change, {
         // A merge of this batch has moved the browser by then.
         assumedContactId: survivor(change.assumedContactId),
         contactId: survivor(change.contactId),
-        currentContactId: survivor(change.currentContactId),
+        currentContactId: survivor(visitor.current),
         joinedContactId: survivor(change.joinedContactId),
+        crowded: visitor.crowded,
+        waits: visitor.waits,
       }),
     ),
-    visitorLinks: changes.visitorLinks.map((link) => inSnakeCase(link, { contactId: survivor(link.contactId) })),
+    visitorLinks: changes.visitorLinks.map(({ link, ...change }) =>
+      inSnakeCase(change, link, { contactId: survivor(link.contactId), waitsFor: survivor(link.waitsFor) }),
+    ),
+    // Whoever waits has not been merged by then; whose it is was made in this batch at the latest.
+    linkSteps: changes.linkSteps.map((step) =>
+      inSnakeCase(step, step.waits ? {} : { contactId: survivor(step.contactId), ...step.newest }),
+    ),
+    listedVisitors: [...changes.listedVisitors.values()].map(({ listing, ...row }) =>
+      inSnakeCase(row, listing, { contactId: survivor(row.contactId) }),
+    ),
     visitorEvents: [...changes.visitorEvents.values()].flat().map((event) => ({
       business_id: event.businessId,
       visitor_id: event.fact.visitorId,

@@ -12,9 +12,11 @@ const DAY_MS = 86_400_000
 const OLDEST_DAYS = 7
 
 /** Why Meta would take it in no case; undefined when it may. `now` is epoch ms. */
-export function refuseForMeta({ type, amount, occurredAt }: Conversion, now: number): string | undefined {
+export function refuseForMeta(conversion: Conversion, now: number): string | undefined {
+  const { type, amount, occurredAt } = conversion
   if (now - occurredAt > OLDEST_DAYS * DAY_MS) return `older than ${OLDEST_DAYS} days, which Meta does not take`
   if (type === 'purchase' && amount === null) return 'a purchase without a value, which Meta does not take'
+  if (Object.keys(userOf(conversion)).length === 0) return 'no click and no identity that a server has sent'
   return undefined
 }
 

@@ -72,6 +72,7 @@ const Google = {
     closed,
   ),
 } as const
+const signingKey = Type.String({ pattern: '^[\\x21-\\x7e]{16,256}$', expected: 'a key of 16 to 256 characters' })
 const Webhook = {
   kind: 'webhook',
   clickIds: ['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid'],
@@ -84,7 +85,11 @@ const Webhook = {
     closed,
   ),
   secret: Type.Object(
-    { signingKey: Type.String({ pattern: '^[\\x21-\\x7e]{16,256}$', expected: 'a key of 16 to 256 characters' }) },
+    {
+      signingKey,
+      // The key before the last change of keys; it signs beside the present one until then (epoch ms).
+      former: Type.Optional(Type.Object({ signingKey, until: Type.Number() }, closed)),
+    },
     closed,
   ),
 } as const

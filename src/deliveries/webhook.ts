@@ -1,23 +1,53 @@
-/** A webhook of the operator's own: a JSON body, signed so that its receiver knows whom it is from. */
+/** A webhook of the operator's own: a JSON body, signed as Standard Webhooks says, so that its receiver knows who sent it. */
 import { createHmac } from 'node:crypto'
 import type { Conversion, Outgoing, Verdict } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
 import { type Answer, judgeStatus } from './judge-status.ts'
 import type { WebhookSecret, WebhookSettings } from './settings.ts'
 
-/** `now` is epoch ms: receivers refuse what was signed long ago. */
+/** `now` is epoch ms: receivers refuse a signature that is minutes old. */
 export function composeForWebhook(
   conversion: Conversion,
   settings: WebhookSettings,
   { secret, now, isTest }: { secret: WebhookSecret; now: number; isTest: boolean },
 ): Outgoing {
   const body = JSON.stringify(documentOf(conversion, isTest))
-  const signature = signBody(body, secret.signingKey, Math.floor(now / 1000))
-  return { url: settings.url, headers: { 'content-type': 'application/json', 'sluice-signature': signature }, body }
+  const seconds = Math.floor(now / 1000)
+  const signed = { id: conversion.eventId, seconds, body }
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': signed.id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': keysInForce(secret, now)
+      .map((key) => signMessage(signed, key))
+      .join(' '),
+    // Deprecated: the header of version 0.1, to be removed in 0.3.
+    'sluice-signature': signBody(body, secret.signingKey, seconds),
+  }
+  return { url: settings.url, headers, body }
+}
+
+/** The present key, and the former one until its receivers have had time to change over. */
+function keysInForce({ signingKey, former }: WebhookSecret, now: number): string[] {
+  return former && now < former.until ? [signingKey, former.signingKey] : [signingKey]
+}
+
+/** `v1,<base64 of the HMAC-SHA256 of "<id>.<seconds>.<body>">` */
+function signMessage({ id, seconds, body }: { id: string; seconds: number; body: string }, signingKey: string): string {
+  const mac = createHmac('sha256', keyBytes(signingKey)).update(`${id}.${seconds}.${body}`).digest('base64')
+  return `v1,${mac}`
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** As the Standard Webhooks libraries read a key: base64 after `whsec_`. A key of another form counts by its own bytes. */
+export function keyBytes(signingKey: string): Buffer {
+  const encoded = signingKey.replace(/^whsec_/, '')
+  return BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(signingKey, 'utf8')
 }
 
 /** `t=<epoch seconds>,v1=<hex of the HMAC-SHA256 of "<t>.<body>">` */
-export function signBody(body: string, signingKey: string, seconds: number): string {
+function signBody(body: string, signingKey: string, seconds: number): string {
   const mac = createHmac('sha256', signingKey).update(`${seconds}.${body}`).digest('hex')
   return `t=${seconds},v1=${mac}`
 }

@@ -1,7 +1,7 @@
 /**
  * ClickHouse's HTTP interface over the engine of npm `chdb`, which has no server of its own. A process by itself: it
  * owns the directory (its working directory). Started as
- * `clickhouse-server.ts --port=N --user=NAME --password-file=FILE --database=NAME`.
+ * `clickhouse-server.ts --port=N --user=NAME --password-file=FILE --analyst-password-file=FILE --database=NAME`.
  *
  * Every request gets a connection of its own (0.1 ms), so that settings, parameters and the database hold for it alone.
  * Data of an INSERT goes through a file: the engine would take an empty line in a statement's text for the end of its data.
@@ -16,6 +16,8 @@ import { pipeline } from 'node:stream/promises'
 import { parseArgs } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
 import { type ChdbResult, Session } from 'chdb'
+import { ANALYST, LIMITS } from './analyst-role.ts'
+import { askAsAnalyst } from './ask-as-analyst.ts'
 import { requireRoom, syncTables } from './clickhouse-disk.ts'
 import { type Insert, grows, preparations, readFault, readInsert } from './clickhouse-statement.ts'
 import { endOnCrash } from './end-on-crash.ts'
@@ -26,6 +28,8 @@ interface Server {
   folder: string
   /** sha256 of `user:password`. */
   credentials: Buffer
+  /** Of the user `analyst`, likewise; undefined: there is none. */
+  analyst: Buffer | undefined
   database: string
   files: FileWatch
 }
@@ -40,19 +44,23 @@ async function main(): Promise<void> {
       port: { type: 'string', default: '8123' },
       user: { type: 'string', default: 'default' },
       'password-file': { type: 'string', default: '' },
+      'analyst-password-file': { type: 'string' },
       database: { type: 'string', default: 'default' },
     },
   })
-  const password = readFileSync(values['password-file'], 'utf8').trim()
+  const readPassword = (file: string) => readFileSync(file, 'utf8').trim()
+  const password = readPassword(values['password-file'])
+  const analystFile = values['analyst-password-file']
   const folder = process.cwd()
   await rm(INCOMING, { recursive: true, force: true })
   await mkdir(INCOMING)
-  const keeper = await openTables(folder)
+  const keeper = await openTables(folder, values.database)
   endOnCrash()
   await keeper.queryAsync(`CREATE DATABASE IF NOT EXISTS \`${values.database}\``)
   const server = {
     folder,
     credentials: sha256(`${values.user}:${password}`),
+    analyst: analystFile === undefined ? undefined : sha256(`${ANALYST}:${readPassword(analystFile)}`),
     database: values.database,
     files: await watchFiles(keeper),
   }
@@ -71,8 +79,8 @@ async function answer(server: Server, request: IncomingMessage, response: Server
     const url = new URL(request.url ?? '/', 'http://localhost')
     if (url.pathname === '/ping') return void response.end('Ok.\n')
     response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID())
-    checkCredentials(server, request, url.searchParams)
-    await answerQuery(server, request, response, url.searchParams)
+    const who = checkCredentials(server, request, url.searchParams)
+    await (who === 'analyst' ? answerAnalyst : answerQuery)(server, request, response, url.searchParams)
   } catch (error) {
     const fault = readFault(error)
     response.statusCode = fault.status
@@ -84,12 +92,13 @@ async function answer(server: Server, request: IncomingMessage, response: Server
 }
 
 /** Basic, the two headers, or the two parameters, as ClickHouse takes them. */
-function checkCredentials(server: Server, request: IncomingMessage, query: URLSearchParams): void {
+function checkCredentials(server: Server, request: IncomingMessage, query: URLSearchParams): 'owner' | 'analyst' {
   const { authorization } = request.headers
   const given = authorization?.startsWith('Basic ')
     ? Buffer.from(authorization.slice(6), 'base64').toString()
     : `${header(request, 'x-clickhouse-user') ?? query.get('user') ?? 'default'}:${header(request, 'x-clickhouse-key') ?? query.get('password') ?? ''}`
-  if (timingSafeEqual(sha256(given), server.credentials)) return
+  if (timingSafeEqual(sha256(given), server.credentials)) return 'owner'
+  if (server.analyst && timingSafeEqual(sha256(given), server.analyst)) return 'analyst'
   throw new Error(
     `Code: 516. DB::Exception: ${given.split(':')[0]}: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)`,
   )
@@ -124,6 +133,41 @@ async function answerQuery(
   } finally {
     session.close()
   }
+}
+
+async function answerAnalyst(
+  server: Server,
+  request: IncomingMessage,
+  response: ServerResponse,
+  query: URLSearchParams,
+): Promise<void> {
+  const session = new Session(server.folder)
+  try {
+    const question = {
+      method: request.method,
+      contentType: header(request, 'content-type'),
+      query,
+      database: header(request, 'x-clickhouse-database') ?? query.get('database') ?? undefined,
+      format: header(request, 'x-clickhouse-format') ?? query.get('default_format') ?? 'TabSeparated',
+      text: async () => await readText(decoded(request), LIMITS.statementBytes),
+    }
+    const run = async () => await askAsAnalyst(session, server.database, question)
+    send(request, response, query, await server.files.through(run, { readsTables: true }), false)
+  } finally {
+    session.close()
+  }
+}
+
+/** So much of it, and what tells that there was more. */
+async function readText(body: Readable, most: number): Promise<string> {
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const part of body as AsyncIterable<Buffer>) {
+    parts.push(part)
+    length += part.length
+    if (length > most) break
+  }
+  return Buffer.concat(parts).toString()
 }
 
 function decoded(request: IncomingMessage): Readable {

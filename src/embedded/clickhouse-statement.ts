@@ -47,7 +47,7 @@ function readHead(head: Buffer, statement: Buffer): Insert | undefined {
 }
 
 /** Parameters of the HTTP interface that are no settings of the engine. */
-const NOT_SETTINGS = new Set([
+export const NOT_SETTINGS = new Set([
   'query',
   'database',
   'default_format',

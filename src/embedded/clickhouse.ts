@@ -1,8 +1,21 @@
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from '../log.ts'
+import { ANALYST } from './analyst-role.ts'
 import { calmRuntime } from './calm-runtime.ts'
-import { DATABASE, type EngineSetup, passwordFile, type RunningEngine, USER } from './engine-setup.ts'
+import { plainEnvironment } from './engine-command.ts'
+import {
+  type Address,
+  DATABASE,
+  type EngineSetup,
+  passwordFile,
+  type RunningEngine,
+  USER,
+  writeWhole,
+} from './engine-setup.ts'
+import { chooseRunner, giveFile, giveFolder } from './run-as.ts'
 import { runEngine, runtimeCommand, untilReady } from './run-engine.ts'
 
 /** Queries at once; the runtimes' own pools are as small as two threads. */
@@ -17,13 +30,28 @@ const GIVE_WAY = `niceness=$1; shift
 { echo "$niceness" >/proc/self/autogroup; } 2>/dev/null
 exec nice -n "$niceness" "$@"`
 
-export async function startClickHouse(setup: EngineSetup): Promise<RunningEngine> {
+export const clickHouseUrl = ({ port, password }: Address): string =>
+  `http://${USER}:${password}@127.0.0.1:${port}/${DATABASE}`
+
+export async function startClickHouse(setup: EngineSetup, log: Logger): Promise<RunningEngine> {
   const folder = join(setup.dataDir, 'clickhouse')
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  const program = new URL('clickhouse-server.ts', import.meta.url)
+  const runner = await chooseRunner(
+    'sluice-clickhouse',
+    [process.execPath, dirname(fileURLToPath(program)), setup.dataDir],
+    log,
+  )
+  const password = join(setup.dataDir, 'clickhouse.password')
+  const analystPassword = passwordFile(setup.dataDir, ANALYST)
+  await writeWhole(password, setup.password)
+  await Promise.all([password, analystPassword].map((file) => giveFile(file, runner)))
+  await giveFolder(folder, runner)
   const options = {
     port: String(setup.port),
     user: USER,
-    'password-file': passwordFile(setup.dataDir),
+    'password-file': password,
+    'analyst-password-file': analystPassword,
     database: DATABASE,
   }
   const command = [
@@ -32,20 +60,25 @@ export async function startClickHouse(setup: EngineSetup): Promise<RunningEngine
     GIVE_WAY,
     'sluice-give-way',
     NICENESS,
-    'env',
-    'TZ=UTC',
-    `UV_THREADPOOL_SIZE=${THREADS}`,
-    ...Object.entries(calmRuntime()).map(([name, value]) => `${name}=${value}`),
+    ...runner.prefix,
     ...runtimeCommand(
-      new URL('clickhouse-server.ts', import.meta.url),
+      program,
       Object.entries(options).map(([name, value]) => `--${name}=${value}`),
     ),
   ]
-  const engine = { name: 'clickhouse', dataDir: setup.dataDir, folder, command, signal: 'TERM' as const }
+  const environment = { ...plainEnvironment(), ...calmRuntime(), UV_THREADPOOL_SIZE: String(THREADS), HOME: folder }
+  const engine = { name: 'clickhouse', dataDir: setup.dataDir, folder, command, environment, signal: 'TERM' as const }
   const running = await runEngine(engine, setup.signal)
-  const address = `127.0.0.1:${setup.port}`
-  await untilReady(engine, running, answers(`http://${address}/ping`, setup), setup.signal)
-  return { ...running, url: `http://${USER}:${setup.password}@${address}/${DATABASE}` }
+  await untilReady(engine, running, answers(`http://127.0.0.1:${setup.port}/ping`, setup), setup.signal)
+  return { ...running, url: clickHouseUrl(setup) }
+}
+
+/** The same, for an analyst's tools. */
+export function analystUrl(url: string, password: string): string {
+  const changed = new URL(url)
+  changed.username = ANALYST
+  changed.password = password
+  return changed.href
 }
 
 async function answers(ping: string, { timeoutMs, signal }: EngineSetup): Promise<void> {

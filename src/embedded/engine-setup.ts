@@ -1,4 +1,5 @@
-import { open, rename } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EngineProcess } from './run-engine.ts'
 
@@ -6,11 +7,15 @@ import type { EngineProcess } from './run-engine.ts'
 export const USER = 'sluice'
 export const DATABASE = 'sluice'
 
-export interface EngineSetup {
-  /** Absolute. */
-  dataDir: string
+/** On loopback. */
+export interface Address {
   port: number
   password: string
+}
+
+export interface EngineSetup extends Address {
+  /** Absolute. */
+  dataDir: string
   /** For tests: less memory. */
   small: boolean
   timeoutMs: number
@@ -22,7 +27,9 @@ export interface RunningEngine extends EngineProcess {
   url: string
 }
 
-export const passwordFile = (dataDir: string): string => join(dataDir, 'password')
+/** Of Sluice itself in all engines, or of another user. */
+export const passwordFile = (dataDir: string, user?: string): string =>
+  join(dataDir, user === undefined ? 'password' : `${user}-password`)
 
 /** A reader sees the old file or the new one, after a power cut too; nobody else may read it. */
 export async function writeWhole(file: string, content: string): Promise<void> {
@@ -34,4 +41,13 @@ export async function writeWhole(file: string, content: string): Promise<void> {
     await handle.close()
   }
   await rename(`${file}.new`, file)
+}
+
+/** What the file holds; a random password where there is no file yet. */
+export async function ensureSecret(file: string): Promise<string> {
+  const kept = await readFile(file, 'utf8').catch(() => '')
+  if (kept) return kept
+  const secret = randomBytes(24).toString('hex')
+  await writeWhole(file, secret)
+  return secret
 }

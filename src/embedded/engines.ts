@@ -2,29 +2,45 @@
  * Redis, Postgres and ClickHouse on this machine, for `start` and the tests: loopback ports, one random password, everything
  * below DATA_DIR. An engine that dies is started again where it was; all of them stop with this process, however it ends.
  */
-import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ConfigError, enginesFile, type StoreUrls } from '../config.ts'
 import type { Logger } from '../log.ts'
-import { startClickHouse } from './clickhouse.ts'
-import { type EngineSetup, passwordFile, type RunningEngine, writeWhole } from './engine-setup.ts'
+import { ANALYST } from './analyst-role.ts'
+import { analystUrl, clickHouseUrl, startClickHouse } from './clickhouse.ts'
+import {
+  type Address,
+  type EngineSetup,
+  ensureSecret,
+  passwordFile,
+  type RunningEngine,
+  writeWhole,
+} from './engine-setup.ts'
 import { holdDataDir } from './hold-data-dir.ts'
-import { keepRunning } from './keep-running.ts'
+import { keepPorts } from './keep-ports.ts'
+import { type Kept, keepRunning } from './keep-running.ts'
 import { startPostgres } from './postgres.ts'
-import { startRedis } from './redis.ts'
-import { freePort } from './run-engine.ts'
+import { postgresUrl } from './prepare-postgres.ts'
+import { redisUrl, startRedis } from './redis.ts'
 
-const STARTERS = {
-  databaseUrl: startPostgres,
-  redisUrl: startRedis,
-  clickhouseUrl: startClickHouse,
-} satisfies Record<keyof StoreUrls, (setup: EngineSetup, log: Logger) => Promise<RunningEngine>>
+interface Engine {
+  /** Of the engine, its log and its folder. */
+  name: string
+  urlOf(address: Address): string
+  start(setup: EngineSetup, log: Logger): Promise<RunningEngine>
+}
 
-/** Of the engine, its log and its folder. */
-const NAMES = { databaseUrl: 'postgres', redisUrl: 'redis', clickhouseUrl: 'clickhouse' } as const
+const ENGINES: Record<keyof StoreUrls, Engine> = {
+  databaseUrl: { name: 'postgres', urlOf: postgresUrl, start: startPostgres },
+  redisUrl: { name: 'redis', urlOf: redisUrl, start: startRedis },
+  clickhouseUrl: { name: 'clickhouse', urlOf: clickHouseUrl, start: startClickHouse },
+}
 
 export interface Engines extends Partial<StoreUrls> {
+  /** Resolves once the engine that was not waited for has started; rejects when it cannot. */
+  complete: Promise<void>
+  /** ClickHouse's, for an analyst's tools. */
+  clickhouseAnalystUrl?: string
   stop(): Promise<void>
 }
 
@@ -32,6 +48,8 @@ export interface EngineOptions {
   log: Logger
   /** Those to start; all by default. */
   only?: (keyof StoreUrls)[]
+  /** Not waited for: its address is known before it answers. */
+  later?: keyof StoreUrls
   small?: boolean
   /** Asked once DATA_DIR is this process's, before anything is started; what it throws ends the start. */
   ready?: () => Promise<void>
@@ -51,48 +69,60 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
     await release()
     throw error
   }
-  const password = await ensurePassword(folder)
-  const wanted = options.only ?? (Object.keys(STARTERS) as (keyof StoreUrls)[])
-  const starts = wanted.map(async (key) => {
-    const setup = {
-      dataDir: folder,
-      port: await freePort(),
-      password,
-      small: options.small ?? false,
-      timeoutMs: 120_000,
-    }
-    const { log } = options
-    const start = (signal: AbortSignal) => STARTERS[key]({ ...setup, signal }, log)
-    const name = NAMES[key]
-    return { key, kept: await keepRunning({ name, folder: join(folder, name), log, start, signal: options.signal }) }
-  })
-  const settled = await Promise.allSettled(starts)
-  const started = settled.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
+  const password = await ensureSecret(passwordFile(folder))
+  const analystPassword = await ensureSecret(passwordFile(folder, ANALYST))
+  const wanted = options.only ?? (Object.keys(ENGINES) as (keyof StoreUrls)[])
+  const ending = new AbortController()
+  const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal
+  const { log, small = false } = options
+  const ports = await keepPorts(
+    folder,
+    wanted.map((key) => ENGINES[key].name),
+    log,
+  )
+  const launch = (key: keyof StoreUrls): Launched => {
+    const { name, urlOf, start } = ENGINES[key]
+    const setup = { dataDir: folder, port: ports[name] ?? 0, password, small, timeoutMs: 120_000 }
+    const startOnce = (signal: AbortSignal) => start({ ...setup, signal }, log)
+    const kept = keepRunning({ name, folder: join(folder, name), log, start: startOnce, signal })
+    kept.catch(() => undefined) // It is awaited, but not at once.
+    return { key, url: urlOf(setup), kept }
+  }
+  const launched = wanted.map(launch)
   const stop = async () => {
-    await Promise.all(started.map(({ kept }) => kept.stop()))
+    ending.abort()
+    const settled = await Promise.allSettled(launched.map(({ kept }) => kept))
+    await Promise.all(settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value.stop()] : [])))
     await rm(enginesFile(folder), { force: true })
     await release()
   }
-  const failure = settled.find((start) => start.status === 'rejected')
-  if (failure) {
+  const isLater = ({ key }: Launched) => key === options.later
+  const complete = Promise.all(launched.filter(isLater).map(({ kept }) => kept)).then(() => undefined)
+  complete.catch(() => undefined)
+  try {
+    await Promise.all(launched.filter((one) => !isLater(one)).map(({ kept }) => kept))
+    const urls: Partial<StoreUrls> = Object.fromEntries(launched.map(({ key, url }) => [key, url]))
+    const { clickhouseUrl } = urls
+    const addresses = {
+      ...urls,
+      ...(clickhouseUrl && { clickhouseAnalystUrl: analystUrl(clickhouseUrl, analystPassword) }),
+    }
+    await writeWhole(enginesFile(folder), `${JSON.stringify(addresses, null, 2)}\n`)
+    return { ...addresses, complete, stop }
+  } catch (error) {
     await stop()
-    throw failure.reason as Error
+    throw error
   }
-  const urls: Partial<StoreUrls> = Object.fromEntries(started.map(({ key, kept }) => [key, kept.url]))
-  await writeWhole(enginesFile(folder), `${JSON.stringify(urls, null, 2)}\n`)
-  return { ...urls, stop }
+}
+
+interface Launched {
+  key: keyof StoreUrls
+  url: string
+  kept: Promise<Kept>
 }
 
 function explainFolder(folder: string, error: unknown): never {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EEXIST' || code === 'ENOTDIR') throw new ConfigError(`DATA_DIR must be a directory, not "${folder}"`)
   throw new Error(`DATA_DIR cannot be made: ${(error as Error).message}`, { cause: error })
-}
-
-async function ensurePassword(dataDir: string): Promise<string> {
-  const kept = await readFile(passwordFile(dataDir), 'utf8').catch(() => '')
-  if (kept) return kept
-  const password = randomBytes(24).toString('hex')
-  await writeWhole(passwordFile(dataDir), password)
-  return password
 }

@@ -2,16 +2,19 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Session } from 'chdb'
+import { usersConfig } from './analyst-role.ts'
 import { KEPT_FREE_BYTES, keepFree } from './clickhouse-disk.ts'
 import { forgetLostInserts, listSetAside, prepareTables, putBack } from './mend-tables.ts'
 import { ask } from './watch-files.ts'
 
 const CONFIG_FILE = 'engine.xml'
+const USERS_FILE = 'users.xml'
 /**
  * In place of any `config.xml` in the user's home or in /etc, which the engine would take. Parts keep all columns in one file:
  * where each has its own, a column that cannot be read comes out as zeroes, and so it is merged; here it is an error.
  */
 const CONFIG = `<clickhouse>
+  <users_config>${USERS_FILE}</users_config>
   <merge_tree><min_bytes_for_wide_part>1000000000000000</min_bytes_for_wide_part></merge_tree>
 </clickhouse>
 `
@@ -22,7 +25,8 @@ const OPTIONS = ['--memory_worker_period_ms=2000', `--config-file=${CONFIG_FILE}
  * To be kept open for the life of the process, whose working directory it is: the first connection loads the tables, the
  * last one unloads them.
  */
-export async function openTables(folder: string): Promise<Session> {
+export async function openTables(folder: string, database: string): Promise<Session> {
+  await keepText(join(folder, USERS_FILE), usersConfig(database))
   await keepText(join(folder, CONFIG_FILE), CONFIG)
   await prepareTables(folder)
   // Nothing is merged that would leave so little.

@@ -5,12 +5,12 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { closeSync, fstatSync, openSync } from 'node:fs'
-import { open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { open, rename, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { unlessAborted } from '../unless-aborted.ts'
+import { type EngineCommand, logFile, pidFile, WATCHDOG_NAME } from './engine-command.ts'
+import { signalIfAlive, stopLeftover } from './stop-leftover.ts'
 
 const WATCHDOG = `
 pidfile=$1 signal=$2; shift 2
@@ -20,18 +20,8 @@ echo $engine >"$pidfile"
 { read -r _ <&3; kill -s "$signal" "$engine"; } & watch=$!
 wait "$engine"; code=$?
 kill "$watch" 2>/dev/null
-rm -f "$pidfile"
+{ read -r owner <"$pidfile"; } 2>/dev/null && [ "$owner" = "$engine" ] && rm -f "$pidfile"
 exit $code`
-
-export interface EngineCommand {
-  name: string
-  dataDir: string
-  /** The engine's own directory below dataDir, and its working directory: that is how a leftover of it is recognised. */
-  folder: string
-  command: string[]
-  /** What makes it stop cleanly. */
-  signal: 'INT' | 'TERM'
-}
 
 export interface EngineProcess {
   /** Resolves with the end of the engine's log when it is gone. */
@@ -43,9 +33,6 @@ export interface EngineProcess {
 const LARGE_LOG_BYTES = 16 * 1024 * 1024
 const LAST_WORDS_BYTES = 16 * 1024
 
-const logFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.log`)
-const pidFile = (engine: EngineCommand): string => join(engine.dataDir, `${engine.name}.pid`)
-
 /** `signal` ends the wait for a leftover of an earlier run: then it rejects, and nothing was started. */
 export async function runEngine(engine: EngineCommand, signal?: AbortSignal): Promise<EngineProcess> {
   await stopLeftover(engine, signal)
@@ -53,9 +40,10 @@ export async function runEngine(engine: EngineCommand, signal?: AbortSignal): Pr
   await setAsideLargeLog(logFile(engine))
   const log = openSync(logFile(engine), 'a', 0o600)
   const logStart = fstatSync(log).size
-  const child = spawn('/bin/sh', ['-c', WATCHDOG, 'sluice-engine', pidFile(engine), engine.signal, ...engine.command], {
+  const child = spawn('/bin/sh', ['-c', WATCHDOG, WATCHDOG_NAME, pidFile(engine), engine.signal, ...engine.command], {
     cwd: engine.folder,
     detached: true,
+    env: engine.environment,
     stdio: ['pipe', log, log],
   })
   closeSync(log)
@@ -99,36 +87,6 @@ async function endOfLog(path: string, start: number): Promise<string> {
   }
 }
 
-/** An engine of a killed run may still be stopping, or may have lost its watchdog: it must be gone before the next starts. */
-async function stopLeftover(engine: EngineCommand, signal?: AbortSignal): Promise<void> {
-  const pid = Number(await readFile(pidFile(engine), 'utf8').catch(() => ''))
-  if (!pid) return
-  const deadline = Date.now() + 30_000
-  if (await worksIn(pid, engine.folder)) signalIfAlive(pid, `SIG${engine.signal}`)
-  while (await worksIn(pid, engine.folder)) {
-    if (Date.now() > deadline) signalIfAlive(pid, 'SIGKILL')
-    await sleep(50, undefined, { signal })
-  }
-  await rm(pidFile(engine), { force: true })
-}
-
-/**
- * Whether that process has this working directory: a number alone may have gone to another process since.
- * Only Linux tells; elsewhere nothing is recognised as a leftover.
- */
-export async function worksIn(pid: number, folder: string): Promise<boolean> {
-  const real = await realpath(folder).catch(() => folder)
-  return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === real
-}
-
-function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
-}
-
 /**
  * Waits for `ready`, unless the engine ends before: then fails with what it had to say. Rejects when `signal` is aborted, too;
  * the engine is gone then.
@@ -162,7 +120,7 @@ export async function freePort(): Promise<number> {
   return (await isFree(port)) ? port : await freePort()
 }
 
-async function isFree(port: number): Promise<boolean> {
+export async function isFree(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const server = createServer().once('error', () => resolve(false))
   server.listen(port, () => server.close(() => resolve(true)))

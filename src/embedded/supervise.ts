@@ -2,12 +2,17 @@
  * `start`: the whole product on one machine. The supervisor brings up the engines, migrates, then runs the front door and the
  * workers as processes of their own, starts again what dies, and takes everything down in order.
  */
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, resolveStores, type StoreUrls } from '../config.ts'
 import { createLogger, type Logger } from '../log.ts'
-import { migrate } from '../migrate.ts'
+import { grantAnalyst } from '../grant-analyst.ts'
+import { migrate, pendingMigrations } from '../migrate.ts'
 import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
 import { placeOf, requireStores } from '../stores/require-stores.ts'
@@ -15,20 +20,20 @@ import { explainTakenPort } from '../taken-port.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import { calmRuntime } from './calm-runtime.ts'
 import { type DemoKeys, ensureDemo } from './demo-business.ts'
-import type { RunningEngine } from './engine-setup.ts'
+import { type EngineCommand, environmentWithout } from './engine-command.ts'
+import { type RunningEngine, writeWhole } from './engine-setup.ts'
 import { type Engines, startEngines } from './engines.ts'
 import { explainUnready } from './explain-unready.ts'
 import { keepRunning } from './keep-running.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from './run-engine.ts'
+import { stopLeftover } from './stop-leftover.ts'
 import { complainOf, farewell, greet } from './tell-operator.ts'
 
 const READY_MS = 60_000
 
 interface Service {
-  name: string
-  command: 'serve' | 'workers'
+  command: EngineCommand
   url: string
-  environment: Record<string, string>
 }
 
 /**
@@ -40,15 +45,25 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
   const down: (() => Promise<void>)[] = []
   signal.addEventListener('abort', farewell)
   try {
+    const services = await planServices(config)
     const ready = async () => {
+      // They have the port.
+      await Promise.all(services.map((service) => stopLeftover(service.command, signal)))
       await refuseTakenPort(config.host, config.port)
       const { databaseUrl, redisUrl, clickhouseUrl } = config
       await requireStores(config, { databaseUrl, redisUrl, clickhouseUrl }, signal)
     }
-    const engines = await startEngines(config.dataDir, { log, only: missingUrls(config), ready, signal })
+    const only = missingUrls(config)
+    const engines = await startEngines(config.dataDir, { log, only, later: 'clickhouseUrl', ready, signal })
     down.unshift(() => engines.stop())
-    const demo = await unlessAborted(prepareStores(config, log), signal)
-    const url = await startServices(config, down, signal)
+    const prepared = engines.complete.then(() => prepareStores(config, log))
+    prepared.catch(() => undefined) // It is awaited, but not at once.
+    // Once everything is migrated, events do not wait for ClickHouse to start.
+    if (!(await isMigrated(config))) await unlessAborted(prepared, signal)
+    await startServices(services, config, down, signal)
+    const demo = await unlessAborted(prepared, signal)
+    const { url } = services[0]
+    await untilOk(`${url}/readyz`, config, signal)
     greet({ url, config, engines: describeEngines(config, engines), demo })
     await untilAborted(signal)
   } catch (error) {
@@ -73,37 +88,81 @@ async function prepareStores(config: Config, log: Logger): Promise<DemoKeys | un
   const clickhouse = connectClickHouse(stores.clickhouseUrl)
   try {
     await migrate(sql, clickhouse, log, config.streamPartitions)
+    if (config.analystPassword && config.clickhouseUrl) await grantAnalyst(clickhouse, log, config.analystPassword)
     return await ensureDemo(sql, config.dataDir)
   } finally {
     await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
   }
 }
 
-/** Resolves to the front door's address once it is ready, which includes the workers. */
-async function startServices(config: Config, down: (() => Promise<void>)[], signal: AbortSignal): Promise<string> {
+/** False also when Postgres has no tables yet. What cannot be asked is found by the migration. */
+async function isMigrated(config: Config): Promise<boolean> {
+  const { databaseUrl } = await resolveStores(config)
+  const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-start' })
+  try {
+    return (await pendingMigrations(sql)).length === 0
+  } catch {
+    return false
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+/** The front door and the workers, in the order in which they stop. */
+async function planServices(config: Config): Promise<[frontDoor: Service, workers: Service]> {
   const port = String(config.port || (await freePort()))
   const healthPort = String(config.workerMetricsPort || (await freePort()))
   const url = `http://${reachableHost(config.host)}:${port}`
-  const services: Service[] = [
+  const ofWorkers = { HOST: '127.0.0.1', WORKERS_PORT: healthPort }
+  return [
+    { url, command: planCommand(config, 'front-door', 'serve', { PORT: port }) },
     {
-      name: 'workers',
-      command: 'workers',
       url: `http://127.0.0.1:${healthPort}`,
-      environment: { HOST: '127.0.0.1', WORKERS_PORT: healthPort },
+      command: planCommand(config, 'workers', 'workers', ofWorkers),
     },
-    { name: 'front-door', command: 'serve', url, environment: { PORT: port } },
   ]
-  for (const service of services) {
-    const kept = await keepRunning({
-      name: service.name,
-      log: complainOf(service.name, config),
-      start: (signal) => startService(service, config, signal),
-      signal,
-    })
-    down.unshift(() => kept.stop())
+}
+
+/** What only one of them needs is not in the other's environment. */
+const SECRETS = { serve: ['SLUICE_API_KEY', 'SECRETS_KEY'], workers: ['SLUICE_API_KEY'] }
+
+function planCommand(
+  { dataDir }: Config,
+  name: string,
+  word: keyof typeof SECRETS,
+  settings: Record<string, string>,
+): EngineCommand {
+  return {
+    name,
+    dataDir,
+    folder: dataDir,
+    command: runtimeCommand(new URL('../cli.ts', import.meta.url), [word]),
+    environment: { ...environmentWithout(...SECRETS[word]), ...calmRuntime(), ...settings, DATA_DIR: dataDir },
+    signal: 'TERM',
+    // The stores that it would need to finish have been stopped as well.
+    patienceMs: 0,
   }
-  await untilOk(`${url}/readyz`, config, signal)
-  return url
+}
+
+/** Resolves once both answer. What has started is in `down`, also when the other has not. */
+async function startServices(
+  services: Service[],
+  config: Config,
+  down: (() => Promise<void>)[],
+  signal: AbortSignal,
+): Promise<void> {
+  const environment = { WORKER_NAME: await ensureWorkerName(config.dataDir) }
+  const starts = services.map((service) =>
+    keepRunning({
+      name: service.command.name,
+      log: complainOf(service.command.name, config),
+      start: (signal) => startService(withEnvironment(service, environment), config, signal),
+      signal,
+    }),
+  )
+  const settled = await Promise.allSettled(starts)
+  down.unshift(...settled.flatMap((one) => (one.status === 'fulfilled' ? [() => one.value.stop()] : [])))
+  for (const one of settled) if (one.status === 'rejected') throw one.reason as Error
 }
 
 /** Told at once; the front door alone would be tried again and again. */
@@ -123,22 +182,25 @@ function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-async function startService(service: Service, config: Config, signal: AbortSignal): Promise<RunningEngine> {
-  const environment = { ...calmRuntime(), ...service.environment, DATA_DIR: config.dataDir }
-  const engine = {
-    name: service.name,
-    dataDir: config.dataDir,
-    folder: config.dataDir,
-    command: [
-      'env',
-      ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
-      ...runtimeCommand(new URL('../cli.ts', import.meta.url), [service.command]),
-    ],
-    signal: 'TERM' as const,
-  }
-  const running = await runEngine(engine, signal)
-  await untilReady(engine, running, untilOk(`${service.url}/healthz`, config, signal), signal)
-  return { ...running, url: service.url }
+const withEnvironment = ({ url, command }: Service, environment: Record<string, string>): Service => ({
+  url,
+  command: { ...command, environment: { ...command.environment, ...environment } },
+})
+
+/** The workers of one DATA_DIR keep their name, and with it their partitions: they have them back without waiting. */
+async function ensureWorkerName(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'worker-name')
+  const known = await readFile(file, 'utf8').catch(() => '')
+  if (known) return known
+  const name = `${hostname()}-${randomUUID().slice(0, 8)}`
+  await writeWhole(file, name)
+  return name
+}
+
+async function startService({ command, url }: Service, config: Config, signal: AbortSignal): Promise<RunningEngine> {
+  const running = await runEngine(command, signal)
+  await untilReady(command, running, untilOk(`${url}/healthz`, config, signal), signal)
+  return { ...running, url }
 }
 
 async function untilOk(url: string, { dataDir }: Config, signal: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@
  */
 import type { Session } from 'chdb'
 
-/** Between two looks at what nobody asked for: merges. What they replace is kept for minutes (0008_keep_replaced.sql). */
+/** Between two looks at what nobody asked for: merges. What they replace is kept for minutes (0001_tables.sql). */
 const LOOK_MS = 10_000
 
 export interface FileWatch {

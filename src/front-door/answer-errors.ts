@@ -12,6 +12,7 @@ const SOON = { 'Retry-After': '1' }
 
 export async function answerError(door: Door, call: Call, error: unknown): Promise<Response> {
   const refusal = toRequestError(error, call)
+  call.refusal = refusal.code
   report(door, call, refusal)
   if (FREE.has(refusal.status)) await refundCharges(door, call)
   return toResponse(refusal, call)
@@ -23,7 +24,8 @@ function toRequestError(error: unknown, { request }: Call): RequestError {
 }
 
 function report(door: Door, call: Call, refusal: RequestError): void {
-  const line = { requestId: call.requestId, err: refusal.cause }
+  const { requestId, businessId } = call
+  const line = { requestId, code: refusal.code, ...(businessId && { businessId }), err: refusal.cause }
   if (refusal.code === 'internal') door.log.error(line, 'a request failed')
   else if (refusal.status >= 500 && refusal.cause !== undefined && door.mayTellRefusal()) {
     door.log.warn(line, 'a request could not be taken')

@@ -22,6 +22,7 @@ export async function answerRequest(
   const response = await answerOrRefuse(door, framed, call)
   door.inFlight.count -= 1
   letGo(door, call)
+  call.endTurn?.()
   observe(door, framed, call, response.status, performance.now() - call.startedAt)
   return response
 }
@@ -49,6 +50,8 @@ function openCall(door: Door, framed: Framed, request: Request, params: Record<s
     params,
     requestId,
     address: () => (address ??= clientAddress(request, door.config)),
+    businessId: null,
+    refusal: '',
     receivedAt: door.now(),
     startedAt: performance.now(),
     headers: framed.crossOrigin
@@ -57,6 +60,7 @@ function openCall(door: Door, framed: Framed, request: Request, params: Record<s
     charges: [],
     bodyShare: STRANGERS,
     bodyBytes: 0,
+    endTurn: undefined,
   }
 }
 
@@ -86,10 +90,14 @@ function toResponse(reply: Reply | Response, call: Call): Response {
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
 function observe(door: Door, { route }: Framed, call: Call, status: number, elapsedMs: number): void {
+  const { refusal: code, businessId, requestId } = call
   const method = METHODS.has(call.request.method) ? call.request.method : 'OTHER'
   door.metrics.requestSeconds.observe({ route, method, status }, elapsedMs / 1000)
+  if (code !== '') door.metrics.requests.countRefusal({ route, method, status, code })
   // A line for each success would cost more than the request: they are counted, and told at debug level.
   const level = status < 400 ? 'debug' : 'info'
   if (level === 'info' && !door.mayTellRefusal()) return
-  door.log[level]({ requestId: call.requestId, method, route, status, ms: Math.round(elapsedMs * 10) / 10 }, 'answered')
+  const ms = Math.round(elapsedMs * 10) / 10
+  const line = { requestId, method, route, status, ...(code && { code }), ...(businessId && { businessId }), ms }
+  door.log[level](line, 'answered')
 }

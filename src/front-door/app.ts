@@ -18,6 +18,7 @@ import { manageContactRoutes } from './routes/manage-contact.ts'
 import { operationRoutes } from './routes/operation.ts'
 import { trackBatchRoute } from './routes/track-batch.ts'
 import { trackRoute } from './routes/track.ts'
+import type { Served } from './serve.ts'
 
 export const API_ROUTES: readonly Route[] = [
   trackRoute,
@@ -35,19 +36,15 @@ export const API_ROUTES: readonly Route[] = [
   attributionRoute,
 ]
 
-export interface App {
-  fetch(request: Request): Response | Promise<Response>
-}
-
 /** All that the front door answers to. */
 export function listRoutes(): Route[] {
   return [...API_ROUTES, ...describeRoutes(API_ROUTES), ...operationRoutes, browserScriptRoute()]
 }
 
-export function buildApp(door: Door): App {
+export function buildApp(door: Door): Served {
   const routes = listRoutes()
   // A host of one short label is a host too.
-  const elysia = new Elysia({ handler: { standardHostname: false } })
+  const elysia = new Elysia({ strictPath: true, handler: { standardHostname: false } })
   // A handler that names nothing but `request` and `params` keeps Elysia from reading the body before we know the caller.
   for (const { method, path, answer, crossOrigin } of routes) {
     const framed: Framed = { route: path, answer, ...(crossOrigin && { crossOrigin }) }
@@ -62,8 +59,11 @@ export function buildApp(door: Door): App {
   elysia.onError(({ request, error }) => refuse(request, error instanceof NotFoundError ? unknownPath() : error))
   const isWellAddressed = createAddressCheck()
   return {
-    fetch: (request) =>
-      isWellAddressed(request) ? elysia.fetch(request) : refuse(request, invalidRequest([BAD_HOST])),
+    paths: [...new Set(routes.map(({ path }) => path))],
+    fetch(request, isPlain) {
+      if (!isWellAddressed(request)) return refuse(request, invalidRequest([BAD_HOST]))
+      return isPlain ? elysia.fetch(request) : refuse(request, unknownPath())
+    },
   }
 }
 

@@ -20,6 +20,7 @@ export async function findCaller(door: Door, call: Call): Promise<KeyHolder | nu
   if (key === null && !/^bearer\b/i.test(header.trim())) throw unauthorized('invalid_api_key', NO_BEARER)
   const holder = key === null ? null : await door.keyHolders(sha256(key), call.address)
   if (holder === null) throw unauthorized('invalid_api_key')
+  call.businessId = holder.business.id
   if (holder.kind === 'secret') call.bodyShare = holder.business.id
   return holder
 }

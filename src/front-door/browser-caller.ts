@@ -1,6 +1,7 @@
 /** Pages: callers without a secret key, of any origin that their business allows. */
 import { isbot } from 'isbot'
 import { type ErrorCode, RequestError } from '../errors.ts'
+import { trimText } from '../rules/text.ts'
 import { type UnkeyedRoad, chargeAddress, chargeUnkeyed } from './charge.ts'
 import { invalidRequest, isRecord } from './check-body.ts'
 import type { Call, Door, Route } from './door.ts'
@@ -53,22 +54,23 @@ async function receiveNamed(door: Door, call: Call, limit: BodyLimit): Promise<R
   return { business: requireUsable(await findNamedBusiness(door, call, body)), body }
 }
 
-/** Whether a program that says what it is has opened the page. It is counted, answered like anybody, and nothing is recorded. */
-export function isBot(door: Door, { request }: Call, road: UnkeyedRoad): boolean {
-  const found = isbot(request.headers.get('user-agent'))
+/** Whether nothing is recorded of the call since its `User-Agent` is that of a bot or a headless browser. It is counted. */
+export function isIgnoredBot(door: Door, { request }: Call, { bots }: Business, road: UnkeyedRoad): boolean {
+  const found = bots === 'ignore' && isbot(request.headers.get('user-agent'))
   if (found) door.metrics.bots.inc({ route: road })
   return found
 }
 
 async function findNamedBusiness(door: Door, call: Call, body: unknown): Promise<Business> {
   const named = isRecord(body) ? body['businessId'] : undefined
-  if (typeof named !== 'string' || named.trim() === '') {
+  if (typeof named !== 'string' || trimText(named) === '') {
     const message = 'businessId is required without an API key: a string that names the business'
     throw invalidRequest([{ path: 'businessId', message }])
   }
-  const id = readId(named.trim())
+  const id = readId(trimText(named))
   const business = id === null ? null : await door.businesses(id, call.address)
   if (business === null) throw new RequestError('business_not_found')
+  call.businessId = business.id
   return business
 }
 

@@ -16,11 +16,11 @@ const HitSchema = Type.Object({
   ageMs: ms('How long ago, by the clock of the browser; more than a week counts as a week.'),
   pageId: id('The page view that it belongs to.'),
   url: Type.String({ minLength: 1, maxLength: URL_LENGTH, description: 'The address of the page.' }),
-  title: text(256, 'Of a page view.'),
-  referrer: text(URL_LENGTH, 'Of a page view, when it was another site.'),
+  title: text(256, 'The title of the page, in a page view.'),
+  referrer: text(URL_LENGTH, 'The page before, in a page view that another site led to.'),
   depth: Type.Optional(Type.Union([25, 50, 75, 100].map((depth) => Type.Literal(depth)))),
-  activeMs: Type.Optional(ms('Of a time.')),
-  idleMs: Type.Optional(ms('Of a time.')),
+  activeMs: Type.Optional(ms('In a hit of kind time: active milliseconds.')),
+  idleMs: Type.Optional(ms('In a hit of kind time: idle milliseconds.')),
 })
 
 export const CaptureSchema = Type.Object({

@@ -2,7 +2,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
 import { type Issue, RequestError } from '../errors.ts'
-import { isClean } from '../rules/text.ts'
+import { isClean, trimText } from '../rules/text.ts'
 
 /** A hostile body can be wrong in a hundred thousand places, under names of any length. */
 const MAX_ISSUES = 20
@@ -52,7 +52,7 @@ type Clean = (value: unknown) => unknown
  * lengths are measured after it. What is free-form (properties, traits) stays as it is.
  */
 function compileClean(schema: TSchema): Clean {
-  if (schema['type'] === 'string') return (value) => (typeof value === 'string' ? value.trim() : value)
+  if (schema['type'] === 'string') return (value) => (typeof value === 'string' ? trimText(value) : value)
   if (schema['type'] === 'array') return compileCleanItems(schema)
   if (schema['properties'] === undefined) return (value) => value
   const fields = Object.entries(schema['properties'] as Record<string, TSchema>)

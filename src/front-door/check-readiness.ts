@@ -1,9 +1,13 @@
 /** Whether this front door can do its work now. */
-import { pendingMigrations } from '../migrate.ts'
+import { pendingMigrations, readNewerVersion } from '../migrate.ts'
 import { readRoad } from '../stream/partitioning.ts'
+import { findStalled } from '../stream/stalled-partitions.ts'
+import { describeStalled } from '../stream/watch-loops.ts'
 import { stuckPartitions, unattendedPartitions } from '../stream/positions.ts'
+import { describeDurability, readDurability } from '../stores/redis-durability.ts'
 import { readPersistence } from '../stream/read-persistence.ts'
 import { readTrouble } from '../timeline/tell-trouble.ts'
+import { VERSION } from '../version.ts'
 import { askStore } from './ask-store.ts'
 import type { Door } from './door.ts'
 
@@ -18,22 +22,31 @@ type Asked = Pick<Door, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
 
 /** `isOpen`: whether requests can be put on the road. */
 export async function checkReadiness(door: Asked, isOpen: boolean): Promise<Readiness> {
-  const [postgres, redis, clickhouse, disks] = await Promise.all([
+  const [postgres, redis, clickhouse, disks, stalled] = await Promise.all([
     describeTrouble('postgres', () => checkPostgres(door)),
     describeTrouble('redis', () => checkRedis(door, isOpen)),
     describeTrouble('clickhouse', () => checkClickHouse(door)),
     checkDisks(door),
+    // A store that is away is named above.
+    askStore(() => findStalled(door)).catch(() => []),
   ])
   return {
     blocking: [...postgres.blocking, ...redis.blocking],
-    degraded: [...redis.degraded, ...clickhouse.blocking, ...postgres.degraded, ...disks],
+    degraded: [
+      ...redis.degraded,
+      ...clickhouse.blocking,
+      ...postgres.degraded,
+      ...stalled.map(describeStalled),
+      ...disks,
+    ],
   }
 }
 
 async function checkPostgres({ sql }: Asked): Promise<Readiness> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0) return { blocking: pending.map((name) => `migrations: ${name} is not applied`), degraded: [] }
-  const [unattended, trouble, road, stuck] = await Promise.all([
+  const [newer, unattended, trouble, road, stuck] = await Promise.all([
+    readNewerVersion(sql),
     unattendedPartitions(sql),
     readTrouble(sql),
     readRoad(sql),
@@ -43,6 +56,9 @@ async function checkPostgres({ sql }: Asked): Promise<Readiness> {
   return {
     blocking: unattended.map((partition) => `workers: nobody works on ${partition}`),
     degraded: [
+      ...(newer === undefined
+        ? []
+        : [`version: the database is at ${newer}, this front door at ${VERSION}: replace it`]),
       ...(change ? [`partitions: on the way to ${change.to} of each kind; closed: ${[...closed].join(', ')}`] : []),
       ...(trouble === undefined ? [] : [trouble]),
       ...stuck.map(({ partition, seconds }) => `web events: ${partition} has waited for ClickHouse for ${seconds} s`),
@@ -51,10 +67,10 @@ async function checkPostgres({ sql }: Asked): Promise<Readiness> {
 }
 
 async function checkRedis({ redis }: Asked, isOpen: boolean): Promise<Readiness> {
-  const persistence = await readPersistence(redis)
+  const [persistence, durability] = await Promise.all([readPersistence(redis), readDurability(redis)])
   const blocking = isOpen ? [] : ['redis: requests cannot be put on the road']
   if (!persistence.aof_write) blocking.push('redis: it cannot write its append-only file, and refuses requests')
-  const degraded: string[] = []
+  const degraded = describeDurability(durability)
   if (!persistence.aof_rewrite) degraded.push('redis: its append-only file could not be rewritten, and grows')
   if (!persistence.rdb_save) degraded.push('redis: its last snapshot failed; it may refuse requests')
   return { blocking, degraded }

@@ -25,7 +25,7 @@ type Document = Record<string, unknown>
 const DESCRIPTION =
   'Facts about people go in; contacts, timelines, revenue and campaigns come out. A server sends its secret key with each ' +
   'request: `Authorization: Bearer sk_live_…`. Every answer carries `X-Request-Id`; answers to an accepted secret key carry ' +
-  '`RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` tells of them.'
+  '`RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` describes them.'
 
 export function describeApi(routes: readonly Route[]): Document {
   const paths: Record<string, Document> = {}
@@ -154,9 +154,13 @@ const header = (type: string, description: string, example: string | number) => 
   example,
 })
 const HEADERS = {
-  'X-Request-Id': header('string', 'Yours, when it is 1 to 128 printable ASCII characters; else ours.', 'order-9917'),
-  'RateLimit-Policy': header('string', 'Requests a window, and its seconds.', '"default";q=120;w=60'),
-  RateLimit: header('string', 'What is left, and the seconds until all is there again.', '"default";r=119;t=60'),
+  'X-Request-Id': header(
+    'string',
+    'The id that you sent, if it is 1 to 128 printable ASCII characters; else a new one.',
+    'order-9917',
+  ),
+  'RateLimit-Policy': header('string', 'Requests in a window, and its length in seconds.', '"default";q=120;w=60'),
+  RateLimit: header('string', 'Requests left in the window, and the seconds until it ends.', '"default";r=119;t=60'),
   'Retry-After': header('integer', 'Seconds.', 17),
 }
 
@@ -177,7 +181,7 @@ const Failure = {
       type: 'object',
       required: ['code'],
       properties: {
-        code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stable.' },
+        code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stays the same over versions.' },
         issues: {
           type: 'array',
           items: {

@@ -12,6 +12,7 @@ import type { Operation } from './describe-api.ts'
 import type { Business, KeyHolder } from './find-business.ts'
 import type { Limiter } from './limit-rate.ts'
 import type { LookUp } from './look-up.ts'
+import type { Turns } from './take-turn.ts'
 
 /** Built once in main.ts; the first argument of everything here. */
 export interface Door {
@@ -35,6 +36,8 @@ export interface Door {
   readReadiness: () => Promise<Readiness>
   /** Requests being answered now, and the bytes of their bodies: all, and each caller's. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
+  /** Of what a business's servers read, and of what they change by a contact's id. */
+  turns: { read: Turns; change: Turns }
   /** Epoch ms. */
   now: () => number
 }
@@ -56,6 +59,10 @@ export interface Call {
   requestId: string
   /** Asked for only where it counts: the server has to look for it. */
   address: () => string
+  /** Whose key was sent, or which business a page named; null until it is known to exist. */
+  businessId: string | null
+  /** The code of the refusal; empty while there is none. */
+  refusal: ErrorCode | ''
   /** Epoch ms: "now" for every rule. */
   receivedAt: number
   /** In ms, of a clock that never goes back: what became of the call since is measured by it. */
@@ -67,6 +74,8 @@ export interface Call {
   bodyShare: string
   /** Read so far. */
   bodyBytes: number
+  /** Ends its turn among those of its business; undefined when it has none. */
+  endTurn: (() => void) | undefined
 }
 
 /** A success in the envelope. */
@@ -77,7 +86,7 @@ export interface Reply {
 }
 
 export interface Route {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
   /** Parameters begin with a colon. */
   path: string
   /** A bare Response leaves the envelope out (metrics, pages, preflights). Refusals are thrown as RequestError. */

@@ -52,6 +52,10 @@ export const CONTACT_EXAMPLE = {
   engagement: { score: 42, lastActiveAt: '2026-03-01T09:30:00.000Z' },
 }
 
+const { customFields: _fields, events: _events, visitorIds: _ids, visitors: _visitors, ...listed } = CONTACT_EXAMPLE
+const { enrolments: _enrolments, mergedFrom: _from, engagement: _engagement, ...LISTED_CONTACT_EXAMPLE } = listed
+export { LISTED_CONTACT_EXAMPLE }
+
 export const EVENT_EXAMPLE = {
   eventId: '0198c5a0-7d20-7a6e-b0c4-1f3e5d7b9a02',
   event: 'invoice_paid',

@@ -15,6 +15,8 @@ export interface Business {
   timezone: string
   /** Lower-cased; empty allows any. */
   origins: string[]
+  /** What becomes of events that bots and headless browsers send. */
+  bots: 'ignore' | 'allow'
 }
 
 /** A good key: what it may do, and for whom. */
@@ -47,6 +49,6 @@ const arrayOf = (words: string[]): string => `{${words.join(',')}}`
 function businessJson(sql: Sql) {
   return sql`json_build_object(
     'id', b.id, 'name', b.name, 'active', b.active, 'removed', b.removed_at is not null, 'rateLimit', b.rate_limit,
-    'currency', upper(b.currency), 'country', b.country, 'timezone', b.timezone,
+    'currency', upper(b.currency), 'country', b.country, 'timezone', b.timezone, 'bots', b.bots,
     'origins', array(select lower(origin) from unnest(b.origins) as origin))`
 }

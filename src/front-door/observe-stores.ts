@@ -2,6 +2,8 @@
 import { observeDeliveries } from '../deliveries/observe-deliveries.ts'
 import { backlogKey, streamKey } from '../stream/keys.ts'
 import { readPositions } from '../stream/positions.ts'
+import { findStalled } from '../stream/stalled-partitions.ts'
+import { describeDurability, readDurability } from '../stores/redis-durability.ts'
 import { readPersistence } from '../stream/read-persistence.ts'
 import { observeOutbox } from '../timeline/observe.ts'
 import { askStore } from './ask-store.ts'
@@ -40,6 +42,7 @@ async function observeRedis(door: Door): Promise<void> {
   for (const [part, isWell] of Object.entries(await readPersistence(door.redis))) {
     door.metrics.redisPersistence.set({ part }, isWell ? 1 : 0)
   }
+  door.metrics.redisDurable.set(describeDurability(await readDurability(door.redis)).length === 0 ? 1 : 0)
 }
 
 async function observeBacklogs(door: Door): Promise<void> {
@@ -48,7 +51,10 @@ async function observeBacklogs(door: Door): Promise<void> {
   // Those that a change of their number took away are not told of any more.
   door.metrics.backlogBytes.reset()
   door.metrics.backlogAgeSeconds.reset()
+  const stalled = new Map((await findStalled(door)).map(({ partition, seconds }) => [partition, seconds]))
+  door.metrics.stalledSeconds.reset()
   for (const { partition, bytes, ageMs } of backlogs) {
+    door.metrics.stalledSeconds.set({ partition }, stalled.get(partition) ?? 0)
     door.metrics.backlogBytes.set({ partition }, bytes)
     door.metrics.backlogAgeSeconds.set({ partition }, ageMs / 1000)
   }

@@ -8,6 +8,7 @@ import { readProperties } from './read-event.ts'
 import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from './refusal.ts'
 import { type BrowserTrackBody, BrowserTrackSchema, type TouchBody } from './schemas.ts'
 import { warnOfIgnored } from './warn-of-ignored.ts'
+import { compileNearMisses } from './warn-of-near-misses.ts'
 
 /** `visitorId` is null for a page that can keep none. */
 export type ReadBrowserEvent = Omit<BrowserFact, 'visitorId'> & { visitorId: string | null }
@@ -17,16 +18,17 @@ const HOUR_MS = 3_600_000
 export const MAX_AGE_MS = 7 * 24 * HOUR_MS + HOUR_MS
 
 const checkBody = compileCheck(BrowserTrackSchema)
+const warnOfNearMisses = compileNearMisses(BrowserTrackSchema)
 
 /** `now`: epoch ms of the receipt. */
 export function readBrowserEvent(raw: unknown, business: Business, now: number): { fact: ReadBrowserEvent } | Refusal {
   const elsewhere = refuseOtherBusiness(raw, business)
   if (elsewhere !== null) return elsewhere
   const checked = checkBody(raw)
-  return 'issues' in checked ? refuseShape(checked.issues) : readFields(checked.body, warnOfIgnored(raw), now)
+  return 'issues' in checked ? refuseShape(checked.issues) : readFields(raw, checked.body, now)
 }
 
-function readFields(body: BrowserTrackBody, ignored: string[], now: number): { fact: ReadBrowserEvent } | Refusal {
+function readFields(raw: unknown, body: BrowserTrackBody, now: number): { fact: ReadBrowserEvent } | Refusal {
   const { event, messageId, visitorId } = body
   const properties = readProperties(body.details, 'details')
   const faults = [...uncleanIssues({ event, messageId }), ...properties.faults]
@@ -42,7 +44,12 @@ function readFields(body: BrowserTrackBody, ignored: string[], now: number): { f
       messageId: messageId ?? null,
       first: readTouch(body.first, now),
       latest: readTouch(body.latest, now),
-      warnings: [...ignored, ...properties.warnings, ...(visitorId === undefined ? [NOT_KEPT] : [])],
+      warnings: [
+        ...warnOfIgnored(raw),
+        ...properties.warnings,
+        ...(visitorId === undefined ? [NOT_KEPT] : []),
+        ...warnOfNearMisses(raw),
+      ],
     },
   }
 }

@@ -11,20 +11,22 @@ import { compileCheck, uncleanIssues } from './check-body.ts'
 import type { Business } from './find-business.ts'
 import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from './refusal.ts'
 import { type EventBody, EventSchema } from './schemas.ts'
+import { compileNearMisses } from './warn-of-near-misses.ts'
 
 const MAX_PROPERTIES_BYTES = 32_768
 
 const checkEvent = compileCheck(EventSchema)
+const warnOfNearMisses = compileNearMisses(EventSchema)
 
 /** `now`: epoch ms of the receipt. */
 export function readEvent(raw: unknown, business: Business, now: number): { fact: EventFact } | Refusal {
   const elsewhere = refuseOtherBusiness(raw, business)
   if (elsewhere !== null) return elsewhere
   const checked = checkEvent(raw)
-  return 'issues' in checked ? refuseShape(checked.issues) : readFields(checked.body, business, now)
+  return 'issues' in checked ? refuseShape(checked.issues) : readFields(raw, checked.body, business, now)
 }
 
-function readFields(body: EventBody, business: Business, now: number): { fact: EventFact } | Refusal {
+function readFields(raw: unknown, body: EventBody, business: Business, now: number): { fact: EventFact } | Refusal {
   const identity = readIdentity(body.identity, business.country)
   const tags = readTags(body.tags ?? [])
   const traits = readTraits(body.traits ?? {})
@@ -55,6 +57,7 @@ function readFields(body: EventBody, business: Business, now: number): { fact: E
         ...(time.warning === undefined ? [] : [time.warning]),
         ...traits.warnings,
         ...properties.warnings,
+        ...warnOfNearMisses(raw),
       ],
     },
   }

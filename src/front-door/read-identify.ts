@@ -11,8 +11,10 @@ import { MAX_AGE_MS } from './read-browser-event.ts'
 import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from './refusal.ts'
 import { type IdentifyBody, IdentifySchema } from './schemas.ts'
 import { warnOfIgnored } from './warn-of-ignored.ts'
+import { compileNearMisses } from './warn-of-near-misses.ts'
 
 const checkIdentify = compileCheck(IdentifySchema)
+const warnOfNearMisses = compileNearMisses(IdentifySchema)
 
 interface Caller {
   business: Business
@@ -27,17 +29,17 @@ export function readIdentify(raw: unknown, caller: Caller): { fact: IdentifyFact
   if (elsewhere !== null) return elsewhere
   const checked = checkIdentify(raw)
   if ('issues' in checked) return refuseShape(checked.issues)
-  return readFields(checked.body, warnOfIgnored(raw), caller)
+  return readFields(raw, checked.body, caller)
 }
 
 function readFields(
+  raw: unknown,
   body: IdentifyBody,
-  ignored: string[],
   { business, keyed, now }: Caller,
 ): { fact: IdentifyFact } | Refusal {
   const identity = readIdentity(body.identity, business.country)
-  const profile = readProfile(body.profile ?? {})
-  const traits = keyed ? readTraits(body.traits ?? {}) : { traits: {}, warnings: ignored, faults: [] }
+  const profile = readProfile(body.profile ?? {}, { keyed })
+  const traits = keyed ? readTraits(body.traits ?? {}) : { traits: {}, warnings: warnOfIgnored(raw), faults: [] }
   const method = sanitiseText(body.method ?? '')
   const unclean = uncleanIssues({ visitorId: body.visitorId })
   const faults = [...unclean, ...identity.faults, ...profile.faults, ...traits.faults]
@@ -62,6 +64,7 @@ function readFields(
         ...(time?.warning === undefined ? [] : [time.warning]),
         ...traits.warnings,
         ...(method.changed ? ['method held characters that cannot be stored; they were replaced'] : []),
+        ...warnOfNearMisses(raw),
       ],
     },
   }

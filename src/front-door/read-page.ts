@@ -35,7 +35,7 @@ function limitFault() {
 export const PAGE_QUERY = {
   limit: {
     schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-    description: 'Entries of a page.',
+    description: 'Entries in a page of the list.',
   },
   cursor: { schema: { type: 'string' }, description: 'The nextCursor of the page before.' },
 } as const

@@ -1,6 +1,7 @@
 /** Why a body, or one item of a batch, cannot be taken. A value, not an exception: a batch goes on without the item. */
 import { ERRORS, type ErrorCode, type Issue, RequestError } from '../errors.ts'
 import { isRecord, summarise } from './check-body.ts'
+import { trimText } from '../rules/text.ts'
 import type { Business } from './find-business.ts'
 
 export interface Refusal {
@@ -24,7 +25,7 @@ export function refuseShape(issues: readonly Issue[]): Refusal {
 /** A `businessId` in a body is a cross-check: another business is refused, never rewritten (contract, "Authentication"). */
 export function refuseOtherBusiness(raw: unknown, business: Business): Refusal | null {
   const sent = isRecord(raw) ? raw['businessId'] : undefined
-  const differs = typeof sent === 'string' && sent.trim().toLowerCase() !== business.id
+  const differs = typeof sent === 'string' && trimText(sent).toLowerCase() !== business.id
   return differs ? refuse('business_mismatch') : null
 }
 

@@ -17,7 +17,7 @@ const warnings = Type.Optional(
 const failures = Type.Array(Type.Object({ index: count, error: Type.String() }, closed))
 const interpreted = Type.Object(
   { type: oneOf([...EVENT_TYPES, 'none']), countedRevenue: Type.Number() },
-  { ...closed, description: 'What the event was decided to mean, and how much of value was counted.' },
+  { ...closed, description: 'What the event counts as, and the revenue that it adds.' },
 )
 const subscriptions = Type.Object(
   { email: Type.Boolean(), sms: Type.Boolean(), whatsapp: Type.Boolean(), push: Type.Boolean() },
@@ -28,6 +28,11 @@ export const TrackData = Type.Object(
   { contactId: id, event: Type.String(), isNew: Type.Boolean(), deduped: Type.Boolean(), interpreted, warnings },
   closed,
 )
+export const ignoredBot = Type.Optional(
+  Type.Literal('bot', {
+    description: 'Nothing was recorded: the `User-Agent` is that of a bot or a headless browser.',
+  }),
+)
 export const BrowserTrackData = Type.Object(
   {
     contactId: orNull(id),
@@ -35,6 +40,7 @@ export const BrowserTrackData = Type.Object(
     isNew: Type.Boolean(),
     deduped: Type.Boolean(),
     interpreted,
+    ignored: ignoredBot,
     warnings,
   },
   closed,
@@ -91,7 +97,7 @@ const Contact = Type.Object(
         phone: Type.Array(Type.String()),
         platformCustomerId: Type.Array(Type.String()),
       },
-      { ...closed, description: 'Primary first.' },
+      { ...closed, description: 'Primary first. Those that only pages have sent come last.' },
     ),
     events: Type.Array(Type.Object({ event: Type.String(), firstAt: instant, lastAt: instant, count }, closed)),
     subscriptions,
@@ -128,16 +134,39 @@ const Contact = Type.Object(
           score: Type.Integer({ minimum: 0, maximum: 100 }),
           lastActiveAt: orNull(instant),
         },
-        { ...closed, description: 'As of now; null when it cannot be said at once.' },
+        { ...closed, description: 'As of now; null when ClickHouse does not answer within 300 ms.' },
       ),
     ),
   },
   closed,
 )
 export const ContactData = Type.Object({ contact: Contact }, closed)
-export const ContactsData = Type.Object({ contacts: Type.Array(Contact, { maxItems: 1 }) }, closed)
-
 const nextCursor = orNull(Type.String({ description: 'For the next page.' }))
+export const EditedData = Type.Object({ contact: Contact, warnings }, closed)
+export const ContactsData = Type.Object({ contacts: Type.Array(Contact, { maxItems: 1 }) }, closed)
+const ListedContact = Type.Pick(
+  Contact,
+  [
+    'contactId',
+    'firstName',
+    'lastName',
+    'country',
+    'city',
+    'language',
+    'timezone',
+    'tags',
+    'stage',
+    'revenue',
+    'orderCount',
+    'identities',
+    'subscriptions',
+    'createdAt',
+  ],
+  closed,
+)
+export const ContactListData = Type.Object({ contacts: Type.Array(ListedContact), nextCursor }, closed)
+export const AnyContactsData = Type.Union([ContactListData, ContactsData])
+
 const TimelineEvent = Type.Object(
   {
     eventId: id,
@@ -192,9 +221,9 @@ const AttributionRow = Type.Object(
     revenue: Type.Number({ description: 'Net of refunds.' }),
     refunds: Type.Number({ minimum: 0 }),
     orders: count,
-    contacts: Type.Integer({ minimum: 0, description: 'Who bought.' }),
+    contacts: Type.Integer({ minimum: 0, description: 'How many contacts bought.' }),
   },
-  { ...closed, description: 'What was not said is empty.' },
+  { ...closed, description: 'A value that is not known is empty.' },
 )
 export const AttributionData = Type.Object(
   {

@@ -16,7 +16,10 @@ const optionalText = (maxLength: number, description: string, ...examples: strin
   Type.Optional(Type.String({ maxLength, description, examples }))
 
 const idempotencyKey = text(1, 200, 'Unique per business, for ever: a repeat is not recorded again.', 'order-9917')
-const visitorId = optionalText(128, 'Links the call to a known browser session. It is of 1,000 contacts at most.')
+const visitorId = optionalText(
+  128,
+  'Links the call to a known browser session. One visitor id belongs to at most 1,000 contacts.',
+)
 const businessId = Type.Optional(
   Type.String({ description: 'Cross-check: must be the business that the key belongs to.' }),
 )
@@ -25,15 +28,16 @@ export const IdentitySchema = Type.Object(
   {
     email: Type.Optional(
       Type.String({
-        description: '3 to 320 characters; compared trimmed and in lower case.',
+        description:
+          '3 to 320 characters; compared trimmed and in lower case. `null@null` and the like are ignored. A contact has at most 100.',
         examples: ['ada@example.com'],
       }),
     ),
     phone: Type.Optional(
       Type.Union([Type.String(), Type.Number()], {
         description:
-          'Any format, at most 64 characters; with + it needs no country. One that cannot be read, of a business without a ' +
-          'country, is found by the same digits alone.',
+          "Any format, at most 64 characters. Without + it is a number of the business's country, and the calling code of " +
+          'that country may stand in front. One that cannot be read is found by the same digits alone. A contact has at most 100.',
         examples: ['+972501234567'],
       }),
     ),
@@ -50,7 +54,7 @@ export const IdentitySchema = Type.Object(
 const traits = Type.Optional(
   Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
     description:
-      'Current state, newest wins, written to custom fields. Keys are snake_case; null clears. Any other key, or a longer string than 4,096 characters, is skipped; of the others 500 are taken.',
+      'Current state, newest wins, written to custom fields. Keys are snake_case; null clears. Any other key, or a longer string than 4,096 characters, is skipped; of the others 500 are taken. A contact remembers at most 1,000 cleared keys that have no field.',
     examples: [{ plan: 'pro', seats: 5 }],
   }),
 )
@@ -59,7 +63,7 @@ const instant = (more: string) =>
   Type.Optional(
     Type.Union([Type.String(), Type.Number()], {
       description:
-        'ISO 8601 in its extended form (a date, or a date and a time; UTC without an offset), or epoch milliseconds; any past ' +
+        'ISO 8601 (a date, or a date and a time; UTC without an offset; the basic form, 20260301T093000Z, needs a time), or epoch milliseconds; any past ' +
         `time, at most 5 minutes ahead. Now when left out.${more}`,
       examples: ['2026-03-01T09:30:00Z', 1_772_357_400_000],
     }),
@@ -97,7 +101,11 @@ const eventFields = {
     }),
   ),
   tags: Type.Optional(
-    Type.Array(text(1, 64, 'A tag.'), { maxItems: 50, description: 'Added to the contact.', examples: [['vip']] }),
+    Type.Array(text(1, 64, 'A tag.'), {
+      maxItems: 50,
+      description: 'Added to the contact, which has at most 1,000.',
+      examples: [['vip']],
+    }),
   ),
   traits,
   idempotencyKey: Type.Optional(idempotencyKey),
@@ -126,17 +134,35 @@ export const ProfileSchema = Type.Object({
   timezone: optionalText(PROFILE_LENGTH, 'An IANA zone name.', 'Europe/London'),
 })
 
+const tagsOf = (description: string, example: string) =>
+  Type.Optional(Type.Array(text(1, 64, 'A tag.'), { maxItems: 50, description, examples: [[example]] }))
+/** What an operator sets of a contact. Nulls in the profile mean something: it is read by hand (read-edit.ts). */
+export const EditSchema = Type.Object({
+  profile: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'Strings as in identify, which replace what is there; null clears. name sets firstName and lastName. An unknown language or ' +
+        'timezone is 400.',
+      examples: [{ firstName: 'Ada', city: null }],
+    }),
+  ),
+  traits,
+  addTags: tagsOf('Added, up to 1,000 of a contact.', 'vip'),
+  removeTags: tagsOf('Removed. A repeat of an idempotency key does not bring them back.', 'trial'),
+})
+
 const ageMs = Type.Number({ minimum: 0, description: "Milliseconds ago, by the browser's own clock." })
 export const IdentifySchema = Type.Object({
   identity: IdentitySchema,
   profile: Type.Optional(ProfileSchema),
   traits,
   occurredAt: instant(' Since when the traits hold; without a secret key it is ignored, as they are.'),
-  method: optionalText(64, 'The door used, in your words.', 'signup'),
+  method: optionalText(64, 'How the person was identified, in your words.', 'signup'),
   visitorId,
   ageMs: Type.Optional({
     ...ageMs,
-    description: 'Of a page that tells late: how many milliseconds ago, by its own clock.',
+    description:
+      'For a page that sends the call late: how many milliseconds ago it was made, by the clock of the browser.',
   }),
   businessId: Type.Optional({
     ...businessId,
@@ -145,7 +171,7 @@ export const IdentifySchema = Type.Object({
   }),
 })
 
-const word = optionalText(512, 'As the address said.')
+const word = optionalText(512, 'As in the address of the page.')
 const words = (names: readonly string[], description: string) =>
   Type.Optional(Type.Object(Object.fromEntries(names.map((name) => [name, word])), { description }))
 /** How a visitor came. */
@@ -176,7 +202,9 @@ export const BrowserTrackSchema = Type.Object({
       examples: [{ plan: 'pro' }],
     }),
   ),
-  messageId: Type.Optional(text(1, 64, 'Of this call: sent twice, it counts once.', '7c9e6679f2d14a0b')),
+  messageId: Type.Optional(
+    text(1, 64, 'The id of this call: a call that is sent twice counts once.', '7c9e6679f2d14a0b'),
+  ),
   ageMs: Type.Optional(ageMs),
   first: Type.Optional(TouchSchema),
   latest: Type.Optional(TouchSchema),
@@ -192,12 +220,14 @@ export const SubscriptionsSchema = Type.Object({
 })
 
 export const CampaignSchema = Type.Object({
-  name: text(1, 256, 'For people.', 'Welcome'),
+  name: text(1, 256, 'A name for people to read.', 'Welcome'),
   trigger: Type.Object({ event: text(1, 64, 'Starts the campaign for each matching live event.', 'signup') }),
   canEnterAgain: Type.Optional(
-    Type.Boolean({ description: 'On: enrolled again once the earlier enrolment has ended. Off when left out.' }),
+    Type.Boolean({
+      description: 'True: a contact is enrolled again once its earlier enrolment has ended. False when left out.',
+    }),
   ),
-  goal: Type.Optional(Type.Object({ event: text(1, 64, 'Ends the sequence.', 'invoice_paid') })),
+  goal: Type.Optional(Type.Object({ event: text(1, 64, 'Ends the enrolment as converted.', 'invoice_paid') })),
 })
 
 export type EventBody = Static<typeof EventSchema>

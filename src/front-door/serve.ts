@@ -1,8 +1,16 @@
 /** The one file that knows on what it runs: Bun, Deno or Node. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Server, type ServerOptions, serve as listen } from 'srvx'
+import { type BunFetchHandler, type Server, type ServerOptions, type ServerRequest, serve as listen } from 'srvx'
 import { type Running, countRunning } from '../count-running.ts'
 import { explainTakenPort } from '../taken-port.ts'
+import { isPlainSegment, isPlainTarget } from './check-path.ts'
+
+export interface Served {
+  /** The patterns of all paths that are answered; parameters begin with a colon. */
+  paths: readonly string[]
+  /** `isPlain`: whether the path has one reading, as it was sent (check-path.ts). */
+  fetch(request: Request, isPlain: boolean): Response | Promise<Response>
+}
 
 export interface Listening {
   url: string
@@ -33,15 +41,15 @@ const CUT_MS = 500
 
 /** Rejects when the port cannot be had. */
 export async function serve(
-  fetch: (request: Request) => Response | Promise<Response>,
+  { paths, fetch }: Served,
   { port, host, reusePort, idleSeconds }: ListenOptions,
 ): Promise<Listening> {
   const running = countRunning()
   let closing = false
-  const answerCall = async (request: Request): Promise<Response> => {
+  const answerCall = async (request: ServerRequest): Promise<Response> => {
     running.begin()
     try {
-      const response = await fetch(request)
+      const response = await fetch(request, hasPlainPath(request))
       // Without it Node keeps a busy connection for ever, and callers send on one that is about to end.
       if (closing) response.headers.set('Connection', 'close')
       return response
@@ -49,7 +57,9 @@ export async function serve(
       running.end()
     }
   }
-  const server = await open({
+  // With Bun's own server as a second argument, srvx can say where a request comes from.
+  const answerRouted: BunFetchHandler = (request, bun) => (server as Server<BunFetchHandler>).fetch(request, bun)
+  const server: Server = await open({
     fetch: answerCall,
     port,
     hostname: host,
@@ -58,7 +68,11 @@ export async function serve(
     gracefulShutdown: false,
     silent: true,
     // How large a body may be is said by each route, once the caller is known.
-    bun: { idleTimeout: Math.min(idleSeconds, LONGEST_IDLE_ON_BUN), maxRequestBodySize: Number.MAX_SAFE_INTEGER },
+    bun: {
+      idleTimeout: Math.min(idleSeconds, LONGEST_IDLE_ON_BUN),
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      routes: Object.fromEntries(paths.map((path) => [path, answerRouted])),
+    },
     node: {
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
@@ -76,6 +90,17 @@ export async function serve(
       await within(CUT_MS, server.close(true))
     },
   }
+}
+
+/**
+ * Node and Deno show the target as it was sent. Bun shows the URL that it made of it, but its router matches the target, and
+ * gives `params` to requests that it matched.
+ */
+function hasPlainPath(request: ServerRequest): boolean {
+  const { runtime, url } = request
+  if (runtime?.name !== 'bun') return isPlainTarget(runtime?.node?.req.url ?? url)
+  const { params } = request as { params?: Record<string, string> }
+  return params !== undefined && Object.values(params).every(isPlainSegment)
 }
 
 async function open(options: ServerOptions & { hostname: string; port: number }): Promise<Server> {

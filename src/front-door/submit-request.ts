@@ -4,6 +4,7 @@ import type {
   BatchAnswer,
   BrowserAnswer,
   ContactAnswer,
+  EditAnswer,
   FailedAnswer,
   IdentifyAnswer,
   TrackAnswer,
@@ -18,13 +19,14 @@ interface AnswerOf {
   identify: IdentifyAnswer
   erase: ContactAnswer
   subscribe: ContactAnswer
+  edit: EditAnswer
   capture: never
 }
 
 /**
  * The worker's answer, or null when the request is queued: kept, and applied or about to be, once (202).
  * `wait` false: queued at once. `Prefer: respond-async` asks for that, and is honoured for callers with a secret key alone.
- * Throws RequestError: unavailable, outcome_unknown, internal (it is kept as a dead letter).
+ * Throws RequestError: unavailable, outcome_unknown; internal and business_inactive (it is kept as a dead letter).
  */
 export async function submitRequest<R extends NewRequest>(
   door: Door,
@@ -37,7 +39,7 @@ export async function submitRequest<R extends NewRequest>(
   door.metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
   const answer = readOutcome(submitted)
   if (async) call.headers['Preference-Applied'] = 'respond-async'
-  if (answer !== null && 'failed' in answer) throw new RequestError('internal')
+  if (answer !== null && 'failed' in answer) throw new RequestError(answer.inactive ? 'business_inactive' : 'internal')
   // The worker answers a request with what its kind asks for.
   return answer as AnswerOf[R['kind']] | null
 }

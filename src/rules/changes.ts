@@ -2,8 +2,18 @@
  * What a micro-batch does, folded per contact: the save writes each contact, statistic and sum once, however many
  * events of the batch touched it. Every sum, minimum, maximum and union here commutes.
  */
-import type { Channel, ConversionType, EventFact, FieldType, IdentityKind, Profile, Source, Touch } from './facts.ts'
-import type { ContactState, EnrolmentState, HeldChoice, State } from './state.ts'
+import type {
+  Channel,
+  ConversionType,
+  EventFact,
+  FieldType,
+  IdentityKind,
+  Profile,
+  ProfileField,
+  Source,
+  Touch,
+} from './facts.ts'
+import type { ContactState, EnrolmentState, HeldChoice, Listing, State, VisitorLink, VisitorState } from './state.ts'
 import type { TraitEntry } from './traits.ts'
 
 export interface Statistic {
@@ -45,21 +55,36 @@ export interface RecordedEvent {
 /** An event of a visitor whom nobody has identified yet. */
 export type VisitorEvent = Omit<RecordedEvent, 'contactId'>
 
-/** Somebody identified a browser that was not theirs. The contacts are null where it was one too many. */
+/** Whose a browser is has changed. */
 export interface VisitorChange {
   businessId: string
   visitorId: string
+  /** As it is in the end. */
+  visitor: VisitorState
   /** Whose it was in Postgres. */
   assumedContactId: string | null
-  /** The first that identified it in this batch, and the last. */
+  /** The first whose it got to be in this batch. */
   contactId: string | null
-  currentContactId: string | null
-  crowded: boolean
   linkedAt: number
-  /** Who got what Postgres has of its events, and how many these are. */
+  /** Who got what Postgres has of its events, how many these are, and whether those that mean an order count as orders. */
   joinedContactId: string | null
   joinedCount: number
+  joinedOrders: boolean
 }
+
+/**
+ * What happens to links that Postgres has; those of this batch are written as they ended up. Either the links of a contact
+ * wait from now on, but for the browser that the call names (`named`); or what waits of a browser is the contact's, and `newest` was confirmed at `identifiedAt`.
+ */
+export type LinkStep =
+  | { businessId: string; contactId: string; waits: true; named: string | null }
+  | {
+      businessId: string
+      contactId: string
+      waits: false
+      visitorId: string
+      newest: { fromAt: number; identifiedAt: number } | null
+    }
 
 /** A conversion for one destination; whether the contact has the click id that this one asks for is seen by the save. */
 export interface Delivery {
@@ -109,6 +134,19 @@ export interface Choice {
   was: HeldChoice | undefined
 }
 
+/** Of an edit, what no event can do; the rest is in the contact's delta. */
+export interface Edit {
+  businessId: string
+  contactId: string
+  at: number
+  /** These become unknown. */
+  cleared: ProfileField[]
+  /** JSON text, or null when cleared: they win over what is stored, however new it is. */
+  traits: Record<string, string | null>
+  addTags: string[]
+  removeTags: string[]
+}
+
 export interface Changes {
   newContacts: Map<string, ContactState>
   deltas: Map<string, ContactDelta>
@@ -122,8 +160,10 @@ export interface Changes {
   newKeys: { businessId: string; key: string; contactId: string | null; occurredAt: number }[]
   /** By `scopedKey`, as `visitorEvents`. */
   visitors: Map<string, VisitorChange>
-  /** In order of time. */
-  visitorLinks: { businessId: string; visitorId: string; fromAt: number; contactId: string | null }[]
+  /** `isLate`: it was reported after others that follow it; where there is one of its time already, that one stays. */
+  visitorLinks: { businessId: string; visitorId: string; link: VisitorLink; isLate: boolean }[]
+  /** In the order in which they were decided. */
+  linkSteps: LinkStep[]
   visitorEvents: Map<string, VisitorEvent[]>
   sightings: {
     businessId: string
@@ -132,7 +172,11 @@ export interface Changes {
     firstTouch: Touch | null
     latestTouch: Touch | null
   }[]
-  listedVisitors: { businessId: string; visitorId: string; contactId: string; linkedAt: number }[]
+  /** By all three. */
+  listedVisitors: Map<
+    string,
+    { businessId: string; visitorId: string; contactId: string; linkedAt: number; listing: Listing }
+  >
   identifications: {
     businessId: string
     id: string
@@ -142,12 +186,13 @@ export interface Changes {
     keyed: boolean
     visitorId: string | null
   }[]
-  newEnrolments: { businessId: string; enrolment: EnrolmentState }[]
-  /** Enrolments that Postgres has and that ended. */
+  /** By id, as `endedEnrolments`: those that Postgres has and that ended. */
+  newEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
   endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
   /** The last of each contact and channel, by both. */
   subscriptions: Map<string, Choice>
   erasures: { businessId: string; contactId: string }[]
+  edits: Edit[]
   events: RecordedEvent[]
   deliveries: Delivery[]
 }
@@ -170,14 +215,16 @@ export function emptyChanges(): Changes {
     newKeys: [],
     visitors: new Map(),
     visitorLinks: [],
+    linkSteps: [],
     visitorEvents: new Map(),
     sightings: [],
-    listedVisitors: [],
+    listedVisitors: new Map(),
     identifications: [],
-    newEnrolments: [],
+    newEnrolments: new Map(),
     endedEnrolments: new Map(),
     subscriptions: new Map(),
     erasures: [],
+    edits: [],
     events: [],
     deliveries: [],
   }

@@ -2,13 +2,16 @@
 import type { Deciding, TimelineFact, VisitorEvent } from './changes.ts'
 import type { BrowserFact } from './facts.ts'
 import type { BrowserDecision, BrowserItem } from './item.ts'
-import { MOST_CONTACTS, holderAt, visitorOf } from './link-visitor.ts'
+import { withoutOrder } from './join-history.ts'
+import { MOST_CONTACTS, holderAt, isPastIn } from './link-visitor.ts'
 import { recordEvent, rememberKey } from './record-event.ts'
-import { contactOf, scopedKey } from './state.ts'
+import { contactOf, scopedKey, waitsForKey } from './state.ts'
+import { visitorOf } from './visitor-links.ts'
 
 /**
- * It belongs to the contact whose the browser was when it happened; while nobody has identified it, it stays with the browser.
- * What comes after somebody else was identified is past: it starts nothing.
+ * It belongs to the contact whose the browser was when it happened; while nobody has identified it, and while the link waits,
+ * it stays with the browser. What arrives after another person was identified is past, and so is what happened before the
+ * first one was: it starts nothing.
  */
 export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt, fact }: BrowserItem): BrowserDecision {
   const { state } = deciding
@@ -21,14 +24,17 @@ export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt,
   const contactId = contact?.id ?? null
   const key = repeatKey(fact)
   const deduped = key !== null && state.keys.has(scopedKey(businessId, key))
+  const warnings = [...fact.warnings]
   if (!deduped && !isNobodys) {
     if (key !== null) rememberKey(deciding, { businessId, key, contactId, occurredAt: fact.occurredAt })
     noteSighting(deciding, businessId, fact)
     const event = { businessId, receivedAt, source: 'browser', fact: timelineFact(fact) } as const
-    if (contact) recordEvent(deciding, contact, event, holder?.fromAt !== visitor.lastFrom)
-    else keepForVisitor(deciding, fact.visitorId, { eventId: deciding.newId(), ...event })
+    if (holder && contact) {
+      const counted = waitsForKey(state, contact) ? { ...event, fact: withoutOrder(event.fact) } : event
+      warnings.push(...recordEvent(deciding, contact, counted, isPastIn(visitor, holder, fact.occurredAt)))
+    } else keepForVisitor(deciding, fact.visitorId, { eventId: deciding.newId(), ...event })
   }
-  const warnings = visitor.crowded && !deduped ? [...fact.warnings, NOT_KEPT] : fact.warnings
+  if (visitor.crowded && !deduped) warnings.push(NOT_KEPT)
   return { contactId, deduped, warnings }
 }
 

@@ -2,10 +2,13 @@
  * The heart: decides one item after the other against the working copy of the state, and gathers what has to change.
  * Pure: `newId` is the only source of ids, `receivedAt` of each item the only clock.
  */
+import { addTags } from './add-tags.ts'
 import { applyTraits } from './apply-traits.ts'
 import { type Deciding, deltaOf } from './changes.ts'
 import { decideBrowserEvent } from './decide-browser-event.ts'
-import { CHANNELS, type EventFact, PROFILE_FIELDS, type Profile, type Subscriptions } from './facts.ts'
+import { CHANNELS, type EventFact, type Subscriptions } from './facts.ts'
+import { fillProfile } from './fill-profile.ts'
+import { decideEdit } from './decide-edit.ts'
 import { findOrCreateContact } from './find-or-create-contact.ts'
 import type {
   Decision,
@@ -19,16 +22,22 @@ import type {
   SubscribeDecision,
   SubscribeItem,
 } from './item.ts'
-import { MOST_CONTACTS, linkIfNobodys, linkVisitor } from './link-visitor.ts'
+import { MAX_BROWSERS, showCount } from './limits.ts'
+import { type Link, MOST_CONTACTS, linkByEvent, linkVisitor } from './link-visitor.ts'
 import { amountToNumber } from './money.ts'
+import { namedContact } from './named-contact.ts'
 import { recordEvent, rememberKey } from './record-event.ts'
-import { type ContactState, type HeldChoice, type State, scopedKey, survivorOf } from './state.ts'
+import { type ContactState, type HeldChoice, scopedKey } from './state.ts'
 
 export function decide(deciding: Deciding, item: Item): Decision {
-  if (!deciding.state.businesses.has(item.businessId)) throw new Error('the business does not exist')
-  // The stream gives an erasure a micro-batch of its own. Decided beside others it would take new facts with it.
-  const { erasures, deltas } = deciding.changes
-  if (erasures.length > 0 || (item.kind === 'erase' && deltas.size > 0)) throw new Error('an erasure travels alone')
+  if (!deciding.state.businesses.get(item.businessId)?.active)
+    throw new Error('the business does not exist or is inactive')
+  // The stream gives an erasure or an edit a micro-batch of its own: decided beside others, an erasure would take new facts
+  // with it, and an edit would undo what came after it.
+  const { erasures, edits, deltas } = deciding.changes
+  const travelsAlone = item.kind === 'erase' || item.kind === 'edit'
+  if (erasures.length + edits.length > 0 || (travelsAlone && deltas.size > 0))
+    throw new Error('an erasure or an edit travels alone')
   switch (item.kind) {
     case 'event':
       return decideEvent(deciding, item)
@@ -38,6 +47,8 @@ export function decide(deciding: Deciding, item: Item): Decision {
       return decideIdentify(deciding, item)
     case 'subscribe':
       return decideSubscribe(deciding, item)
+    case 'edit':
+      return decideEdit(deciding, item)
     case 'erase':
       return decideErase(deciding, item)
   }
@@ -50,13 +61,14 @@ function decideEvent(deciding: Deciding, item: EventItem): EventDecision {
     fact.idempotencyKey === null ? undefined : deciding.state.keys.get(scopedKey(item.businessId, fact.idempotencyKey))
   if (recorded?.erasedAs) return answerErased(fact, recorded.erasedAs)
 
-  const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity)
-  const delta = deltaOf(deciding.changes, contact.id)
-  for (const tag of fact.tags) delta.tags.add(tag)
+  const named = recorded ? null : fact.visitorId
+  const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity, named)
+  const tags = recorded?.removedTags ? fact.tags.filter((tag) => !recorded.removedTags?.includes(tag)) : fact.tags
+  warnings.push(...addTags(deciding, contact, tags))
   const traitsAt = recorded && !fact.occurredAtSent ? recorded.occurredAt : fact.occurredAt
   warnings.push(...applyTraits(deciding, contact, fact.traits, traitsAt, item.receivedAt))
 
-  if (!recorded) recordNew(deciding, contact, item)
+  if (!recorded) warnings.push(...recordNew(deciding, contact, item))
   const { type, counted, warning } = fact.meaning
   return {
     contactId: contact.id,
@@ -67,12 +79,16 @@ function decideEvent(deciding: Deciding, item: EventItem): EventDecision {
   }
 }
 
-function recordNew(deciding: Deciding, contact: ContactState, item: EventItem): void {
+/** @returns warnings */
+function recordNew(deciding: Deciding, contact: ContactState, item: EventItem): string[] {
   const { fact, businessId, receivedAt } = item
   const { idempotencyKey: key, occurredAt, visitorId } = fact
   if (key !== null) rememberKey(deciding, { businessId, key, contactId: contact.id, occurredAt })
-  if (visitorId !== null) linkIfNobodys(deciding, contact, visitorId, receivedAt)
-  recordEvent(deciding, contact, item)
+  const { keyed, isReplay: mayBeLate } = item
+  const said = { keyed, at: receivedAt, since: receivedAt, mayBeLate }
+  const link = visitorId === null ? null : linkByEvent(deciding, contact, { visitorId, ...said })
+  const warnings = recordEvent(deciding, contact, item)
+  return link === 'full' ? [NOT_LINKED, ...warnings] : warnings
 }
 
 /** Nothing brings an erased person back: the answer names the id that was erased. */
@@ -88,16 +104,16 @@ function answerErased(fact: EventFact, contactId: string): EventDecision {
 
 const LINKS_NOBODY = `the visitorId links nobody any more: over ${MOST_CONTACTS} contacts were identified with it`
 
+const NOT_LINKED = `the visitorId was not linked: a contact has at most ${showCount(MAX_BROWSERS)} browsers`
+
 function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecision {
   const { fact, businessId, receivedAt } = item
-  const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity)
-  fillGaps(contact, deltaOf(deciding.changes, contact.id).profile, fact.profile)
+  const { contact, isNew, warnings } = findOrCreateContact(deciding, item, fact.identity, fact.visitorId)
+  fillProfile(deciding, contact, fact.profile, item.keyed)
   warnings.push(...applyTraits(deciding, contact, fact.traits, fact.traitsAt ?? receivedAt, receivedAt))
-  const link =
-    fact.visitorId === null
-      ? null
-      : linkVisitor(deciding, contact, fact.visitorId, receivedAt, receivedAt - (fact.ageMs ?? 0))
+  const link = linkIdentified(deciding, contact, item)
   if (link === 'crowded') warnings.push(LINKS_NOBODY)
+  if (link === 'full') warnings.push(NOT_LINKED)
   deciding.changes.identifications.push({
     businessId,
     id: deciding.newId(),
@@ -119,21 +135,11 @@ function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecisio
   }
 }
 
-/** A missing value is filled, an existing one never overwritten. */
-function fillGaps(contact: ContactState, filled: Profile, sent: Profile): void {
-  for (const field of PROFILE_FIELDS) {
-    const value = sent[field]
-    if (value !== undefined && contact.profile[field] === undefined) contact.profile[field] = filled[field] = value
-  }
-}
-
-/** The contact that an id names, if it is this business's. */
-function namedContact(state: State, item: SubscribeItem | EraseItem): ContactState | undefined {
-  const known = [...state.contacts.values()].find(
-    ({ id, mergedIds }) => id === item.contactId || mergedIds.includes(item.contactId),
-  )
-  const contact = known && state.contacts.get(survivorOf(state, known.id))
-  return contact?.businessId === item.businessId ? contact : undefined
+function linkIdentified(deciding: Deciding, contact: ContactState, item: IdentifyItem): Link | null {
+  const { fact, keyed, receivedAt: at, isReplay } = item
+  const { visitorId, ageMs = 0 } = fact
+  if (visitorId === null) return null
+  return linkVisitor(deciding, contact, { visitorId, keyed, at, since: at - ageMs, mayBeLate: isReplay || ageMs > 0 })
 }
 
 /** The stream gives an erasure a micro-batch of its own: nothing that is decided beside it can bring the person back. */

@@ -130,6 +130,15 @@ export interface IdentifyFact {
   warnings: string[]
 }
 
+/** What an operator sets of a contact; null clears. */
+export interface EditFact {
+  profile: Partial<Record<ProfileField, string | null>>
+  traits: Record<string, TraitValue>
+  addTags: string[]
+  removeTags: string[]
+  warnings: string[]
+}
+
 export const CHANNELS = ['email', 'sms', 'whatsapp', 'push'] as const
 export type Channel = (typeof CHANNELS)[number]
 /** An opt-in (true) or opt-out (false) per channel named. */

@@ -1,9 +1,12 @@
 /** Carries out the identity plan of one call on the working copy: exactly one contact comes out. */
 import { type Deciding, type Changes, type IdentityChange, deltaOf } from './changes.ts'
 import { IDENTITY_KINDS, type Identity, type IdentityKind } from './facts.ts'
+import { MAX_OF_A_KIND } from './limits.ts'
 import { mergeContacts } from './merge-contacts.ts'
 import { type SentField, planIdentity } from './resolve-identity.ts'
 import { type ContactState, type State, contactOf, identityKey } from './state.ts'
+import { takeOptOuts } from './take-opt-outs.ts'
+import { makeLinksWait } from './visitor-links.ts'
 
 interface Call {
   businessId: string
@@ -16,27 +19,37 @@ interface Found {
   warnings: string[]
 }
 
-export function findOrCreateContact(deciding: Deciding, call: Call, identity: Identity): Found {
+/** @param named the browser that the call names */
+export function findOrCreateContact(deciding: Deciding, call: Call, identity: Identity, named: string | null): Found {
   const fields = sentFields(deciding.state, call.businessId, identity)
   if (fields.length === 0) throw new Error('the identity has no field')
-  const plan = planIdentity(fields, call.keyed)
+  const pageIdentify = deciding.state.businesses.get(call.businessId)?.pageIdentify ?? 'confirmed'
+  const plan = planIdentity(fields, { keyed: call.keyed, pageIdentify })
   let contact = plan.target ?? createContact(deciding, call)
 
+  if (call.keyed) makeLinksWait(deciding, contact, named, call.receivedAt)
   for (const { contact: holder, value } of plan.release) releaseCustomerId(deciding, call, holder, contact, value)
   for (const other of plan.merges) {
     const evidence = fields.map(({ kind, value }) => ({ kind, value }))
     const reason = { evidence, at: call.receivedAt, newId: deciding.newId }
     contact = mergeContacts(deciding.state, deciding.changes, contact, other, reason)
   }
-  for (const field of plan.attach) attach(deciding, call, contact, field)
+  const warnings = [...plan.warnings]
+  for (const field of plan.attach) {
+    if (hasRoomFor(contact, field)) attach(deciding, call, contact, field)
+    else warnings.push(`${field.kind} was not added: a contact has at most ${MAX_OF_A_KIND} of a kind`)
+  }
   for (const field of plan.prove) prove(deciding, contact, field)
   if (call.keyed && !contact.keyed) {
     contact.keyed = true
     deltaOf(deciding.changes, contact.id).raisesVersion = true
   }
   deltaOf(deciding.changes, contact.id).keyed ||= call.keyed
-  return { contact, isNew: plan.target === null, warnings: plan.warnings }
+  return { contact, isNew: plan.target === null, warnings }
 }
+
+const hasRoomFor = ({ identities }: ContactState, { kind }: SentField): boolean =>
+  identities.length < MAX_OF_A_KIND || identities.filter((held) => held.kind === kind).length < MAX_OF_A_KIND
 
 /** The fields of a call in order of strength, each with the contact that holds it now. */
 function sentFields(state: State, businessId: string, identity: Identity): SentField[] {
@@ -62,9 +75,13 @@ function createContact({ state, changes, newId }: Deciding, call: Call): Contact
     stage: 0,
     identities: [],
     profile: {},
+    pageFilled: 0,
     enrolments: [],
     goalLastAt: new Map(),
     subscriptions: {},
+    tags: 0,
+    cleared: null,
+    browsers: { listed: 0, waiting: 0 },
     mergedIds: [],
   }
   state.contacts.set(contact.id, contact)
@@ -80,6 +97,7 @@ function attach(deciding: Deciding, call: Call, contact: ContactState, field: Se
     drop(field.owner, kind, value)
     deltaOf(changes, field.owner.id).raisesVersion = true
     logLeaving(deciding, call, 'moved', contact, field.owner, kind, value)
+    takeOptOuts(changes, kind, field.owner, contact)
   }
   contact.identities.push({ kind, value, proven: call.keyed })
   state.owners.set(identityKey(call.businessId, kind, value), contact.id)
@@ -114,6 +132,8 @@ function recordIdentity(
 ): void {
   const key = identityKey(businessId, kind, value)
   const earlier = changes.identities.get(key)
+  // In the order in which their contacts got them.
+  if (row !== 'stays') changes.identities.delete(key)
   changes.identities.set(key, {
     businessId,
     kind,

@@ -1,8 +1,8 @@
 import type { Identity, IdentityKind } from './facts.ts'
 import type { Fault } from './fault.ts'
-import { isPlaceholder } from './placeholders.ts'
+import { isPlaceholder, isPlaceholderEmail } from './placeholders.ts'
 import { readPhone } from './read-phone.ts'
-import { isClean } from './text.ts'
+import { isClean, trimText } from './text.ts'
 
 /** The identity object as sent; null is as if it had not been sent. */
 export interface RawIdentity {
@@ -46,7 +46,7 @@ function readField(kind: IdentityKind, value: string | number, read: (text: stri
     const fault = numberFault(kind, value)
     if (fault !== undefined) return { fault }
   }
-  const text = String(value).trim()
+  const text = trimText(String(value))
   if (!isClean(text)) return { fault: `identity.${kind} must not hold NUL characters or lone surrogates` }
   return isPlaceholder(text) ? ignored(kind) : read(text)
 }
@@ -73,8 +73,9 @@ function readCustomerId(text: string): Reading {
 
 function readEmail(text: string): Reading {
   const email = text.toLowerCase()
+  if (isPlaceholderEmail(email)) return ignored('email')
   if (email.length < 3 || email.length > 320) return { fault: 'identity.email must be 3 to 320 characters' }
-  if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
+  if (!/^[^\s\u0085@]+@[^\s\u0085@]+$/.test(email)) {
     return { fault: 'identity.email must have one @ with something on both sides, and no white space' }
   }
   return { part: { email } }

@@ -1,5 +1,6 @@
 import type { EventType, InterpretedType, Meaning } from './facts.ts'
 import { negate, toAmount } from './money.ts'
+import { trimText } from './text.ts'
 
 /** The event names that say by themselves what happened (contract, "Recognised names by type"). */
 const RECOGNISED_NAMES: Partial<Record<EventType, readonly string[]>> = {
@@ -31,7 +32,7 @@ interface Reported {
  */
 export function interpret(reported: Reported, defaultCurrency: string): Meaning {
   const type = typeOf(reported)
-  const currency = reported.value === undefined ? null : (reported.currency ?? defaultCurrency).trim().toUpperCase()
+  const currency = reported.value === undefined ? null : trimText(reported.currency ?? defaultCurrency).toUpperCase()
   return { type, currency, ...count(type, reported.value) }
 }
 

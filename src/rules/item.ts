@@ -1,5 +1,6 @@
 /** One thing to decide: what a request of the stream comes down to (a batch request is many of them). */
-import type { BrowserFact, EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from './facts.ts'
+import type { BrowserFact, EditFact, EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from './facts.ts'
+import type { Fault } from './fault.ts'
 
 interface ItemBase {
   businessId: string
@@ -9,6 +10,8 @@ interface ItemBase {
 export interface EventItem extends ItemBase {
   kind: 'event'
   keyed: boolean
+  /** A dead letter that is sent again. */
+  isReplay: boolean
   source: Source
   fact: EventFact
 }
@@ -19,6 +22,8 @@ export interface BrowserItem extends ItemBase {
 export interface IdentifyItem extends ItemBase {
   kind: 'identify'
   keyed: boolean
+  /** A dead letter that is sent again. */
+  isReplay: boolean
   fact: IdentifyFact
 }
 export interface SubscribeItem extends ItemBase {
@@ -33,7 +38,14 @@ export interface EraseItem extends ItemBase {
   kind: 'erase'
   contactId: string
 }
-export type Item = EventItem | BrowserItem | IdentifyItem | SubscribeItem | EraseItem
+export interface EditItem extends ItemBase {
+  kind: 'edit'
+  contactId: string
+  fact: EditFact
+  /** A dead letter that is sent again: what was stored since is newer. */
+  isReplay: boolean
+}
+export type Item = EventItem | BrowserItem | IdentifyItem | SubscribeItem | EditItem | EraseItem
 
 export interface EventDecision {
   contactId: string
@@ -60,9 +72,21 @@ export interface SubscribeDecision {
   contactId: string | null
   subscriptions?: Subscriptions
 }
+/** `contactId` is the survivor; null when the business has no such contact. With `issues` nothing was changed. */
+export interface EditDecision {
+  contactId: string | null
+  issues?: Fault[]
+  warnings: string[]
+}
 export interface EraseDecision {
   contactId: string | null
   /** Every id that the person had, the present one first. */
   erasedIds?: string[]
 }
-export type Decision = EventDecision | BrowserDecision | IdentifyDecision | SubscribeDecision | EraseDecision
+export type Decision =
+  | EventDecision
+  | BrowserDecision
+  | IdentifyDecision
+  | SubscribeDecision
+  | EditDecision
+  | EraseDecision

@@ -1,144 +1,206 @@
 /** Whose a browser is (decisions, "Callers without a secret key"), and what it brings along. */
-import { type Deciding, type VisitorChange, deltaOf } from './changes.ts'
-import { meaningOfName } from './interpret.ts'
-import { addStatistic, countEvents } from './record-event.ts'
-import { type ContactState, type State, type VisitorState, scopedKey, survivorOf } from './state.ts'
+import { type Deciding, deltaOf } from './changes.ts'
+import { joinHistory } from './join-history.ts'
+import { MAX_BROWSERS, UnreadError } from './limits.ts'
+import {
+  type BrowserCount,
+  type ContactState,
+  type Listing,
+  type State,
+  type VisitorLink,
+  type VisitorState,
+  scopedKey,
+  survivorOf,
+  waitsForKey,
+} from './state.ts'
+import { addLink, changeOf, confirmLinks, visitorOf } from './visitor-links.ts'
 
 /** Contacts that one visitor id may be of. One that very many send is a constant, or the device of a public place. */
 export const MOST_CONTACTS = 1000
 
-/** `new`: the contact lists the browser from now on, and did not before. `crowded`: it links nobody any more. */
-export type Link = 'new' | 'known' | 'crowded'
+/**
+ * `new`: the contact lists the browser from now on, and did not before. `waits`: it does not until a keyed call names the
+ * browser. `crowded`: the browser links nobody any more. `full`: the contact has as many browsers as it may, and this one is
+ * nobody's until another person is identified in it.
+ */
+export type Link = 'new' | 'known' | 'waits' | 'crowded' | 'full'
+
+export interface Identification {
+  visitorId: string
+  keyed: boolean
+  /** When it was heard, in epoch ms. */
+  at: number
+  /** When it was said. */
+  since: number
+  /** It says how long ago, or is a dead letter that is sent again: another person may have been identified since. */
+  mayBeLate: boolean
+}
+interface Judged extends Identification {
+  /** The link waits until a keyed call names the browser. */
+  waits: boolean
+}
 
 /**
  * The contact was identified in this browser: what follows is theirs, what came before stays with whom it was with. One
- * contact too many, and it is nobody's from then on. `at`: when it was heard, `since`: when it was said, in epoch ms.
+ * contact too many, and it is nobody's from then on.
  */
-export function linkVisitor(
-  deciding: Deciding,
-  contact: ContactState,
-  visitorId: string,
-  at: number,
-  since = at,
-): Link {
-  const { state, changes } = deciding
-  const { businessId } = contact
-  const visitor = visitorOf(state, businessId, visitorId)
+export function linkVisitor(deciding: Deciding, contact: ContactState, said: Identification): Link {
+  const { state } = deciding
+  const visitor = visitorOf(state, contact.businessId, said.visitorId)
   if (visitor.crowded) return 'crowded'
-  if (visitor.current !== null && survivorOf(state, visitor.current) === contact.id) return 'known'
-  const listedBy = new Set([...visitor.listedBy].map((id) => survivorOf(state, id)))
-  const isListed = listedBy.has(contact.id)
-  visitor.crowded = !isListed && listedBy.size >= MOST_CONTACTS
-  passVisitor(deciding, visitor, visitor.crowded ? null : contact, { businessId, visitorId, at, since })
-  if (visitor.crowded) return 'crowded'
-  if (isListed) return 'known'
-  visitor.listedBy.add(contact.id)
-  changes.listedVisitors.push({ businessId, visitorId, contactId: contact.id, linkedAt: at })
-  return 'new'
+  const listing = listingOf(state, visitor, contact)
+  visitor.crowded = !listing && countListings(state, visitor) >= MOST_CONTACTS
+  if (visitor.crowded) {
+    passVisitor(deciding, visitor, null, { ...said, waits: false })
+    return 'crowded'
+  }
+  const judged = { ...said, waits: !said.keyed && !listing?.keyed && waitsForKey(state, contact) }
+  const isLate = said.mayBeLate && visitor.newest !== null && latestStart(said.since) < visitor.newest.identifiedAt
+  if (lacksRoom(state, contact, listing, judged.waits)) {
+    if (visitor.current !== null && !isLate) passVisitor(deciding, visitor, null, { ...said, waits: false })
+    return 'full'
+  }
+  const waitsForThem = isOf(state, visitor.newest?.waitsFor, contact)
+  if (!judged.waits && visitor.waits && (waitsForThem || (said.keyed && !isLate)))
+    confirmLinks(deciding, visitor, contact, said)
+  if (isLate) insertLate(deciding, visitor, contact, judged)
+  else if (!isOf(state, visitor.current, contact) && !(judged.waits && waitsForThem))
+    passVisitor(deciding, visitor, contact, judged)
+  return listVisitor(deciding, visitor, contact, judged)
 }
 
-/** An event that names a browser links one that nobody has, and never moves one. */
-export function linkIfNobodys(deciding: Deciding, contact: ContactState, visitorId: string, at: number): void {
-  const isNobodys = visitorOf(deciding.state, contact.businessId, visitorId).current === null
-  if (isNobodys) linkVisitor(deciding, contact, visitorId, at)
+/** An event that names a browser links one that nobody has, and never moves one. What waits of it is the contact's. */
+export function linkByEvent(deciding: Deciding, contact: ContactState, said: Identification): Link | null {
+  const { state } = deciding
+  const visitor = visitorOf(state, contact.businessId, said.visitorId)
+  if (visitor.current === null || isOf(state, visitor.current, contact)) return linkVisitor(deciding, contact, said)
+  if (!visitor.waits || !said.keyed || visitor.crowded) return null
+  if (lacksRoom(state, contact, listingOf(state, visitor, contact), false)) return 'full'
+  confirmLinks(deciding, visitor, contact, said)
+  return listVisitor(deciding, visitor, contact, { ...said, waits: false })
 }
 
-/** A browser tells ages, and they tremble with the network: what it says right after an identification may seem older. */
+/** Browsers tell ages, and these vary with the network: what it says right after an identification may seem older. */
 const TREMBLE_MS = 5000
 
 /** Until when an identification may have begun that counts for what happened at `at`, in epoch ms. */
 export const latestStart = (at: number): number => at + TREMBLE_MS
 
 /** Whose a browser was at an instant; undefined while it never was anybody's. */
-export function holderAt({ links }: VisitorState, at: number): VisitorState['links'][number] | undefined {
+export function holderAt({ links }: VisitorState, at: number): VisitorLink | undefined {
   return links.findLast(({ fromAt }) => fromAt <= latestStart(at))
 }
 
-export function visitorOf(state: State, businessId: string, visitorId: string): VisitorState {
-  const key = scopedKey(businessId, visitorId)
-  const visitor = state.visitors.get(key) ?? {
-    current: null,
-    crowded: false,
-    lastFrom: null,
-    erasedUntil: null,
-    links: [],
-    listedBy: new Set<string>(),
-    erasedAt: new Set<number>(),
-    history: new Map(),
-  }
-  state.visitors.set(key, visitor)
-  return visitor
-}
+/** Whether what happened at an instant, in the time of a link, is past: another link follows, or nobody was identified yet. */
+export const isPastIn = ({ newest }: VisitorState, link: VisitorLink, at: number): boolean =>
+  link !== newest || latestStart(at) < link.identifiedAt
 
-interface Said {
-  businessId: string
-  visitorId: string
-  at: number
-  since: number
-}
+const isOf = (state: State, contactId: string | null | undefined, contact: ContactState): boolean =>
+  Boolean(contactId) && survivorOf(state, contactId ?? '') === contact.id
 
 /** To the contact, or, without one, to nobody. */
 function passVisitor(
   deciding: Deciding,
   visitor: VisitorState,
   contact: ContactState | null,
-  { businessId, visitorId, at, since }: Said,
+  { at, since, waits }: Judged,
 ): void {
-  const contactId = contact?.id ?? null
-  const change = changeOf(deciding, visitor, { businessId, visitorId, contactId, linkedAt: at })
-  if (contact && visitor.current === null) joinHistory(deciding, contact, visitor, change)
+  const change = changeOf(deciding, visitor, at)
+  const holder = waits ? null : contact
+  // What waits for a keyed call is not the next one's.
+  if (holder && visitor.current === null && !visitor.waits) joinHistory(deciding, holder, visitor, change, at)
   const fromAt = startOfNext(visitor, since)
-  visitor.lastFrom = fromAt
-  visitor.links.push({ fromAt, contactId })
-  change.currentContactId = visitor.current = contactId
-  change.crowded = visitor.crowded
-  deciding.changes.visitorLinks.push({ businessId, visitorId, fromAt, contactId })
+  addLink(deciding, visitor, linkOf(contact, { fromAt, identifiedAt: Math.max(fromAt, since), waits }), change)
+}
+
+const linkOf = (
+  contact: ContactState | null,
+  { fromAt, identifiedAt, waits }: { fromAt: number; identifiedAt: number; waits: boolean },
+): VisitorLink => {
+  const contactId = contact?.id ?? null
+  return { fromAt, identifiedAt, contactId: waits ? null : contactId, waitsFor: waits ? contactId : null }
 }
 
 /** What came before anybody was known is the first one's; what came since an erasure, the next one's. */
-function startOfNext({ current, lastFrom, erasedUntil }: VisitorState, since: number): number {
-  if (lastFrom === null) return 0
+function startOfNext({ newest, erasedUntil }: VisitorState, since: number): number {
+  if (newest === null) return 0
+  const isNobodys = newest.contactId === null && newest.waitsFor === null
   // A clock that was set back moves nothing.
-  return Math.max(current === null ? (erasedUntil ?? since) : since, lastFrom + 1)
-}
-
-function changeOf(
-  { changes }: Deciding,
-  visitor: VisitorState,
-  taken: Pick<VisitorChange, 'businessId' | 'visitorId' | 'contactId' | 'linkedAt'>,
-): VisitorChange {
-  const key = scopedKey(taken.businessId, taken.visitorId)
-  const change = changes.visitors.get(key) ?? {
-    ...taken,
-    assumedContactId: visitor.current,
-    currentContactId: taken.contactId,
-    crowded: false,
-    joinedContactId: null,
-    joinedCount: 0,
-  }
-  changes.visitors.set(key, change)
-  return change
+  return Math.max(isNobodys ? (erasedUntil ?? since) : since, newest.fromAt + 1, newest.identifiedAt)
 }
 
 /**
- * What the browser did while it was nobody's is the contact's now, with its own times: it counts, moves the stage and
- * reaches goals as facts of the past do, and starts no campaign. Postgres moves the events that it keeps.
+ * What was said before others were identified, and is reported after: the time until the next of them is the contact's, and
+ * the browser stays theirs. What is recorded stays where it is.
  */
-function joinHistory(deciding: Deciding, contact: ContactState, visitor: VisitorState, change: VisitorChange): void {
-  const { changes } = deciding
-  const kept = [...visitor.history.values()].reduce((sum, { count }) => sum + count, 0)
-  if (kept > 0) Object.assign(change, { joinedContactId: contact.id, joinedCount: kept })
-  const key = scopedKey(change.businessId, change.visitorId)
-  const fresh = changes.visitorEvents.get(key) ?? []
-  changes.visitorEvents.delete(key)
-  for (const { fact } of fresh) {
-    const at = fact.occurredAt
-    addStatistic(visitor.history, fact.event, { firstAt: at, lastAt: at, count: 1 })
+function insertLate(
+  deciding: Deciding,
+  visitor: VisitorState,
+  contact: ContactState,
+  { at, since, waits }: Judged,
+): void {
+  const { state } = deciding
+  const held = visitor.links.findLast(({ fromAt }) => fromAt <= since)
+  if (held && (held.fromAt === since || isOf(state, held.contactId ?? held.waitsFor, contact))) return
+  const change = changeOf(deciding, visitor, at)
+  // The one who has that time was identified after it: from then on it is theirs again.
+  if (held && held.identifiedAt > since)
+    addLink(deciding, visitor, { ...held, fromAt: held.identifiedAt }, change, true)
+  addLink(deciding, visitor, linkOf(contact, { fromAt: since, identifiedAt: since, waits }), change, true)
+}
+
+/** The listing of the contact, those of contacts that were merged with it in this batch included. */
+function listingOf(state: State, visitor: VisitorState, contact: ContactState): Listing | undefined {
+  const theirs = [...visitor.listedBy].filter(([id]) => survivorOf(state, id) === contact.id)
+  if (theirs.length <= 1) return theirs[0]?.[1]
+  for (const [id] of theirs) visitor.listedBy.delete(id)
+  const listings = theirs.map(([, listing]) => listing)
+  const united = { keyed: listings.some(({ keyed }) => keyed), waits: listings.every(({ waits }) => waits) }
+  visitor.listedBy.set(contact.id, united)
+  return united
+}
+
+const countListings = (state: State, { listedBy }: VisitorState): number =>
+  new Set([...listedBy.keys()].map((id) => survivorOf(state, id))).size
+
+/** Whether the contact has as many browsers as it may; those that wait have a limit of their own. */
+function lacksRoom(state: State, contact: ContactState, listing: Listing | undefined, waits: boolean): boolean {
+  if (listing && (waits || !listing.waits)) return false
+  const { listed, waiting } = countBrowsers(state, contact)
+  return (waits ? waiting : listed) >= MAX_BROWSERS
+}
+
+function countBrowsers(state: State, contact: ContactState): BrowserCount {
+  if (contact.browsers === null) throw new UnreadError(state, contact)
+  return contact.browsers
+}
+
+function listVisitor(
+  { state, changes }: Deciding,
+  visitor: VisitorState,
+  contact: ContactState,
+  { keyed, waits, at }: Judged,
+): Link {
+  const known = listingOf(state, visitor, contact)
+  const isNew = !waits && (known?.waits ?? true)
+  if (!known || isNew || (keyed && !known.keyed)) {
+    if (!known || isNew) {
+      const { listed, waiting } = countBrowsers(state, contact)
+      const left = known ? waiting - 1 : waiting
+      contact.browsers = waits ? { listed, waiting: waiting + 1 } : { listed: listed + 1, waiting: left }
+    }
+    deltaOf(changes, contact.id).raisesVersion = true
+    const listing = Object.assign(
+      known ?? { keyed: false, waits: true },
+      !waits && { waits: false },
+      keyed && { keyed },
+    )
+    const { businessId, visitorId } = visitor
+    const key = `${scopedKey(businessId, visitorId)} ${contact.id}`
+    visitor.listedBy.set(contact.id, listing)
+    const linkedAt = changes.listedVisitors.get(key)?.linkedAt ?? at
+    changes.listedVisitors.set(key, { businessId, visitorId, contactId: contact.id, linkedAt, listing })
   }
-  for (const [event, counted] of visitor.history) {
-    countEvents(deciding, contact, event, counted, change.linkedAt)
-    if (meaningOfName(event).order) deltaOf(changes, contact.id).orders += counted.count
-  }
-  visitor.history.clear()
-  changes.events.push(...fresh.map((event) => ({ ...event, contactId: contact.id })))
+  if (waits) return 'waits'
+  return isNew ? 'new' : 'known'
 }

@@ -1,10 +1,13 @@
 /** Two contacts turn out to be one person (decisions, "Merge arithmetic"). The sums of Postgres are united by the save; here the working copy is. */
 import { addAmounts } from './money.ts'
+import { uniteTags } from './add-tags.ts'
+import { uniteCleared } from './apply-traits.ts'
 import { type Changes, type ContactDelta, type MergeLogEntry, deltaOf } from './changes.ts'
 import { endEnrolment, settleGoals } from './enrolment.ts'
 import { CHANNELS } from './facts.ts'
+import { uniteProfiles } from './fill-profile.ts'
 import { addStatistic } from './record-event.ts'
-import { type ContactState, type HeldChoice, type State, identityKey } from './state.ts'
+import { type BrowserCount, type ContactState, type HeldChoice, type State, identityKey } from './state.ts'
 import { wins } from './traits.ts'
 
 export interface MergeReason {
@@ -35,15 +38,21 @@ export function mergeContacts(
     recordedAt: reason.at,
   })
   uniteIdentities(state, survivor, loser)
-  survivor.profile = { ...loser.profile, ...survivor.profile }
   uniteEnrolments(changes, survivor, loser, reason.at)
   uniteSubscriptions(changes, survivor, loser)
+  uniteTags({ state, changes }, survivor, loser)
+  survivor.cleared = uniteCleared(survivor, loser)
+  survivor.browsers = uniteCounts(survivor.browsers, loser.browsers)
   foldDelta(deltaOf(changes, survivor.id), changes.deltas.get(loser.id))
   changes.deltas.delete(loser.id)
   deltaOf(changes, survivor.id).raisesVersion = true
+  uniteProfiles(state, changes, survivor, loser)
   settleGoals(state, changes, survivor, reason.at)
   return survivor
 }
+
+const uniteCounts = (ours: BrowserCount | null, theirs: BrowserCount | null): BrowserCount | null =>
+  ours && theirs && { listed: ours.listed + theirs.listed, waiting: ours.waiting + theirs.waiting }
 
 function isOlder(a: ContactState, b: ContactState): boolean {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.id < b.id)
@@ -104,7 +113,6 @@ function foldDelta(into: ContactDelta, from: ContactDelta | undefined): void {
   into.keyed ||= from.keyed
   into.stage = Math.max(into.stage, from.stage)
   into.orders += from.orders
-  into.profile = { ...from.profile, ...into.profile }
   for (const tag of from.tags) into.tags.add(tag)
   for (const [key, trait] of from.traits) {
     const held = into.traits.get(key)

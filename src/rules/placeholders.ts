@@ -18,3 +18,9 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
 export function isPlaceholder(text: string): boolean {
   return PLACEHOLDERS.has(text.toLowerCase())
 }
+
+/** True when an email is made of such words: its part before the `@`, and its domain's first label (`undefined@undefined`). */
+export function isPlaceholderEmail(email: string): boolean {
+  const [local = '', domain = '', ...more] = email.split('@', 3)
+  return more.length === 0 && domain !== '' && isPlaceholder(local) && isPlaceholder(domain.split('.', 1)[0] ?? '')
+}

@@ -1,26 +1,41 @@
 import { Temporal } from 'temporal-polyfill'
 import { PROFILE_FIELDS, type Profile, type ProfileField } from './facts.ts'
 import type { Fault } from './fault.ts'
-import { sanitiseText } from './text.ts'
+import { sanitiseText, trimText } from './text.ts'
 
 const MAX_LENGTH = 256
 
 /** The profile as sent; null, and nothing but white space, is as if it had not been sent. */
 export type RawProfile = Partial<Record<ProfileField | 'name', string | null>>
 
+/** What a name may be that came without a secret key: it is shown to the person in messages, so it must be no message itself. */
+const MAX_PAGE_NAME = 100
+const ADDRESS = /:\/\/|www\./i
+const NAMES = new Set<string>(['name', 'firstName', 'lastName'])
+
 /**
  * Reads what to call someone (contract, "Profile object"): `name` is split, explicit parts win field by field. Values are
- * trimmed. Longer than 256 characters is a fault; an unknown time zone or language is left out with a warning.
+ * trimmed. Longer than 256 characters is a fault; an unknown time zone or language is left out with a warning, and so is,
+ * without a secret key, a name that is longer than 100 characters or holds an address.
  */
-export function readProfile(raw: RawProfile): { profile: Profile; warnings: string[]; faults: Fault[] } {
+export function readProfile(
+  raw: RawProfile,
+  { keyed }: { keyed: boolean },
+): { profile: Profile; warnings: string[]; faults: Fault[] } {
   const warnings: string[] = []
   const faults: Fault[] = []
   const take = (field: ProfileField | 'name'): string | undefined => {
     const { text, changed } = sanitiseText(raw[field] ?? '')
-    const value = text.trim()
+    const value = trimText(text)
     if (value.length > MAX_LENGTH) {
       const path = `profile.${field}`
       faults.push({ path, message: `${path} must be at most ${MAX_LENGTH} characters` })
+      return undefined
+    }
+    if (!keyed && NAMES.has(field) && (value.length > MAX_PAGE_NAME || ADDRESS.test(value))) {
+      warnings.push(
+        `profile.${field} was ignored: without a secret key a name has at most ${MAX_PAGE_NAME} characters and holds no address`,
+      )
       return undefined
     }
     if (changed) warnings.push(`profile.${field} held characters that cannot be stored; they were replaced`)
@@ -40,8 +55,8 @@ export function readProfile(raw: RawProfile): { profile: Profile; warnings: stri
 /** The first word, and the rest. */
 function splitName(name: string | undefined): Pick<Profile, 'firstName' | 'lastName'> {
   if (name === undefined) return {}
-  const [firstName = '', ...rest] = name.split(/\s+/)
-  return rest.length === 0 ? { firstName } : { firstName, lastName: name.slice(firstName.length).trim() }
+  const [firstName = '', ...rest] = name.split(/[\s\u0085]+/)
+  return rest.length === 0 ? { firstName } : { firstName, lastName: trimText(name.slice(firstName.length)) }
 }
 
 const READERS: Partial<Record<ProfileField, (text: string) => { value: string } | { warning: string }>> = {

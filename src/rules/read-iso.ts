@@ -1,10 +1,13 @@
 import { Temporal } from 'temporal-polyfill'
 
 /**
- * ISO 8601 in the extended form, which is what RFC 3339, `toISOString` and every common library write: a calendar date, or
+ * The extended form of ISO 8601, which is what RFC 3339, `toISOString` and every common library write: a calendar date, or
  * a date and a time with `T` between them, down to minutes at least, with or without an offset.
  */
-const SHAPE = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
+const EXTENDED = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
+
+/** The basic form, without the separators. It needs a time: a date alone could be any number. */
+const BASIC = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)((?:\d\d(?:[.,]\d+)?)?)((?:Z|[+-]\d\d(?:\d\d)?)?)$/i
 
 /**
  * Reads an ISO 8601 date or date-time as epoch milliseconds; undefined when it is none, or names no real instant
@@ -15,7 +18,7 @@ const SHAPE = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|[+-
  * will have one.
  */
 export function readIso(text: string): number | undefined {
-  const parts = SHAPE.exec(text)
+  const parts = EXTENDED.exec(extend(text))
   if (parts === null) return undefined
   const [, date = '', minutes = '00:00', seconds = '00', fraction = '0', offset = 'Z'] = parts
   try {
@@ -27,3 +30,10 @@ export function readIso(text: string): number | undefined {
     return undefined
   }
 }
+
+/** The extended form of a text in the basic form; any other text as it is. */
+const extend = (text: string): string =>
+  text.replace(BASIC, (_, year: string, month, day, hour, minute, second: string, offset: string) => {
+    const time = `${hour}:${minute}${second && `:${second}`}`
+    return `${year}-${month}-${day}T${time}${offset}`
+  })

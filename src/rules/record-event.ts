@@ -6,37 +6,44 @@ import { addAmounts } from './money.ts'
 import { queueDeliveries } from './queue-deliveries.ts'
 import { type ContactState, scopedKey } from './state.ts'
 
-/** An event that arrives now. One that is past, as a batch's always are, starts no campaign and is told to nobody. */
+/**
+ * An event that arrives now. One that is past, as a batch's always are, starts no campaign and is told to nobody.
+ * @returns warnings
+ */
 export function recordEvent(
   deciding: Deciding,
   contact: ContactState,
   { businessId, receivedAt, source, fact }: Omit<RecordedEvent, 'eventId' | 'contactId'>,
   isPast = source === 'batch',
-): void {
+): string[] {
   const { event, occurredAt, meaning } = fact
   const delta = deltaOf(deciding.changes, contact.id)
   if (meaning.order) delta.orders += 1
   if (meaning.currency !== null && meaning.counted !== '0')
     delta.revenue.set(meaning.currency, addAmounts(delta.revenue.get(meaning.currency) ?? '0', meaning.counted))
-  countEvents(deciding, contact, event, { firstAt: occurredAt, lastAt: occurredAt, count: 1 }, receivedAt)
-  if (!isPast) startCampaigns(deciding, contact, { event, occurredAt, receivedAt })
+  countEvents(deciding, contact, event, { firstAt: occurredAt, lastAt: occurredAt, count: 1 }, { at: receivedAt })
+  const warnings = isPast ? [] : startCampaigns(deciding, contact, { event, occurredAt, receivedAt })
   const recorded = { eventId: deciding.newId(), businessId, contactId: contact.id, receivedAt, source, fact }
   deciding.changes.events.push(recorded)
   if (!isPast) queueDeliveries(deciding, recorded)
+  return warnings
 }
 
-/** Events of one name, as far as their order makes no difference: statistics, stage, goals. */
+/**
+ * Events of one name, as far as their order makes no difference: statistics, stage, goals. `recordedAt`: when the last of
+ * them was received, where that is not now.
+ */
 export function countEvents(
   deciding: Deciding,
   contact: ContactState,
   event: string,
   counted: Statistic,
-  at: number,
+  when: { at: number; recordedAt?: number },
 ): void {
   const delta = deltaOf(deciding.changes, contact.id)
   addStatistic(delta.statistics, event, counted)
   delta.stage = Math.max(delta.stage, stageOf(event) ?? 0)
-  reachGoal(deciding, contact, { event, lastAt: counted.lastAt, at })
+  reachGoal(deciding, contact, { event, lastAt: counted.lastAt, ...when })
 }
 
 export function addStatistic(statistics: Map<string, Statistic>, event: string, added: Statistic): void {

@@ -4,7 +4,8 @@
  * a wrong split can: in doubt a field stays where it is, with a warning.
  */
 import type { IdentityKind } from './facts.ts'
-import { type ContactState, customerIdOf } from './state.ts'
+import { MAX_ENROLMENTS, MAX_IDENTITIES, showCount } from './limits.ts'
+import { type ContactState, type PageIdentify, customerIdOf } from './state.ts'
 
 /** One identity field of the call; `owner` is the contact that it leads to, if any. */
 export interface SentField {
@@ -30,15 +31,21 @@ export interface IdentityPlan {
   warnings: string[]
 }
 
-/** @param fields at least one, in order of strength (IDENTITY_KINDS). */
-export function planIdentity(fields: SentField[], keyed: boolean): IdentityPlan {
+/**
+ * @param fields at least one, in order of strength (IDENTITY_KINDS).
+ * @param caller `keyed`: it has a secret key; `pageIdentify`: how far the business trusts those that have none.
+ */
+export function planIdentity(
+  fields: SentField[],
+  caller: { keyed: boolean; pageIdentify: PageIdentify },
+): IdentityPlan {
   const [only] = fields
   // As most calls are: there is nothing to weigh.
   if (only && fields.length === 1) {
     if (!only.owner) return simplePlan(null, fields)
     if (only.proven && !isCustomerId(only)) return simplePlan(only.owner, [])
   }
-  return keyed ? planKeyed(fields) : planUnkeyed(fields)
+  return caller.keyed ? planKeyed(fields) : planUnkeyed(fields, caller.pageIdentify)
 }
 
 function simplePlan(target: ContactState | null, attach: SentField[]): IdentityPlan {
@@ -52,8 +59,11 @@ function planKeyed(fields: SentField[]): IdentityPlan {
   const warnings = fields.filter((field) => !usable.includes(field)).map(staysElsewhere)
 
   const proven = contactsOf(usable.filter((field) => field.proven))
-  const target = proven[0] ?? unprovenTarget(usable, fields.length)
-  const { merges, apart } = target ? chooseMerges(target, proven, sentId) : { merges: [], apart: [] }
+  const target = proven[0] ?? unprovenTarget(usable)
+  const { merges, apart, refusals } = target
+    ? chooseMerges(target, proven, sentId)
+    : { merges: [], apart: [], refusals: [] }
+  warnings.push(...refusals)
 
   const joined = target ? [target, ...merges] : []
   const lands = usable.filter((field) => !(field.proven && field.owner && apart.includes(field.owner)))
@@ -74,27 +84,42 @@ function belongsToAnotherId(field: SentField, sentId: string | undefined): boole
   return held !== undefined && held !== sentId
 }
 
-/** Only unproven fields are known: their contact is taken if no keyed call has used it, or if nothing else was sent. */
-function unprovenTarget(usable: SentField[], sentCount: number): ContactState | null {
-  const candidates = contactsOf(usable.filter((field) => !field.proven))
-  return candidates.find((contact) => !contact.keyed || sentCount === 1) ?? null
+/**
+ * Only unproven fields are known: their contact is taken if no keyed call has used it. Else they leave it: on a person whom
+ * servers know, a page's word does not decide whose the field is.
+ */
+function unprovenTarget(usable: SentField[]): ContactState | null {
+  return contactsOf(usable).find((contact) => !contact.keyed) ?? null
 }
 
 /** Without a customer id in the call, contacts with different ids stay apart; with one, differing ids were left out before. */
 function chooseMerges(target: ContactState, proven: ContactState[], sentId: string | undefined) {
   const merges: ContactState[] = []
   const apart: ContactState[] = []
+  const refusals: string[] = []
   let id = sentId ?? provenIdOf(target)
   for (const next of proven) {
     if (next === target) continue
     const nextId = provenIdOf(next)
+    const tooMany = limitPassed([target, ...merges, next])
     if (id !== undefined && nextId !== undefined && nextId !== id) apart.push(next)
-    else {
+    else if (tooMany) {
+      apart.push(next)
+      refusals.push(`a contact was not merged: both together have more than ${tooMany}`)
+    } else {
       merges.push(next)
       id ??= nextId
     }
   }
-  return { merges, apart }
+  return { merges, apart, refusals }
+}
+
+/** The limit that these would pass as one contact. */
+function limitPassed(contacts: ContactState[]): string | undefined {
+  const sum = (count: (contact: ContactState) => number) => contacts.reduce((all, one) => all + count(one), 0)
+  if (sum(({ identities }) => identities.length) > MAX_IDENTITIES) return `${showCount(MAX_IDENTITIES)} identities`
+  if (sum(({ enrolments }) => enrolments.length) > MAX_ENROLMENTS) return `${showCount(MAX_ENROLMENTS)} enrolments`
+  return undefined
 }
 
 /** A contact holds one customer id: the one sent, else a proven one, else the first. Unproven others give way. */
@@ -107,7 +132,7 @@ function releasedIds(joined: ContactState[], sentId: string | undefined): Identi
   return held.filter((id) => id.value !== kept).map(({ contact, value }) => ({ contact, value }))
 }
 
-function planUnkeyed(fields: SentField[]): IdentityPlan {
+function planUnkeyed(fields: SentField[], pageIdentify: PageIdentify): IdentityPlan {
   const id = fields.find(isCustomerId)
   const others = contactsOf(fields.filter((field) => !isCustomerId(field)))
   const target = id ? targetOfUnkeyedId(id, others) : (others[0] ?? null)
@@ -116,7 +141,7 @@ function planUnkeyed(fields: SentField[]): IdentityPlan {
   for (const field of fields) {
     if (field.owner) {
       if (field.owner !== target) warnings.push(staysElsewhere(field))
-    } else if (mayAddUnkeyed(field, target)) attach.push(field)
+    } else if (mayAddUnkeyed(field, target, pageIdentify)) attach.push(field)
     else warnings.push(`${field.kind} was not added to the contact: that takes a call with a secret key`)
   }
   return { target, merges: [], attach, prove: [], release: [], warnings }
@@ -129,10 +154,13 @@ function targetOfUnkeyedId(id: SentField, others: ContactState[]): ContactState 
   return found && !customerIdOf(found) ? found : null
 }
 
-/** Without a key nobody adds a second value of a kind, nor a customer id to a contact that a keyed call has used. */
-function mayAddUnkeyed(field: SentField, target: ContactState | null): boolean {
+/**
+ * Without a key nobody adds a second value of a kind, nor a customer id to a contact that a keyed call has used; with
+ * `confirmed`, nothing to such a contact.
+ */
+function mayAddUnkeyed(field: SentField, target: ContactState | null, pageIdentify: PageIdentify): boolean {
   if (!target) return true
-  if (isCustomerId(field) && target.keyed) return false
+  if (target.keyed && (pageIdentify === 'confirmed' || isCustomerId(field))) return false
   return !target.identities.some((held) => held.kind === field.kind)
 }
 

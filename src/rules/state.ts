@@ -20,17 +20,26 @@ export interface Destination {
   types: ConversionType[]
 }
 
+/**
+ * Whether what a page's `identify` says holds at once, or, of a contact that a keyed call has used, waits until a keyed
+ * call confirms it.
+ */
+export const PAGE_IDENTIFY = ['open', 'confirmed'] as const
+export type PageIdentify = (typeof PAGE_IDENTIFY)[number]
+
 /** What a business has configured, at one version. */
 export interface BusinessState {
   id: string
   configVersion: number
+  /** Of an inactive one nothing is applied. */
+  active: boolean
   fields: Map<string, FieldType>
   campaigns: Campaign[]
   /** The active ones. */
   destinations: Destination[]
+  pageIdentify: PageIdentify
 }
 
-/** The first of a kind is the primary one. */
 export interface HeldIdentity {
   kind: IdentityKind
   value: string
@@ -56,6 +65,12 @@ export interface HeldChoice {
   at: number
 }
 
+/** How many browsers a contact lists, and how many wait, each up to the limit. Replaced, not changed. */
+export interface BrowserCount {
+  listed: number
+  waiting: number
+}
+
 export interface ContactState {
   id: string
   businessId: string
@@ -67,11 +82,19 @@ export interface ContactState {
   stage: number
   identities: HeldIdentity[]
   profile: Profile
+  /** The fields of the profile that a page filled, as a bit mask (fill-profile.ts). */
+  pageFilled: number
   /** Filled only where the business has published campaigns. */
   enrolments: EnrolmentState[]
   /** When each goal event of a published campaign last happened. */
   goalLastAt: Map<string, number>
   subscriptions: Partial<Record<Channel, HeldChoice>>
+  /** While they are few, how many there are at most; of many, all of them, or null when they were not read. */
+  tags: Set<string> | number | null
+  /** Keys of traits that were cleared and have no field; null when they were not read. */
+  cleared: Set<string> | null
+  /** Null when they were not counted. */
+  browsers: BrowserCount | null
   /** Ids that had been merged into it; filled only where a request names the contact. */
   mergedIds: string[]
 }
@@ -80,25 +103,57 @@ export interface RecordedKey {
   occurredAt: number
   /** Set when the person of the recorded event was erased: the id it was erased as. */
   erasedAs: string | null
+  /** Tags that were removed from its contact since. */
+  removedTags?: string[]
+}
+
+/** A stretch of time for which a browser is a contact's, until the next link begins. */
+export interface VisitorLink {
+  /** Epoch ms. */
+  fromAt: number
+  /** Null: it is nobody's for that time, or waits. */
+  contactId: string | null
+  /** When the contact was identified, in epoch ms: later than `fromAt` where what came before is theirs too. */
+  identifiedAt: number
+  /** The contact whose it was said to be, without a secret key, until a keyed call names the browser; null: it does not wait. */
+  waitsFor: string | null
+}
+
+/** How a contact lists a browser. */
+export interface Listing {
+  /** A keyed call has named the browser for the contact. */
+  keyed: boolean
+  /** It is not listed until a keyed call does. */
+  waits: boolean
+}
+
+/** Events of one name that wait with a browser. */
+export interface KeptEvents extends Statistic {
+  /** Of the one that was received last, in epoch ms. */
+  receivedAt: number
 }
 
 export interface VisitorState {
-  /** The contact that identified this browser last; null while nobody has. */
+  businessId: string
+  visitorId: string
+  /** The contact that identified this browser last; null while nobody has, and while its newest link waits. */
   current: string | null
   /** More contacts were identified in it than it may be of: it is nobody's, for good. */
   crowded: boolean
-  /** From when on it is theirs, in epoch ms; null when it never was anybody's. */
-  lastFrom: number | null
-  /** Whose it was from when on (null: nobody's any more), as far as its events ask; in order of time. */
-  links: { fromAt: number; contactId: string | null }[]
+  /** Some of its links wait. */
+  waits: boolean
+  /** The latest in time; null when it never was anybody's. */
+  newest: VisitorLink | null
+  /** Its links, as far as its events and late identifications ask, in order of time; of the newest, that very object. */
+  links: VisitorLink[]
   /** Until when it was somebody's who has been erased since, in epoch ms; null when there is none. */
   erasedUntil: number | null
-  /** The contacts that list it, while it is not crowded; filled only where somebody may identify it. */
-  listedBy: Set<string>
+  /** The contacts it was said to be of, while it is not crowded; filled only where somebody may identify it. */
+  listedBy: Map<string, Listing>
   /** Moments of its events, in epoch ms, at which somebody used it who has been erased since. */
   erasedAt: Set<number>
   /** What it did while it was nobody's, by event name; filled only where somebody may identify it. */
-  history: Map<string, Statistic>
+  history: Map<string, KeptEvents>
 }
 
 /** Keys of the maps: see `identityKey` and `scopedKey`. */
@@ -137,6 +192,11 @@ export function contactOf(state: State, contactId: string): ContactState {
   const contact = state.contacts.get(survivorOf(state, contactId))
   if (!contact) throw new Error(`contact ${contactId} was not loaded`)
   return contact
+}
+
+/** Whether what a page says about this contact waits until a keyed call confirms it (decisions, `confirmed`). */
+export function waitsForKey(state: State, { keyed, businessId }: ContactState): boolean {
+  return keyed && state.businesses.get(businessId)?.pageIdentify === 'confirmed'
 }
 
 export function customerIdOf(contact: ContactState): HeldIdentity | undefined {

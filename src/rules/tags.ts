@@ -1,5 +1,5 @@
 import type { Fault } from './fault.ts'
-import { isClean } from './text.ts'
+import { isClean, trimText } from './text.ts'
 
 const MAX_TAGS = 50
 const MAX_LENGTH = 64
@@ -9,7 +9,7 @@ export function readTags(raw: readonly string[]): { tags: string[]; faults: Faul
   if (raw.length > MAX_TAGS) {
     return { tags: [], faults: [{ path: 'tags', message: `tags must have at most ${MAX_TAGS} items` }] }
   }
-  const trimmed = raw.map((tag) => tag.trim())
+  const trimmed = raw.map((tag) => trimText(tag))
   const faults = trimmed.flatMap((tag, index) => faultsOf(tag, `tags.${index}`))
   return { tags: faults.length > 0 ? [] : [...new Set(trimmed)], faults }
 }

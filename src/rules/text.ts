@@ -11,6 +11,21 @@ const NUL = '\0'
 /** Containers inside containers; deeper JSON overflows the stack of `JSON.stringify` on some runtimes. */
 export const MAX_DEPTH = 100
 
+/** White space in Unicode, but not in JavaScript. */
+const NEL = '\u0085'
+
+/** Without the white space around it: what JavaScript's `trim` takes, and U+0085 (decisions, "Strings"). */
+export function trimText(text: string): string {
+  const trimmed = text.trim()
+  if (!trimmed.startsWith(NEL) && !trimmed.endsWith(NEL)) return trimmed
+  let [from, to] = [0, trimmed.length]
+  while (from < to && isSpace(trimmed[from])) from += 1
+  while (to > from && isSpace(trimmed[to - 1])) to -= 1
+  return trimmed.slice(from, to)
+}
+
+const isSpace = (sign = '') => sign === NEL || sign.trim() === ''
+
 /** True when `text` holds neither NUL nor a lone surrogate. */
 export function isClean(text: string): boolean {
   return text.isWellFormed() && !text.includes(NUL)

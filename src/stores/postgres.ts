@@ -70,6 +70,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23505'
 }
 
+/** Postgres cancelled it after `statement_timeout`. */
+export function isTimeOut(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '57014'
+}
+
 /** An idempotency key that was there: taken to be new, or recorded by somebody else meanwhile. */
 export function isKnownKey(error: unknown): boolean {
   return isUniqueViolation(error) && (error as { table_name?: string }).table_name === 'idempotency_keys'

@@ -28,6 +28,11 @@ const PASSING = /^57P0[123]$/
 /** Classes of Postgres for one that is there and lets nobody in: log-in, no such database, too many connections, shutdown. */
 const REFUSING = /^(?:28|3D|53|57)[0-9A-Z]{3}$/
 
+/** Codes of Postgres and of ClickHouse. */
+const NO_DATABASE = /^(?:3D000|81)$/
+const WRONG_PASSWORD = /^(?:28[0-9A-Z]{3}|516|194)$/
+const UNDEFINED_TABLE = '42P01'
+
 /** The code of a server that is not there; undefined for any other fault. */
 export function unreachableCode(error: unknown): string | undefined {
   const code = codeOf(error)
@@ -63,7 +68,7 @@ async function requireStore(config: Config, store: Store, url: string, signal?: 
     } catch (error) {
       signal?.throwIfAborted()
       const mayPass = unreachableCode(error) !== undefined || PASSING.test(codeOf(error))
-      if (!mayPass || performance.now() > deadline) throw explain(config, store, url, error)
+      if (!mayPass || performance.now() > deadline) throw explainStore(config, store, url, error)
     }
     await sleep(AGAIN_MS, undefined, { signal })
   }
@@ -79,23 +84,42 @@ async function inTime(answer: Promise<void>): Promise<void> {
   }
 }
 
-/** What a store's first answer has thrown, with the store's name where it is about reaching it; else as it is. */
+/** What a store's first answer has thrown, with the store's name where it is about the store; else as it is. */
 export function nameStore(config: Config, store: Store, url: string, error: unknown): unknown {
+  if (codeOf(error) === UNDEFINED_TABLE) {
+    const who = describeStore(config, store, url)
+    return new Error(`${who} has no tables of Sluice yet. Run \`npm run migrate\`, then start again.`, { cause: error })
+  }
   const isOfStore = unreachableCode(error) !== undefined || REFUSING.test(codeOf(error))
-  return isOfStore ? explain(config, store, url, error) : error
+  return isOfStore ? explainStore(config, store, url, error) : error
 }
 
-function explain(config: Config, store: Store, url: string, error: unknown): Error {
+/** `Postgres (DATABASE_URL, host:5432)`. */
+export function describeStore(config: Config, store: Store, url: string): string {
   const { name, variable } = STORES[store]
+  const origin = config[store] === undefined ? 'of DATA_DIR' : variable
+  return `${name} (${[origin, placeOf(url)].filter(Boolean).join(', ')})`
+}
+
+/** With the store's name, its variable and what to do. */
+export function explainStore(config: Config, store: Store, url: string, error: unknown): Error {
+  const { variable } = STORES[store]
   const isGiven = config[store] !== undefined
-  const who = `${name} (${[isGiven ? variable : 'of DATA_DIR', placeOf(url)].filter(Boolean).join(', ')})`
+  const who = describeStore(config, store, url)
   const code = unreachableCode(error)
   if (code) {
     const remedy = isGiven ? `Start it, or correct ${variable}.` : 'Is `start` running?'
     return new Error(`${who} does not answer: ${code}. ${remedy}`)
   }
   const [words = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
-  return new Error(`${who} refuses: ${words}`)
+  const said = words.trim().replace(/\.$/, '')
+  if (NO_DATABASE.test(codeOf(error)))
+    return new Error(`${who} refuses: ${said}. Create the database, or correct ${variable}.`)
+  if (WRONG_PASSWORD.test(codeOf(error)) || /^(?:WRONGPASS|NOAUTH|ERR AUTH)/.test(said))
+    return new Error(
+      `${who} refuses: ${said}. Correct the user and the password in ${isGiven ? variable : 'DATA_DIR'}.`,
+    )
+  return new Error(`${who} refuses: ${said}.`)
 }
 
 async function askPostgres(url: string): Promise<void> {
@@ -117,10 +141,10 @@ async function askRedis(url: string): Promise<void> {
 }
 
 async function askClickHouse(url: string): Promise<void> {
-  const clickhouse = connectClickHouse(url)
+  const clickhouse = connectClickHouse(url, { toPublic: true })
   try {
-    const answer = await clickhouse.ping({ select: true })
-    if (!answer.success) throw answer.error
+    // A ping names no database.
+    await clickhouse.command({ query: 'select 1' })
   } finally {
     await clickhouse.close()
   }

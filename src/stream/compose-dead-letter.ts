@@ -4,6 +4,9 @@ import { sanitiseText } from '../rules/text.ts'
 import type { Request } from './entry.ts'
 import type { MicroBatch, PoisonedEntry } from './micro-batch.ts'
 
+/** Why what an inactive business has waiting is not applied. */
+export const INACTIVE = 'the business is inactive'
+
 /** A row of `dead_letters`, but for the partition. */
 export interface DeadLetterRecord {
   id: string
@@ -16,16 +19,23 @@ export interface DeadLetterRecord {
   payload: string
   /** Epoch ms. */
   received_at: number | null
+  /** Set when it failed in a search for poison: a hash of its contact, or its business where all of that was set aside. */
+  suspect: string | null
 }
 
 /** Of a request that can be replayed: with the one item, where it has several. */
-export function composeDeadLetter(streamId: string, request: Request, reason: string): DeadLetterRecord {
+export function composeDeadLetter(
+  streamId: string,
+  request: Request,
+  reason: string,
+  suspect: string | null = null,
+): DeadLetterRecord {
   const { kind, businessId, receivedAt } = request
-  return compose({ streamId, kind, businessId, reason, payload: JSON.stringify(request), receivedAt })
+  return compose({ streamId, kind, businessId, reason, payload: JSON.stringify(request), receivedAt, suspect })
 }
 
 export function composeUnreadable(poisoned: PoisonedEntry): DeadLetterRecord {
-  return compose({ ...poisoned, kind: 'unreadable', receivedAt: null })
+  return compose({ ...poisoned, kind: 'unreadable', receivedAt: null, suspect: null })
 }
 
 /** The dead letters that are applied with this micro-batch. */
@@ -33,9 +43,9 @@ export function replayedBy({ requests }: MicroBatch): string[] {
   return requests.flatMap(({ request }) => knownId(request.replayOf) ?? [])
 }
 
-type Told = PoisonedEntry & { kind: string; receivedAt: number | null }
+type Told = PoisonedEntry & { kind: string; receivedAt: number | null; suspect: string | null }
 
-function compose({ streamId, kind, businessId, reason, payload, receivedAt }: Told): DeadLetterRecord {
+function compose({ streamId, kind, businessId, reason, payload, receivedAt, suspect }: Told): DeadLetterRecord {
   return {
     id: uuidv7(),
     business_id: knownId(businessId),
@@ -45,6 +55,7 @@ function compose({ streamId, kind, businessId, reason, payload, receivedAt }: To
     reason: sanitiseText(reason).text,
     payload: sanitiseText(payload).text,
     received_at: receivedAt,
+    suspect,
   }
 }
 

@@ -4,6 +4,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import type { PoisonedRequest, ReadEntry } from './decode-entry.ts'
+import { TRAVEL_ALONE } from './entry.ts'
 import type { Lease } from './lease.ts'
 import type { AddressedAnswer, ApplyMicroBatch, MicroBatch } from './micro-batch.ts'
 import { kindOf } from './partition-of.ts'
@@ -166,15 +167,15 @@ function entriesUpTo(entries: ReadEntry[], pending: string | undefined): number 
 }
 
 /**
- * How many entries, kept whole, make one micro-batch; at least one. An erasure is one by itself: what arrived before it
- * is erased, and what arrived after it makes a new contact.
+ * How many entries, kept whole, make one micro-batch; at least one. An erasure or an edit is one by
+ * itself: it holds for what arrived before it, and not for what arrived after.
  */
 function wholeEntries(entries: ReadEntry[]): number {
   let events = 0
-  const erases = (entry: ReadEntry) => entry.requests.some(({ request }) => request.kind === 'erase')
+  const isAlone = (entry: ReadEntry) => entry.requests.some(({ request }) => TRAVEL_ALONE.has(request.kind))
   const tooMany = entries.findIndex(
     (entry, at) =>
-      (events += entry.events) > BATCH_EVENTS || erases(entry) || (at > 0 && erases(entries[at - 1] ?? entry)),
+      (events += entry.events) > BATCH_EVENTS || isAlone(entry) || (at > 0 && isAlone(entries[at - 1] ?? entry)),
   )
   return tooMany === -1 ? entries.length : Math.max(tooMany, 1)
 }

@@ -1,5 +1,6 @@
 /** What could not be applied, in an operator's hands: to be looked at, dropped, or sent along the road once more. */
 import type { Sql } from '../stores/postgres.ts'
+import { INACTIVE } from './compose-dead-letter.ts'
 import { fault } from './decode-entry.ts'
 import type { Request } from './entry.ts'
 import type { Submit, Submitted } from './submit.ts'
@@ -66,8 +67,10 @@ export type Replayed = Submitted | { kind: 'not_found' } | { kind: 'not_replayab
  * An event without an idempotency key goes under the dead letter's id, so that two replays count once.
  */
 export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: string): Promise<Replayed> {
-  const [letter] = await deps.sql<{ payload: string }[]>`select payload from dead_letters where id = ${id}`
+  const [letter] = await deps.sql<{ payload: string; active: boolean | null }[]>`
+    select l.payload, b.active from dead_letters l left join businesses b on b.id = l.business_id where l.id = ${id}`
   if (!letter) return { kind: 'not_found' }
+  if (letter.active === false) return { kind: 'not_replayable', reason: INACTIVE }
   const request = readRequest(letter.payload)
   if (typeof request === 'string') return { kind: 'not_replayable', reason: request }
   const { n: _, ...unnumbered } = withKey(request, id)

@@ -103,6 +103,16 @@ const REQUESTS: Record<Request['kind'], TypeCheck<TSchema>> = {
   identify: compile({ keyed: Type.Boolean(), fact: IdentifyFact }),
   erase: compile({ contactId: text }),
   subscribe: compile({ contactId: text, channels: optionals(CHANNELS, Type.Boolean()), method: text }),
+  edit: compile({
+    contactId: text,
+    fact: Type.Object({
+      profile: optionals(PROFILE_FIELDS, nullable(text)),
+      traits: Traits,
+      addTags: Type.Array(text),
+      removeTags: Type.Array(text),
+      warnings: Type.Array(text),
+    }),
+  }),
   capture: compile({
     businessId: Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' }),
     visitorId: Type.String({ pattern: '^[\\da-f]{32}$' }),

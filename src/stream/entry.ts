@@ -2,7 +2,15 @@
  * What travels on the road between the front door and the workers. One stream entry carries one group of requests
  * (or one batch request by itself); one answer message carries the answers of one micro-batch for one front door.
  */
-import type { BrowserFact, EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from '../rules/facts.ts'
+import type {
+  BrowserFact,
+  EditFact,
+  EventFact,
+  IdentifyFact,
+  InterpretedType,
+  Source,
+  Subscriptions,
+} from '../rules/facts.ts'
 import type { Touches, WebHit } from '../rules/web-facts.ts'
 
 /** What every request carries. `n` is the front door's own number for it, echoed by the answer. */
@@ -48,6 +56,12 @@ export interface SubscribeRequest extends RequestBase {
   channels: Partial<Subscriptions>
   method: string
 }
+/** What an operator sets of a contact. */
+export interface EditRequest extends RequestBase {
+  kind: 'edit'
+  contactId: string
+  fact: EditFact
+}
 /** What one browser captured by itself. No worker answers it: it is received once it is on the road. */
 export interface CaptureRequest extends RequestBase {
   kind: 'capture'
@@ -62,7 +76,11 @@ export type Request =
   | IdentifyRequest
   | EraseRequest
   | SubscribeRequest
+  | EditRequest
   | CaptureRequest
+
+/** A micro-batch each: what came before is not decided beside it, nor what came after. */
+export const TRAVEL_ALONE: ReadonlySet<Request['kind']> = new Set(['erase', 'edit'])
 
 /** One group of requests of one front door; `frontDoor` names the channel that the answers go to. */
 export interface Entry {
@@ -105,11 +123,26 @@ export interface ContactAnswer {
   erasedIds?: string[]
   subscriptions?: Subscriptions
 }
-/** The request could not be applied and is kept as a dead letter: `internal`. */
+/** `contactId` as in ContactAnswer. With `issues` nothing was changed. */
+export interface EditAnswer {
+  contactId: string | null
+  issues?: { path: string; message: string }[]
+  warnings: string[]
+}
+/** The request was not applied and is kept as a dead letter. */
 export interface FailedAnswer {
   failed: true
+  /** The business is inactive: `business_inactive`. Absent: `internal`. */
+  inactive?: true
 }
-export type Answer = TrackAnswer | BrowserAnswer | BatchAnswer | IdentifyAnswer | ContactAnswer | FailedAnswer
+export type Answer =
+  | TrackAnswer
+  | BrowserAnswer
+  | BatchAnswer
+  | IdentifyAnswer
+  | ContactAnswer
+  | EditAnswer
+  | FailedAnswer
 
 /** The answers of one micro-batch for one front door; `position` is the partition's committed stream id (the new floor). */
 export interface AnswerMessage {

@@ -51,6 +51,9 @@ export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs:
   return renewed.count === 1
 }
 
+/** A lease that is over by itself, or was released, is not suspended. */
+const suspendedBy = (sql: Sql) => sql`case when lease_until = '-infinity' then owner end`
+
 /** A partition with its live owner, if it has one, and the epoch that was issued last. */
 export type Holder = LeaseHolder & { epoch: number }
 
@@ -76,12 +79,29 @@ export async function renewLeases(
       returning p.partition, ${withoutDisk(sql)}
     )
     select partition, epoch, renewed.partition is not null as renewed,
-      case when renewed.partition is not null or ${leaseIsHeld(sql)} then owner end as owner
+      case when renewed.partition is not null or ${leaseIsHeld(sql)} then owner end as owner,
+      case when renewed.partition is null then ${suspendedBy(sql)} end as "suspendedBy"
     from positions left join renewed using (partition) order by partition`
   return {
     renewed: new Set(rows.filter(({ renewed }) => renewed).map(({ partition }) => partition)),
-    holders: rows.map(({ partition, epoch, owner }) => ({ partition, epoch, owner })),
+    holders: rows.map(({ renewed: _, ...holder }) => holder),
   }
+}
+
+/**
+ * Lets another worker take these partitions, and this one renew the leases if none has. One in the middle of a save is left
+ * as it is.
+ */
+export async function suspendLeases(sql: Sql, leases: Lease[]): Promise<void> {
+  const mine = JSON.stringify(leases.map(({ partition, epoch }) => ({ partition, epoch })))
+  await sql`
+    with free as materialized (
+      select p.partition from json_to_recordset(${mine}::text::json) as mine (partition text, epoch bigint)
+      join positions p on p.partition = mine.partition and p.epoch = mine.epoch and p.owner is not null
+      for no key update of p skip locked
+    )
+    update positions p set lease_until = '-infinity' from free
+    where p.partition = free.partition and ${withoutDisk(sql)} is not null`
 }
 
 /** Lets the next owner in at once. */
@@ -102,7 +122,8 @@ export async function releaseAll(sql: Sql, owner: string): Promise<void> {
 /** Of every partition. */
 export async function readHolders(sql: Sql): Promise<Holder[]> {
   return sql<Holder[]>`
-    select partition, epoch, case when ${leaseIsHeld(sql)} then owner end as owner from positions order by partition`
+    select partition, epoch, case when ${leaseIsHeld(sql)} then owner end as owner, ${suspendedBy(sql)} as "suspendedBy"
+    from positions order by partition`
 }
 
 /**

@@ -101,6 +101,14 @@ if deleted > 0 and redis.call('XLEN', KEYS[1]) == 0 then redis.call('DEL', KEYS[
 return deleted
 `)
 
+/** KEYS stream; ARGV position. Returns for how long, in ms, the first entry after the position has waited; 0 when there is none. */
+export const WAITING = script(`
+local first = redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', 1)[1]
+if not first then return 0 end
+local time = redis.call('TIME')
+return math.max(0, time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(string.match(first[1], '^%d+')))
+`)
+
 /** KEYS stream; ARGV position. Raises the stream's last id to the position when it is below it; returns 1 when it was. */
 export const RAISE_LAST_ID = script(`${ID_ORDER}
 if redis.call('EXISTS', KEYS[1]) == 1 then

@@ -17,5 +17,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
  * together then, which at rest costs far less than to wake up for each by itself.
  */
 export function untilBeat(everyMs: number, signal?: AbortSignal): Promise<void> {
-  return pause(Math.ceil(everyMs - (performance.now() % everyMs)), signal)
+  return pause(msToBeat(everyMs), signal)
 }
+
+export const msToBeat = (everyMs: number): number => Math.ceil(everyMs - (performance.now() % everyMs))

@@ -10,7 +10,7 @@ import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { encodeEntry, eventsOf } from './decode-entry.ts'
-import type { Request } from './entry.ts'
+import { TRAVEL_ALONE, type Request } from './entry.ts'
 import { fenceOf } from './fence.ts'
 import { followRoad } from './follow-road.ts'
 import { createHold } from './hold-requests.ts'
@@ -232,7 +232,7 @@ function addToGroup(lane: Lane, waiting: Waiting): void {
   const { request } = waiting
   const events = eventsOf(request)
   const last = lane.groups.at(-1)
-  const alone = request.kind === 'batch' || request.kind === 'erase'
+  const alone = request.kind === 'batch' || TRAVEL_ALONE.has(request.kind)
   const fits = last?.open && last.events + events <= GROUP_EVENTS && last.bytes + waiting.bytes <= GROUP_BYTES
   if (fits && !alone) {
     last.waiting.push(waiting)

@@ -5,6 +5,8 @@ export interface LeaseHolder {
   partition: string
   /** Null when no live worker has it. */
   owner: string | null
+  /** Who has suspended its lease, cut off from Redis: that worker takes none. */
+  suspendedBy?: string | null
 }
 
 export interface Facts {
@@ -29,7 +31,8 @@ export interface Moves {
  * who would keep another from having as much. One partition at a time is given up, by whoever has most.
  */
 export function spreadLeases(facts: Facts): Moves {
-  const workers = new Set([...facts.workers, facts.me])
+  const suspended = new Set(facts.holders.map(({ suspendedBy }) => suspendedBy))
+  const workers = new Set([...facts.workers.filter((worker) => !suspended.has(worker)), facts.me])
   const fewest = Math.floor(facts.holders.length / workers.size)
   const most = Math.ceil(facts.holders.length / workers.size)
   const held = countHeld(facts, workers)

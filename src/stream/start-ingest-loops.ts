@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { consumePartition } from './consume.ts'
-import { type LeaseKeeper, keepLeases } from './keep-leases.ts'
+import { CUT_OFF_MS, type Heart, type LeaseKeeper, isCutOff, keepLeases } from './keep-leases.ts'
 import {
   type Holder,
   type Lease,
@@ -17,8 +17,13 @@ import {
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
 import { pause } from './pause.ts'
+import { isRefusal } from './run-script.ts'
 import { spreadLeases } from './spread-leases.ts'
-import { createReader } from './stream-reader.ts'
+import { type StreamReader, createReader } from './stream-reader.ts'
+import { type Health, watchLoops } from './watch-loops.ts'
+
+/** The longest that a read may take which shows whether this worker can read. */
+const PROBE_MS = 1000
 
 export interface IngestDeps {
   sql: Sql
@@ -38,6 +43,8 @@ export interface IngestOptions {
   leaseMs: number
   /** Stops the loops as `stop` does. */
   signal?: AbortSignal
+  /** Called about once a second with what is wrong with this worker. */
+  onHealth?: (health: Health) => void
 }
 
 export interface IngestLoops {
@@ -51,8 +58,15 @@ export interface IngestLoops {
 
 interface Running {
   lease: Lease
+  heart: LoopHeart
   stop: AbortController
   ended: Promise<void>
+}
+
+/** Of one loop, as this worker watches it. */
+export interface LoopHeart extends Heart {
+  /** Since when it has been applying one micro-batch; undefined between two. */
+  workingSince: number | undefined
 }
 
 export function startIngestLoops(deps: IngestDeps, options: IngestOptions): IngestLoops {
@@ -64,13 +78,25 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const stopping = new AbortController()
   const stop = options.signal ? AbortSignal.any([stopping.signal, options.signal]) : stopping.signal
   let death: Error | undefined
+  /** When the command was sent that Redis has not answered; undefined when the last was answered. */
+  let commandsUnansweredSince: number | undefined
+  /** A loop was cut off from Redis since this worker was last seen to read. */
+  let wasCutOff = false
+  /** When it last was in touch again. */
+  let backAt = -Infinity
   /** Ends as soon as something is to be done: a loop has ended. */
   let rest = new AbortController()
   stop.addEventListener('abort', () => rest.abort())
 
   const start = (lease: Lease): void => {
     const stop = new AbortController()
-    const ended = runLoop(deps, keeper, lease, stop).then(
+    const reader = createReader(deps.connectReader, lease.partition)
+    const heart: LoopHeart = {
+      beatAt: performance.now(),
+      workingSince: undefined,
+      unansweredSince: () => earliest(reader.unansweredSince(), commandsUnansweredSince),
+    }
+    const ended = runLoop(deps, keeper, { lease, heart, reader }, stop).then(
       () => {
         running.delete(lease.partition)
         rest.abort()
@@ -82,7 +108,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
         stopping.abort()
       },
     )
-    running.set(lease.partition, { lease, stop, ended })
+    running.set(lease.partition, { lease, heart, stop, ended })
     log.info({ partition: lease.partition, epoch: lease.epoch, position: lease.position }, 'took a partition')
   }
 
@@ -93,15 +119,41 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     if (lost.length > 0) await Promise.race([Promise.all(lost.map((loop) => loop.ended)), pause(tickMs, stop)])
   }
 
+  /** Resolves with the live workers. One that cannot read leaves their number, and rejects: it must not take anything. */
+  const announce = async (): Promise<string[]> => {
+    commandsUnansweredSince ??= performance.now()
+    wasCutOff ||= [...running.values()].some(({ heart }) => isCutOff(heart))
+    if (wasCutOff && !(await canRead(deps, kinds))) {
+      await announceWorker(redis, options, 0)
+      commandsUnansweredSince = undefined
+      throw new Error('Redis does not answer reads.')
+    }
+    const workers = await announceWorker(redis, options, leaseMs * 0.9).catch((error: unknown) => {
+      // A refusal is an answer, too.
+      if (isRefusal(error)) commandsUnansweredSince = undefined
+      throw error
+    })
+    commandsUnansweredSince = undefined
+    if (wasCutOff) backAt = performance.now()
+    wasCutOff = false
+    return workers
+  }
+
+  /** When Redis was away for all, those who suspended their leases come back as this worker does: they keep what they had. */
+  const sparing = (holder: Holder): Holder =>
+    holder.suspendedBy && performance.now() - backAt < CUT_OFF_MS
+      ? { ...holder, owner: holder.suspendedBy, suspendedBy: null }
+      : holder
+
   /**
    * True when this worker is alone and has them all: there is nobody's to take over. `known`: who has what, if that was just
    * read.
    */
   const spread = async (known: Holder[] | undefined): Promise<boolean> => {
     // Shorter than a lease: partitions are divided among the living by the time a dead worker's are free.
-    const workers = await announceWorker(redis, options, leaseMs * 0.9)
+    const workers = await announce()
     const all = known ?? (await readHolders(sql))
-    const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition)))
+    const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition))).map(sparing)
     await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))
     const { take, give } = spreadLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
     for (const partition of take) {
@@ -117,6 +169,14 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   }
 
   const run = async (): Promise<void> => {
+    const watched = () => [...running].map(([partition, { heart }]) => ({ partition, heart }))
+    void watchLoops({
+      log,
+      stop,
+      watched,
+      isCutOff: () => isCutOff({ beatAt: 0, unansweredSince: () => commandsUnansweredSince }),
+      report: options.onHealth,
+    })
     let known: Holder[] | undefined
     while (!stop.aborted) {
       rest = new AbortController()
@@ -151,17 +211,20 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
 }
 
 /** One partition, from the lease to its release. */
-async function runLoop(deps: IngestDeps, keeper: LeaseKeeper, lease: Lease, stop: AbortController): Promise<void> {
+async function runLoop(
+  deps: IngestDeps,
+  keeper: LeaseKeeper,
+  { lease, heart, reader }: { lease: Lease; heart: LoopHeart; reader: StreamReader },
+  stop: AbortController,
+): Promise<void> {
   const { partition } = lease
-  const reader = createReader(deps.connectReader, partition)
   const onStop = (): void => reader.close()
   stop.signal.addEventListener('abort', onStop)
-  const heart = { beatAt: performance.now() }
   const over = new AbortController()
   const renewing = keeper.keep(lease, heart, over.signal)
   try {
     const consuming = consumePartition(
-      { ...deps, reader, beat: () => (heart.beatAt = performance.now()) },
+      { ...deps, apply: timed(deps.apply, heart), reader, beat: () => (heart.beatAt = performance.now()) },
       lease,
       stop.signal,
     )
@@ -175,6 +238,34 @@ async function runLoop(deps: IngestDeps, keeper: LeaseKeeper, lease: Lease, stop
     await releaseLease(deps.sql, lease).catch((error: unknown) => {
       deps.log.warn({ err: error, partition }, 'a lease was not released; it ends by itself')
     })
+  }
+}
+
+/** Notes since when it has been at it. */
+const timed =
+  (apply: ApplyMicroBatch, heart: LoopHeart): ApplyMicroBatch =>
+  async (...batch) => {
+    heart.workingSince = performance.now()
+    try {
+      return await apply(...batch)
+    } finally {
+      heart.workingSince = undefined
+    }
+  }
+
+const earliest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+
+/** Whether a new connection reads from Redis now. */
+async function canRead({ connectReader }: IngestDeps, [kind]: readonly PartitionKind[]): Promise<boolean> {
+  const reader = createReader(connectReader, `${kind}-0`, { blockMs: 0, graceMs: PROBE_MS })
+  try {
+    await reader.readAtOnce('$', 1)
+    return true
+  } catch {
+    return false
+  } finally {
+    reader.close()
   }
 }
 

@@ -27,6 +27,8 @@ export interface StreamReader {
   readAtOnce(position: string, count: number): Promise<ReadEntry[]>
   /** Grows with every connection: what was known about the stream has to be checked again. */
   connections(): number
+  /** When the read was asked that Redis has not answered, or the first of those that failed; undefined when the last was answered. */
+  unansweredSince(): number | undefined
   /** Ends a waiting read, which rejects, as does every later one. */
   close(): void
 }
@@ -36,6 +38,7 @@ export function createReader(connect: () => Redis, partition: string, options: R
   const { blockMs = 2000, graceMs = 1000 } = options
   let connections = 0
   let isClosed = false
+  let unansweredSince: number | undefined
   let endRead: (reason: Error) => void = () => undefined
 
   const open = (): Redis => {
@@ -55,9 +58,11 @@ export function createReader(connect: () => Redis, partition: string, options: R
     if (isClosed) throw new Error(CLOSED)
     const ended = Promise.withResolvers<never>()
     endRead = ended.reject
+    unansweredSince ??= performance.now()
     const watchdog = setTimeout(replaceClient, blockMs + graceMs)
     try {
       const reply = await Promise.race([ask(), ended.promise])
+      unansweredSince = undefined
       return (reply?.[0]?.[1] ?? []).map(([id, fields]) =>
         decodeEntry(id.toString(), fields.map(unpackText), kindOf(partition)),
       )
@@ -69,6 +74,7 @@ export function createReader(connect: () => Redis, partition: string, options: R
   const key = streamKey(partition)
   return {
     connections: () => connections,
+    unansweredSince: () => unansweredSince,
     read: (position, count) =>
       readBy(() => client.xreadBuffer('COUNT', count, 'BLOCK', blockMs, 'STREAMS', key, position)),
     readAtOnce: (position, count) => readBy(() => client.xreadBuffer('COUNT', count, 'STREAMS', key, position)),

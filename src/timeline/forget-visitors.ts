@@ -24,6 +24,8 @@ async function forgetStale(sql: Sql, before: number): Promise<number> {
     with stale as materialized (
       select business_id, visitor_id from visitors
       where contact_id is null and current_contact_id is null and last_seen_at < ${before}
+        -- A keyed call may still name it (decisions, "Callers without a secret key").
+        and not waits
         -- Somebody may have had it between two who were erased.
         and not exists (
           select from visitor_links l

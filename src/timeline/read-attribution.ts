@@ -73,7 +73,7 @@ export async function readAttribution(
   query: AttributionQuery,
   patienceMs = PATIENCE_MS,
 ): Promise<Attribution | 'too_much' | undefined> {
-  const found = await askPatiently(deps.log, patienceMs, (signal) =>
+  const found = await askPatiently(deps, { ms: patienceMs, whileAliveMs: patienceMs }, (signal) =>
     selectRows(deps.clickhouse, query, signal).catch(tellTooMuch),
   )
   if (found === undefined || found === 'too_much') return found

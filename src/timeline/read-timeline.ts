@@ -3,9 +3,9 @@ import type { InterpretedType, Source } from '../rules/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { askPatiently } from './ask-patiently.ts'
-import { type TimelineRow, decodeTimelineRow } from './outbox-row.ts'
-import { linesOf } from './outbox-text.ts'
-import { type Position, decodeCursor, encodeCursor } from './timeline-cursor.ts'
+import type { TimelineRow } from './outbox-row.ts'
+import { readUnshipped } from './read-unshipped.ts'
+import { type Position, decodeCursor, encodeCursor, newestFirst } from './timeline-cursor.ts'
 
 export interface ReadDeps {
   sql: Sql
@@ -46,8 +46,8 @@ interface TimelineEvent {
   visitorId: string | null
 }
 
-/** How long a read waits for ClickHouse (decisions, "Reading back"). */
-const PATIENCE_MS = 3000
+/** How long a read waits for ClickHouse (decisions, "Reading back"): a busy one that answers at all gets more time. */
+const PATIENCE = { ms: 3000, whileAliveMs: 10_000 }
 
 /**
  * One page of a person's timeline, newest `occurredAt` first. It holds every event answered with 200 before the call: at
@@ -61,30 +61,24 @@ export async function readTimeline(
 ): Promise<TimelinePage | 'unavailable' | 'invalid_cursor'> {
   const before = query.cursor === null ? undefined : decodeCursor(query.cursor)
   if (query.cursor !== null && before === undefined) return 'invalid_cursor'
-  const unshipped = await readUnshipped(deps.sql, query)
-  const shipped = await askPatiently(deps.log, PATIENCE_MS, (signal) =>
-    selectEvents(deps.clickhouse, query, before, signal),
+  // One more tells whether there is a next page.
+  const count = query.limit + 1
+  const unshipped = await readUnshipped(deps.sql, { ...query, before, count })
+  const shipped = await askPatiently(deps, PATIENCE, (signal) =>
+    selectEvents(deps.clickhouse, { ...query, before, count }, signal),
   )
-  if (shipped === undefined) return 'unavailable'
-  const rows = [...unshipped.filter((row) => before === undefined || newestFirst(before, row) < 0), ...shipped]
-  return toPage(rows, query.limit)
-}
-
-async function readUnshipped(sql: Sql, { businessId, contactIds }: TimelineQuery): Promise<TimelineRow[]> {
-  const saves = await sql<{ events: string }[]>`
-    select events from outbox where shipped_at is null and contact_ids && ${`{${contactIds.join(',')}}`}::uuid[]`
-  return saves
-    .flatMap(({ events }) => linesOf(events))
-    .filter((line) => contactIds.some((id) => line.includes(id)))
-    .map(decodeTimelineRow)
-    .filter((row) => row.business_id === businessId && contactIds.includes(row.contact_id))
+  return shipped === undefined ? 'unavailable' : toPage([...unshipped, ...shipped], query.limit)
 }
 
 /** Ids are compared as text: ClickHouse orders UUIDs by their second half first. */
 async function selectEvents(
   clickhouse: ClickHouseClient,
-  { businessId, contactIds, limit }: TimelineQuery,
-  before: Position | undefined,
+  {
+    businessId,
+    contactIds,
+    before,
+    count,
+  }: { businessId: string; contactIds: string[]; before: Position | undefined; count: number },
   signal: AbortSignal,
 ): Promise<TimelineRow[]> {
   const older = before
@@ -102,8 +96,7 @@ async function selectEvents(
     query_params: {
       business: businessId,
       contacts: contactIds,
-      // One more tells whether there is a next page.
-      count: limit + 1,
+      count,
       ...(before && { ms: before.occurred_ms, id: before.event_id }),
     },
     format: 'JSONEachRow',
@@ -112,21 +105,20 @@ async function selectEvents(
   return await result.json<TimelineRow>()
 }
 
-function toPage(rows: TimelineRow[], limit: number): TimelinePage {
-  const distinct = [...new Map(rows.map((row) => [row.event_id, row])).values()].toSorted(newestFirst)
-  const page = distinct.slice(0, limit)
-  const last = page.at(-1)
-  return {
-    events: page.map(toEvent),
-    nextCursor: last && distinct.length > limit ? encodeCursor(last) : null,
-  }
-}
+/** Characters of properties that a page ends after: an answer that its caller is slow to read stays in memory. */
+export const PAGE_CHARACTERS = 4 * 1024 * 1024
 
-/** At one instant the greater id comes first; ids made later are greater. */
-function newestFirst(a: Position, b: Position): number {
-  if (a.occurred_ms !== b.occurred_ms) return b.occurred_ms - a.occurred_ms
-  if (a.event_id === b.event_id) return 0
-  return a.event_id > b.event_id ? -1 : 1
+export function toPage(rows: TimelineRow[], limit: number): TimelinePage {
+  const distinct = [...new Map(rows.map((row) => [row.event_id, row])).values()].toSorted(newestFirst)
+  let characters = 0
+  const end = distinct.findIndex((row, at) => {
+    characters += row.properties.length
+    return at === limit || (at > 0 && characters > PAGE_CHARACTERS)
+  })
+  if (end === -1) return { events: distinct.map(toEvent), nextCursor: null }
+  const page = distinct.slice(0, end)
+  const last = page.at(-1)
+  return { events: page.map(toEvent), nextCursor: last ? encodeCursor(last) : null }
 }
 
 function toEvent(row: TimelineRow): TimelineEvent {

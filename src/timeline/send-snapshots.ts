@@ -20,6 +20,10 @@ interface ContactRow {
   city: string | null
   language: string | null
   timezone: string | null
+  /** As it is found by them, the primary one first. */
+  emails: string[]
+  phones: string[]
+  platform_customer_ids: string[]
   stage: number
   tags: string[]
   /** [epoch ms, JSON text of the value or null when cleared] */
@@ -57,20 +61,31 @@ async function readTouched(sql: Sql, groupId: string): Promise<Touched[]> {
 /** Stored bytes from which on custom fields are measured. They may be packed, a hundredfold at most. */
 const MEASURED = 1000
 
-/** In order, up to `LENGTH` of custom fields together; the first is read whatever it holds. */
+/** In order, up to `LENGTH` of custom fields and identities together; the first is read whatever it holds. */
 async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
+  // Proven ones first, and among each as they were first sent, as `readContact` shows them.
+  const inOrder = sql`order by i.proven desc, i.position`
   return await sql<ContactRow[]>`
     select c.place, c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
-      c.first_name, c.last_name, c.country, c.city, c.language, c.timezone, c.stage, to_json(c.tags) as tags, c.traits,
-      c.order_count, coalesce(r.revenue, '{}') as revenue
+      c.first_name, c.last_name, c.country, c.city, c.language, c.timezone, c.emails, c.phones, c.platform_customer_ids, c.stage,
+      to_json(c.tags) as tags, c.traits, c.order_count, coalesce(r.revenue, '{}') as revenue
     from (
-      select t.place, c.*, row_number() over sofar as nth,
-        sum(case when pg_column_size(c.traits) < ${MEASURED} then 0 else octet_length(c.traits::text) end) over sofar as length
+      select t.place, c.*, i.emails, i.phones, i.platform_customer_ids, row_number() over sofar as nth,
+        sum(i.length + case when pg_column_size(c.traits) < ${MEASURED} then 0 else octet_length(c.traits::text) end)
+          over sofar as length
       from unnest(
         ${arrayLiteral(touched.map(({ business_id }) => business_id))}::text::uuid[],
         ${arrayLiteral(touched.map(({ contact_id }) => contact_id))}::text::uuid[]
       ) with ordinality as t (business_id, contact_id, place)
       join contacts c on c.business_id = t.business_id and c.id = t.contact_id
+      cross join lateral (
+        select coalesce(sum(octet_length(i.value)), 0) as length,
+          coalesce(json_agg(i.value ${inOrder}) filter (where i.kind = 'email'), '[]') as emails,
+          coalesce(json_agg(case when i.phone_read then '+' || i.value else i.value end ${inOrder})
+            filter (where i.kind = 'phone'), '[]') as phones,
+          coalesce(json_agg(i.value ${inOrder}) filter (where i.kind = 'platformCustomerId'), '[]') as platform_customer_ids
+        from identities i where i.business_id = c.business_id and i.contact_id = c.id
+      ) i
       window sofar as (order by t.place)
     ) c
     left join lateral (

@@ -8,6 +8,13 @@ export interface Position {
 
 const POSITION = /^(-?\d{1,16}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
+/** At one instant the greater id comes first; ids made later are greater. */
+export function newestFirst(a: Position, b: Position): number {
+  if (a.occurred_ms !== b.occurred_ms) return b.occurred_ms - a.occurred_ms
+  if (a.event_id === b.event_id) return 0
+  return a.event_id > b.event_id ? -1 : 1
+}
+
 /** Opaque to callers, and safe in a URL. */
 export function encodeCursor({ occurred_ms, event_id }: Position): string {
   return Buffer.from(`${occurred_ms} ${event_id}`).toString('base64url')

@@ -7,12 +7,13 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { type Sql, faultKind } from '../stores/postgres.ts'
+import { INACTIVE } from '../stream/compose-dead-letter.ts'
 import type { MicroBatch, Outcome } from '../stream/micro-batch.ts'
 import { pause } from '../stream/pause.ts'
 import { describeFault } from '../timeline/insert-events.ts'
 import { commitBatch } from './commit-batch.ts'
 import { insertHits } from './insert-hits.ts'
-import { type ErasedVisit, linesOf, sightingsOf, tokenOf } from './read-captures.ts'
+import { type LeftOut, inactiveOf, linesOf, sightingsOf, tokenOf } from './read-captures.ts'
 import { stampBatch } from './stamp-batch.ts'
 
 export interface WebDeps {
@@ -39,7 +40,7 @@ export async function applyWebBatch(
     try {
       const stamped = await stampBatch(deps.sql, batch)
       if (stamped.kind === 'fenced') return stamped
-      const isOurs = stamped.kind === 'committed' || (await write(deps, batch, token, stamped.erased, signal))
+      const isOurs = stamped.kind === 'committed' || (await write(deps, batch, token, stamped, signal))
       return isOurs ? { kind: 'applied', answers: [] } : { kind: 'fenced' }
     } catch (error) {
       if (signal.aborted) break
@@ -61,19 +62,20 @@ async function write(
   deps: WebDeps,
   batch: MicroBatch,
   token: string,
-  erased: ErasedVisit[],
+  leftOut: LeftOut,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const lines = linesOf(batch, erased)
+  const lines = linesOf(batch, leftOut)
   const unreadable = await insertHits(
     deps.clickhouse,
     lines,
     token,
     AbortSignal.any([signal, AbortSignal.timeout(INSERT_MS)]),
   )
-  const isMoved = await commitBatch(deps.sql, batch, unreadable, sightingsOf(batch, erased))
+  const setAside = [...unreadable, ...inactiveOf(batch, leftOut).map((one) => ({ ...one, reason: INACTIVE }))]
+  const isMoved = await commitBatch(deps.sql, batch, setAside, sightingsOf(batch, leftOut))
   if (isMoved) deps.metrics?.webHits.inc(lines.length - unreadable.length)
-  for (const { reason } of [...batch.poisoned, ...unreadable]) {
+  for (const { reason } of [...batch.poisoned, ...setAside]) {
     if (isMoved) deps.log.error({ partition: batch.partition, reason }, 'web events set aside as a dead letter')
   }
   return isMoved

@@ -1,20 +1,27 @@
 import type { Sql } from '../stores/postgres.ts'
 import { composeDeadLetter, composeUnreadable, replayedBy } from '../stream/compose-dead-letter.ts'
+import type { CaptureRequest } from '../stream/entry.ts'
 import type { MicroBatch } from '../stream/micro-batch.ts'
-import type { Unreadable } from './insert-hits.ts'
 import type { Sighting } from './read-captures.ts'
+
+/** What ClickHouse cannot read, or of an inactive business. */
+export interface SetAside {
+  streamId: string
+  request: CaptureRequest
+  reason: string
+}
 
 /** Moves the position past a batch that ClickHouse has; false when it is not ours to move. */
 export async function commitBatch(
   sql: Sql,
   batch: MicroBatch,
-  unreadable: Unreadable[],
+  setAside: SetAside[],
   sightings: Sighting[],
 ): Promise<boolean> {
   const { partition, epoch, from, to } = batch
   const letters = [
     ...batch.poisoned.map(composeUnreadable),
-    ...unreadable.map(({ streamId, request, reason }) => composeDeadLetter(streamId, request, reason)),
+    ...setAside.map(({ streamId, request, reason }) => composeDeadLetter(streamId, request, reason)),
   ]
   const [row] = await sql<[{ moved: boolean }]>`
     select commit_web_batch(${partition}, ${epoch}, ${from}, ${to}, ${JSON.stringify(letters)}::text::json,

@@ -12,6 +12,13 @@ export interface ErasedVisit {
   to: number
 }
 
+/** What of a batch must not be inserted. */
+export interface LeftOut {
+  erased: ErasedVisit[]
+  /** Ids of businesses; what they captured is set aside. */
+  inactive: string[]
+}
+
 /** A line of `web_events`, and where it came from. */
 export interface Line {
   line: string
@@ -29,6 +36,13 @@ interface Capture {
 function capturesOf({ requests }: MicroBatch): Capture[] {
   return requests.flatMap(({ streamId, request }) => (request.kind === 'capture' ? [{ streamId, request }] : []))
 }
+
+const activeOf = (batch: MicroBatch, { inactive }: LeftOut): Capture[] =>
+  capturesOf(batch).filter(({ request }) => !inactive.includes(request.businessId))
+
+/** Whole requests, which can be replayed. */
+export const inactiveOf = (batch: MicroBatch, { inactive }: LeftOut): Capture[] =>
+  capturesOf(batch).filter(({ request }) => inactive.includes(request.businessId))
 
 export function visitorsOf(batch: MicroBatch): { business_id: string; visitor_id: string }[] {
   const visitors = capturesOf(batch).map(({ request }) => ({
@@ -49,9 +63,9 @@ export function tokenOf(batch: MicroBatch): string {
 }
 
 /** What is to be inserted, in the order in which it arrived. */
-export function linesOf(batch: MicroBatch, erased: ErasedVisit[]): Line[] {
-  const isErased = judgeTimes(erased)
-  return capturesOf(batch).flatMap(({ streamId, request }) =>
+export function linesOf(batch: MicroBatch, leftOut: LeftOut): Line[] {
+  const isErased = judgeTimes(leftOut.erased)
+  return activeOf(batch, leftOut).flatMap(({ streamId, request }) =>
     request.hits
       .filter((hit) => !isErased(request, hit.occurredAt))
       .map((hit) => ({ line: lineOf(request, hit), streamId, request: { ...request, hits: [hit] } })),
@@ -68,9 +82,9 @@ export interface Sighting {
 }
 
 /** When each visitor was seen, and how it came; nothing of a person who has been erased. */
-export function sightingsOf(batch: MicroBatch, erased: ErasedVisit[]): Sighting[] {
-  const isErased = judgeTimes(erased)
-  return capturesOf(batch).flatMap(({ request }) => {
+export function sightingsOf(batch: MicroBatch, leftOut: LeftOut): Sighting[] {
+  const isErased = judgeTimes(leftOut.erased)
+  return activeOf(batch, leftOut).flatMap(({ request }) => {
     const { businessId: business_id, visitorId: visitor_id, touches } = request
     const kept = (touch: Touch | null) => (touch === null || isErased(request, touch.at) ? null : touch)
     const times = request.hits.map(({ occurredAt }) => occurredAt).filter((at) => !isErased(request, at))

@@ -1,10 +1,9 @@
 import type { Sql } from '../stores/postgres.ts'
 import type { MicroBatch } from '../stream/micro-batch.ts'
-import { type ErasedVisit, visitorsOf } from './read-captures.ts'
+import { type LeftOut, visitorsOf } from './read-captures.ts'
 
 export type Stamped =
-  /** `erased`: what of it must not be inserted. */
-  | { kind: 'stamped'; erased: ErasedVisit[] }
+  | ({ kind: 'stamped' } & LeftOut)
   /** An attempt before has moved the position; only its reply was lost. */
   | { kind: 'committed' }
   /** Another owner has the partition. */
@@ -14,9 +13,9 @@ export type Stamped =
 export async function stampBatch(sql: Sql, batch: MicroBatch): Promise<Stamped> {
   const { partition, epoch, from, to } = batch
   const visitors = JSON.stringify(visitorsOf(batch))
-  const [row] = await sql<[{ erased: ErasedVisit[] | null }]>`
-    select stamp_web_batch(${partition}, ${epoch}, ${from}, ${to}, ${visitors}::text::json) as erased`
-  if (row.erased) return { kind: 'stamped', erased: row.erased }
+  const [row] = await sql<[{ leftOut: LeftOut | null }]>`
+    select stamp_web_batch(${partition}, ${epoch}, ${from}, ${to}, ${visitors}::text::json) as "leftOut"`
+  if (row.leftOut) return { kind: 'stamped', ...row.leftOut }
   const committed = await sql`
     select from positions where partition = ${partition} and epoch = ${epoch} and position = ${to}`
   return { kind: committed.count === 1 ? 'committed' : 'fenced' }

@@ -3,6 +3,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type StoreUrls, enginesFile } from '../../src/config.ts'
+import { superuserUrl } from '../../src/embedded/prepare-postgres.ts'
+import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from '../../src/embedded/run-engine.ts'
 import { WAL_USER } from '../../src/embedded/use-wal.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -44,11 +46,14 @@ export async function openStack(place?: string): Promise<Stack> {
     dataDir: folder,
     folder,
     command: ['env', ...FORGOTTEN.flatMap((name) => ['-u', name]), ...assignments(settings), ...startCommand()],
+    environment: environmentWithout(),
     signal: 'TERM' as const,
   }
   const running = await runEngine(engine)
   await untilReady(engine, running, untilOk(`${url}/readyz`))
-  const stores = JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as StoreUrls
+  const engines = JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as StoreUrls
+  // It asks for checkpoints, and uses segments of the log.
+  const stores = { ...engines, databaseUrl: await superuserUrl(dataDir, engines.databaseUrl) }
   const own = {
     sql: connectPostgres(stores.databaseUrl, { max: 2, name: 'bench', settings: { statement_timeout: '0' } }),
     redis: connectRedis(stores.redisUrl, 'command'),

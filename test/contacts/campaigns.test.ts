@@ -46,6 +46,15 @@ describe('a trigger', () => {
     expect(row).toMatchObject({ state: 'active', enrolled_at: NOW - 5, received_at: NOW })
   })
 
+  it('enrols at its receipt when a clock that is ahead dates it later', async () => {
+    await publish('signup', 'paid')
+    await pipeline.apply(live('signup', NOW + 5))
+    const [row] = await stack.sql`select enrolled_at from enrolments where business_id = ${businessId}`
+    expect(row).toEqual({ enrolled_at: NOW })
+    await pipeline.apply(live('paid', NOW))
+    expect(await states()).toEqual(['converted'])
+  })
+
   it('matches the name exactly', async () => {
     await publish('signup', null)
     await pipeline.apply(live('Signup'), live('signup '))

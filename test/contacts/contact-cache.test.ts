@@ -25,7 +25,15 @@ import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 describe('what it holds', () => {
   const state = (configVersion = 1): State => {
     const made = emptyState()
-    made.businesses.set('b', { id: 'b', configVersion, fields: new Map(), campaigns: [], destinations: [] })
+    made.businesses.set('b', {
+      id: 'b',
+      configVersion,
+      active: true,
+      fields: new Map(),
+      campaigns: [],
+      destinations: [],
+      pageIdentify: 'open',
+    })
     return made
   }
   const contact = (id: string): ContactState => ({
@@ -37,9 +45,13 @@ describe('what it holds', () => {
     stage: 0,
     identities: [{ kind: 'email', value: id, proven: true }],
     profile: {},
+    pageFilled: 0,
     enrolments: [],
     goalLastAt: new Map(),
     subscriptions: {},
+    tags: 0,
+    cleared: null,
+    browsers: { listed: 0, waiting: 0 },
     mergedIds: [],
   })
   const keyOf = (id: string) => identityKey('b', 'email', id)

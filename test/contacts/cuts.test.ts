@@ -4,6 +4,7 @@ import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
 import type { Identity, Profile } from '../../src/rules/facts.ts'
+import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
 import type { Answer, ContactAnswer } from '../../src/stream/entry.ts'
 import {
   type Call,
@@ -80,10 +81,10 @@ const call: fc.Arbitrary<Make> = fc.oneof(
           facts.map((one) => ({ ...one, visitorId: null })),
         ),
   ),
-  fc.tuple(identity, profile, visitorId, fc.boolean()).map(
-    ([who, sent, visitor, keyed]): Make =>
+  fc.tuple(identity, profile, visitorId, fc.boolean(), fc.constantFrom(0, 0, 60_000, 120_000)).map(
+    ([who, sent, visitor, keyed, ageMs]): Make =>
       (business) =>
-        identify(business, identifyFact(who, { profile: sent, visitorId: visitor }), keyed),
+        identify(business, identifyFact(who, { profile: sent, visitorId: visitor, ...(!keyed && { ageMs }) }), keyed),
   ),
   fc
     .record({
@@ -112,9 +113,9 @@ const singles = (made: Call): Call[] =>
   made.kind === 'batch' ? made.items.map((item) => ({ ...made, items: [item] })) : [made]
 
 /** Applies all calls: the first ones alone, so that the others find people; then in groups of `cut`. */
-async function run(calls: Make[], alone: number, cut: number) {
+async function run(calls: Make[], alone: number, cut: number, setting: PageIdentify) {
   const { sql } = stack
-  const { businessId } = await createBusiness(sql)
+  const { businessId } = await createBusiness(sql, { page_identify: setting })
   const campaigns = [uuidv7(), uuidv7()]
   for (const [n, id] of campaigns.entries())
     await sql`insert into campaigns (business_id, id, name, status, trigger_event, can_enter_again, goal_event, published_at)
@@ -141,9 +142,17 @@ async function run(calls: Make[], alone: number, cut: number) {
  */
 async function describeAll(businessId: string, answers: Answer[], campaigns: string[]) {
   const rows = await stack.sql<
-    { id: string; keyed: boolean; proven: unknown; choices: unknown; log: unknown; owns: unknown }[]
+    {
+      id: string
+      keyed: boolean
+      page_filled: number
+      proven: unknown
+      choices: unknown
+      log: unknown
+      owns: unknown
+    }[]
   >`
-    select c.id, c.keyed and c.merged_into is null as keyed,
+    select c.id, c.keyed and c.merged_into is null as keyed, c.page_filled,
       (select json_agg(json_build_array(i.value, i.proven) order by i.value) from identities i
         where i.business_id = c.business_id and i.contact_id = c.id) as proven,
       (select json_agg(json_build_array(s.channel, s.subscribed, s.method)) from subscriptions s
@@ -159,11 +168,13 @@ async function describeAll(businessId: string, answers: Answer[], campaigns: str
     await stack.sql`select key_hash, occurred_at from idempotency_keys where business_id = ${businessId} order by 1`
   const dead = await stack.sql`select reason from dead_letters where business_id = ${businessId}`
   const visitors = await stack.sql`
-    select v.visitor_id, v.contact_id, v.current_contact_id, v.first_seen_at, v.last_seen_at, v.first_touch,
-      (select json_agg(json_build_array(l.from_at, l.contact_id) order by l.from_at) from visitor_links l
+    select v.visitor_id, v.contact_id, v.current_contact_id, v.crowded, v.waits, v.first_seen_at, v.last_seen_at, v.first_touch,
+      (select json_agg(json_build_array(l.from_at, l.contact_id, l.identified_at, l.waits_for) order by l.from_at) from visitor_links l
         where l.business_id = v.business_id and l.visitor_id = v.visitor_id) as links,
       (select json_agg(json_build_array(e.event, e.occurred_at) order by e.event_id) from visitor_events e
-        where e.business_id = v.business_id and e.visitor_id = v.visitor_id) as waiting
+        where e.business_id = v.business_id and e.visitor_id = v.visitor_id) as waiting,
+      (select json_agg(json_build_array(c.contact_id, c.linked_at, c.keyed, c.waits) order by c.linked_at, c.contact_id)
+        from contact_visitors c where c.business_id = v.business_id and c.visitor_id = v.visitor_id) as listed_by
     from visitors v where v.business_id = ${businessId} order by v.visitor_id`
   const timeline = await readLines(businessId)
   const flat = answers.flatMap<unknown>((answer) => ('items' in answer ? answer.items : [answer]))
@@ -188,8 +199,6 @@ const sorted = (contact: Contact | null) =>
   contact && {
     ...contact,
     tags: contact.tags.toSorted(),
-    // A value that the survivor got in the very batch of the merge comes after those of the other.
-    identities: Object.values(contact.identities).map((values) => values.toSorted()),
     enrolments: contact.enrolments.map((one) => JSON.stringify(one)).toSorted(),
   }
 
@@ -200,8 +209,9 @@ describe('calls', () => {
         fc.array(call, { minLength: 2, maxLength: 24 }),
         fc.nat(5),
         fc.integer({ min: 2, max: 14 }),
-        async (calls, alone, cut) => {
-          const [byOne, together] = [await run(calls, alone, 1), await run(calls, alone, cut)]
+        fc.constantFrom(...PAGE_IDENTIFY),
+        async (calls, alone, cut, setting) => {
+          const [byOne, together] = [await run(calls, alone, 1, setting), await run(calls, alone, cut, setting)]
           expect(together).toEqual(byOne)
           expect(together.dead).toEqual([])
         },

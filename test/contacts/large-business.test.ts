@@ -7,7 +7,7 @@ import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
 /** Their identities alone fill some 500 pages, with the index. */
 const PEOPLE = 20_000
-const MOST_PAGES = 200
+const MOST_PAGES = 250
 let stack: Stack
 let businessId: string
 beforeAll(async () => {

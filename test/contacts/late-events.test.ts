@@ -1,5 +1,7 @@
-/** What a browser tells late belongs to whoever used it then, and is past. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+/** What a browser reports late belongs to the person who used it then, and is past. */
+import * as fc from 'fast-check'
+import { uuidv7 } from 'uuidv7'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
 import { addTo, readDeliveries } from '../deliveries/delivery-lab.ts'
@@ -63,12 +65,14 @@ it('in one micro-batch with the identifications too, and after a merge', async (
 })
 
 it('starts no campaign and is told to no platform; what is live does both', async () => {
-  const { campaignId } = await createCampaign(stack.sql, businessId, {
+  const drafted = await createCampaign(stack.sql, businessId, {
     name: 'c',
     triggerEvent: 'lead_submitted',
     canEnterAgain: true,
     goalEvent: null,
   })
+  if (!drafted) throw new Error('the campaign was not drafted')
+  const { campaignId } = drafted
   await publishCampaign(stack.sql, businessId, campaignId)
   await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
   pipeline.deps.configs.clear()
@@ -89,4 +93,132 @@ it('is the second person’s when their identification waited offline with it', 
   const links = await stack.sql`
     select from_at from visitor_links where business_id = ${businessId} order by from_at`
   expect(links).toEqual([{ from_at: 0 }, { from_at: NOW - 30 * MINUTE }])
+})
+
+describe('an identification that is reported late', () => {
+  const linksOf = async (names: Record<string, string>) => {
+    const rows = await stack.sql<{ from_at: number; contact_id: string | null }[]>`
+      select from_at, contact_id from visitor_links where business_id = ${businessId} order by from_at`
+    const nameOf = (id: string | null) => Object.keys(names).find((name) => names[name] === id) ?? null
+    return rows.map(({ from_at, contact_id }) => [from_at === 0 ? 0 : (from_at - NOW) / MINUTE, nameOf(contact_id)])
+  }
+  const holderAt = async (minute: number) => {
+    const { contactId } = await pipeline.browser(did('asked', NOW + minute * MINUTE))
+    return contactId
+  }
+
+  it('does not take the browser from a later person, and has the time until then', async () => {
+    const { contactId: ann } = await pipeline.identify(isKnown('ann', NOW - 120 * MINUTE))
+    const { contactId: bob } = await pipeline.identify(isKnown('bob', NOW - 60 * MINUTE))
+    const late = await pipeline.identify(isKnown('cid', NOW, 90 * MINUTE))
+    expect(late.linkedVisitor).toBe(true)
+    const cid = late.contactId
+    expect(await linksOf({ ann, bob, cid })).toEqual([
+      [0, 'ann'],
+      [-90, 'cid'],
+      [-60, 'bob'],
+    ])
+    expect([await holderAt(0), await holderAt(-61), await holderAt(-91)]).toEqual([bob, cid, ann])
+    const again = await pipeline.identify(isKnown('cid', NOW, 90 * MINUTE))
+    expect([again.linkedVisitor, (await linksOf({ ann, bob, cid })).length]).toEqual([false, 3])
+  })
+
+  it('from before the first person who is known leaves them what they have, and the browser', async () => {
+    await pipeline.browser(did('before', NOW - 100 * MINUTE))
+    const { contactId: ann } = await pipeline.identify(isKnown('ann', NOW - 60 * MINUTE))
+    const { contactId: bob } = await pipeline.identify(isKnown('bob', NOW, 90 * MINUTE))
+    const { contactId: cid } = await pipeline.identify(isKnown('cid', NOW, 120 * MINUTE))
+    expect(await linksOf({ ann, bob, cid })).toEqual([
+      [0, 'ann'],
+      [-120, 'cid'],
+      [-90, 'bob'],
+      [-60, 'ann'],
+    ])
+    expect([await holderAt(0), await holderAt(-80), await holderAt(-100)]).toEqual([ann, bob, cid])
+    expect((await eventsOf())[0]).toEqual(['asked', 'before'])
+  })
+
+  it('seconds before the other counts as after it: the order of arrival decides', async () => {
+    await pipeline.identify(isKnown('ann', NOW))
+    const { contactId: bob } = await pipeline.identify(isKnown('bob', NOW, 5000))
+    expect(await holderAt(0)).toBe(bob)
+    const { contactId: cid } = await pipeline.identify(isKnown('cid', NOW, 5001))
+    expect([cid === bob, await holderAt(0)]).toEqual([false, bob])
+  })
+
+  it('and that is a dead letter sent again takes no browser either; one of now does', async () => {
+    const { contactId: ann } = await pipeline.identify(isKnown('ann', NOW))
+    const replayed = { ...isKnown('bob', NOW - 60 * MINUTE), replayOf: uuidv7() }
+    const { contactId: bob } = await pipeline.identify(replayed)
+    expect([await holderAt(0), await holderAt(-30)]).toEqual([ann, bob])
+    // A front door's clock that is behind is no reason to doubt the order of arrival.
+    await pipeline.identify(isKnown('bob', NOW - MINUTE))
+    expect(await holderAt(0)).toBe(bob)
+  })
+
+  it('ends with the same holders in whatever order the reports arrive, and however they are cut', async () => {
+    const minutes = [-90, -60, -30, 0]
+    const names = ['ann', 'bob', 'cid', 'dan']
+    await fc.assert(
+      fc.asyncProperty(
+        fc.shuffledSubarray(minutes, { minLength: 4 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (order, cut) => {
+          ;({ businessId } = await createBusiness(stack.sql))
+          const calls = order.map((minute) =>
+            isKnown(names[minutes.indexOf(minute)] ?? '', NOW + 1, 1 - minute * MINUTE),
+          )
+          for (let at = 0; at < calls.length; at += cut) await pipeline.apply(...calls.slice(at, at + cut))
+          const asked = minutes.map((minute) =>
+            did(`of ${names[minutes.indexOf(minute)]}`, NOW + minute * MINUTE + 6000),
+          )
+          await pipeline.apply(...asked.map((call) => ({ ...call, receivedAt: NOW + MINUTE })))
+          expect(await eventsOf()).toEqual(names.map((name) => [`of ${name}`]))
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+})
+
+it('is past when it happened before the first person was identified and arrives after that, as if it had come in time', async () => {
+  const made = await createCampaign(stack.sql, businessId, {
+    name: 'c',
+    triggerEvent: 'lead_submitted',
+    canEnterAgain: true,
+    goalEvent: null,
+  })
+  await publishCampaign(stack.sql, businessId, made?.campaignId ?? '')
+  await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
+  pipeline.deps.configs.clear()
+  const started = async () => [
+    (await stack.sql`select from enrolments where business_id = ${businessId}`).length,
+    (await readDeliveries(stack.sql, businessId)).length,
+  ]
+  const { contactId: ann } = await pipeline.identify(isKnown('ann', NOW - 30 * MINUTE))
+  const edge = NOW - 30 * MINUTE - 5000
+  expect(await pipeline.browser(did('lead_submitted', edge - 1))).toMatchObject({ contactId: ann })
+  expect([await started(), await eventsOf()]).toEqual([[0, 0], [['lead_submitted']]])
+  await pipeline.browser(did('pricing_page_viewed', edge - 1))
+  expect(await readPeople(stack.sql, businessId)).toMatchObject([{ stage: 1 }])
+  await pipeline.browser(did('lead_submitted', edge))
+  expect(await started()).toEqual([1, 1])
+  // In the micro-batch of the identification too.
+  ;({ businessId } = await createBusiness(stack.sql))
+  await publishCampaign(
+    stack.sql,
+    businessId,
+    (
+      await createCampaign(stack.sql, businessId, {
+        name: 'c',
+        triggerEvent: 'e',
+        canEnterAgain: true,
+        goalEvent: null,
+      })
+    )?.campaignId ?? '',
+  )
+  await pipeline.apply(isKnown('ann', NOW - 30 * MINUTE), did('e', edge - 1))
+  expect(await started()).toEqual([0, 0])
+  await pipeline.apply(did('e', edge - 1), did('e', edge))
+  expect(await started()).toEqual([1, 0])
 })

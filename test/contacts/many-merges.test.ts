@@ -185,11 +185,10 @@ describe('merges of one micro-batch', () => {
   })
 })
 
-it('a micro-batch that is one chain of a thousand contacts is applied like any other', async () => {
+it('a micro-batch that is one chain, as long as a contact can have identities, is applied like any other', async () => {
   const link = (n: number) => eventFact('linked', { email: `${n}@x.io`, phone: `97250${1_000_000 + n}` })
-  const all = Array.from({ length: 1000 }, (_, n) => n)
-  await pipeline.apply(batch(businessId, all.slice(0, 500).map(link)))
-  await pipeline.apply(batch(businessId, all.slice(500).map(link)))
+  const all = Array.from({ length: 500 }, (_, n) => n)
+  await pipeline.apply(batch(businessId, all.map(link)))
   // From the end, so that each merge would have to take along all who were merged before.
   const calls = all.slice(1).toReversed()
   await pipeline.apply(
@@ -199,10 +198,10 @@ it('a micro-batch that is one chain of a thousand contacts is applied like any o
   )
   const [contact, ...others] = (await readAll(businessId, [])).people
   expect(others).toEqual([])
-  expect(contact?.mergedFrom).toHaveLength(999)
+  expect(contact?.mergedFrom).toHaveLength(499)
   expect(contact?.events.map(({ event, count }) => [event, count])).toEqual([
-    ['joined', 999],
-    ['linked', 1000],
+    ['joined', 499],
+    ['linked', 500],
   ])
 })
 

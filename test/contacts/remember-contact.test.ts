@@ -21,8 +21,10 @@ const enrolment = fc.record({
 const choice = fc.record({ subscribed: fc.boolean(), at: fc.nat() })
 const parts = {
   profile: fc.record({ firstName: fc.string(), city: fc.string() }, { requiredKeys: [], noNullPrototype: true }),
+  pageFilled: fc.nat(63),
   enrolments: fc.array(enrolment, { maxLength: 2 }),
   goalLastAt: fc.uniqueArray(fc.tuple(fc.string(), fc.nat()), { maxLength: 2 }).map((times) => new Map(times)),
+  cleared: fc.option(fc.array(fc.string(), { maxLength: 2 }).map((keys) => new Set(keys))),
   subscriptions: fc.record({ email: choice, sms: choice }, { requiredKeys: [], noNullPrototype: true }),
 }
 const contact: fc.Arbitrary<ContactState> = fc.record({
@@ -34,6 +36,12 @@ const contact: fc.Arbitrary<ContactState> = fc.record({
   stage: fc.nat(4),
   identities: fc.uniqueArray(identity, { maxLength: 3, selector: ({ kind, value }) => `${kind} ${value}` }),
   ...parts,
+  tags: fc.oneof(
+    fc.nat(),
+    fc.constant(null),
+    fc.array(fc.string(), { maxLength: 2 }).map((tags) => new Set(tags)),
+  ),
+  browsers: fc.option(fc.record({ listed: fc.nat(), waiting: fc.nat() })),
   mergedIds: fc.constant([]),
 })
 const copyOf = (made: ContactState): ContactState => structuredClone(made)
@@ -77,9 +85,13 @@ describe('a remembered contact', () => {
       stage: 0,
       identities: [{ kind: 'email', value: id, proven: false }],
       profile: {},
+      pageFilled: 0,
       enrolments: [],
       goalLastAt: new Map(),
       subscriptions: {},
+      tags: 0,
+      cleared: null,
+      browsers: { listed: 0, waiting: 0 },
       mergedIds: [],
     })
     const recalled = (id: string) =>

@@ -73,12 +73,14 @@ describe('an event of a visitor whom nobody has identified', () => {
 
   it('starts no campaign when it joins, and reaches goals by its own time', async () => {
     const campaign = async (trigger: string, goal: string) => {
-      const { campaignId } = await createCampaign(stack.sql, businessId, {
+      const drafted = await createCampaign(stack.sql, businessId, {
         name: trigger,
         triggerEvent: trigger,
         canEnterAgain: false,
         goalEvent: goal,
       })
+      if (!drafted) throw new Error('the campaign was not drafted')
+      const { campaignId } = drafted
       await publishCampaign(stack.sql, businessId, campaignId)
     }
     await campaign('demo', 'never')
@@ -101,12 +103,39 @@ describe('an event of a visitor whom nobody has identified', () => {
       where e.business_id = ${businessId} order by c.name`
     expect(states.map(({ name, state }) => [name, state])).toEqual([
       ['signup', 'converted'],
-      ['tried', 'stopped'],
+      // The goal lies before the enrolment, and was received before it.
+      ['tried', 'active'],
     ])
     // From now on it is live.
     await pipeline.browser(did('demo'))
     expect(await stack.sql`select 1 from enrolments where business_id = ${businessId}`).toHaveLength(3)
   })
+
+  it.each([
+    ['before', -1, 'active'],
+    ['after', 1, 'stopped'],
+  ])(
+    'that is a goal and lies before an enrolment, and was received %s it, leaves it the same whenever it joins',
+    async (_when, later, state) => {
+      for (const place of [0, 1, 2]) {
+        await takeBusiness()
+        const made = await createCampaign(stack.sql, businessId, {
+          name: 'c',
+          triggerEvent: 'signup',
+          canEnterAgain: false,
+          goalEvent: 'done',
+        })
+        await publishCampaign(stack.sql, businessId, made?.campaignId ?? '')
+        const signup = track(businessId, eventFact('signup', ANN, { occurredAt: NOW - 100 }))
+        const done = { ...did('done', NOW - 101), receivedAt: NOW + later }
+        const calls = later < 0 ? [done, signup] : [signup, done]
+        calls.splice(place, 0, { ...isAnn(), receivedAt: NOW - 200 })
+        for (const call of calls) await pipeline.apply(call)
+        const [enrolment] = await stack.sql`select state from enrolments where business_id = ${businessId}`
+        expect([place, enrolment]).toEqual([place, { state }])
+      }
+    },
+  )
 
   it('is kept up to 1,000 times: the oldest goes first', async () => {
     const many = Array.from({ length: 1000 }, (_, n) => did(`e${n}`, NOW + n))

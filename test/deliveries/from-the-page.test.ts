@@ -1,5 +1,6 @@
 /** A person who came by an ad, from the page that saw the click to the conversion that is queued. */
 import { beforeEach, expect, it } from 'vitest'
+import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { NOW, browser, browserFact, eventFact, identify, identifyFact, track } from '../support/facts.ts'
 import { businessId, pipeline, stack, useFreshBusiness } from '../support/fresh-business.ts'
 import { addTo, readDeliveries } from './delivery-lab.ts'
@@ -41,4 +42,19 @@ it('the click stays with the first person when another one uses the browser', as
   await pipeline.apply(identify(businessId, identifyFact({ email: 'bob@x.io' }, { visitorId: VISITOR })))
   await pipeline.apply(track(businessId, eventFact('purchase', { email: 'bob@x.io' }, { value: 5 })))
   expect(await types()).toEqual([])
+})
+
+it('holds no identity that only a page has said; a server proves it by sending it', async () => {
+  const identifiers = async () => {
+    const claimed = await claimDeliveries(stack.sql, { most: 99, perDestination: 9, leaseMs: 0 })
+    const { emails, phones, customerId } = claimed.find((one) => one.businessId === businessId)!.conversion
+    return { emails, phones, customerId }
+  }
+  const attack = { email: 'ann@x.io', phone: '972500000666', phoneRead: true, platformCustomerId: 'ATT' }
+  await pipeline.apply(identify(businessId, identifyFact(attack, { visitorId: VISITOR }), false), lead())
+  expect(await identifiers()).toEqual({ emails: [], phones: [], customerId: null })
+  await pipeline.apply(track(businessId, eventFact('e', ANN)))
+  expect(await identifiers()).toEqual({ emails: ['ann@x.io'], phones: [], customerId: null })
+  await pipeline.apply(track(businessId, eventFact('e', { ...ANN, phone: '972500000001', phoneRead: true })))
+  expect(await identifiers()).toEqual({ emails: ['ann@x.io'], phones: ['972500000001'], customerId: null })
 })

@@ -8,11 +8,12 @@ import { readRetryAfter } from '../../src/deliveries/post.ts'
 import {
   type GoogleSettings,
   type MetaSettings,
+  type WebhookSecret,
   type WebhookSettings,
   checkSecret,
   checkSettings,
 } from '../../src/deliveries/settings.ts'
-import { composeForWebhook, judgeWebhook } from '../../src/deliveries/webhook.ts'
+import { composeForWebhook, judgeWebhook, keyBytes } from '../../src/deliveries/webhook.ts'
 import { SECRETS } from './delivery-lab.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.750Z')
@@ -98,6 +99,9 @@ describe('Meta', () => {
     expect(refuse({ amount: null, type: 'lead' })).toBeUndefined()
     expect(refuse({ occurredAt: NOW - 7 * 86_400_000 })).toBeUndefined()
     expect(refuse({ occurredAt: NOW - 7 * 86_400_000 - 1 })).toMatch('7 days')
+    const unknown = { emails: [], phones: [], customerId: null, clicks: {} }
+    expect(refuse(unknown)).toBe('no click and no identity that a server has sent')
+    expect(refuse({ ...unknown, customerId: 'C-42' })).toBeUndefined()
   })
 
   const fault = (code: number, more = {}) =>
@@ -301,6 +305,45 @@ describe('a webhook', () => {
       },
     })
     for (const trace of [...CONVERSION.emails, ...CONVERSION.phones]) expect(body).not.toContain(trace)
+  })
+
+  describe('is signed by Standard Webhooks', () => {
+    const seconds = Math.floor(NOW / 1000)
+    const headersWith = (secret: WebhookSecret, now = NOW) =>
+      composeForWebhook(CONVERSION, settings, { secret, now, isTest: false })
+    const sign = (key: Buffer | string, body: string) =>
+      `v1,${createHmac('sha256', key).update(`${EVENT_ID}.${seconds}.${body}`).digest('base64')}`
+    const bytes = Buffer.alloc(32, 7)
+
+    // The example of the specification's own libraries.
+    it('as its example says', () => {
+      const key = keyBytes('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
+      const message = 'msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}'
+      expect(createHmac('sha256', key).update(message).digest('base64')).toBe(
+        'g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+      )
+    })
+
+    it.each([
+      ['base64 after whsec_', `whsec_${bytes.toString('base64')}`, bytes],
+      ['base64 alone', bytes.toString('base64'), bytes],
+      ['any other text', 'whsec_of_a_file_of_its_own', 'whsec_of_a_file_of_its_own'],
+      ['base64 that is cut short', 'whsec_AAAAAAAAAAAAAAAAA', 'whsec_AAAAAAAAAAAAAAAAA'],
+    ])('with a key of %s', (_, signingKey, key) => {
+      const { headers, body } = headersWith({ signingKey })
+      expect(headers).toMatchObject({ 'webhook-id': EVENT_ID, 'webhook-timestamp': String(seconds) })
+      expect(headers['webhook-signature']).toBe(sign(key, body))
+    })
+
+    it('with both keys until the former one ends, and not a millisecond longer', () => {
+      const [signingKey, formerKey] = ['n'.repeat(17), 'f'.repeat(17)]
+      const secret = { signingKey, former: { signingKey: formerKey, until: NOW } }
+      const before = headersWith(secret, NOW - 1)
+      expect(before.headers['webhook-signature']).toBe(
+        `${sign(signingKey, before.body)} ${sign(formerKey, before.body)}`,
+      )
+      expect(headersWith(secret).headers['webhook-signature']).toBe(sign(signingKey, before.body))
+    })
   })
 
   test.each([

@@ -56,6 +56,8 @@ describe('businesses', () => {
       country: null,
       timezone: 'UTC',
       origins: [],
+      pageIdentify: 'open',
+      bots: 'ignore',
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/) as string,
     })
     const change = '--active false --rate-limit 500 --currency eur --country il --timezone Asia/Jerusalem'
@@ -70,9 +72,11 @@ describe('businesses', () => {
       timezone: 'Asia/Jerusalem',
       origins: ['https://shop.example', 'http://localhost:3000'],
     })
-    await admin(`business update ${businessId} --origin any`)
-    expect(await find()).toMatchObject({ origins: [], currency: 'EUR' })
+    await admin(`business update ${businessId} --origin any --page-identify confirmed --bots allow`)
+    expect(await find()).toMatchObject({ origins: [], currency: 'EUR', pageIdentify: 'confirmed', bots: 'allow' })
     expect((await admin('business list')).out).toMatch(/^ {2}BUSINESS +STATE [^]*Shop of Zoë/)
+    await createBusiness('--name Confirmed --page-identify confirmed')
+    expect((await admin('business list')).out).toMatch(/ confirmed +ignore +Confirmed$/m)
   })
 
   test.each([
@@ -85,6 +89,8 @@ describe('businesses', () => {
     ['--rate-limit 0', '--rate-limit must be'],
     ['--rate-limit 1.5', '--rate-limit must be'],
     ['--origin shop.example', '--origin must be'],
+    ['--bots deny', '--bots must be ignore or allow'],
+    ['--page-identify closed', '--page-identify must be open or confirmed'],
     ["--name ' '", '--name'],
     ['--colour red', "Unknown option '--colour'"],
     ['more words', '"more" was not expected'],

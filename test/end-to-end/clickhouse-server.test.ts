@@ -33,7 +33,7 @@ async function post(
 ) {
   const url = new URL(stack.clickhouseUrl)
   const { username, password, pathname } = url
-  const query = new URLSearchParams({ database: pathname.slice(1), ...parameters })
+  const query = new URLSearchParams({ database: `${pathname.slice(1)}_internal`, ...parameters })
   const authorization = `Basic ${btoa(`${username}:${password}`)}`
   const answer = await fetch(`${url.origin}/?${query.toString()}`, {
     method: 'POST',
@@ -121,7 +121,7 @@ describe('an insert', () => {
     ['chunks', (part: string) => `transfer-encoding: chunked\r\n\r\n${part.length.toString(16)}\r\n${part}\r\n`],
   ])('of a client that dies in the middle of it leaves nothing (%s)', async (_, bodyOf) => {
     const { username, password, pathname } = new URL(stack.clickhouseUrl)
-    const head = `POST /?database=${pathname.slice(1)}&insert_deduplication_token=cut HTTP/1.1\r\nhost: x\r\nauthorization: Basic ${btoa(`${username}:${password}`)}\r\n`
+    const head = `POST /?database=${pathname.slice(1)}_internal&insert_deduplication_token=cut HTTP/1.1\r\nhost: x\r\nauthorization: Basic ${btoa(`${username}:${password}`)}\r\n`
     await sendAndLeave(head + bodyOf('insert into items format JSONEachRow\n{"id":1,"text":"x"}\n'))
     expect(await count()).toBe(0)
   })

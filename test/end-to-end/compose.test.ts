@@ -4,6 +4,7 @@ import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { VARIABLES } from '../../src/config.ts'
+import { QUIET } from '../../src/embedded/postgres.ts'
 import { CALM } from '../../src/embedded/calm-runtime.ts'
 
 interface Service {
@@ -59,6 +60,19 @@ describe('the Compose file', () => {
 
   test('never switches off what a 200 rests on', () => {
     expect(postgres.command).toEqual(expect.arrayContaining(['fsync=on', 'synchronous_commit=on', 'min_wal_size=1GB']))
+  })
+
+  test('keeps what statements carry out of the logs of the stores', () => {
+    for (const [name, value] of Object.entries(QUIET)) expect(postgres.command).toContain(`${name}=${value}`)
+    expect(redis.command?.join(' ')).toContain('--hide-user-data-from-log yes')
+    const limits = compose.configs['clickhouse-limits']?.content ?? ''
+    expect(limits).toContain('<logger><level>critical</level></logger>')
+    const rules = [...limits.matchAll(/<regexp>(.*?)<\/regexp>/g)].map(([, rule = '']) => new RegExp(rule, 'g'))
+    const masked = rules.reduce(
+      (text, rule) => text.replaceAll(rule, ''),
+      `where email = 'ada@example.com' or phone = '+4915112345678'`,
+    )
+    expect(masked).toBe(`where email = '' or phone = ''`)
   })
 
   test('keeps each store in a named volume where its image keeps its data', () => {
@@ -129,13 +143,16 @@ describe('the Compose file', () => {
   test('passes on every setting that means something in a container', () => {
     const passed = new Set(Object.keys({ ...frontDoor.environment, ...workers.environment }))
     const left = VARIABLES.filter((name) => !passed.has(name))
-    // The image says where its data lie; one container has one port, and imports are told their key on the spot.
-    expect(left).toEqual(['HOST', 'DATA_DIR', 'REUSE_PORT', 'SLUICE_API_KEY'])
+    // The image says where its data lie; one container has one port, and imports are told their key on the spot. A name for the
+    // workers would be the same for all containers of the service.
+    expect(left).toEqual(['HOST', 'DATA_DIR', 'WORKER_NAME', 'REUSE_PORT', 'SLUICE_API_KEY'])
   })
 
   test('takes every password from the environment', () => {
     const secrets = [...read('docker-compose.yml').matchAll(/(\w*PASSWORD)\b(?!")/g)].map(([, name]) => name)
-    expect(new Set(secrets)).toEqual(new Set(['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'CLICKHOUSE_PASSWORD']))
+    expect(new Set(secrets)).toEqual(
+      new Set(['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'CLICKHOUSE_PASSWORD', 'ANALYST_PASSWORD']),
+    )
     expect(read('docker-compose.yml').replaceAll(/\$\{\w+_PASSWORD:-localonly\}/g, '')).not.toContain('localonly')
   })
 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Config } from '../../src/config.ts'
 import { findDestination, updateDestination } from '../../src/deliveries/destinations.ts'
-import { openSecret } from '../../src/deliveries/seal-secret.ts'
+import { openSecret, sealSecret } from '../../src/deliveries/seal-secret.ts'
 import { SECRETS, SECRETS_KEY, readDeliveries } from '../deliveries/delivery-lab.ts'
 import { OK, type Platform, json, openPlatform } from '../deliveries/platform.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
@@ -83,7 +83,7 @@ describe('a destination', () => {
       '--set',
       'all=true',
     )
-    expect(webhook['signingKey']).toMatch(/^whsec_[0-9a-f]{64}$/)
+    expect(webhook['signingKey']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     said = said.replace(String(webhook['signingKey']), '')
     const shared = { businessId, active: true, createdAt: expect.any(String) as string }
     expect(await list()).toEqual([
@@ -138,6 +138,44 @@ describe('a destination', () => {
     expect(row?.click_ids).toContain('ttclid')
   })
 
+  it('of a webhook gets a new signing key, and the former one signs for a day beside it', async () => {
+    const id = await add('webhook', '--set', 'url=https://crm.example/in', ...secretFile('key'))
+    const secretOf = async () => openSecret((await findDestination(stack.sql, id))!.secret, id, SECRETS_KEY)
+    const former = {
+      signingKey: 'whsec_of_a_file_of_its_own',
+      until: expect.closeTo(Date.now() + 86_400_000, -5) as number,
+    }
+    const changed = await admin('destination', 'update', id, '--new-signing-key')
+    expect(changed).toMatchObject({
+      destinationId: id,
+      signingKey: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
+    })
+    const { signingKey } = changed
+    expect(await secretOf()).toEqual({ signingKey, former })
+    // A second change ends the first key at once: two at most are in force.
+    await admin('destination', 'update', id, ...secretFile('key'))
+    expect(await secretOf()).toMatchObject({ signingKey: former.signingKey, former: { signingKey } })
+  })
+
+  it('gets a new signing key although the former one cannot be opened', async () => {
+    const id = await add('webhook', '--set', 'url=https://crm.example/in', ...secretFile('key'))
+    const otherKey = 'cd'.repeat(32)
+    await stack.sql`update destinations set secret = ${sealSecret({ signingKey: 'x'.repeat(16) }, id, otherKey)} where id = ${id}`
+    const { signingKey } = await admin('destination', 'update', id, '--new-signing-key')
+    expect(openSecret((await findDestination(stack.sql, id))!.secret, id, SECRETS_KEY)).toEqual({ signingKey })
+  })
+
+  it('of another kind than a webhook has no signing key; and a key is either made or given', async () => {
+    const [meta, hook] = [
+      await add('meta', '--set', 'pixelId=77', ...secretFile('meta')),
+      await add('webhook', '--set', 'url=https://crm.example/in'),
+    ]
+    expect(await admin('destination', 'update', meta, '--new-signing-key')).toMatchObject({ exitCode: 2 })
+    expect(await admin('destination', 'update', hook, '--new-signing-key', ...secretFile('key'))).toMatchObject({
+      exitCode: 2,
+    })
+  })
+
   it('is changed by two at once, and neither undoes the other', async () => {
     const id = await add('webhook', '--set', 'url=https://crm.example/in', ...secretFile('key'))
     const before = (await findDestination(stack.sql, id))!
@@ -158,7 +196,7 @@ describe('a destination', () => {
     expect(await first).toMatchObject({ exitCode: 0, err: '' })
     expect(await list()).toMatchObject([{ ...change, settings: { url: 'https://crm.example/new', all: true } }])
     const { secret } = (await findDestination(stack.sql, id))!
-    expect(openSecret(secret, id, SECRETS_KEY)).toEqual({ signingKey: 'whsec_of_a_person_who_types' })
+    expect(openSecret(secret, id, SECRETS_KEY)).toMatchObject({ signingKey: 'whsec_of_a_person_who_types' })
     // What somebody else has made of it meanwhile is not overwritten.
     expect(await updateDestination(stack.sql, before, { settings: { url: 'https://crm.example/stale' } })).toBe(false)
   })

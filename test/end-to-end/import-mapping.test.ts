@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createNumbering, hashRow, keyOf, surveyRows } from '../../src/admin/import/number-rows.ts'
 import { checkMapping, mapRow, readMapping } from '../../src/admin/import/map-row.ts'
 import { describeSource, readRows, type Row } from '../../src/admin/import/read-rows.ts'
+import { report } from '../../src/admin/import/report.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-import-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -288,4 +289,14 @@ describe('keys', () => {
     ].map((scope) => keyOf(scope, 'hash', 1))
     expect(new Set(keys).size).toBe(3)
   })
+})
+
+test.each([
+  [1, '1 row: 1 recorded, 0 known already, 0 failed'],
+  [2, '2 rows: 2 recorded, 0 known already, 0 failed'],
+])('the report of an import of %i', (count, text) => {
+  const none = { file: '', position: 0, failureBytes: 0, received: 0, recorded: 0, deduped: 0, failed: 0 }
+  const progress = { ...none, received: count, recorded: count }
+  const journal = { start: none, failuresFile: '' }
+  expect(report({ progress, failures: [], warnings: [] }, journal, false)).toMatchObject({ text, exitCode: 0 })
 })

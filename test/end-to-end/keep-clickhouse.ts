@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
 import { keepRunning } from '../../src/embedded/keep-running.ts'
+import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { freePort, runEngine, runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 
@@ -44,7 +45,14 @@ export async function keepClickHouse({ before = [], runtime }: Keeping = {}): Pr
   const options = [`--port=${port}`, '--user=sluice', `--password-file=${join(dataDir, 'password')}`, '--database=d']
   const run = runtime ? [...runtime, fileURLToPath(SERVER), ...options] : runtimeCommand(SERVER, options)
   const command = [...before, ...run]
-  const engine = { name: 'clickhouse', dataDir, folder, command, signal: 'TERM' as const }
+  const engine = {
+    name: 'clickhouse',
+    dataDir,
+    folder,
+    command,
+    environment: environmentWithout(),
+    signal: 'TERM' as const,
+  }
   const url = `http://sluice:secret@127.0.0.1:${port}/d`
   const kept = await keepRunning({
     name: 'clickhouse',
@@ -56,7 +64,7 @@ export async function keepClickHouse({ before = [], runtime }: Keeping = {}): Pr
     },
     start: async () => ({ ...(await runEngine(engine)), url }),
   })
-  const client = connectClickHouse(url)
+  const client = connectClickHouse(url, { toPublic: true })
   const pid = async () => Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8'))
   const untilUp = () => vi.waitFor(() => client.command({ query: 'select 1' }), { timeout: 30_000, interval: 50 })
   const keeping: KeptClickHouse = {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { keepRunning } from '../../src/embedded/keep-running.ts'
+import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { runEngine } from '../../src/embedded/run-engine.ts'
 
 let folder: string
@@ -34,7 +35,14 @@ async function keep(name: string, words: string) {
     async start() {
       starts.push(performance.now())
       const command = ['sh', '-c', `test -e room && exec sleep 600; echo "${words}"; exit 1`]
-      const running = await runEngine({ name, dataDir: folder, folder: place, command, signal: 'TERM' })
+      const running = await runEngine({
+        name,
+        dataDir: folder,
+        folder: place,
+        command,
+        environment: environmentWithout(),
+        signal: 'TERM',
+      })
       return { ...running, url: 'somewhere' }
     },
   })

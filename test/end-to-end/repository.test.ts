@@ -16,6 +16,21 @@ test('there is one lock file, and it names no place to download from', () => {
   expect(lock).not.toMatch(/https?:\/\/[^"]*(registry|npmjs|\.tgz)/)
 })
 
+test('the lock file holds the parts of every platform, which npm ci demands', () => {
+  type Package = Partial<Record<'dependencies' | 'optionalDependencies', Record<string, string>>> & { version?: string }
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, Package>
+  }
+  const missing = Object.values(packages).flatMap((entry) =>
+    Object.keys({ ...entry.dependencies, ...entry.optionalDependencies }).filter(
+      (name) => packages[`node_modules/${name}`]?.version === undefined,
+    ),
+  )
+  expect(missing).toEqual([])
+  const ci = readFileSync(join(root, '.ci/run'), 'utf8')
+  expect(ci).toMatch(/^npm ci$/m)
+})
+
 test('npm and Bun let the same packages run their install scripts', () => {
   const { allowScripts, trustedDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     allowScripts: Record<string, boolean>

@@ -33,12 +33,14 @@ export async function createFaultsBusiness(sql: Sql): Promise<Business> {
 
 async function publish(sql: Sql, campaign: Omit<Campaign, 'campaignId'>): Promise<Campaign> {
   const { businessId, trigger: triggerEvent, goal: goalEvent, canEnterAgain } = campaign
-  const { campaignId } = await createCampaign(sql, businessId, {
+  const drafted = await createCampaign(sql, businessId, {
     name: triggerEvent,
     triggerEvent,
     canEnterAgain,
     goalEvent,
   })
+  if (!drafted) throw new Error('the campaign was not drafted')
+  const { campaignId } = drafted
   await publishCampaign(sql, businessId, campaignId)
   return { ...campaign, campaignId }
 }

@@ -15,6 +15,12 @@ export interface CuttingProxy {
   cutAll(): void
   /** The same, as one who knows nothing of them: what is on its way is lost, and whoever sends is told of a reset. */
   resetAll(): void
+  /**
+   * Until `mend`: `refuse` breaks every connection there is and every new one, `hang` takes what is sent, and lets nothing
+   * through.
+   */
+  cut(how: 'refuse' | 'hang'): void
+  mend(): void
   close(): Promise<void>
 }
 
@@ -38,8 +44,10 @@ export async function openCuttingProxy(target: string, pass = (bytes: Buffer): B
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   let next: Cut | undefined
+  let isCut: 'refuse' | 'hang' | undefined
 
   const server = createServer((client) => {
+    if (isCut === 'refuse') return void client.destroy()
     const store = connect(Number(port), hostname)
     let waiting: Cut | undefined
     let tail: Buffer = Buffer.alloc(0)
@@ -57,6 +65,7 @@ export async function openCuttingProxy(target: string, pass = (bytes: Buffer): B
       })
     }
     client.on('data', (bytes: Buffer) => {
+      if (isCut) return
       const isMatch = next && holds(tail, bytes, next.text)
       tail = Buffer.concat([tail, bytes]).subarray(-LONGEST_TEXT)
       if (next && isMatch) {
@@ -70,6 +79,7 @@ export async function openCuttingProxy(target: string, pass = (bytes: Buffer): B
       return void store.write(bytes)
     })
     store.on('data', (bytes: Buffer) => {
+      if (isCut) return
       if (!waiting) return void client.write(pass(bytes))
       waiting.done()
       return end()
@@ -100,6 +110,15 @@ export async function openCuttingProxy(target: string, pass = (bytes: Buffer): B
         }
       }),
     cutAll,
+    cut(how) {
+      isCut = how
+      if (how === 'refuse') cutAll()
+    },
+    mend() {
+      isCut = undefined
+      // What hung has lost some of its bytes.
+      cutAll()
+    },
     resetAll: () => {
       for (const socket of sockets) socket.resetAndDestroy()
     },

@@ -2,6 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { runEngine } from '../../src/embedded/run-engine.ts'
 import { createRunFolder } from './remove-leftovers.ts'
 
@@ -9,7 +10,14 @@ const dataDir = await createRunFolder(process.argv[2])
 for (const name of ['awake', 'frozen']) {
   const folder = join(dataDir, name)
   await mkdir(folder)
-  await runEngine({ name, dataDir, folder, command: ['sleep', '600'], signal: 'TERM' })
+  await runEngine({
+    name,
+    dataDir,
+    folder,
+    command: ['sleep', '600'],
+    environment: environmentWithout(),
+    signal: 'TERM',
+  })
 }
 await pidOf('awake')
 await freeze(await pidOf('frozen'))

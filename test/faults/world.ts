@@ -3,11 +3,13 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StoreUrls } from '../../src/config.ts'
+import { ANALYST } from '../../src/embedded/analyst-role.ts'
 import { startClickHouse } from '../../src/embedded/clickhouse.ts'
 import type { EngineSetup, RunningEngine } from '../../src/embedded/engine-setup.ts'
 import { passwordFile } from '../../src/embedded/engine-setup.ts'
 import { startPostgres } from '../../src/embedded/postgres.ts'
 import { startRedis } from '../../src/embedded/redis.ts'
+import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { type EngineProcess, freePort, runEngine, runtimeCommand, untilReady } from '../../src/embedded/run-engine.ts'
 import { createLogger } from '../../src/log.ts'
 import { migrate } from '../../src/migrate.ts'
@@ -107,9 +109,10 @@ export async function openWorld(): Promise<World> {
     return service(name, 'workers', `http://127.0.0.1:${port}/healthz`, 'workers', () => ({ WORKERS_PORT: port }))
   }
   await writeFile(passwordFile(folder), 'faults', { mode: 0o600 })
+  await writeFile(passwordFile(folder, ANALYST), 'faults', { mode: 0o600 })
   const postgres = await engine('postgres', 'databaseUrl', (setup) => startPostgres(setup, log))
   const redis = await engine('redis', 'redisUrl', (setup) => startRedis(setup, log))
-  const clickhouse = await engine('clickhouse', 'clickhouseUrl', startClickHouse)
+  const clickhouse = await engine('clickhouse', 'clickhouseUrl', (setup) => startClickHouse(setup, log))
   const door = service('front-door', 'serve', `${url}/healthz`, 'door', () => ({
     PORT: new URL(url).port,
     ...doorSettings,
@@ -208,6 +211,7 @@ async function runService({ name, folder, command, address, environment }: Servi
     dataDir: folder,
     folder: place,
     command: ['env', '-u', 'NODE_ENV', '-u', 'VITEST', ...settings, ...cli],
+    environment: environmentWithout(),
     signal: 'TERM' as const,
   }
   const running = await runEngine(engine)

@@ -140,12 +140,12 @@ describe('what a page sends of itself', () => {
     expect(request?.hits.map(({ occurredAt }) => (request?.receivedAt ?? 0) - occurredAt)).toEqual([WEEK, WEEK])
   })
 
-  it('is not kept of a bot, which is answered alike', async () => {
+  it('is not kept of a bot, and the answer says so', async () => {
     const sent = body()
     const answer = await send(sent, {
       'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
     })
-    expect([answer.status, answer.body.data]).toEqual([200, { received: 1 }])
+    expect([answer.status, answer.body.data]).toEqual([200, { received: 1, ignored: 'bot' }])
     expect(await taken(sent.visitorId)).toEqual([])
     const { text } = await speakTo(door.url)('GET', '/metrics')
     expect(text).toMatch(/^browser_bots_total\{route="browser-capture"\} 1$/m)

@@ -70,7 +70,8 @@ describe('a page', () => {
     const links = await service.sql<{ from_at: number }[]>`
       select from_at from visitor_links where visitor_id = ${visitorId} order by from_at`
     const ages = links.map(({ from_at }) => Math.round((Date.now() - from_at) / 60_000))
-    expect(ages.slice(1)).toEqual([MAX_AGE_MS / 60_000, 60, 0])
+    // From when the first was identified the browser is theirs again, until the server's call.
+    expect(ages.slice(1)).toEqual([MAX_AGE_MS / 60_000, 60, 0, 0])
     expect(await ask(event({ ageMs: -1 }))).toEqual(invalid('ageMs'))
   })
 
@@ -233,15 +234,30 @@ describe('what is sent', () => {
     expect([status, body.data]).toEqual([200, expect.objectContaining({ contactId: null, warnings })])
   })
 
-  it('by a bot is answered as any other, and not kept', async () => {
+  it('by a bot is not kept, and the answer says so', async () => {
     const sent = event()
     const bot = { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }
     const answers = [await send(sent, { headers: bot }), await send(event())]
-    expect(answers[0]?.body).toEqual(answers[1]?.body)
+    const { body } = answers[1]!
+    expect(answers[0]?.body).toEqual({ ...body, data: { ...body.data, ignored: 'bot' } })
     expect(await kept(sent.visitorId)).toEqual([])
     const { visitorId: _, ...unknown } = event()
     await send(unknown, { headers: bot })
     expect((await speak('GET', '/metrics')).text).toMatch(/^browser_bots_total\{route="browser-track"\} 2$/m)
+  })
+
+  it('by a bot is kept like any other when the business allows bots', async () => {
+    await service.sql`update businesses set bots = 'allow' where id = ${shop.businessId}`
+    const sent = event()
+    const headless = { 'user-agent': BROWSER['user-agent'].replace('Chrome', 'HeadlessChrome') }
+    await expect
+      .poll(async () => (await send(sent, { headers: headless })).body.data, { timeout: 5000 })
+      .not.toHaveProperty('ignored')
+    expect(await kept(sent.visitorId)).toHaveLength(1)
+    await service.sql`update businesses set bots = 'ignore' where id = ${shop.businessId}`
+    await expect
+      .poll(async () => (await send(event(), { headers: headless })).body.data, { timeout: 5000 })
+      .toHaveProperty('ignored', 'bot')
   })
 })
 

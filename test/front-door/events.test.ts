@@ -33,6 +33,10 @@ describe('passes the door', () => {
     ['the smallest event', {}],
     ['a name of 64 characters', { event: 'x'.repeat(64) }],
     ['a name of 64 characters after trimming', { event: ` ${'x'.repeat(64)}\n` }],
+    [
+      'a name and a key between U+0085',
+      { event: `\u0085${'x'.repeat(64)}\u0085`, idempotencyKey: `\u0085${'x'.repeat(200)}` },
+    ],
     ['a name in any script', { event: '购买 🎉' }],
     ['each type', { type: 'cancelled' }],
     ['a negative value', { value: -0.1 }],

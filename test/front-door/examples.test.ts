@@ -23,13 +23,16 @@ const [identify] = described.filter(({ path }) => path === '/api/sdk/identify')
 async function send(url: string, business: TestBusiness, ids: Record<string, string>, one: Described, status: number) {
   const { method, path, operation } = one
   const { businessId, secretKey } = business
-  const query = 'email' in (operation.query ?? {}) ? '?email=ada@example.com' : ''
   const example = operation.body?.example
-  const answer = await speakTo(url)(method, path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? '') + query, {
-    ...(operation.key !== 'publishable' && { key: secretKey }),
-    ...(example && { json: 'businessId' in example ? { ...example, businessId } : example }),
-    headers: BROWSER,
-  })
+  const answer = await speakTo(url)(
+    method,
+    path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? ''),
+    {
+      ...(operation.key !== 'publishable' && { key: secretKey }),
+      ...(example && { json: 'businessId' in example ? { ...example, businessId } : example }),
+      headers: BROWSER,
+    },
+  )
   const { data, message } = operation.replies[status]!
   expect([answer.status, answer.body.message]).toEqual([status, message])
   return dataOf(data, answer, status)

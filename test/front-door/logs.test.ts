@@ -9,6 +9,8 @@ import { RUNTIMES } from '../support/runtimes.ts'
 import { createBusiness, openStack } from '../support/stack.ts'
 import { ASYNC, speakTo } from './door-support.ts'
 
+const OTHER = '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'
+
 interface Line {
   msg: string
   url?: string
@@ -18,7 +20,7 @@ interface Line {
 
 it('tells of each request without a key, a query or a person', async () => {
   const stack = await openStack()
-  const { secretKey } = await createBusiness(stack.sql)
+  const { secretKey, businessId } = await createBusiness(stack.sql)
   const [bun = 'bun'] = RUNTIMES['bun'] ?? []
   const child = spawn(bun, ['src/cli.ts', 'serve'], {
     env: {
@@ -47,17 +49,31 @@ it('tells of each request without a key, a query or a person', async () => {
   await speak('POST', '/api/sdk/track', { key: secretKey, json: { ...json, event: 5 } })
   await speak('GET', '/api/contacts?email=ada@example.com', { key: secretKey })
   await speak('GET', '/nothing/ada@example.com', { key: 'sk_live_wrong' })
+  await speak('POST', '/api/sdk/identify', { json: { businessId, identity: { email: 'guest' } } })
+  await speak('POST', '/api/sdk/identify', { json: { businessId: 'ada@example.com', identity: { email: 'ada@b' } } })
+  await speak('POST', '/api/sdk/track', { key: secretKey, json: { ...json, businessId: OTHER } })
+  const metrics = (await speak('GET', '/metrics')).text
   child.kill('SIGTERM')
   await ended
   await stack.close()
 
   const answered = lines.filter(({ msg }) => msg === 'answered')
   expect(answered).toMatchObject([
-    { level: 'debug', requestId: 'order-17', method: 'POST', route: '/api/sdk/track', status: 202 },
-    { level: 'info', method: 'POST', route: '/api/sdk/track', status: 400 },
-    { method: 'GET', route: '/api/contacts', status: 200 },
-    { method: 'GET', route: 'unmatched', status: 404 },
+    { level: 'debug', requestId: 'order-17', method: 'POST', route: '/api/sdk/track', status: 202, businessId },
+    { level: 'info', route: '/api/sdk/track', status: 400, code: 'invalid_request', businessId },
+    { method: 'GET', route: '/api/contacts', status: 200, businessId },
+    { method: 'GET', route: 'unmatched', status: 404, code: 'not_found' },
+    { route: '/api/sdk/identify', status: 400, code: 'identity_required', businessId },
+    { route: '/api/sdk/identify', status: 404, code: 'business_not_found' },
+    { route: '/api/sdk/track', status: 403, code: 'business_mismatch', businessId },
+    { route: '/metrics', status: 200 },
   ])
+  expect(answered.map((line) => 'code' in line)).toEqual([false, true, false, true, true, true, true, false])
+  // Of whom an unknown caller is nothing is known.
+  for (const at of [3, 5, 7]) expect(answered[at]).not.toHaveProperty('businessId')
+  expect(metrics).toContain(
+    'http_requests_total{route="/api/sdk/track",method="POST",status="403",code="business_mismatch"} 1\n',
+  )
   // To a tenth of a millisecond: where no store is asked, an answer may take less.
   expect(answered[0]?.ms).toBeGreaterThan(0)
   for (const { ms } of answered) expect(ms).toBeGreaterThanOrEqual(0)

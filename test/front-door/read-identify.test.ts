@@ -15,6 +15,7 @@ const business = {
   country: null,
   timezone: 'UTC',
   origins: [],
+  bots: 'ignore' as const,
 }
 const read = (more: object, keyed = true) =>
   readIdentify({ identity: { email: 'ann@x.io' }, traits: { plan: 'pro' }, ...more }, { business, keyed, now: NOW })

@@ -138,7 +138,13 @@ describe('a contact', () => {
     for (const query of ['email=nobody@example.com', 'email=null', 'platformCustomerId=c+1']) {
       expect(dataOf(ContactsData, await ask('GET', `/api/contacts?${query}`))).toEqual({ contacts: [] })
     }
-    for (const query of ['', 'name=Ada', 'email=a@b.co&phone=1', 'email=ada']) {
+    for (const query of [
+      'email=a@b.co&phone=1',
+      'email=ada',
+      'email=a@b.co&query=a',
+      'phone=1&tag=',
+      'email=a@b.co&stage=',
+    ]) {
       expect(code(await ask('GET', `/api/contacts?${query}`))).toEqual([400, 'invalid_request'])
     }
   })
@@ -363,6 +369,17 @@ describe('campaigns', () => {
     expect(dataOf(CampaignData, await ask('GET', path))).toEqual({ campaign: { ...shown, status: 'published' } })
     const [business] = await service.sql`select config_version from businesses where id = ${tenant.businessId}`
     expect(business).toEqual({ config_version: 2 })
+  })
+
+  it('are 1,000 of a business, however many are drafted at once', async () => {
+    await service.sql`update businesses set campaign_count = 998 where id = ${tenant.businessId}`
+    const answers = await Promise.all([1, 2, 3, 4].map(() => ask('POST', '/api/campaigns', draft)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
+    const refused = answers.find(({ status }) => status === 409)
+    expect(refused?.body.error).toEqual({ code: 'limit_reached' })
+    expect(refused?.body.message).toBe('The business has 1,000 campaigns, which is the most it may have.')
+    const listed = (await ask('GET', '/api/campaigns')).body.data['campaigns']
+    expect(listed).toHaveLength(2)
   })
 
   it('enrol from the answer to their publish on, and convert', async () => {

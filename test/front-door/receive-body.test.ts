@@ -22,6 +22,7 @@ describe('a body', () => {
     country: null,
     timezone: 'UTC',
     origins: [],
+    bots: 'ignore',
   }
   const BEGAN = 1_000_000
   afterEach(() => void vi.restoreAllMocks())

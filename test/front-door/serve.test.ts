@@ -4,13 +4,20 @@ import { expect, it } from 'vitest'
 import { serve } from '../../src/front-door/serve.ts'
 
 const OPTIONS = { port: 0, host: '127.0.0.1', reusePort: false, idleSeconds: 10 }
+const EMPTY = { paths: [], fetch: () => new Response() }
 
 it('closes in good time under callers that keep their connections busy, and cuts none of them short', async () => {
   const [begun, answered] = [new Set<string>(), new Set<string>()]
-  const listening = await serve(async (call) => {
-    begun.add(new URL(call.url).pathname)
-    return sleep(30 + 40 * Math.random(), new Response('{}'))
-  }, OPTIONS)
+  const listening = await serve(
+    {
+      paths: [],
+      fetch(call) {
+        begun.add(new URL(call.url).pathname)
+        return sleep(30 + 40 * Math.random(), new Response('{}'))
+      },
+    },
+    OPTIONS,
+  )
   const agent = new Agent({ keepAlive: true, maxSockets: 10 })
   const ask = (path: string) =>
     new Promise<boolean>((resolve) => {
@@ -34,9 +41,9 @@ it('closes in good time under callers that keep their connections busy, and cuts
 })
 
 it('says of a port that another program has what to do', async () => {
-  const other = await serve(async () => new Response(), OPTIONS)
+  const other = await serve(EMPTY, OPTIONS)
   const port = Number(new URL(other.url).port)
-  await expect(serve(async () => new Response(), { ...OPTIONS, port })).rejects.toThrow(
+  await expect(serve(EMPTY, { ...OPTIONS, port })).rejects.toThrow(
     `PORT ${port} cannot be had (EADDRINUSE): set PORT to a free one.`,
   )
   await other.close(0)

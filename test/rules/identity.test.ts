@@ -29,6 +29,7 @@ describe('email', () => {
     ['  Ann@Example.COM\n', 'ann@example.com'],
     ['ÄNNE@EXAMPLE.COM', 'änne@example.com'],
     ['a@b', 'a@b'],
+    ['\u0085a@b \u0085', 'a@b'],
     ["o'brien+tag@example.com", "o'brien+tag@example.com"],
     ['почта@пример.рф', 'почта@пример.рф'],
     [longest, longest],
@@ -47,9 +48,12 @@ describe('email', () => {
     ['ann@', 'one @'],
     ['ann@@example.com', 'one @'],
     ['ann@ex@ample.com', 'one @'],
+    ['null@null@null', 'one @'],
+    ['null@', 'one @'],
     ['an n@example.com', 'white space'],
     ['ann@example .com', 'white space'],
     ['ann@example\u00A0.com', 'white space'],
+    ['ann@exam\u0085ple.com', 'white space'],
     ['ann\0@example.com', 'NUL'],
     ['ann\uD800@example.com', 'lone surrogates'],
   ])('%j is refused', (email, rule) => {
@@ -66,6 +70,7 @@ describe('platformCustomerId', () => {
     ['42', '42'],
     [42, '42'],
     [' 42 ', '42'],
+    ['\u008542\u0085', '42'],
     ['Ann', 'Ann'],
     ['a', 'a'],
     ['0', '0'],
@@ -216,6 +221,29 @@ describe('placeholders', () => {
       expect(readIdentity({ [kind]: word }, null)).toEqual({ identity: null, warnings: [ignored(kind)], faults: [] })
     },
   )
+
+  test.each([
+    'undefined@undefined',
+    'null@null.com',
+    'NONE@Unknown.example.org',
+    'guest@n/a',
+    '[object Object]@[object Object]',
+    ' anonymous@guest.co.uk\u0085',
+    'nan@.example',
+  ])('the email %j is ignored with a warning', (email) => {
+    expect(readIdentity({ email }, null)).toEqual({ identity: null, warnings: [ignored('email')], faults: [] })
+  })
+
+  test.each([
+    'null@example.com',
+    'guest@hotel.guest',
+    'ada@undefined',
+    'unknown@unknowns.com',
+    'guest+1@guest.com',
+    'none@x.none',
+  ])('the email %j is an identity', (email) => {
+    expect(readIdentity({ email }, null).identity).toEqual({ email })
+  })
 
   test('the other fields stay', () => {
     expect(readIdentity({ email: 'Guest', phone: 'n/a', platformCustomerId: 42 }, null)).toEqual({

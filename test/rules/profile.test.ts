@@ -1,10 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PROFILE_FIELDS, type Profile } from '../../src/rules/facts.ts'
-import { readProfile, type RawProfile } from '../../src/rules/profile.ts'
+import { readProfile as readProfileOf, type RawProfile } from '../../src/rules/profile.ts'
 import { containing } from './containing.ts'
 
 const FIELDS = ['name', 'firstName', 'lastName', 'country', 'city', 'language', 'timezone'] as const
+
+const readProfile = (raw: RawProfile) => readProfileOf(raw, { keyed: true })
 
 describe('names', () => {
   test.each<[RawProfile, Profile]>([
@@ -13,7 +15,9 @@ describe('names', () => {
     [{ name: 'Anna Maria de la Cruz' }, { firstName: 'Anna', lastName: 'Maria de la Cruz' }],
     [{ name: ' \t Anna \n Petrova  ' }, { firstName: 'Anna', lastName: 'Petrova' }],
     [{ name: 'Anna\u00A0Petrova' }, { firstName: 'Anna', lastName: 'Petrova' }],
+    [{ name: '\u0085Anna\u0085Petrova\u0085' }, { firstName: 'Anna', lastName: 'Petrova' }],
     [{ name: '   ' }, {}],
+    [{ name: '\u0085' }, {}],
     [{ name: '' }, {}],
     [{ name: null }, {}],
     [{ name: '山田 太郎' }, { firstName: '山田', lastName: '太郎' }],
@@ -189,5 +193,47 @@ describe('what cannot be stored', () => {
         }
       }),
     )
+  })
+})
+
+describe('a name sent without a key', () => {
+  const NAMES = ['name', 'firstName', 'lastName'] as const
+  const fromPage = (raw: RawProfile) => readProfileOf(raw, { keyed: false })
+  const ignored = (field: string) =>
+    `profile.${field} was ignored: without a secret key a name has at most 100 characters and holds no address`
+
+  test.each(NAMES)('%s has 100 characters at most; a server may send 256', (field) => {
+    const [longest, longer] = ['x'.repeat(100), 'x'.repeat(101)]
+    expect(fromPage({ [field]: ` ${longest} ` })).toMatchObject({ warnings: [], faults: [] })
+    expect(Object.values(fromPage({ [field]: longest }).profile)).toEqual([longest])
+    expect(fromPage({ [field]: longer })).toEqual({ profile: {}, warnings: [ignored(field)], faults: [] })
+    expect(Object.values(readProfile({ [field]: longer }).profile)).toEqual([longer])
+  })
+
+  test.each(
+    NAMES.flatMap((field) =>
+      ['Win at HTTPS://evil.example', 'see WwW.evil.example', '://', 'a www.'].map((text) => [field, text] as const),
+    ),
+  )('%s that holds an address is ignored: %s', (field, text) => {
+    expect(fromPage({ [field]: text })).toEqual({ profile: {}, warnings: [ignored(field)], faults: [] })
+    expect(readProfile({ [field]: text }).warnings).toEqual([])
+  })
+
+  test('is judged as it was sent, before it is split', () => {
+    const words = `${'x'.repeat(50)} ${'y'.repeat(50)}`
+    expect(fromPage({ name: words })).toEqual({ profile: {}, warnings: [ignored('name')], faults: [] })
+  })
+
+  test('is ignored by itself: what is sent beside it counts', () => {
+    expect(fromPage({ name: 'Ann www.x', firstName: 'Ann', city: 'www.haifa' })).toEqual({
+      profile: { firstName: 'Ann', city: 'www.haifa' },
+      warnings: [ignored('name')],
+      faults: [],
+    })
+    expect(fromPage({ name: 'Ann Lee', firstName: '://' }).profile).toEqual({ firstName: 'Ann', lastName: 'Lee' })
+  })
+
+  test.each([`O'Brien`, 'Dr. W.W. Smith', 'Anna: Maria / Lee', 'wwwilliam'])('such as %s is a name', (name) => {
+    expect(fromPage({ firstName: name })).toEqual({ profile: { firstName: name }, warnings: [], faults: [] })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { IdentityKind } from '../../src/rules/facts.ts'
 import { type SentField, planIdentity } from '../../src/rules/resolve-identity.ts'
-import type { ContactState } from '../../src/rules/state.ts'
+import type { ContactState, PageIdentify } from '../../src/rules/state.ts'
 
 type Held = [kind: IdentityKind, value: string, proven: boolean]
 
@@ -15,9 +15,13 @@ function contact(id: string, keyed: boolean, ...held: Held[]): ContactState {
     stage: 0,
     identities: held.map(([kind, value, proven]) => ({ kind, value, proven })),
     profile: {},
+    pageFilled: 0,
     enrolments: [],
     goalLastAt: new Map(),
     subscriptions: {},
+    tags: 0,
+    cleared: null,
+    browsers: { listed: 0, waiting: 0 },
     mergedIds: [],
   }
 }
@@ -34,8 +38,13 @@ function sent(contacts: ContactState[], identity: Partial<Record<IdentityKind, s
   })
 }
 
-function plan(contacts: ContactState[], identity: Partial<Record<IdentityKind, string>>, keyed = true) {
-  const made = planIdentity(sent(contacts, identity), keyed)
+function plan(
+  contacts: ContactState[],
+  identity: Partial<Record<IdentityKind, string>>,
+  keyed = true,
+  pageIdentify: PageIdentify = 'open',
+) {
+  const made = planIdentity(sent(contacts, identity), { keyed, pageIdentify })
   return {
     target: made.target?.id ?? null,
     merges: made.merges.map((c) => c.id),
@@ -114,9 +123,9 @@ describe('a call with a secret key', () => {
     })
   })
 
-  it('moves an unproven field off a contact that a keyed call has used, unless it was sent alone', () => {
+  it('moves an unproven field off a contact that a keyed call has used, alone or with others', () => {
     const a = contact('a', true, ['phone', '5', true], ['email', 'a@x', false])
-    expect(plan([a], { email: 'a@x' })).toEqual({ ...calm, target: 'a', prove: ['email'] })
+    expect(plan([a], { email: 'a@x' })).toEqual({ ...calm, target: null, attach: ['email'] })
     expect(plan([a], { platformCustomerId: '1', email: 'a@x' })).toEqual({
       ...calm,
       target: null,
@@ -201,5 +210,19 @@ describe('a call without a secret key', () => {
       attach: ['platformCustomerId'],
       warnings: 1,
     })
+  })
+
+  it('adds nothing to a contact that a keyed call has used where pages are not trusted', () => {
+    const used = contact('a', true, ['email', 'a@x', true])
+    const confirmed = (contacts: ContactState[], identity: Partial<Record<IdentityKind, string>>) =>
+      plan(contacts, identity, false, 'confirmed')
+    expect(confirmed([used], { email: 'a@x', phone: '5' })).toEqual({ ...calm, target: 'a', warnings: 1 })
+    expect(confirmed([used], { platformCustomerId: '1', email: 'a@x', phone: '5' })).toEqual({
+      ...calm,
+      target: 'a',
+      warnings: 2,
+    })
+    const fresh = contact('b', false, ['email', 'b@x', false])
+    expect(confirmed([fresh], { email: 'b@x', phone: '5' })).toEqual({ ...calm, target: 'b', attach: ['phone'] })
   })
 })

@@ -9,6 +9,7 @@ test.each([
     [' vip ', 'VIP', 'vip', '\tvip\n'],
     ['vip', 'VIP'],
   ],
+  [['\u0085vip\u0085', 'vip'], ['vip']],
   [
     ['b', 'a', 'b'],
     ['b', 'a'],
@@ -27,6 +28,7 @@ test.each([
 test.each([
   [['fine', ''], 'tags.1', '1 to 64'],
   [['  '], 'tags.0', '1 to 64'],
+  [['\u0085'], 'tags.0', '1 to 64'],
   [['x'.repeat(65)], 'tags.0', '1 to 64'],
   [['😀'.repeat(32) + 'x'], 'tags.0', '1 to 64'],
   [['a\0'], 'tags.0', 'NUL'],

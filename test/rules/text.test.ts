@@ -1,11 +1,50 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hasMoreBytes, hasMoreValues, isClean, MAX_DEPTH, sanitiseJson, sanitiseText } from '../../src/rules/text.ts'
+import {
+  hasMoreBytes,
+  hasMoreValues,
+  isClean,
+  MAX_DEPTH,
+  sanitiseJson,
+  sanitiseText,
+  trimText,
+} from '../../src/rules/text.ts'
 
 const HIGH = '\uD83D'
 const LOW = '\uDE00'
 const anyText = fc.string({ unit: 'binary' })
 const brokenText = fc.array(fc.oneof(anyText, fc.constantFrom(HIGH, LOW, '\0', '😀'))).map((pieces) => pieces.join(''))
+
+describe('trimText', () => {
+  test.each([
+    ['\u0085a\u0085', 'a'],
+    [' \u0085 a\u0085b \u0085\n', 'a\u0085b'],
+    ['\u0085', ''],
+    ['\u0085 \u3000\u0085', ''],
+    ['', ''],
+    ['a', 'a'],
+    ['\uFEFF\u200Aa\u2029', 'a'],
+    ['\u200Ba\u200B', '\u200Ba\u200B'],
+  ])('%j becomes %j', (input, text) => {
+    expect(trimText(input)).toBe(text)
+  })
+
+  test('takes all white space of Unicode, and only that and the byte order mark, in linear time', () => {
+    const text = fc.string({
+      unit: fc.constantFrom('a', ' ', '\u0085', '\u2028', '\u3000', '\u200B', '\uFEFF', HIGH, 'é'),
+    })
+    const around = /^[\p{White_Space}\uFEFF]+|(?<![\p{White_Space}\uFEFF])[\p{White_Space}\uFEFF]+$/gu
+    fc.assert(
+      fc.property(text, (input) => {
+        expect(trimText(input)).toBe(input.replace(around, ''))
+      }),
+    )
+    const long = `a${' \u0085'.repeat(500_000)}a`
+    const started = performance.now()
+    expect(trimText(`${long}\u0085`)).toBe(long)
+    expect(performance.now() - started).toBeLessThan(500)
+  })
+})
 
 describe('isClean', () => {
   test.each([

@@ -97,6 +97,19 @@ describe.each(Object.keys(PLACES))('on %s', { timeout: 60_000 }, (place) => {
     expect(await runScript(place, { ...PATIENT, timeoutMs: 300 }, TRACK)).toEqual(THROUGH)
   })
 
+  it('a hundred calls at once, and a signal of its own for many batches, cause no warning of too many listeners', async () => {
+    const script = `let warned = []
+globalThis.process?.on('warning', (warning) => warned.push(String(warning)))
+for (let number = 0; number < 100; number++) sluice.track(event(number))
+const { signal } = new AbortController()
+const events = Array.from({ length: 40 }, (_, number) => event(1000 + number))
+await sluice.trackBatch(events, { chunkSize: 1, concurrency: 20, signal })
+await sluice.flush()
+await sluice.close()
+console.log('warnings', warned.length)`
+    expect(await runScript(place, { concurrency: 20 }, script)).toEqual({ exitCode: 0, out: 'warnings 0\n', err: '' })
+  })
+
   it('what is awaited keeps it until it is done', async () => {
     stub.behave(({ number }) => {
       const first = number === 1 ? refuse(429, { 'retry-after': '1' }) : undefined

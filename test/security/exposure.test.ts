@@ -6,9 +6,19 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StoreUrls } from '../../src/config.ts'
-import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import type { DemoKeys } from '../../src/embedded/demo-business.ts'
+import { superuserUrl } from '../../src/embedded/prepare-postgres.ts'
+import { freePort, runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { speakRaw } from '../support/speak-raw.ts'
+
+const SECRETS_KEY = '5'.repeat(64)
+const ENGINES = ['postgres', 'redis', 'clickhouse']
+const SERVICES = ['front-door', 'workers']
+const WORKERS_PORT = String(await freePort())
+/** In each address of this test. */
+const PERSON = 'nobodyshouldreadthis'
+const isRoot = process.getuid?.() === 0
 
 let folder: string
 let dataDir: string
@@ -20,7 +30,14 @@ beforeAll(async () => {
   await chmod(folder, 0o711)
   dataDir = join(folder, 'data')
   const [command = '', ...args] = runtimeCommand(new URL('../../src/cli.ts', import.meta.url), ['start'])
-  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0' }
+  const env = {
+    PATH: process.env['PATH'],
+    DATA_DIR: dataDir,
+    PORT: '0',
+    SECRETS_KEY,
+    SLUICE_API_KEY: 'sk_live_x',
+    WORKERS_PORT,
+  }
   child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const started = Promise.withResolvers<void>()
   child.on('exit', () => started.reject(new Error('it ended')))
@@ -124,10 +141,151 @@ describe.runIf(process.platform === 'linux')('start', () => {
     const open = await openFiles(dataDir)
     expect(open.filter((name) => !name.endsWith('.pid'))).toEqual([])
     expect(output.split(/sk_live_\w+/)).toHaveLength(3)
+    for (const name of ENGINES) expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o700)
     for (const name of await readdir(dataDir)) {
       if (name.endsWith('.log'))
         expect(await readFile(join(dataDir, name), 'utf8')).not.toMatch(/_live_|:\/\/[^/]*:[^/]*@/)
     }
+  })
+})
+
+describe.runIf(process.platform === 'linux')('each process', () => {
+  const pidOf = async (name: string) => (await readFile(join(dataDir, `${name}.pid`), 'utf8')).trim()
+  const environmentOf = async (name: string) => {
+    const text = await readFile(`/proc/${await pidOf(name)}/environ`, 'utf8')
+    return text.split('\0').filter(Boolean)
+  }
+
+  it('that is an engine has nothing secret in its environment', async () => {
+    const plain =
+      /^(?:PATH|PWD|OLDPWD|SHLVL|_|HOME|TZ|TMPDIR|LANG|LANGUAGE|LC_\w+|PG\w+|UV_THREADPOOL_SIZE|MIMALLOC_\w+|BUN_\w+)$/
+    for (const name of ENGINES) {
+      const names = (await environmentOf(name)).map((entry) => entry.split('=')[0] ?? '')
+      expect(
+        names.filter((one) => !plain.test(one)),
+        name,
+      ).toEqual([])
+    }
+  })
+
+  it('has SECRETS_KEY where deliveries are made, and the key of imports nowhere', async () => {
+    const holders = async (name: string) => {
+      const has: string[] = []
+      for (const one of SERVICES)
+        if ((await environmentOf(one)).some((entry) => entry.startsWith(`${name}=`))) has.push(one)
+      return has
+    }
+    expect(await holders('SECRETS_KEY')).toEqual(['workers'])
+    expect(await holders('SLUICE_API_KEY')).toEqual([])
+  })
+
+  it.runIf(isRoot)('that is an engine does not run as root', async () => {
+    for (const name of ENGINES) {
+      const status = await readFile(`/proc/${await pidOf(name)}/status`, 'utf8')
+      const uids = (/^Uid:\s+(.*)$/m.exec(status)?.[1] ?? '').split(/\s+/)
+      expect(new Set(uids), name).toEqual(new Set([String((await stat(join(dataDir, name))).uid)]))
+      expect(uids, name).not.toContain('0')
+    }
+  })
+
+  it.runIf(isRoot)('of another engine cannot read what one keeps', async () => {
+    const owners = await Promise.all(ENGINES.map(async (name) => (await stat(join(dataDir, name))).uid))
+    expect(new Set(owners).size).toBe(ENGINES.length)
+  })
+})
+
+describe('the role of the daily work in Postgres', () => {
+  const denied = [
+    `select pg_read_file('/etc/passwd')`,
+    `copy (select 1) to program 'id'`,
+    `copy (select 1) to '/tmp/sluice-copied'`,
+    `create role other superuser`,
+    `alter system set fsync = off`,
+    `alter role current_user superuser`,
+  ]
+
+  it('may read no file, run no program and change no setting', async () => {
+    const sql = connectPostgres((await engines()).databaseUrl, { max: 1 })
+    for (const statement of denied) {
+      await expect(sql.unsafe(statement), statement).rejects.toMatchObject({ code: '42501' })
+    }
+    await sql.end()
+  })
+
+  it('does not know the password of the one that may', async () => {
+    const { databaseUrl } = await engines()
+    const url = new URL(databaseUrl)
+    url.username = 'sluice'
+    const sql = connectPostgres(url.href, { max: 1 })
+    await expect(sql`select 1`).rejects.toMatchObject({ code: '28P01' })
+    await sql.end()
+    const superuser = connectPostgres(await superuserUrl(dataDir, databaseUrl), { max: 1 })
+    expect(await superuser`show is_superuser`).toEqual([{ is_superuser: 'on' }])
+    await superuser.end()
+  })
+})
+
+it.runIf(isRoot)('ClickHouse reads no file that its user may not read', async () => {
+  const url = new URL((await engines()).clickhouseUrl)
+  const ask = async (query: string) => {
+    const headers = { authorization: `Basic ${btoa(`${url.username}:${url.password}`)}` }
+    const answer = await fetch(url.origin, { method: 'POST', headers, body: query })
+    return { ok: answer.ok, text: await answer.text() }
+  }
+  expect(await ask('select 1')).toEqual({ ok: true, text: '1\n' })
+  for (const path of ['/etc/shadow', join(dataDir, 'engines.json'), join(dataDir, 'postgres-superuser')]) {
+    const { ok, text } = await ask(`select * from file('${path}', 'LineAsString')`)
+    expect([ok, text.includes(':')], path).toEqual([false, true])
+    expect(text).not.toMatch(/root:|postgres:\/\//)
+  }
+})
+
+describe('the logs of the engines and of our own processes', () => {
+  const key = async () => (JSON.parse(await readFile(join(dataDir, 'demo-keys.json'), 'utf8')) as DemoKeys).secretKey
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${await key()}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return answer.status
+  }
+  const countConflicts = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${WORKERS_PORT}/metrics`)).text()
+    return Number(/^saves_total\{[^}]*outcome="conflict"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0)
+  }
+
+  it('name no person, while partitions race and Postgres is killed', { timeout: 120_000 }, async () => {
+    const event = (name: string) => ({ event: 'e', identity: { email: `${PERSON}-${name}@example.com` } })
+    for (let round = 0; round < 40 && (await countConflicts()) === 0; round += 1) {
+      const names = Array.from({ length: 30 }, (_, at) => `${round}-${at}`)
+      const statuses = await Promise.all([
+        post('/api/sdk/track', event(`${round}-0`)),
+        post('/api/sdk/track/batch', { events: names.map(event) }),
+        post('/api/sdk/track', event(`${round}-29`)),
+      ])
+      expect(statuses).toEqual([200, 200, 200])
+    }
+    expect(await countConflicts()).toBeGreaterThan(0)
+
+    const { databaseUrl } = await engines()
+    const sql = connectPostgres(databaseUrl, { max: 1 })
+    await expect(sql`insert into identities select * from identities`).rejects.toMatchObject({
+      code: '23505',
+      detail: expect.stringContaining(PERSON) as string,
+    })
+    await expect(sql`select ${`${PERSON}@example.com`}::text::int`).rejects.toMatchObject({ code: '22P02' })
+    await expect(sql.unsafe(`insert into identities values ('${PERSON}@example.com')`)).rejects.toMatchObject({
+      code: '22P02',
+    })
+    await sql.end()
+
+    process.kill(Number(await readFile(join(dataDir, 'postgres.pid'), 'utf8')), 'SIGKILL')
+    await Promise.all(Array.from({ length: 10 }, (_, at) => post('/api/sdk/track', event(`killed-${at}`))))
+    await expect.poll(() => post('/api/sdk/track', event('after')), { timeout: 30_000, interval: 500 }).toBe(200)
+
+    const logs = (await readdir(dataDir)).filter((name) => name.endsWith('.log'))
+    expect(logs.toSorted()).toEqual([...ENGINES, ...SERVICES].map((name) => `${name}.log`).toSorted())
+    const texts = await Promise.all(logs.map((name) => readFile(join(dataDir, name), 'utf8')))
+    expect(texts.join('')).toContain('database system is ready to accept connections')
+    expect(logs.filter((_, at) => texts[at]?.includes(PERSON))).toEqual([])
   })
 })
 

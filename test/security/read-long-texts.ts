@@ -53,6 +53,7 @@ const BUSINESS: Business = {
   country: 'IL',
   timezone: 'UTC',
   origins: [],
+  bots: 'ignore',
 }
 const FIELDS = ['event', 'occurredAt', 'type', 'currency', 'idempotencyKey', 'businessId', 'visitorId']
 const EVENT = { event: 'e', identity: { email: 'a@b' } }

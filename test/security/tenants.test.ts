@@ -291,12 +291,26 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
     },
   ],
   'OPTIONS /api/sdk/browser/capture': null,
-  'GET /api/contacts': ['email=ann@x.io', 'phone=%2B972541234567', 'platformCustomerId=7'].map((query) => ({
-    what: query,
-    ask: ask('GET', () => `/api/contacts?${query}&businessId=${theirs.businessId}`),
-    status: 200,
-    data: () => ({ contacts: [{ contactId: mine.contactId }] }),
-  })),
+  'GET /api/contacts': [
+    ...['email=ann@x.io', 'phone=%2B972541234567', 'platformCustomerId=7'].map((query) => ({
+      what: `the same ${query}, and a businessId`,
+      ask: ask('GET', () => `/api/contacts?${query}&businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ contacts: [{ contactId: mine.contactId }] }),
+    })),
+    ...['query=ann@x', 'query=97254123', 'tag=mine'].map((query) => ({
+      what: `a list of ${query}, and a businessId`,
+      ask: ask('GET', () => `/api/contacts?${query}&businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ contacts: [{ contactId: mine.contactId }], nextCursor: null }),
+    })),
+    {
+      what: 'a tag of theirs',
+      ask: ask('GET', () => `/api/contacts?tag=${theirs.word}`),
+      status: 200,
+      data: () => ({ contacts: [], nextCursor: null }),
+    },
+  ],
   'GET /api/contacts/:contactId': [{ what: 'an id', ask: ask('GET', theirContact()), ...NOT_FOUND }],
   'GET /api/contacts/:contactId/timeline': [
     { what: 'an id', ask: ask('GET', theirContact('/timeline')), ...NOT_FOUND },
@@ -329,6 +343,13 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       what: 'an id, without waiting',
       ask: ask('PUT', theirContact('/subscriptions'), () => ({ email: true, method: 'form' }), ASYNC),
       status: 202,
+    },
+  ],
+  'PATCH /api/contacts/:contactId': [
+    {
+      what: 'an id',
+      ask: ask('PATCH', theirContact(), () => ({ addTags: ['x'], profile: { city: 'x' } })),
+      ...NOT_FOUND,
     },
   ],
   'DELETE /api/contacts/:contactId': [

@@ -52,7 +52,8 @@ it('a password that Redis and Postgres do not know is told at once', async () =>
 })
 
 it('those that answer are told well', async () => {
-  await requireStores(readConfig({}), inject('stores'))
+  const { databaseUrl, redisUrl, clickhouseUrl } = inject('stores')
+  await requireStores(readConfig({}), { databaseUrl, redisUrl, clickhouseUrl })
 })
 
 it.each([

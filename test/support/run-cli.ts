@@ -30,7 +30,7 @@ export function runCli(settings: Record<string, string | undefined>, ...words: s
 
 /** Resolves to the address that it tells. */
 export async function untilStarted(started: Run): Promise<string> {
-  await expect.poll(() => started.output(), { timeout: 30_000 }).toContain('Ctrl-C stops it all')
+  await expect.poll(() => started.output(), { timeout: 60_000 }).toContain('Ctrl-C stops it all')
   return /runs at (\S+)/.exec(started.output())?.[1] ?? ''
 }
 

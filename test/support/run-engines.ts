@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import type { StoreUrls } from '../../src/config.ts'
 import { type Engines, startEngines } from '../../src/embedded/engines.ts'
+import { superuserUrl } from '../../src/embedded/prepare-postgres.ts'
 import { createLogger, type Logger } from '../../src/log.ts'
 import { migrate } from '../../src/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -12,7 +13,7 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    stores: StoreUrls
+    stores: StoreUrls & { clickhouseAnalystUrl: string }
   }
 }
 
@@ -33,7 +34,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   try {
     const urls = requireAll(engines)
-    await makeTemplate(urls, log)
+    await makeTemplate(folder, urls, log)
     project.provide('stores', urls)
   } catch (error) {
     await stop()
@@ -42,21 +43,32 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return stop
 }
 
-function requireAll({ databaseUrl, redisUrl, clickhouseUrl }: Engines): StoreUrls {
-  if (!databaseUrl || !redisUrl || !clickhouseUrl) throw new Error('An engine is missing')
-  return { databaseUrl, redisUrl, clickhouseUrl }
+function requireAll({ databaseUrl, redisUrl, clickhouseUrl, clickhouseAnalystUrl }: Engines) {
+  if (!databaseUrl || !redisUrl || !clickhouseUrl || !clickhouseAnalystUrl) throw new Error('An engine is missing')
+  return { databaseUrl, redisUrl, clickhouseUrl, clickhouseAnalystUrl }
 }
 
-async function makeTemplate({ databaseUrl, clickhouseUrl }: StoreUrls, log: Logger): Promise<void> {
-  const admin = connectPostgres(databaseUrl, { max: 1 })
-  await admin`create database ${admin(TEMPLATE)}`
-  await admin.end()
+async function makeTemplate(folder: string, { databaseUrl, clickhouseUrl }: StoreUrls, log: Logger): Promise<void> {
   const url = new URL(databaseUrl)
   url.pathname = TEMPLATE
+  await allowTests(folder, databaseUrl, url.href)
   const sql = connectPostgres(url.href, { max: 1 })
   const clickhouse = connectClickHouse(clickhouseUrl)
   await migrate(sql, clickhouse, log)
   await Promise.all([sql.end(), clickhouse.close()])
+}
+
+/** Tests make databases and count statements: more than the role of the daily work may do. */
+async function allowTests(folder: string, databaseUrl: string, templateUrl: string): Promise<void> {
+  const role = new URL(databaseUrl).username
+  const admin = connectPostgres(await superuserUrl(folder, databaseUrl), { max: 1 })
+  await admin`create database ${admin(TEMPLATE)} owner ${admin(role)}`
+  await admin`alter role ${admin(role)} createdb`
+  await admin.end()
+  const template = connectPostgres(await superuserUrl(folder, templateUrl), { max: 1 })
+  await template`create extension pg_stat_statements`
+  await template`grant execute on function pg_stat_statements_reset to ${template(role)}`
+  await template.end()
 }
 
 /** What a killed run left: its engines are gone with it, its files are not. */

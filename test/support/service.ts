@@ -19,6 +19,20 @@ export interface Service extends Stack {
 
 export async function openService(environment: Record<string, string> = {}): Promise<Service> {
   const stack = await openStack(environment)
+  const { url, stop } = await startService(stack)
+  return {
+    ...stack,
+    url,
+    shipped: () => untilShipped(stack),
+    async close() {
+      await stop()
+      await stack.close()
+    },
+  }
+}
+
+/** A front door and workers on stores that are there before and after. */
+export async function startService(stack: Stack): Promise<{ url: string; stop(): Promise<void> }> {
   const log = createLogger({ level: 'silent', name: 'test' })
   const sql = connectPostgres(stack.databaseUrl, { max: 8, name: 'test-workers' })
   const redis = connectRedis(stack.redisUrl, 'command', log)
@@ -39,17 +53,14 @@ export async function openService(environment: Record<string, string> = {}): Pro
   const door = await runFrontDoor(stack.config)
   await untilReady(door.url)
   return {
-    ...stack,
     url: door.url,
-    shipped: () => untilShipped(stack),
-    async close() {
+    async stop() {
       await door.close()
       await loops.stop()
       stopping.abort()
       await timeline
       redis.disconnect()
       await sql.end({ timeout: 1 })
-      await stack.close()
     },
   }
 }
@@ -66,7 +77,7 @@ async function untilReady(url: string): Promise<void> {
   }
 }
 
-async function untilShipped({ sql }: Stack): Promise<void> {
+export async function untilShipped({ sql }: Stack): Promise<void> {
   const deadline = Date.now() + 20_000
   while (Date.now() < deadline) {
     const [{ waiting }] = await sql<[{ waiting: number }]>`

@@ -30,7 +30,7 @@ export async function openStack(environment: Record<string, string> = {}): Promi
   const name = `t_${randomBytes(8).toString('hex')}`
   const admin = {
     sql: connectPostgres(stores.databaseUrl, { max: 1 }),
-    clickhouse: connectClickHouse(stores.clickhouseUrl),
+    clickhouse: connectClickHouse(stores.clickhouseUrl, { toPublic: true }),
   }
   await admin.sql`create database ${admin.sql(name)} template ${admin.sql(TEMPLATE)}`
   await admin.clickhouse.command({ query: `create database ${name}` })
@@ -49,7 +49,8 @@ export async function openStack(environment: Record<string, string> = {}): Promi
     redis.disconnect()
     await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
     await admin.sql`drop database ${admin.sql(name)} with (force)`
-    await admin.clickhouse.command({ query: `drop database ${name} sync` })
+    for (const database of Object.values(clickhouse.databases))
+      await admin.clickhouse.command({ query: `drop database ${database} sync` })
     await Promise.all([admin.sql.end(), admin.clickhouse.close()])
   }
   return { ...urls, config: configOf(urls, environment), sql, redis, clickhouse, close }

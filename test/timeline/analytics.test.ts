@@ -1,6 +1,7 @@
 /** The documentation for analysts is run as it is written. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import {
   type EventSeed,
   type Lab,
@@ -31,6 +32,10 @@ const ANSWERS: Record<string, unknown[]> = {
   'At least once, but fewer than 3 times': [{ contacts: 3 }],
   'Fewer than 3 times, or never': [{ contacts: 4 }],
   'By tag, custom field and event together': [{ first_name: 'Ann' }],
+  'Whom to write to': [
+    { name: 'Bob', email: 'bob@x.io', phone: '' },
+    { name: 'Ann', email: 'ann@work.io', phone: '+972500000001' },
+  ],
   'Active contacts by day': [
     { day: '2024-02-01', contacts: 2 },
     { day: '2024-02-02', contacts: 1 },
@@ -96,11 +101,15 @@ const ANSWERS: Record<string, unknown[]> = {
 const DAY = 86_400_000
 const business = newBusiness()
 let lab: Lab
+/** As an analyst reads: the views are in the database that the URL names. */
+let analyst: ClickHouseClient
 beforeAll(async () => {
   lab = await openLab()
+  analyst = connectClickHouse(lab.clickhouseUrl, { toPublic: true })
   await seed()
 })
 afterAll(async () => {
+  await analyst?.close()
   await lab?.close()
 })
 
@@ -110,6 +119,11 @@ async function seed(): Promise<void> {
   const ann = await addContact(lab, business, {
     firstName: 'Ann',
     stage: 2,
+    identities: [
+      { kind: 'email', value: 'ann@home.io', isProven: false },
+      { kind: 'email', value: 'ann@work.io' },
+      { kind: 'phone', value: '972500000001', isRead: true },
+    ],
     tags: ['vip'],
     traits: fields,
     orderCount: 3,
@@ -118,6 +132,7 @@ async function seed(): Promise<void> {
   const bob = await addContact(lab, business, {
     firstName: 'Bob',
     stage: 2,
+    identities: [{ kind: 'email', value: 'bob@x.io' }],
     tags: ['vip'],
     traits: fields,
     orderCount: 1,
@@ -134,6 +149,7 @@ async function seed(): Promise<void> {
   const eve = await addContact(lab, business, { firstName: 'Eve' })
   const fay = await addContact(lab, business, {
     firstName: 'Fay',
+    identities: [{ kind: 'email', value: 'fay@x.io' }],
     tags: ['vip'],
     traits: fields,
     revenue: { USD: '1000' },
@@ -244,7 +260,7 @@ test('every example has an answer here', () => {
 })
 
 test.each(examples)('%s', async (title, sql) => {
-  const result = await lab.clickhouse.query({
+  const result = await analyst.query({
     query: sql,
     query_params: { business },
     format: 'JSONEachRow',
@@ -253,7 +269,7 @@ test.each(examples)('%s', async (title, sql) => {
   expect(await result.json()).toEqual(ANSWERS[title])
 })
 
-test.each([
+const VIEWS = [
   'contacts',
   'contact_event_statistics',
   'timeline',
@@ -265,16 +281,49 @@ test.each([
   'web_page_views',
   'web_sessions',
   'web_hits',
-])('the columns of %s are those described', async (view) => {
+]
+
+test.each(VIEWS)('the columns of %s are those described', async (view) => {
   const section = sections.find(({ title }) => title === view)
   const described = [...(section?.text ?? '').matchAll(/^\| `(\w+)` \| `(.+?)` \|/gm)].map(([, name, type]) => ({
     name,
     type,
   }))
   const columns = await query(
-    lab,
+    { clickhouse: analyst },
     'select name, type from system.columns where database = currentDatabase() and table = {view: String} order by position',
     { view },
   )
   expect(columns).toEqual(described)
+})
+
+test('the public database holds the views that are described here, and nothing else', async () => {
+  const found = await query<{ name: string; engine: string }>(
+    { clickhouse: analyst },
+    'select name, engine from system.tables where database = currentDatabase() order by name',
+  )
+  expect(found).toEqual(VIEWS.toSorted().map((name) => ({ name, engine: 'View' })))
+  const listed = [...page.matchAll(/^\| \[`(\w+)`\]\(#\1\) \|/gm)].map(([, name = '']) => name)
+  expect(listed.toSorted()).toEqual(VIEWS.toSorted())
+})
+
+test('every public view, every internal table and every column of them says what it is', async () => {
+  const { public: shown, internal } = lab.clickhouse.databases
+  const tables = await query<{ name: string }>(
+    lab,
+    `select concat(database, '.', name) as name, comment from system.tables
+      where database = {shown: String} or (database = {internal: String} and engine != 'View')`,
+    { shown, internal },
+  )
+  expect(tables).toHaveLength(VIEWS.length + 12)
+  expect(tables.filter((table) => !('comment' in table) || table.comment === '')).toEqual([])
+  const columns = await query<{ name: string; comment: string }>(
+    lab,
+    `select concat(database, '.', table, '.', name) as name, comment from system.columns
+      where (database = {shown: String} or database = {internal: String})
+        and (database, table) in (select database, name from system.tables where database = {shown: String} or engine not like '%View')`,
+    { shown, internal },
+  )
+  expect(columns.length).toBeGreaterThan(200)
+  expect(columns.filter(({ comment }) => comment === '')).toEqual([])
 })

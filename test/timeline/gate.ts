@@ -7,6 +7,8 @@ export interface Gate {
   shut(): void
   /** Takes what comes and answers nothing, as a server behind a dead network. */
   swallow(): void
+  /** Answers a GET at once and hands on every other request so much later, as a server that is busy. */
+  slow(ms: number): void
   open(): void
   close(): Promise<void>
 }
@@ -15,6 +17,7 @@ export async function openGate(target: string): Promise<Gate> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
   let state: 'open' | 'shut' | 'swallowing' = 'open'
+  let delayMs = 0
   const track = (socket: Socket) => {
     sockets.add(socket)
     socket.on('error', () => socket.destroy())
@@ -26,7 +29,11 @@ export async function openGate(target: string): Promise<Gate> {
     if (state === 'swallowing') return void incoming.resume()
     const outgoing = connect(Number(port), hostname)
     track(outgoing)
-    incoming.pipe(outgoing).pipe(incoming)
+    outgoing.pipe(incoming)
+    incoming.on('data', (data: Buffer) => {
+      const waits = data.toString('latin1', 0, 4) === 'GET ' ? 0 : delayMs
+      setTimeout(() => outgoing.write(data), waits)
+    })
     incoming.on('close', () => outgoing.destroy())
     outgoing.on('close', () => incoming.destroy())
   })
@@ -34,14 +41,16 @@ export async function openGate(target: string): Promise<Gate> {
   const url = new URL(target)
   url.port = String((server.address() as AddressInfo).port)
   url.hostname = '127.0.0.1'
-  const change = (next: typeof state) => {
+  const change = (next: typeof state, ms = 0) => {
     state = next
+    delayMs = ms
     for (const socket of sockets) socket.destroy()
   }
   return {
     url: url.href,
     shut: () => change('shut'),
     swallow: () => change('swallowing'),
+    slow: (ms) => change('open', ms),
     open: () => change('open'),
     close: async () => {
       change('shut')

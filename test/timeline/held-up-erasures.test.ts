@@ -1,7 +1,6 @@
 /** Rewriting a large table can take ClickHouse long: erasures wait for it, and nothing else does. */
-import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
+import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { readTrouble } from '../../src/timeline/tell-trouble.ts'
@@ -16,7 +15,7 @@ let impatient: ClickHouseClient
 beforeAll(async () => {
   lab = await openLab()
   await lab.lease.release()
-  impatient = createClient({ url: lab.clickhouseUrl, request_timeout: 700, log: { level: ClickHouseLogLevel.OFF } })
+  impatient = connectClickHouse(lab.clickhouseUrl, { requestTimeoutMs: 700 })
 })
 afterAll(async () => {
   await impatient.close()

@@ -42,6 +42,14 @@ export interface ContactSeed {
   orderCount?: number
   revenue?: Record<string, string>
   createdAt?: number
+  identities?: IdentitySeed[]
+}
+
+export interface IdentitySeed {
+  kind: 'email' | 'phone' | 'platformCustomerId'
+  value: string
+  isProven?: boolean
+  isRead?: boolean
 }
 
 export async function addContact({ sql }: Lab, businessId: string, seed: ContactSeed = {}): Promise<string> {
@@ -55,7 +63,18 @@ export async function addContact({ sql }: Lab, businessId: string, seed: Contact
   for (const [currency, amount] of Object.entries(seed.revenue ?? {})) {
     await sql`insert into revenue values (${businessId}, ${id}, ${currency}, ${amount})`
   }
+  for (const identity of seed.identities ?? []) await addIdentity({ sql }, businessId, id, identity)
   return id
+}
+
+export async function addIdentity(
+  { sql }: Pick<Lab, 'sql'>,
+  businessId: string,
+  contactId: string,
+  { kind, value, isProven = true, isRead = false }: IdentitySeed,
+): Promise<void> {
+  await sql`insert into identities (business_id, kind, value, contact_id, proven, phone_read)
+    values (${businessId}, ${kind}, ${value}, ${contactId}, ${isProven}, ${isRead})`
 }
 
 export type EventSeed = Partial<TimelineRow> & Pick<TimelineRow, 'contact_id'>

@@ -247,3 +247,24 @@ test('ClickHouse away: waits for it up to 3 s, then says that it is unavailable'
   await clickhouse.close()
   await gate.close()
 }, 20_000)
+
+test('a ClickHouse that is busy and answers pings gets more than 3 s', async () => {
+  const business = newBusiness()
+  const contact = await addContact(lab, business)
+  await save(lab, business, [{ contact_id: contact }])
+  await shipAll(lab)
+  await save(lab, business, [{ contact_id: contact }])
+  const gate = await openGate(lab.clickhouseUrl)
+  const clickhouse = connectClickHouse(gate.url)
+  const readIn = async (ms: number) => {
+    gate.slow(ms)
+    return await readTimeline(
+      { ...lab, clickhouse },
+      { businessId: business, contactIds: [contact], limit: 10, cursor: null },
+    )
+  }
+  expect(await readIn(4500)).toMatchObject({ events: [{}, {}] })
+  expect(await readIn(12_000)).toBe('unavailable')
+  await clickhouse.close()
+  await gate.close()
+}, 30_000)

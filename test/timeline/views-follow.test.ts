@@ -109,6 +109,11 @@ async function inPostgres(businessId: string) {
     select c.id::text as id, c.first_name, c.stage, c.order_count::int as orders,
       to_json(array(select tag from unnest(c.tags) tag order by tag)) as tags,
       (c.traits -> 'plan' ->> 1) as plan,
+      to_json(array(select i.value from identities i where i.business_id = c.business_id and i.contact_id = c.id
+        and i.kind = 'email' order by i.proven desc, i.position)) as emails,
+      to_json(array(select case when i.phone_read then '+' else '' end || i.value from identities i
+        where i.business_id = c.business_id and i.contact_id = c.id and i.kind = 'phone'
+        order by i.proven desc, i.position)) as phones,
       (select coalesce(json_object_agg(r.currency, trim_scale(r.amount)::text order by r.currency), '{}') from revenue r
         where r.business_id = c.business_id and r.contact_id = c.id) as revenue,
       (select coalesce(json_agg(json_build_array(s.event, s.first_at, s.last_at, s.count) order by s.event), '[]')
@@ -125,7 +130,8 @@ interface Shown {
 async function inViews(business: string): Promise<Shown[]> {
   const people = await query<Shown & { custom_fields: string }>(
     lab,
-    `select toString(contact_id) as id, first_name, stage, order_count as orders, arraySort(tags) as tags, custom_fields
+    `select toString(contact_id) as id, first_name, stage, order_count as orders, arraySort(tags) as tags,
+        emails, phones, custom_fields
       from contacts where business_id = {business: UUID} order by id`,
     { business },
   )

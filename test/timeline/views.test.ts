@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
 import { GROUP_LIMITS, markShipped, nextGroup, setAside } from '../../src/timeline/groups.ts'
@@ -89,6 +90,83 @@ test('a merge moves the past of the loser to the survivor, a merge of merged one
     [a, 400],
     [a, 500],
   ])
+})
+
+test('contacts show by what they are known: the primary one first, unproven ones last, none of a loser or of the erased', async () => {
+  const business = newBusiness()
+  const loser = await addContact(lab, business, { identities: [{ kind: 'email', value: 'old@x.io' }] })
+  const survivor = await addContact(lab, business, {
+    identities: [
+      { kind: 'email', value: 'page@x.io', isProven: false },
+      { kind: 'email', value: 'b@x.io' },
+      { kind: 'email', value: 'a@x.io' },
+      { kind: 'phone', value: '972500000001', isRead: true },
+      { kind: 'phone', value: '0501' },
+      { kind: 'platformCustomerId', value: '42' },
+    ],
+  })
+  const nobody = await addContact(lab, business)
+  const identitiesOf = () =>
+    query(
+      lab,
+      `select contact_id, emails, phones, platform_customer_ids from contacts where business_id = {business: UUID}
+        order by toString(contact_id)`,
+      { business },
+    )
+  const bare = { contact_id: nobody, emails: [], phones: [], platform_customer_ids: [] }
+  await save(lab, business, [], [loser, survivor, nobody])
+  await shipAll(lab)
+  const known = {
+    contact_id: survivor,
+    emails: ['b@x.io', 'a@x.io', 'page@x.io'],
+    phones: ['+972500000001', '0501'],
+    platform_customer_ids: ['42'],
+  }
+  expect(await identitiesOf()).toEqual([{ ...bare, contact_id: loser, emails: ['old@x.io'] }, known, bare])
+  await lab.sql`update identities set contact_id = ${survivor} where contact_id = ${loser}`
+  await merge(lab, business, [loser], survivor)
+  await shipAll(lab)
+  expect(await identitiesOf()).toEqual([{ ...known, emails: ['old@x.io', ...known.emails] }, bare])
+  const snapshots = () =>
+    query(lab, 'select emails from contact_snapshots final where contact_id = {loser: UUID}', { loser })
+  expect(await snapshots()).toEqual([{ emails: [] }])
+  await erase(lab, business, [survivor, loser])
+  await lab.sql`delete from identities where contact_id = ${survivor}`
+  await eraseAll(lab)
+  expect(await identitiesOf()).toEqual([bare])
+  expect(
+    await query(
+      lab,
+      'select count() as n from contact_snapshots where business_id = {business: UUID} and notEmpty(emails)',
+      {
+        business,
+      },
+    ),
+  ).toEqual([{ n: 0 }])
+})
+
+test('contacts that ClickHouse had before it knew identities are sent to it by the migration', async () => {
+  const business = newBusiness()
+  const ids = await Promise.all(
+    Array.from({ length: 3 }, (_, n) =>
+      addContact(lab, business, { identities: [{ kind: 'email', value: `${n}@x.io` }] }),
+    ),
+  )
+  await save(lab, business, [], ids)
+  await shipAll(lab)
+  await lab.clickhouse.command({
+    query: `alter table contact_snapshots update emails = [] where business_id = '${business}' settings mutations_sync = 2`,
+  })
+  await lab.sql.unsafe(await readFile(new URL('../../sql/postgres/0026_send_identities.sql', import.meta.url), 'utf8'))
+  await shipAll(lab)
+  const emails = await query(
+    lab,
+    'select emails[1] as email from contacts where business_id = {business: UUID} order by email',
+    {
+      business,
+    },
+  )
+  expect(emails).toEqual([{ email: '0@x.io' }, { email: '1@x.io' }, { email: '2@x.io' }])
 })
 
 test('businesses are apart, also when their contacts carry one id', async () => {

@@ -113,6 +113,11 @@ const DAMAGE: Damage[] = [
     done: ({ ann }) => lab.damage(`alter table contact_snapshots update tags = ['vip'] where contact_id = '${ann}'`),
     found: { contact: 1 },
   },
+  ...["emails = ['other@x.io']", "phones = ['1']", "platform_customer_ids = ['1']"].map((change) => ({
+    what: `a snapshot of the same revision with ${change}`,
+    done: ({ ann }: People) => lab.damage(`alter table contact_snapshots update ${change} where contact_id = '${ann}'`),
+    found: { contact: 1 },
+  })),
   {
     what: 'a snapshot that is ahead of Postgres',
     done: (people) => resnap(people, "1000 as revision, 'Advocacy' as stage"),

@@ -81,8 +81,7 @@ test('no false alarm in a storm, and nobody is left out when it is over', async 
       const before = storm.answered()
       const verdict = await verifyStack(service, ...(round % 2 === 0 ? [] : ['--repair']))
       expect(verdict).toMatchObject({ agree: true, exitCode: 0, differences: [], differing: 0 })
-      if (verdict.repaired)
-        expect(verdict.repaired).toEqual({ saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0, tables: 0 })
+      expect(Object.values(verdict.repaired ?? {}).filter((count) => count !== 0)).toEqual([])
       expect(storm.answered()).toBeGreaterThan(before)
     }
   } finally {

@@ -44,6 +44,8 @@ export interface VerifyLab extends Stack {
   verifyDirectly(deps: Sizes & Partial<VerifyDeps>, options: VerifyOptions): Promise<DirectVerdict>
   /** Changes ClickHouse behind everybody's back. */
   damage(statement: string): Promise<void>
+  /** Replaces a view by one that has its columns and shows nothing. */
+  emptyView(name: string, database?: keyof Stack['clickhouse']['databases']): Promise<void>
   /** Resolves when the shipper has nothing to do. */
   shipped(): Promise<void>
   /** Ends the shipper: nobody ships until it is started again. */
@@ -75,6 +77,7 @@ export async function openVerifyLab(): Promise<VerifyLab> {
     async damage(query) {
       await clickhouse.command({ query, clickhouse_settings: { mutations_sync: '2' } })
     },
+    emptyView: (name, database = 'internal') => emptyView(stack, name, database),
     shipped: () => untilShipped(stack),
     stopShipping,
     startShipping,
@@ -83,6 +86,19 @@ export async function openVerifyLab(): Promise<VerifyLab> {
       await stack.close()
     },
   }
+}
+
+async function emptyView(
+  { clickhouse }: Stack,
+  name: string,
+  database: keyof Stack['clickhouse']['databases'],
+): Promise<void> {
+  const place = clickhouse.databases[database]
+  const query = `select as_select from system.tables where database = '${place}' and name = '${name}'`
+  const [found] = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<{ as_select: string }>()
+  await clickhouse.command({
+    query: `create or replace view ${place}.${name} as select * from (${found?.as_select}) where false`,
+  })
 }
 
 function directDeps({ sql, clickhouse, redis, config }: Stack) {

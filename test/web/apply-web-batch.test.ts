@@ -57,7 +57,13 @@ describe('a batch of web events', () => {
     const business = newBusiness()
     const batch = lane.batchOf(captureOf(business, newVisitor(), [hitOf(), hitOf()]))
     await stampBatch(deps.sql, batch)
-    const insert = () => insertHits(deps.clickhouse, linesOf(batch, []), tokenOf(batch), AbortSignal.timeout(10_000))
+    const insert = () =>
+      insertHits(
+        deps.clickhouse,
+        linesOf(batch, { erased: [], inactive: [] }),
+        tokenOf(batch),
+        AbortSignal.timeout(10_000),
+      )
     await insert()
     await stack.sql`update positions set epoch = 2 where partition = ${lane.partition}`
     expect((await lane.run({ ...batch, epoch: 2 })).kind).toBe('applied')
@@ -85,7 +91,12 @@ describe('a batch of web events', () => {
     const lane = await openLane(deps)
     const business = newBusiness()
     const lost = lane.batchOf(captureOf(business, newVisitor(), [hitOf()]))
-    await insertHits(deps.clickhouse, linesOf(lost, []), tokenOf(lost), AbortSignal.timeout(10_000))
+    await insertHits(
+      deps.clickhouse,
+      linesOf(lost, { erased: [], inactive: [] }),
+      tokenOf(lost),
+      AbortSignal.timeout(10_000),
+    )
     const request = captureOf(business, newVisitor(), [hitOf()])
     await lane.run({ ...lost, requests: [{ streamId: lost.to, frontDoor: 'test', request }] })
     expect(await countRows(stack.clickhouse, business)).toBe(2)

@@ -88,7 +88,12 @@ it('waits for what was on its way, also when its owner dies and another repeats 
   await stampBatch(deps.sql, batch)
   await erase(business, ann)
   expect(await finishWebErasures(deps)).toBe(0)
-  await insertHits(deps.clickhouse, linesOf(batch, []), tokenOf(batch), AbortSignal.timeout(10_000))
+  await insertHits(
+    deps.clickhouse,
+    linesOf(batch, { erased: [], inactive: [] }),
+    tokenOf(batch),
+    AbortSignal.timeout(10_000),
+  )
   expect(await finishWebErasures(deps)).toBe(0)
   await stack.sql`update positions set epoch = 2 where partition = ${lane.partition}`
   await lane.run({ ...batch, epoch: 2 })
@@ -105,7 +110,12 @@ it('deletes once more, an hour later, what came so late that ClickHouse had forg
   // All of it is the erased person's: nothing is inserted, and so no token is known.
   await lane.run(batch)
   expect(await finishWebErasures(deps)).toBe(1)
-  await insertHits(deps.clickhouse, linesOf(batch, []), tokenOf(batch), AbortSignal.timeout(10_000))
+  await insertHits(
+    deps.clickhouse,
+    linesOf(batch, { erased: [], inactive: [] }),
+    tokenOf(batch),
+    AbortSignal.timeout(10_000),
+  )
   expect(await hitsOf(business)).toEqual(['h1'])
   const wait = (time: string) =>
     stack.sql`update erased_visits set deleted_at = now() - ${time}::interval where business_id = ${business}`
@@ -123,7 +133,9 @@ it('keeps no trace of a visitor that was erased between the stamp and the commit
   const batch = lane.batchOf(captureOf(business, visitor, at(1)))
   await stampBatch(deps.sql, batch)
   await erase(business, ann)
-  await expect(commitBatch(deps.sql, batch, [], sightingsOf(batch, []))).rejects.toMatchObject({ code: '40001' })
+  await expect(
+    commitBatch(deps.sql, batch, [], sightingsOf(batch, { erased: [], inactive: [] })),
+  ).rejects.toMatchObject({ code: '40001' })
   expect((await lane.run(batch)).kind).toBe('applied')
   expect(
     await stack.sql`select from visitors where business_id = ${business} and visitor_id = ${visitor}`,

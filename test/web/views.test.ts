@@ -18,7 +18,10 @@ afterAll(() => stack.close())
 async function insert(business: string, visitor: string, ...lists: WebHit[][]): Promise<void> {
   for (const hits of lists) {
     const requests = [{ streamId: '1-1', frontDoor: 'test', request: captureOf(business, visitor, hits) }]
-    const lines: Line[] = linesOf({ partition: 'web-0', epoch: 1, from: '', to: '', requests, poisoned: [] }, [])
+    const lines: Line[] = linesOf(
+      { partition: 'web-0', epoch: 1, from: '', to: '', requests, poisoned: [] },
+      { erased: [], inactive: [] },
+    )
     await insertHits(stack.clickhouse, lines, crypto.randomUUID(), AbortSignal.timeout(20_000))
   }
 }

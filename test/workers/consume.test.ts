@@ -227,8 +227,12 @@ describe('what a worker left behind', () => {
     })
     const submitted = door.submit(event('once', business))
     await asleep.promise
-    await expire('live-0')
-    road.worker('heir')
+    const heir = road.worker('heir')
+    // Again and again: the sleeper goes on renewing its lease.
+    await vi.waitUntil(async () => {
+      await expire('live-0')
+      return heir.running().includes('live-0')
+    }, soon)
     expect((await submitted).kind).toBe('answered')
     paused.resolve()
     await vi.waitUntil(() => outcomes.length > 0, soon)

@@ -25,7 +25,13 @@ it('live saves and batches go on, and keep their leases, while every web lane wa
   const log = createLogger({ level: 'silent', name: 'test' })
   const stopping = new AbortController()
   const config = { ...stack.config, ...stack, leaseMs: LEASE_MS }
-  const tools = (name: string) => ({ name, log, metrics: createMetrics(), tellTrouble: () => undefined })
+  const tools = (name: string) => ({
+    name,
+    log,
+    metrics: createMetrics(),
+    tellTrouble: () => undefined,
+    reportBlocked: () => undefined,
+  })
   const redis = {
     publish: connectRedis(stack.redisUrl, 'publish'),
     subscribe: connectRedis(stack.redisUrl, 'subscribe'),

@@ -67,7 +67,6 @@ describe('the workers', () => {
   }, 30_000)
 
   it('ask the stores for little as long as nothing comes', async () => {
-    await stack.sql`create extension if not exists pg_stat_statements`
     workers = await runWorkers({ ...stack.config, leaseMs: 3000 })
     await untilReady()
     await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)

@@ -11,6 +11,8 @@ import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 export interface OwnRedis {
   url: string
   port: number
+  /** Where its files are. */
+  folder: string
   /** As a power cut does it. */
   kill(): Promise<void>
   start(): Promise<void>
@@ -19,7 +21,8 @@ export interface OwnRedis {
   close(): Promise<void>
 }
 
-export async function startOwnRedis(): Promise<OwnRedis> {
+/** `more`: options that replace or join those of a Redis that keeps everything. */
+export async function startOwnRedis(more: string[] = []): Promise<OwnRedis> {
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
   const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'))
@@ -27,7 +30,7 @@ export async function startOwnRedis(): Promise<OwnRedis> {
 
   const start = async (): Promise<void> => {
     const options = ['--port', String(port), '--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always']
-    child = spawn('redis-server', [...options, '--save', '', '--bind', '127.0.0.1'], { stdio: 'ignore' })
+    child = spawn('redis-server', [...options, '--save', '', '--bind', '127.0.0.1', ...more], { stdio: 'ignore' })
     const redis = connectRedis(url, 'command')
     await whenReady(redis)
     redis.disconnect()
@@ -43,6 +46,7 @@ export async function startOwnRedis(): Promise<OwnRedis> {
   return {
     url,
     port,
+    folder,
     start,
     kill,
     empty: () => rm(join(folder, 'appendonlydir'), { recursive: true, force: true }),

@@ -19,6 +19,8 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 beforeEach(async () => {
   pipeline = await openPipeline(stack.sql, `faults-${uuidv7()}`)
+  // On a busy machine, too, a search comes down to single items.
+  pipeline.deps.searchMs = 20_000
   ;({ businessId } = await createBusiness(stack.sql))
 })
 
@@ -119,19 +121,6 @@ describe('an item that Postgres refuses', () => {
     )
     expect([good, bad, replay]).toMatchObject([{ isNew: true }, { failed: true }, { isNew: false }])
     expect(await deadLetters()).toMatchObject([{ business_id: null, kind: 'track' }])
-  })
-
-  it('is one whose contact would grow beyond all bounds', async () => {
-    await pipeline.track(track(businessId, eventFact('e', ANN)))
-    await stack.sql`update contacts set traits = (
-      select jsonb_object_agg('k' || n, jsonb_build_array(0, repeat(md5(n::text), 125))) from generate_series(1, 4100) n
-    ) where business_id = ${businessId}`
-    const cleared = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`c${n}_${'c'.repeat(50)}`, null]))
-    const answers = await pipeline.apply(
-      track(businessId, eventFact('e', ANN, { traits: cleared })),
-      track(businessId, eventFact('e', ANN)),
-    )
-    expect(answers).toMatchObject([{ failed: true }, { deduped: false }])
   })
 
   it('does not stop the entries beside it that could not be read', async () => {

@@ -13,6 +13,7 @@ import { backlogKey, streamKey } from '../../src/stream/keys.ts'
 import type { ApplyMicroBatch, MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
 import { PARTITION_KINDS, type PartitionKind, allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { type IngestLoops, startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import type { Health } from '../../src/stream/watch-loops.ts'
 import { type NewRequest, type Submitter, createSubmitter } from '../../src/stream/submit.ts'
 import { batch, eventFact, track } from '../support/facts.ts'
 
@@ -46,6 +47,10 @@ interface WorkerConfig {
   leaseMs?: number
   apply?: ApplyMicroBatch
   metrics?: Metrics
+  onHealth?: (health: Health) => void
+  /** In place of the Redis that the road was opened with, such as a proxy. */
+  commandUrl?: string
+  readUrl?: string
 }
 
 /** A road that nothing has travelled on. */
@@ -83,18 +88,18 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
       await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 2 })
       return door
     },
-    worker(owner, { kinds = PARTITION_KINDS, leaseMs = 2000, apply, metrics } = {}) {
-      const connectReader = () => connect('read')
+    worker(owner, { kinds = PARTITION_KINDS, leaseMs = 2000, apply, metrics, onHealth, commandUrl, readUrl } = {}) {
+      const connectReader = () => connect('read', readUrl)
       const worker = startIngestLoops(
         {
           sql,
-          redis,
+          redis: commandUrl === undefined ? redis : connect('command', commandUrl),
           connectReader,
           apply: apply ?? ((batch) => applyOnce(sql, batch, owner)),
           log,
           ...(metrics && { metrics }),
         },
-        { owner, kinds, leaseMs },
+        { owner, kinds, leaseMs, ...(onHealth && { onHealth }) },
       )
       workers.push(worker)
       return worker

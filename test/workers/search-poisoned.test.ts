@@ -1,126 +1,124 @@
-/** Which items spoil a whole, and how few questions that takes. */
+/** Whose items spoil a micro-batch: only theirs are set aside, and within a limit of time. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { searchPoisoned } from '../../workers/search-poisoned.ts'
+import { type Poison, searchPoisoned } from '../../workers/search-poisoned.ts'
 
-interface Searched<Item> {
-  poisoned: Item[]
-  questions: number
-}
-
-/** No question is asked twice. */
-async function search<Item>(items: Item[], fails: (some: Item[]) => boolean): Promise<Searched<Item>> {
-  const asked = new Set<string>()
-  const found = await searchPoisoned(items, async (some) => {
-    const question = some.map((item) => items.indexOf(item)).join()
-    expect(asked).not.toContain(question)
-    asked.add(question)
-    return Promise.resolve(fails(some) ? `fault of ${some.length}` : null)
-  })
-  return { poisoned: [...found.keys()], questions: asked.size }
-}
-
-/** The same by asking for each item in turn. */
-function oneByOne<Item>(items: Item[], fails: (some: Item[]) => boolean): Item[] {
-  const passing: Item[] = []
-  return items.filter((item) => {
-    const isPoisoned = fails([...passing, item])
-    if (!isPoisoned) passing.push(item)
-    return isPoisoned
-  })
-}
-
-interface Bad {
+interface Item {
+  business: string
+  contact: string
   bad: boolean
 }
-const anyBad = (some: Bad[]) => some.some(({ bad }) => bad)
 
-/** Each after the second: a gallop over the good ones before it, and back. */
-function mostQuestions(items: Bad[]): number {
-  const good = items
-    .map(({ bad }) => (bad ? 'x' : '.'))
-    .join('')
-    .split('x')
-  const ways = good.map((run) => 1 + 2 * Math.ceil(Math.log2(run.length + 1)))
-  return ways.reduce((sum, way) => sum + way, 0) + 2 * Math.ceil(Math.log2(items.length + 1))
+/** A dry run of items that pass costs so much, and one that fails this. */
+const COST_MS = { passes: 10, fails: 300 }
+
+interface Searched {
+  poisoned: Map<Item, Poison>
+  /** Of the search, by a clock that moves with the questions. */
+  ms: number
+  questions: Item[][]
 }
 
-describe('the items that are found', () => {
-  it('are those that are bad by themselves', async () => {
-    const items = fc.array(fc.record({ bad: fc.boolean() }), { maxLength: 200 })
-    const fewOrNeighbours = fc
-      .array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 60 })), { maxLength: 10 })
-      .map((runs) => runs.flatMap(([bad, length]) => Array.from({ length }, () => ({ bad }))))
+async function search(items: Item[], limitMs: number, suspects: string[] = []): Promise<Searched> {
+  const questions: Item[][] = []
+  let ms = 0
+  const poisoned = await searchPoisoned(items, {
+    businessOf: ({ business }) => business,
+    contactOf: ({ business, contact }) => `${business} ${contact}`,
+    isSuspect: (key) => suspects.includes(key),
+    isLate: () => ms >= limitMs,
+    faultOf(some) {
+      expect(some).toEqual(items.filter((item) => some.includes(item)))
+      questions.push(some)
+      const fails = some.some(({ bad }) => bad)
+      ms += fails ? COST_MS.fails : COST_MS.passes
+      return Promise.resolve(fails ? 'fault' : null)
+    },
+  })
+  return { poisoned, ms, questions }
+}
+
+const anyItems = fc.array(
+  fc.record({
+    business: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+    contact: fc.constantFrom('1', '2', '3', '4'),
+    bad: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 80 },
+)
+/** Of one in a few businesses. */
+const fewBad = fc
+  .tuple(anyItems, fc.subarray(['a', 'b', 'c', 'd', 'e'], { maxLength: 2 }))
+  .map(([items, guilty]) => items.map((item) => ({ ...item, bad: item.bad && guilty.includes(item.business) })))
+
+describe('poison', () => {
+  it('is found item by item while there is time', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.oneof(items, fewOrNeighbours), async (items) => {
-        const { poisoned, questions } = await search(items, anyBad)
-        expect(poisoned).toEqual(items.filter(({ bad }) => bad))
-        expect(questions).toBeLessThanOrEqual(mostQuestions(items))
+      fc.asyncProperty(fc.oneof(anyItems, fewBad), async (items) => {
+        const { poisoned } = await search(items, Infinity)
+        expect(new Set(poisoned.keys())).toEqual(new Set(items.filter(({ bad }) => bad)))
       }),
     )
   })
 
-  it('are those past what is too much of one', async () => {
-    const items = fc.array(fc.record({ of: fc.constantFrom('a', 'b'), weight: fc.nat(10) }), { maxLength: 100 })
+  it('costs no other business an item, however little time there is, and what is left passes', async () => {
     await fc.assert(
-      fc.asyncProperty(items, fc.nat(100), async (items, most) => {
-        const totalOf = (some: typeof items, who: string) =>
-          some.reduce((sum, { of, weight }) => (of === who ? sum + weight : sum), 0)
-        const fails = (some: typeof items) => totalOf(some, 'a') > most || totalOf(some, 'b') > most
-        const { poisoned } = await search(items, fails)
-        expect(poisoned).toEqual(oneByOne(items, fails))
-        expect(fails(items.filter((item) => !poisoned.includes(item)))).toBe(false)
+      fc.asyncProperty(fewBad, fc.nat(2000), async (items, limitMs) => {
+        const { poisoned, ms, questions } = await search(items, limitMs)
+        const guilty = new Set(items.filter(({ bad }) => bad).map(({ business }) => business))
+        for (const item of poisoned.keys()) expect(guilty).toContain(item.business)
+        for (const business of guilty) {
+          expect([...poisoned.keys()].some((item) => item.business === business)).toBe(true)
+        }
+        // To find the guilty businesses takes no time from the limit; each is then asked at most once past it.
+        const failed = questions.filter((some) => some.some(({ bad }) => bad)).length
+        expect(failed).toBeLessThanOrEqual(Math.ceil(limitMs / COST_MS.fails) + guilty.size * 8 + 1)
+        expect(ms).toBeLessThanOrEqual(limitMs + (guilty.size * 8 + 2) * (COST_MS.fails + 3 * COST_MS.passes))
       }),
     )
   })
 
-  it('are the later ones of those that are at odds with each other', async () => {
-    const items = fc.array(fc.record({ key: fc.nat(50) }), { maxLength: 60 })
-    const fails = (some: { key: number }[]) => new Set(some.map(({ key }) => key)).size < some.length
-    await fc.assert(
-      fc.asyncProperty(items, async (items) => {
-        const { poisoned } = await search(items, fails)
-        expect(poisoned).toEqual(items.filter(({ key }, at) => items.findIndex((item) => item.key === key) < at))
-      }),
-    )
+  it('of one business among many that sends the most is found by one question that passes', async () => {
+    const polite = Array.from({ length: 60 }, (_, n) => ({ business: `p${n}`, contact: '1', bad: false }))
+    const hostile = Array.from({ length: 400 }, (_, n) => ({ business: 'h', contact: `${n % 40}`, bad: n === 77 }))
+    const { poisoned, questions } = await search([...polite, ...hostile], 0)
+    expect(questions.map((some) => new Set(some.map(({ business }) => business)).size)).toEqual([61, 60, 1])
+    // There is no time to look into it.
+    expect(new Set(poisoned.keys())).toEqual(new Set(hostile))
+    expect([...poisoned.values()].every(({ scope }) => scope === 'business')).toBe(true)
   })
 
-  it('are told with the reason that each has together with those before it', async () => {
-    const found = await searchPoisoned(['a', 'b', 'c', 'd', 'e', 'f'], (some) =>
-      Promise.resolve(some.find((item) => 'bce'.includes(item)) ?? null),
-    )
-    expect([...found]).toEqual(['b', 'c', 'e'].map((item) => [item, item]))
-  })
-})
-
-describe('the questions', () => {
-  const thousand = (isBad: (at: number) => boolean) => Array.from({ length: 1000 }, (_, at) => ({ bad: isBad(at) }))
-
-  it('are a dozen for one in a thousand, and one when there is none', async () => {
-    expect(
-      (
-        await search(
-          thousand((at) => at === 617),
-          anyBad,
-        )
-      ).questions,
-    ).toBeLessThanOrEqual(12)
-    expect(
-      (
-        await search(
-          thousand(() => false),
-          anyBad,
-        )
-      ).questions,
-    ).toBe(1)
+  it('of a suspect is found as quickly, however little it sends', async () => {
+    const polite = Array.from({ length: 60 }, (_, n) => ({ business: `p${n % 6}`, contact: '1', bad: false }))
+    const hostile = { business: 'h', contact: '1', bad: true }
+    const { poisoned, questions } = await search([hostile, ...polite], 0, ['h'])
+    expect(questions).toHaveLength(3)
+    expect([...poisoned]).toEqual([[hostile, { reason: 'fault', scope: 'item' }]])
   })
 
-  it('are about one for each of many neighbours', async () => {
-    const { poisoned, questions } = await search(
-      thousand((at) => at >= 335 && at < 500),
-      anyBad,
-    )
-    expect(poisoned).toHaveLength(165)
-    expect(questions).toBeLessThan(165 + 35)
+  it('of a hot contact costs its neighbours in the same business nothing', async () => {
+    const others = Array.from({ length: 30 }, (_, n) => ({ business: 'h', contact: `c${n}`, bad: false }))
+    const hot = Array.from({ length: 100 }, (_, n) => ({ business: 'h', contact: 'hot', bad: n > 50 }))
+    // Time for the whole, and for the contact once.
+    const { poisoned } = await search([...others, ...hot], 2 * COST_MS.fails)
+    expect(new Set(poisoned.keys())).toEqual(new Set(hot))
+    expect([...poisoned.values()].every(({ scope }) => scope === 'contact')).toBe(true)
+  })
+
+  it('that several contacts make together takes the last of them', async () => {
+    const items = Array.from({ length: 12 }, (_, n) => ({ business: 'b', contact: `${n}`, bad: false }))
+    const poisoned = await searchPoisoned(items, {
+      businessOf: ({ business }) => business,
+      contactOf: ({ contact }) => contact,
+      isSuspect: () => false,
+      isLate: () => false,
+      faultOf: (some) => Promise.resolve(some.length > 10 ? 'too many' : null),
+    })
+    expect([...poisoned.keys()]).toEqual(items.slice(10))
+  })
+
+  it('of none is no poison', async () => {
+    expect((await search([], 0)).poisoned.size).toBe(0)
+    expect((await search([{ business: 'b', contact: '1', bad: false }], 0)).poisoned.size).toBe(0)
   })
 })

@@ -7,6 +7,8 @@ import { connectRedis } from '../../src/stores/redis.ts'
 import { kindOf, PATIENT_KINDS, type PartitionKind, URGENT_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { applyBatch } from '../apply-batch.ts'
+import { DRY_RUN_SETTINGS } from '../find-poisoned.ts'
+import { createSuspects } from '../suspects.ts'
 import type { ThreadBody, ThreadTools } from './task.ts'
 
 /** Opened as they are needed. Each kind of lane has its own: a live save queues behind no backfill and no web event. */
@@ -27,11 +29,13 @@ async function runIngest(kinds: readonly PartitionKind[], ...[config, tools, sig
     const open = (kind: PartitionKind) =>
       connectPostgres(config.databaseUrl, { max: MOST_CONNECTIONS[kind], name: `sluice-ingest-${kind}` })
     const saves = { live: open('live'), backfill: open('backfill'), web: open('web') }
+    // For live and for backfill. Opened when the first fault of data is searched for.
+    const dryRuns = connectPostgres(config.databaseUrl, { max: 2, name: 'sluice-dry-runs', settings: DRY_RUN_SETTINGS })
     try {
-      await ingest({ kinds, leases, saves }, config, tools, signal)
+      await ingest({ kinds, leases, saves, dryRuns }, config, tools, signal)
     } finally {
       // Nothing is under way any more, but the driver waits for a connection that broke and was not used since.
-      await Promise.all(Object.values(saves).map((sql) => sql.end({ timeout: 1 })))
+      await Promise.all([...Object.values(saves), dryRuns].map((sql) => sql.end({ timeout: 1 })))
     }
   } finally {
     await leases.end({ timeout: 1 })
@@ -42,19 +46,22 @@ interface Ingest {
   kinds: readonly PartitionKind[]
   leases: Sql
   saves: Record<PartitionKind, Sql>
+  dryRuns: Sql
 }
 
 async function ingest(
-  { kinds, leases, saves }: Ingest,
-  ...[{ redisUrl, clickhouseUrl, leaseMs }, { name, log, metrics }, signal]: Run
+  { kinds, leases, saves, dryRuns }: Ingest,
+  ...[{ redisUrl, clickhouseUrl, leaseMs }, { name, log, metrics, tellTrouble, reportBlocked }, signal]: Run
 ): Promise<void> {
   const redis = connectRedis(redisUrl, 'command', log)
   const clickhouse = connectClickHouse(clickhouseUrl)
   const connectReader = () => connectRedis(redisUrl, 'read', log)
   const pipeline = {
     log,
+    dryRuns,
     configs: new Map(),
     contactsOf: createContactCaches(),
+    suspectsOf: createSuspects(),
     metrics: metricsOfSaves(metrics),
   }
   const web = { sql: saves.web, clickhouse, log, metrics }
@@ -68,7 +75,16 @@ async function ingest(
       log,
       metrics,
     },
-    { owner: name, kinds, leaseMs, signal },
+    {
+      owner: name,
+      kinds,
+      leaseMs,
+      signal,
+      onHealth({ blocked, degraded }) {
+        reportBlocked(blocked)
+        tellTrouble(degraded)
+      },
+    },
   )
   try {
     await loops.done

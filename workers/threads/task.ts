@@ -26,6 +26,8 @@ export type ThreadOrder = 'stop' | 'tell metrics'
 export interface ThreadReport {
   /** In words, what delays its work and fails no request. */
   trouble: string | undefined
+  /** In words, what keeps it from its work. */
+  blocked: string | undefined
   /** `Registry.getMetricsAsJSON()`, when they were asked for. */
   metrics?: object[]
 }
@@ -36,6 +38,8 @@ export interface ThreadTools {
   metrics: Metrics
   /** Undefined: none any more. */
   tellTrouble: (trouble: string | undefined) => void
+  /** Undefined: nothing keeps it from its work any more. */
+  reportBlocked: (blocked: string | undefined) => void
 }
 
 /** Resolves once `signal` aborted and everything is put away; rejects when the loop died. */
@@ -56,11 +60,17 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
   metrics.registry.removeSingleMetric('process_resident_memory_bytes')
   const stopping = new AbortController()
   let trouble: string | undefined
+  let blocked: string | undefined
   const report = (figures?: object[]): void =>
-    port.postMessage({ trouble, ...(figures && { metrics: figures }) } satisfies ThreadReport)
+    port.postMessage({ trouble, blocked, ...(figures && { metrics: figures }) } satisfies ThreadReport)
   const tellTrouble = (told: string | undefined): void => {
     if (told === trouble) return
     trouble = told
+    report()
+  }
+  const reportBlocked = (found: string | undefined): void => {
+    if (found === blocked) return
+    blocked = found
     report()
   }
   port.on('message', (order: ThreadOrder) => {
@@ -77,7 +87,7 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
   }
   void keepReporting()
   try {
-    await body(config, { name, log, metrics, tellTrouble }, stopping.signal)
+    await body(config, { name, log, metrics, tellTrouble, reportBlocked }, stopping.signal)
   } finally {
     ended.abort()
     port.close()

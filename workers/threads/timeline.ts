@@ -1,6 +1,7 @@
 /** The timeline thread: what the saves left in the outbox goes to ClickHouse. */
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
+import { keepFilesClean } from '../../src/timeline/clean-files.ts'
 import { runTimeline as ship } from '../../src/timeline/run-timeline.ts'
 import type { ThreadBody } from './task.ts'
 
@@ -14,9 +15,13 @@ export const runTimeline: ThreadBody = async (config, { log, metrics, tellTroubl
     settings: { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'off' },
   })
   const clickhouse = connectClickHouse(config.clickhouseUrl)
+  const ended = new AbortController()
+  const cleaning = keepFilesClean({ sql, log, ...config }, AbortSignal.any([signal, ended.signal]))
   try {
     await ship({ sql, clickhouse, log, metrics, config, onTrouble: tellTrouble }, signal)
   } finally {
+    ended.abort()
+    await cleaning
     await Promise.all([clickhouse.close(), sql.end({ timeout: 1 })])
   }
 }

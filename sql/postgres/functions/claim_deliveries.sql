@@ -64,15 +64,17 @@ begin
         'idempotencyKey', q.idempotency_key,
         'emails', (
           select coalesce(json_agg(i.value order by i.position), '[]') from identities i
-          where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'email'
+          where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'email' and i.proven
         ),
         'phones', (
           select coalesce(json_agg(i.value order by i.position), '[]') from identities i
           where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'phone' and i.phone_read
+            and i.proven
         ),
         'customerId', (
           select i.value from identities i
           where i.business_id = q.business_id and i.contact_id = q.contact_id and i.kind = 'platformCustomerId'
+            and i.proven
         ),
         'clicks', q.clicks
       ))), '[]')

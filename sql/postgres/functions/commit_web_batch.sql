@@ -12,7 +12,7 @@ create or replace function commit_web_batch(
 language plpgsql
 as $$
 begin
-  update positions set position = p_to, pending = null, pending_at = null
+  update positions set position = p_to, pending = null, pending_at = null, moved_at = now()
     where partition = p_partition and epoch = p_epoch and position = p_from;
   if not found then
     return false;

@@ -50,7 +50,8 @@ begin
   delete from visitor_events where business_id = p_business and visitor_id = any (own);
   delete from visitor_links where business_id = p_business and visitor_id = any (own);
   with nobodys as (
-    update visitor_links set contact_id = null where business_id = p_business and contact_id = any (ids)
+    update visitor_links set contact_id = null, waits_for = null
+    where business_id = p_business and (contact_id = any (ids) or waits_for = any (ids))
     returning business_id, visitor_id, from_at
   )
   insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_link_from)
@@ -60,7 +61,11 @@ begin
   with shared as (
     update visitors set
       contact_id = case when contact_id = any (ids) then null else contact_id end,
-      current_contact_id = case when current_contact_id = any (ids) then null else current_contact_id end
+      current_contact_id = case when current_contact_id = any (ids) then null else current_contact_id end,
+      waits = waits and exists (
+        select from visitor_links l
+        where l.business_id = p_business and l.visitor_id = visitors.visitor_id and l.waits_for is not null
+      )
     where business_id = p_business and visitor_id = any (browsers)
     returning business_id, visitor_id
   )
@@ -69,9 +74,16 @@ begin
     where t.business_id = p_business and t.visitor_id = any (browsers)
       and e.business_id = t.business_id and e.visitor_id = t.visitor_id and t.at >= e.from_at and t.at < e.to_at;
   if others is not null then
+    -- What waited for them in a browser of others too.
+    delete from visitor_events w using erased_visits e
+      where w.business_id = p_business and w.visitor_id = any (browsers)
+        and e.business_id = w.business_id and e.visitor_id = w.visitor_id
+        -- As rules/link-visitor.ts has it: a browser's times vary with the network.
+        and w.occurred_at + 5000 >= e.from_at and w.occurred_at < e.to_at;
     perform settle_touches(others);
   end if;
   delete from contact_visitors where business_id = p_business and contact_id = any (ids);
+  delete from removed_tags where business_id = p_business and contact_id = any (ids);
   delete from identifications where business_id = p_business and contact_id = any (ids);
   delete from enrolments where business_id = p_business and contact_id = any (ids);
   delete from deliveries where business_id = p_business and contact_id = any (ids);

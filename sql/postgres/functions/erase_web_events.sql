@@ -13,7 +13,7 @@ as $$
       order by n.from_at limit 1
     ), (extract(epoch from clock_timestamp()) * 1000)::bigint) as to_at
     from visitor_links l
-    where l.business_id = p_business and l.contact_id = any (p_ids) and l.visitor_id ~ '^[0-9a-f]{32}$'
+    where l.business_id = p_business and (l.contact_id = any (p_ids) or l.waits_for = any (p_ids)) and l.visitor_id ~ '^[0-9a-f]{32}$'
   ) visits
   on conflict (business_id, visitor_id, from_at) do update set
     to_at = greatest(erased_visits.to_at, excluded.to_at), behind = null, deleted_at = null, swept_at = null

@@ -9,6 +9,9 @@
 --   p_contacts    business_id, id                  contacts named
 --   p_goals       [{ business_id, event }]         goal events of the published campaigns
 --   p_most_contacts                                how many of those who list a browser are read; of a crowded one, none
+--   p_in_full     contact ids                      of these the tags, and the cleared traits that have no field
+--   p_most_browsers                                how many browsers of each contact are counted, and how many that
+--                                                  wait; null: none
 -- The long lists are columns, array literals in this order; all others are JSON. Null when there is nothing.
 -- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor. A contact is an array and not an
 -- object, and in no order of its own: naming, sorting and leaving out is dearer here than in the worker.
@@ -17,7 +20,8 @@
 -- Each question is a probe of an index by its whole key: a lateral sub-query with a limit cannot be turned into a join, so
 -- no plan that was made while a table was empty can become a scan as it grows.
 create or replace function load_state(
-  p_identities text[], p_keys text[], p_visitors json, p_contacts text[], p_goals json, p_most_contacts integer
+  p_identities text[], p_keys text[], p_visitors json, p_contacts text[], p_goals json, p_most_contacts integer,
+  p_in_full uuid[], p_most_browsers integer
 ) returns json
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -63,18 +67,20 @@ begin
       select json_build_object('business_id', sent.business_id, 'visitor_id', sent.visitor_id,
         'current', v.current_contact_id,
         'crowded', coalesce(v.crowded, false),
-        'last_from', (
-          select l.from_at from visitor_links l
+        'waits', coalesce(v.waits, false),
+        'newest', (
+          select json_build_array(l.from_at, l.contact_id, coalesce(l.identified_at, l.from_at), l.waits_for)
+          from visitor_links l
           where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
           order by l.from_at desc limit 1
         ),
         'links', (
-          select json_agg(json_build_array(from_at, contact_id) order by from_at)
+          select json_agg(json_build_array(from_at, contact_id, coalesce(identified_at, from_at), waits_for) order by from_at)
           from (
-            select distinct held.from_at, held.contact_id
+            select distinct held.from_at, held.contact_id, held.identified_at, held.waits_for
             from unnest(sent.starts) as start
             cross join lateral (
-              select l.from_at, l.contact_id from visitor_links l
+              select l.from_at, l.contact_id, l.identified_at, l.waits_for from visitor_links l
               where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C" and l.from_at <= start
               order by l.from_at desc limit 1
             ) held
@@ -93,18 +99,19 @@ begin
           )
         ),
         'history', case when sent.joins then (
-          select json_agg(json_build_array(event, first_at, last_at, count))
+          select json_agg(json_build_array(event, first_at, last_at, count, received_at))
           from (
-            select e.event, min(e.occurred_at) as first_at, max(e.occurred_at) as last_at, count(*) as count
+            select e.event, min(e.occurred_at) as first_at, max(e.occurred_at) as last_at, count(*) as count,
+              max(e.received_at) as received_at
             from visitor_events e
             where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
             group by e.event
           ) named
         ) end,
         'listed_by', case when sent.joins and v.crowded is not true then (
-          select json_agg(contact_id)
+          select json_agg(json_build_array(contact_id, keyed, waits))
           from (
-            select l.contact_id from contact_visitors l
+            select l.contact_id, l.keyed, l.waits from contact_visitors l
             where l.business_id = sent.business_id and l.visitor_id = sent.visitor_id collate "C"
             limit p_most_contacts
           ) known
@@ -112,7 +119,7 @@ begin
       from json_to_recordset(p_visitors) as sent (business_id uuid, visitor_id text, moments bigint[],
         starts bigint[], joins boolean)
       left join lateral (
-        select v.current_contact_id, v.crowded from visitors v
+        select v.current_contact_id, v.crowded, v.waits from visitors v
         where v.business_id = sent.business_id and v.visitor_id = sent.visitor_id collate "C"
         limit 1
       ) v on true
@@ -123,6 +130,7 @@ begin
       select json_build_array(
         c.business_id, c.id, c.created_at, c.version, c.keyed, c.stage,
         json_build_array(c.first_name, c.last_name, c.country, c.city, c.language, c.timezone),
+        c.page_filled,
         array(
           select json_build_array(i.position, i.kind, i.value, i.proven)
           from identities i where i.business_id = c.business_id and i.contact_id = c.id
@@ -148,6 +156,30 @@ begin
         ),
         case when f.place <= named then array(
           select l.id from contacts l where l.business_id = c.business_id and l.merged_into = c.id
+        ) end,
+        -- Many are not unpacked for an event that may bring none.
+        case when c.id = any (p_in_full) then to_json(c.tags)
+          when pg_column_size(c.tags) < 1000 then to_json(cardinality(c.tags)) end,
+        case when c.id = any (p_in_full) then array(
+          select t.key from jsonb_each(c.traits) t
+          where t.value ->> 1 is null and not exists (
+            select from custom_fields f where f.business_id = c.business_id and f.key = t.key collate "C"
+          )
+        ) end,
+        case when p_most_browsers is not null then json_build_array(
+          (
+            select count(*) from (
+              select from contact_visitors l
+              where l.business_id = c.business_id and l.contact_id = c.id and not l.waits
+              limit p_most_browsers
+            ) listed
+          ), (
+            select count(*) from (
+              select from contact_visitors l
+              where l.business_id = c.business_id and l.contact_id = c.id and l.waits
+              limit p_most_browsers
+            ) waiting
+          )
         ) end
       )
       from (
@@ -163,7 +195,12 @@ begin
   if p_keys is not null then
     keys := array(
       select json_build_object('business_id', sent.business_id, 'key_hash', sent.key_hash,
-        'occurred_at', k.occurred_at, 'erased_as', (
+        'occurred_at', k.occurred_at, 'removed_tags', (
+          -- Since it was recorded: an event is dated 5 minutes ahead at most.
+          select json_agg(r.tag) from removed_tags r
+          where r.business_id = sent.business_id and r.removed_at >= k.occurred_at - 300000 and r.contact_id = coalesce(
+            (select c.merged_into from contacts c where c.business_id = sent.business_id and c.id = k.contact_id), k.contact_id)
+        ), 'erased_as', (
           select e.erased_as from erasures e where e.business_id = sent.business_id and e.contact_id = k.contact_id
         ))
       from unnest(p_keys[1]::uuid[], p_keys[2]::uuid[]) as sent (business_id, key_hash)

@@ -26,17 +26,52 @@ begin
 end
 $$;
 
+-- Up to 1,000 (rules/limits.ts), those kept first.
 create or replace function merge_tags(kept text[], sent text[]) returns text[]
 language sql immutable parallel safe as $$
   select array(
     select tag from unnest(kept || sent) with ordinality as every (tag, place) group by tag order by min(place)
+    limit greatest(1000, cardinality(kept))
   )
+$$;
+
+-- The same for tags that the rules found room for. Raises SL001 when another save has taken it.
+create or replace function add_tags(kept text[], sent text[]) returns text[]
+language plpgsql immutable parallel safe as $$
+declare
+  united text[] := merge_tags(kept, sent);
+begin
+  if cardinality(united) >= 1000 and not sent <@ united then
+    raise exception 'a contact got other tags meanwhile' using errcode = 'SL001';
+  end if;
+  return united;
+end
+$$;
+
+-- The traits of two contacts; of keys that were cleared and have no field 1,000 (rules/limits.ts), those kept first.
+create or replace function unite_traits(p_business uuid, kept jsonb, sent jsonb) returns jsonb
+language plpgsql stable as $$
+declare
+  united jsonb := merge_traits(kept, sent);
+begin
+  -- There are 500 fields at most.
+  if (select count(*) from jsonb_object_keys(united)) > 1000 then
+    united := united - array(
+      select t.key from jsonb_each(united) t
+      where t.value ->> 1 is null and not exists (
+        select from custom_fields f where f.business_id = p_business and f.key = t.key collate "C"
+      )
+      order by (kept ? t.key) desc, t.key collate "C" offset 1000
+    );
+  end if;
+  return united;
+end
 $$;
 
 -- Moves everything that contacts have to those who survive them (decisions, "Merge arithmetic"): sums are added, firsts take
 -- the earlier, lasts the later, consent the more restrictive. The losers keep their rows and name their survivors for ever.
---   p_losers, p_survivors  parallel; nobody is in both, and the losers of one survivor come in the order in which they fill its
---                          gaps
+--   p_losers, p_survivors  parallel; nobody is in both, and the losers of one survivor come in the order of their merges
+-- The profile of a survivor is written by save_changes: the rules unite it.
 -- Answers who names another survivor now: the losers, and all that had been merged into them.
 -- All contacts, and all browsers of the losers, are locked by the caller.
 create or replace function merge_contacts(p_business uuid, p_losers uuid[], p_survivors uuid[]) returns uuid[]
@@ -85,11 +120,14 @@ begin
   with lost as (
     delete from contact_visitors where business_id = p_business and contact_id = any (p_losers) returning *
   )
-  insert into contact_visitors as kept (business_id, contact_id, visitor_id, linked_at)
-    select p_business, pair.survivor, visitor_id, min(linked_at)
+  insert into contact_visitors as kept (business_id, contact_id, visitor_id, linked_at, keyed, waits)
+    select p_business, pair.survivor, visitor_id, min(linked_at), bool_or(keyed), bool_and(waits)
     from lost join unnest(p_losers, p_survivors) as pair (loser, survivor) on pair.loser = lost.contact_id
     group by pair.survivor, visitor_id
-  on conflict (business_id, visitor_id, contact_id) do update set linked_at = least(kept.linked_at, excluded.linked_at);
+  on conflict (business_id, visitor_id, contact_id) do update set
+    linked_at = least(kept.linked_at, excluded.linked_at),
+    keyed = kept.keyed or excluded.keyed,
+    waits = kept.waits and excluded.waits;
 
   update visitors set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
@@ -100,6 +138,9 @@ begin
   update visitor_links set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
+  update visitor_links set waits_for = pair.survivor
+    from unnest(p_losers, p_survivors) as pair (loser, survivor)
+    where business_id = p_business and waits_for = any (p_losers) and waits_for = pair.loser;
   update identifications set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
@@ -110,20 +151,21 @@ begin
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
 
-  -- New positions, in the same order: the survivor's primary identities stay primary. Materialized: numbered once.
-  with numbered as materialized (
-    select kind, value, survivor, nextval('identities_position_seq') as position
-    from (
-      select kind, value, pair.survivor
-      from identities
-      join unnest(p_losers, p_survivors) with ordinality as pair (loser, survivor, place) on pair.loser = contact_id
-      where business_id = p_business and contact_id = any (p_losers)
-      order by place, position
-    ) in_order
+  with lost as (
+    delete from removed_tags where business_id = p_business and contact_id = any (p_losers) returning *
   )
-  update identities i set contact_id = numbered.survivor, position = numbered.position
-    from numbered
-    where i.business_id = p_business and i.contact_id = any (p_losers) and i.kind = numbered.kind and i.value = numbered.value;
+  insert into removed_tags as known (business_id, contact_id, tag, removed_at)
+    select p_business, pair.survivor, tag, max(removed_at)
+    from lost join unnest(p_losers, p_survivors) as pair (loser, survivor) on pair.loser = lost.contact_id
+    group by pair.survivor, tag
+  on conflict (business_id, contact_id, tag) do update set removed_at = greatest(known.removed_at, excluded.removed_at);
+  if found then
+    perform keep_removed_tags(p_business, survivor) from (select distinct unnest(p_survivors) as survivor) every;
+  end if;
+
+  update identities set contact_id = pair.survivor
+    from unnest(p_losers, p_survivors) as pair (loser, survivor)
+    where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
 
   for merged in select * from unnest(p_losers, p_survivors) as x (loser, survivor) loop
     update contacts s set
@@ -131,13 +173,7 @@ begin
       stage = greatest(s.stage, l.stage),
       keyed = s.keyed or l.keyed,
       tags = case when l.tags = '{}' then s.tags else merge_tags(s.tags, l.tags) end,
-      traits = case when l.traits = '{}' then s.traits else merge_traits(s.traits, l.traits) end,
-      first_name = coalesce(s.first_name, l.first_name),
-      last_name = coalesce(s.last_name, l.last_name),
-      country = coalesce(s.country, l.country),
-      city = coalesce(s.city, l.city),
-      language = coalesce(s.language, l.language),
-      timezone = coalesce(s.timezone, l.timezone)
+      traits = case when l.traits = '{}' then s.traits else unite_traits(p_business, s.traits, l.traits) end
     from contacts l
     where s.business_id = p_business and s.id = merged.survivor and l.business_id = p_business and l.id = merged.loser;
   end loop;
@@ -152,7 +188,7 @@ begin
   update contacts c set
     merged_into = pair.survivor, revision = c.revision + 1, version = c.version + 1, order_count = 0, stage = 0,
     tags = '{}', traits = '{}', first_name = null, last_name = null, country = null, city = null, language = null,
-    timezone = null
+    timezone = null, page_filled = 0
   from unnest(p_losers, p_survivors) as pair (loser, survivor)
   where business_id = p_business and id = any (p_losers) and id = pair.loser;
   return p_losers || followers;

@@ -12,8 +12,8 @@ create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
   p_businesses text[], p_new_fields json, p_contact_businesses uuid[], p_contact_ids uuid[], p_assumed text[], p_contacts text[], p_released json,
   p_ended_enrolments json, p_merges text[], p_kept_identities json, p_new_identities text[], p_statistics text[], p_revenue text[], p_keys text[], p_keys_unasked boolean, p_visitors json,
-  p_visitor_links json, p_visitor_events json, p_sightings json, p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
-  p_events text, p_event_count integer, p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json, p_deliveries json
+  p_visitor_links json, p_link_steps json, p_visitor_events json, p_sightings json, p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
+  p_events text, p_event_count integer, p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json, p_deliveries json, p_edits json
 ) returns boolean
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -37,7 +37,7 @@ begin
     end if;
   end if;
 
-  update positions set position = p_to, attempt = p_attempt
+  update positions set position = p_to, attempt = p_attempt, moved_at = now()
     where partition = p_partition and epoch = p_epoch and position = p_from;
   if not found then
     return false;
@@ -96,29 +96,30 @@ begin
   -- how much the version goes up: 1 for a new one.
   if p_contacts is not null then
     insert into contacts as c (business_id, id, created_at, version, keyed, merged_into, stage, order_count, tags, traits,
-        first_name, last_name, country, city, language, timezone)
+        first_name, last_name, country, city, language, timezone, page_filled)
       select p_contact_businesses[place], p_contact_ids[place], created_at, raised, keyed, merged_into, stage, orders,
-        tags::text[], traits, first_name, last_name, country, city, language, timezone
+        tags::text[], traits, first_name, last_name, country, city, language, timezone, coalesce(page_filled, 0)
       from unnest(p_contacts[1]::integer[], p_contacts[2]::bigint[], p_contacts[3]::bigint[], p_contacts[4]::boolean[],
         p_contacts[5]::uuid[], p_contacts[6]::smallint[], p_contacts[7]::bigint[], p_contacts[8]::text[],
         p_contacts[9]::jsonb[], p_contacts[10]::text[], p_contacts[11]::text[], p_contacts[12]::text[],
-        p_contacts[13]::text[], p_contacts[14]::text[], p_contacts[15]::text[]
+        p_contacts[13]::text[], p_contacts[14]::text[], p_contacts[15]::text[], p_contacts[16]::smallint[]
       ) as x (place, created_at, raised, keyed, merged_into, stage, orders, tags, traits,
-        first_name, last_name, country, city, language, timezone)
+        first_name, last_name, country, city, language, timezone, page_filled)
     on conflict (business_id, id) do update set
       version = c.version + excluded.version,
       revision = c.revision + 1,
       keyed = c.keyed or excluded.keyed,
       stage = greatest(c.stage, excluded.stage),
       order_count = c.order_count + excluded.order_count,
-      tags = case when excluded.tags = '{}' then c.tags else merge_tags(c.tags, excluded.tags) end,
+      tags = case when excluded.tags = '{}' then c.tags else add_tags(c.tags, excluded.tags) end,
       traits = case when excluded.traits = '{}' then c.traits else merge_traits(c.traits, excluded.traits) end,
-      first_name = coalesce(c.first_name, excluded.first_name),
-      last_name = coalesce(c.last_name, excluded.last_name),
-      country = coalesce(c.country, excluded.country),
-      city = coalesce(c.city, excluded.city),
-      language = coalesce(c.language, excluded.language),
-      timezone = coalesce(c.timezone, excluded.timezone);
+      first_name = coalesce(excluded.first_name, c.first_name),
+      last_name = coalesce(excluded.last_name, c.last_name),
+      country = coalesce(excluded.country, c.country),
+      city = coalesce(excluded.city, c.city),
+      language = coalesce(excluded.language, c.language),
+      timezone = coalesce(excluded.timezone, c.timezone),
+      page_filled = excluded.page_filled;
   end if;
   -- Those that leave their contact do so first: a contact holds one customer id.
   if p_released is not null then
@@ -138,26 +139,33 @@ begin
         where e.business_id = changed.business_id and e.contact_id = changed.contact_id and e.id = changed.id;
     end loop;
   end if;
-  -- First of all it locks every browser named here, in order: other partitions see them too. Merges will move those of losers.
-  if p_merges is not null then
+  -- First of all it locks every browser named here, in order: other partitions see them too. Merges will move those of losers,
+  -- and those of a contact that a keyed call uses for the first time will wait.
+  if p_merges is not null or p_link_steps is not null then
     select json_agg(sighting) into p_sightings
     from (
       select value as sighting from json_array_elements(p_sightings)
       union all
       select json_build_object('business_id', used.business_id, 'visitor_id', used.visitor_id)
-      from unnest(p_merges[1]::integer[]) as place
+      from (
+        select p_contact_businesses[place] as business_id, p_contact_ids[place] as contact_id
+        from unnest(p_merges[1]::integer[]) as place
+        union
+        select business_id, contact_id
+        from json_to_recordset(p_link_steps) as x (business_id uuid, contact_id uuid, waits boolean) where waits
+      ) of
       cross join lateral (
-        select v.business_id, v.visitor_id from visitors v
-          where v.business_id = p_contact_businesses[place] and v.contact_id = p_contact_ids[place]
-        union all
-        select v.business_id, v.visitor_id from visitors v
-          where v.business_id = p_contact_businesses[place] and v.current_contact_id = p_contact_ids[place]
+        select l.business_id, l.visitor_id from contact_visitors l
+        where l.business_id = of.business_id and l.contact_id = of.contact_id
         offset 0
       ) used
     ) both_kinds;
   end if;
   if p_sightings is not null then
     perform see_visitors(p_sightings);
+  end if;
+  if p_link_steps is not null then
+    perform settle_links(p_link_steps, p_visitors);
   end if;
   if p_merges is not null then
     for changed in
@@ -226,10 +234,13 @@ begin
     perform keep_visitor_events(p_visitor_events);
   end if;
   if p_listed_visitors is not null then
-    insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
-      select business_id, contact_id, visitor_id, linked_at
-      from json_to_recordset(p_listed_visitors) as x (business_id uuid, contact_id uuid, visitor_id text, linked_at bigint)
-    on conflict do nothing;
+    insert into contact_visitors as c (business_id, contact_id, visitor_id, linked_at, keyed, waits)
+      select business_id, contact_id, visitor_id, min(linked_at), bool_or(keyed), bool_and(waits)
+      from json_to_recordset(p_listed_visitors) as x (business_id uuid, contact_id uuid, visitor_id text, linked_at bigint,
+        keyed boolean, waits boolean)
+      group by business_id, contact_id, visitor_id
+    on conflict (business_id, visitor_id, contact_id) do update set
+      keyed = c.keyed or excluded.keyed, waits = c.waits and excluded.waits;
   end if;
   if p_identifications is not null then
     insert into identifications (business_id, contact_id, id, identified_at, method, keyed, visitor_id)
@@ -242,6 +253,37 @@ begin
       select business_id, id, campaign_id, contact_id, state, enrolled_at, received_at, ended_at
       from json_to_recordset(p_new_enrolments) as x (business_id uuid, id uuid, campaign_id uuid, contact_id uuid,
         state text, enrolled_at bigint, received_at bigint, ended_at bigint);
+  end if;
+  -- An identity that left its contact took along the opt-outs of its channel. Those of this micro-batch follow.
+  if p_merge_log is not null then
+    insert into subscriptions as kept (business_id, contact_id, channel, subscribed, method, recorded_at)
+      select distinct on (taker.id, s.channel) m.business_id, taker.id, s.channel, false, s.method, s.recorded_at
+      from json_to_recordset(p_merge_log) as m (business_id uuid, action text, contact_id uuid, losing_id uuid, evidence json)
+      cross join lateral (
+        select coalesce(c.merged_into, c.id) as id from contacts c
+        where c.business_id = m.business_id and c.id = m.contact_id
+        limit 1
+      ) taker
+      cross join lateral (
+        select coalesce(c.merged_into, c.id) as id from contacts c
+        where c.business_id = m.business_id and c.id = m.losing_id
+        limit 1
+      ) giver
+      cross join lateral (
+        select s.channel, s.method, s.recorded_at
+        from unnest(case m.evidence -> 0 ->> 'kind' when 'email' then '{email}'::text[] when 'phone' then '{sms,whatsapp}' end)
+          as served (channel)
+        cross join lateral (
+          select o.channel, o.method, o.recorded_at from subscriptions o
+          where o.business_id = m.business_id and o.contact_id = giver.id and o.channel = served.channel and not o.subscribed
+          limit 1
+        ) s
+      ) s
+      where m.action = 'moved' and giver.id <> taker.id
+      order by taker.id, s.channel, s.recorded_at
+    on conflict (business_id, contact_id, channel) do update set
+      subscribed = false, method = excluded.method, recorded_at = excluded.recorded_at
+      where kept.subscribed;
   end if;
   if p_subscriptions is not null then
     insert into subscriptions (business_id, contact_id, channel, subscribed, method, recorded_at)
@@ -291,15 +333,21 @@ begin
   end if;
 
   if p_dead_letters is not null then
-    insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload, received_at)
-      select id, business_id, p_partition, stream_id, kind, reason, payload, received_at
+    insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload, received_at, suspect)
+      select id, business_id, p_partition, stream_id, kind, reason, payload, received_at, suspect
       from json_to_recordset(p_dead_letters) as x (id uuid, business_id uuid, stream_id text, kind text, reason text,
-        payload text, received_at bigint);
+        payload text, received_at bigint, suspect uuid);
   end if;
   if p_replayed is not null then
     delete from dead_letters where id in (select value::uuid from json_array_elements_text(p_replayed));
   end if;
 
+  if p_edits is not null then
+    perform edit_contact(business_id, contact_id, at, array(select json_array_elements_text(cleared)), traits,
+        array(select json_array_elements_text(add_tags)), array(select json_array_elements_text(remove_tags)))
+      from json_to_recordset(p_edits) as x (business_id uuid, contact_id uuid, at bigint, cleared json, traits jsonb,
+        add_tags json, remove_tags json);
+  end if;
   if p_erasures is not null then
     perform erase_contact(business_id, contact_id)
       from json_to_recordset(p_erasures) as x (business_id uuid, contact_id uuid);

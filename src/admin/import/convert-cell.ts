@@ -1,5 +1,6 @@
 /** How the text of a cell becomes a value of an event. What is already typed (NDJSON) stays as it is. */
 import { Temporal } from 'temporal-polyfill'
+import { trimText } from '../../rules/text.ts'
 
 export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list'
 
@@ -13,7 +14,7 @@ export function conversionNamed(suffix = 'text'): Conversion | undefined {
 export function convertCell(conversion: Conversion, cell: unknown, timezone: string): Converted {
   if (typeof cell === 'number' && conversion === 'time') return readEpoch(cell, String(cell))
   if (typeof cell !== 'string') return { value: cell }
-  const text = cell.trim()
+  const text = trimText(cell)
   return text === '' ? { value: undefined } : CONVERSIONS[conversion](text, timezone)
 }
 
@@ -23,10 +24,7 @@ const CONVERSIONS: Record<Conversion, (text: string, timezone: string) => Conver
   boolean: readBoolean,
   time: readTime,
   list: (text) => ({
-    value: text
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
+    value: text.split(',').map(trimText).filter(Boolean),
   }),
 }
 

@@ -9,6 +9,7 @@ import { type Command, type Report, UsageError, type Words } from '../command.ts
 import { untilStopped } from '../until-stopped.ts'
 import { findKey } from './find-key.ts'
 import { checkMapping, readMapping } from './map-row.ts'
+import { paceRequests } from './pace-requests.ts'
 import { surveyRows } from './number-rows.ts'
 import { openJournal } from './position.ts'
 import { FileChangedError, type Plan, prepareRows } from './prepare-rows.ts'
@@ -47,16 +48,19 @@ const importFile: Command = {
     business: { value: 'ID', help: 'The business that the events belong to' },
     map: { value: 'FIELD=COLUMN', help: 'Take a field from a column; repeat it for more', repeated: true },
     set: { value: 'FIELD=VALUE', help: 'Give a field a fixed value; repeat it for more', repeated: true },
-    timezone: { value: 'ZONE', help: 'Of dates that come without an offset (UTC)' },
+    timezone: { value: 'ZONE', help: 'Time zone of dates without an offset (UTC)' },
     format: { value: 'csv|ndjson', help: "The file's format (by its extension)" },
-    delimiter: { value: 'CHAR', help: 'Between the cells of a CSV row ("," and a tab for .tsv)' },
-    name: { value: 'TEXT', help: 'Records rows that equal those of another import, under this name' },
+    delimiter: { value: 'CHAR', help: 'Separator of the cells in a CSV row (","; a tab for .tsv)' },
+    name: {
+      value: 'TEXT',
+      help: 'Name of this import: records its rows also when equal rows came with another import',
+    },
     url: { value: 'URL', help: 'Where the service is (http://127.0.0.1:PORT)' },
     key: { value: 'KEY', help: 'A secret key of the business' },
     'batch-size': { value: 'N', help: `Rows in a request, 1 to ${MAX_ROWS} (${MAX_ROWS})` },
     parallel: { value: 'N', help: 'Requests in flight, 1 to 64 (4)' },
-    patience: { value: 'SECONDS', help: 'Give up when nothing was taken for so long (300)' },
-    restart: { help: 'Begin with the first row again, whatever an earlier run has done' },
+    patience: { value: 'SECONDS', help: 'Give up when the service has taken nothing for this long (300)' },
+    restart: { help: 'Begin with the first row again, not where the last run stopped' },
     'dry-run': { help: `Show the first ${DRY_RUN_EVENTS} events and send nothing` },
     'allow-failures': { help: 'Exit with 0 also when rows failed' },
   },
@@ -99,7 +103,10 @@ async function dryRun(source: Source, plan: Plan): Promise<Report> {
     if (events.length === DRY_RUN_EVENTS) break
   }
   const text = events.map((event) => JSON.stringify(event, null, 2)).join('\n')
-  return { json: { rows: plan.survey.rows, events }, text: `${text}\n${plan.survey.rows} rows; nothing was sent` }
+  return {
+    json: { rows: plan.survey.rows, events },
+    text: `${text}\n${plan.survey.rows} ${plan.survey.rows === 1 ? 'row' : 'rows'}; nothing was sent`,
+  }
 }
 
 /** Where the events go, and how. */
@@ -129,7 +136,9 @@ async function send(config: Config, source: Source, plan: Plan, target: Target, 
   const journal = await openJournal(join(config.dataDir, 'imports'), id, source.file, words.flag('restart'))
   const bar = createProgressBar(process.stderr, plan.survey.rows, journal.start.position)
   if (journal.start.position > 0) bar.say(`Going on after row ${journal.start.position} of ${plan.survey.rows}`)
-  const sluice = new Sluice({ apiKey: key, baseUrl: url })
+  const onWait = (waitMs: number): void =>
+    bar.waiting(`a quarter of the rate limit of ${url} is left to live calls`, waitMs)
+  const sluice = new Sluice({ apiKey: key, baseUrl: url, fetch: paceRequests(fetch, onWait) })
   const stop = untilStopped()
   try {
     const rows = prepareRows(plan, readRows(source))
@@ -142,7 +151,7 @@ async function send(config: Config, source: Source, plan: Plan, target: Target, 
     return report(settled, journal, allowFailures)
   } catch (error) {
     // Its rows are not those that the position would stand for.
-    if (error instanceof FileChangedError) await journal.finish()
+    if (error instanceof FileChangedError) await journal.forgetPosition()
     throw error
   } finally {
     stop.end()

@@ -57,7 +57,7 @@ export function report(
   const { received, recorded, deduped, failed } = progress
   const json = { received, recorded, deduped, failed, failures, warnings, failuresFile: failed ? failuresFile : null }
   const text = [
-    `${start.position > 0 ? 'In all, with what was done before: ' : ''}${received} rows: ${recorded} recorded, ${deduped} known already, ${failed} failed`,
+    `${start.position > 0 ? 'In all, with what was done before: ' : ''}${received} ${received === 1 ? 'row' : 'rows'}: ${recorded} recorded, ${deduped} known already, ${failed} failed`,
     ...failures.map(({ row, error }) => `  row ${row}: ${error}`),
     ...(failed > failures.length ? [`  … and ${failed - failures.length} more`] : []),
     ...(failed ? [`All failures with their rows: ${failuresFile}`] : []),

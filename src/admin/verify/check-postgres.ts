@@ -14,6 +14,7 @@ const BELONGINGS = [
   'identifications',
   'enrolments',
   'deliveries',
+  'removed_tags',
 ]
 
 const RULES: Record<string, string> = {

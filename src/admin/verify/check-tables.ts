@@ -1,19 +1,21 @@
 import { listClickHouse } from '../../migrate.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
+import { textLiteral } from '../../timeline/text-literal.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { Difference } from './difference.ts'
 import { listBusinesses } from './list-businesses.ts'
 
 /** Tables and views that ClickHouse lacks. Nothing can be compared then. */
 export async function checkTables(clickhouse: ClickHouseClient): Promise<Difference[]> {
-  const rows = await ask<{ name: string }>(
+  const { databases } = clickhouse
+  const rows = await ask<{ database: string; name: string }>(
     clickhouse,
-    'select name from system.tables where database = currentDatabase()',
+    `select database, name from system.tables where database in (${Object.values(databases).map(textLiteral).join(', ')})`,
   )
-  const there = new Set(rows.map(({ name }) => name))
-  const names = await listClickHouse()
-  return names
+  const there = new Set(rows.map(({ database, name }) => `${database}.${name}`))
+  return (await listClickHouse())
+    .map(({ database, name }) => `${databases[database]}.${name}`)
     .filter((name) => !there.has(name))
     .map((name) => ({
       kind: 'table',

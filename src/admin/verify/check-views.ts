@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '../../stores/clickhouse.ts'
+import { type ClickHouseClient, quoteName } from '../../stores/clickhouse.ts'
 import { pause } from '../../stream/pause.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
@@ -47,7 +47,10 @@ interface Look extends Pair {
 
 /** The views that are apart. */
 async function lookOnce(clickhouse: ClickHouseClient, businessId: string): Promise<Look[]> {
-  const totals = await ask<Totals>(clickhouse, `${held(businessId)} union all ${views(businessId)}`)
+  const totals = await ask<Totals>(
+    clickhouse,
+    `${held(businessId)} union all ${views(quoteName(clickhouse.databases.public), businessId)}`,
+  )
   const apart = inPairs(totals).filter(({ shown, before }) => shown !== before)
   if (apart.length === 0) return []
   const after = await ask<Totals>(clickhouse, held(businessId))
@@ -88,18 +91,18 @@ const describe = (businessId: string, { name, before, shown }: Pair): Difference
   note: `its tables add up to ${before}`,
 })
 
-const views = (business: string): string => `
+const views = (database: string, business: string): string => `
   select 'shown' as side, 'timeline' as name, concat(toString(count()), ' events, ', toString(sum(counted_revenue))) as total
-  from timeline where business_id = '${business}'
+  from ${database}.timeline where business_id = '${business}'
   union all
   select 'shown' as side, 'contact_event_statistics', concat(toString(sum(count)), ' events')
-  from contact_event_statistics where business_id = '${business}'
+  from ${database}.contact_event_statistics where business_id = '${business}'
   union all
-  select 'shown' as side, 'contacts', concat(toString(count()), ' contacts') from contacts where business_id = '${business}'
+  select 'shown' as side, 'contacts', concat(toString(count()), ' contacts') from ${database}.contacts where business_id = '${business}'
   union all
   select 'shown' as side, 'revenue_by_day', toString(arraySort(groupArray((currency, revenue, orders)))) from (
     select currency, toString(sum(revenue)) as revenue, toString(sum(orders)) as orders
-    from revenue_by_day where business_id = '${business}' group by currency
+    from ${database}.revenue_by_day where business_id = '${business}' group by currency
   )`
 
 const held = (business: string): string => {

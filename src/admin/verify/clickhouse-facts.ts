@@ -61,7 +61,8 @@ const bytes = (id: string): string => `unhex('${id.replaceAll('-', '')}')`
 const CONTENT = `arrayStringConcat([
   toString(created_ms), ifNull(toString(merged_into), ''), toString(stage), toString(order_count),
   arrayStringConcat(arraySort(arrayMap((c, a) -> concat(toString(c), '=', toString(a)), mapKeys(revenue), mapValues(revenue))), ','),
-  custom_fields, arrayStringConcat(tags, char(30)),
+  custom_fields, arrayStringConcat(tags, char(30)), arrayStringConcat(emails, char(30)), arrayStringConcat(phones, char(30)),
+  arrayStringConcat(platform_customer_ids, char(30)),
   ifNull(first_name, char(1)), ifNull(last_name, char(1)), ifNull(country, char(1)),
   ifNull(city, char(1)), ifNull(language, char(1)), ifNull(timezone, char(1))
 ], char(31))`

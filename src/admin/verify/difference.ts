@@ -1,7 +1,16 @@
 import type { FactKind } from './facts.ts'
 
 /** Where something does not agree, or breaks a rule of its own store. */
-export type DifferenceKind = FactKind | 'erasure' | 'business' | 'view' | 'table' | 'postgres' | 'redis' | 'groups'
+export type DifferenceKind =
+  | FactKind
+  | 'key'
+  | 'erasure'
+  | 'business'
+  | 'view'
+  | 'table'
+  | 'postgres'
+  | 'redis'
+  | 'groups'
 
 export interface Difference {
   kind: DifferenceKind
@@ -14,6 +23,10 @@ export interface Difference {
   clickhouse: string | null
   /** What is known about it beyond that. */
   note: string
+  /** The store that has to be corrected; absent where that is not known. */
+  wrong?: 'postgres' | 'clickhouse'
+  /** ClickHouse knows more of the contact or visitor than Postgres, as after Postgres was restored from a backup. */
+  isAhead?: true
   /** Events that the outbox can send again, or that Postgres does not know; some of them when there are many. */
   eventIds?: string[]
 }

@@ -1,15 +1,12 @@
 import type { Sql } from '../../stores/postgres.ts'
 import type { CompareDeps, Different } from './compare-one-by-one.ts'
-import { ask } from './clickhouse-facts.ts'
 import { describeValue, type Difference } from './difference.ts'
+import { type Ahead, findAhead } from './find-ahead.ts'
 import { findInOutbox } from './find-in-outbox.ts'
-import { quoted } from '../../timeline/look-up-events.ts'
+import { type Correction, judgePostgres } from './judge-postgres.ts'
 
-/** Ids told of one difference, and contacts of which those that Postgres does not know are looked for. */
+/** Ids told of one difference. */
 const MOST_IDS = 10
-const MOST_STRANGE = 100
-/** What came in so lately may not be in the outbox that was walked through. */
-const YOUNG_MS = 60_000
 
 type DifferentFact = Different['facts'][number]
 
@@ -19,14 +16,17 @@ export async function explain(deps: CompareDeps, different: Different[]): Promis
     deps.sql,
     different.filter(({ of }) => of === 'contact'),
   )
-  const search = different.some(concernsEvents) ? await searchOutbox(deps, different, ids) : NOTHING
+  const allLacking = different.some(concernsEvents) ? await searchOutbox(deps, ids) : new Map<string, string[]>()
   const setAside = await countSetAside(deps.sql, [...ids.keys()])
+  const { ahead, corrections } = await judgeEach(deps, different)
   return different.flatMap((contact) =>
     contact.facts.map((fact) => {
       const key = `${contact.id} ${fact.name}`
-      const lacking = fact.kind === 'events' ? (search.lacking.get(key) ?? []) : []
-      const strange = fact.kind === 'events' ? (search.strange.get(key) ?? []) : []
-      const eventIds = [...lacking, ...strange].slice(0, MOST_IDS)
+      const lacking = fact.kind === 'events' ? (allLacking.get(key) ?? []) : []
+      const isAhead = ahead.get(contact.id)
+      const eventIds = [...lacking, ...lostOf(fact, isAhead)].slice(0, MOST_IDS)
+      const reason = reasonToCorrect(fact, corrections.get(contact.id))
+      const wrong = reason ? 'postgres' : contact.isKnown ? wrongOf(fact, contact.facts) : undefined
       return {
         kind: fact.kind,
         businessId: contact.businessId,
@@ -35,12 +35,71 @@ export async function explain(deps: CompareDeps, different: Different[]): Promis
         postgres: fact.postgres === null ? null : describeValue(fact.kind, fact.postgres),
         clickhouse: fact.clickhouse === null ? null : describeValue(fact.kind, fact.clickhouse),
         note: contact.isKnown
-          ? noteOf(fact, lacking.length, setAside.get(contact.id) ?? 0)
+          ? (reason ?? noteOfAhead(fact, isAhead) ?? noteOf(fact, lacking.length, setAside.get(contact.id) ?? 0))
           : `Postgres does not know this ${contact.of}`,
+        ...(wrong && { wrong }),
+        ...((isAhead || !contact.isKnown) && { isAhead: true as const }),
         ...(eventIds.length > 0 && { eventIds }),
       }
     }),
   )
+}
+
+/** By contact. One of which ClickHouse is ahead was lost, and not altered. */
+interface Judged {
+  ahead: Map<string, Ahead>
+  corrections: Map<string, Correction>
+}
+
+async function judgeEach(deps: CompareDeps, different: Different[]): Promise<Judged> {
+  const judged: Judged = { ahead: new Map(), corrections: new Map() }
+  for (const [businessId, ofBusiness] of Map.groupBy(different, (one) => one.businessId)) {
+    const ahead = await findAhead(deps, businessId, ofBusiness)
+    for (const [id, one] of ahead) judged.ahead.set(id, one)
+    const others = ofBusiness.filter(({ id }) => !ahead.has(id))
+    for (const one of await judgePostgres(deps, others)) judged.corrections.set(one.id, one)
+  }
+  return judged
+}
+
+function lostOf({ kind, name }: DifferentFact, ahead: Ahead | undefined): string[] {
+  if (kind !== 'events' || !ahead) return []
+  return ahead.events.filter(({ event }) => event === name).map(({ event_id }) => event_id)
+}
+
+function noteOfAhead({ kind }: DifferentFact, ahead: Ahead | undefined): string | undefined {
+  if (ahead?.reason === 'erased') return 'was erased in ClickHouse, and is in Postgres'
+  return ahead?.reason === 'merged' && kind === 'merge' ? 'Postgres does not know of this merge' : undefined
+}
+
+/** Why Postgres is the one that is wrong; undefined when it is not known to be. */
+function reasonToCorrect({ kind, name }: DifferentFact, correction: Correction | undefined): string | undefined {
+  if (!correction) return undefined
+  if (kind === 'events' || kind === 'statistics')
+    return correction.statistics.some(({ event }) => event === name)
+      ? 'Postgres is wrong: the timeline and its statistics agree'
+      : undefined
+  const isAmount = kind === 'revenue' && correction.revenue.some(({ currency }) => currency === name)
+  if (isAmount || (kind === 'orders' && correction.orders !== null))
+    return 'Postgres is wrong: the timeline and the snapshot agree'
+  if (kind !== 'contact') return undefined
+  return correction.identities.length > 0
+    ? 'Postgres is wrong: it lacks an identity that the snapshot has'
+    : 'Postgres is wrong: the timeline and the snapshot agree on revenue and orders'
+}
+
+/** Where ClickHouse is known to be wrong: it follows Postgres, or two of its own records disagree. */
+function wrongOf(
+  { kind, name, postgres, clickhouse }: DifferentFact,
+  facts: DifferentFact[],
+): 'clickhouse' | undefined {
+  const isAlone = (other: 'events' | 'statistics') => !facts.some((fact) => fact.kind === other && fact.name === name)
+  if (kind === 'events') return isAlone('statistics') ? 'clickhouse' : undefined
+  if (kind === 'statistics') return isAlone('events') ? 'clickhouse' : undefined
+  if (kind === 'doubled' || kind === 'merge') return 'clickhouse'
+  if (kind === 'contact' || kind === 'visitor')
+    return countOf(postgres) > countOf(clickhouse) ? 'clickhouse' : undefined
+  return undefined
 }
 
 /** What the outbox can help with: events that are missing, or there in another form. */
@@ -60,63 +119,18 @@ export async function withMerged(sql: Sql, different: Different[]): Promise<Map<
   ])
 }
 
-/** By contact and event: ids that ClickHouse lacks, and ids that Postgres does not know. */
-interface Search {
-  lacking: Map<string, string[]>
-  strange: Map<string, string[]>
-}
-
-const NOTHING: Search = { lacking: new Map(), strange: new Map() }
-
-async function searchOutbox(deps: CompareDeps, different: Different[], ids: Map<string, string>): Promise<Search> {
-  const startedAt = Date.now()
-  const known = new Set<string>()
+/** By contact and event: ids that ClickHouse lacks. */
+async function searchOutbox(deps: CompareDeps, ids: Map<string, string>): Promise<Map<string, string[]>> {
   const lacking = new Map<string, Set<string>>()
-  for await (const rows of findInOutbox(deps, [...ids.keys()])) {
-    for (const row of rows.flatMap(({ events }) => events)) known.add(row.event_id)
+  for await (const rows of findInOutbox(deps, [...ids.keys()]))
     for (const { contact_id, event, event_id } of rows.flatMap((row) => row.lacking)) {
       const key = `${ids.get(contact_id)} ${event}`
       lacking.set(key, (lacking.get(key) ?? new Set()).add(event_id))
     }
-  }
-  const strange = await findStrange(deps, different, ids, known, startedAt - YOUNG_MS)
-  return { lacking: new Map([...lacking].map(([key, events]) => [key, [...events]])), strange }
-}
-
-/** Of contacts with more events than Postgres knows: events of a time that the outbox covers, and that it does not hold. */
-async function findStrange(
-  deps: CompareDeps,
-  different: Different[],
-  ids: Map<string, string>,
-  known: Set<string>,
-  before: number,
-): Promise<Search['strange']> {
-  const rich = new Set(
-    different
-      .filter(hasMore)
-      .map(({ id }) => id)
-      .slice(0, MOST_STRANGE),
-  )
-  const theirs = [...ids].filter(([, contact]) => rich.has(contact)).map(([id]) => id)
-  const [kept] = await deps.sql<{ since: number | null }[]>`
-    select (extract(epoch from min(shipped_at)) * 1000)::bigint as since from outbox where shipped_at is not null`
-  if (theirs.length === 0 || typeof kept?.since !== 'number') return NOTHING.strange
-  const rows = await ask<{ contact_id: string; event: string; event_id: string }>(
-    deps.clickhouse,
-    `select contact_id, event, event_id from events
-    where business_id in (${quoted(different.map(({ businessId }) => businessId))}) and contact_id in (${quoted(theirs)})
-      and received_ms >= ${kept.since} and received_ms < ${before}
-    limit 10000`,
-  )
-  const strange = rows.filter(({ event_id }) => !known.has(event_id))
-  const byKey = Map.groupBy(strange, ({ contact_id, event }) => `${ids.get(contact_id)} ${event}`)
-  return new Map([...byKey].map(([key, events]) => [key, events.map(({ event_id }) => event_id)]))
+  return new Map([...lacking].map(([key, events]) => [key, [...events]]))
 }
 
 const countOf = (value: string | null): number => Number(value?.split(' ')[0] ?? 0)
-
-const hasMore = ({ facts }: Different): boolean =>
-  facts.some(({ kind, postgres, clickhouse }) => kind === 'events' && countOf(clickhouse) > countOf(postgres))
 
 /** Events that ClickHouse could not read are dead letters: Postgres counts them, and no timeline will have them. */
 async function countSetAside(sql: Sql, contactIds: string[]): Promise<Map<string, number>> {

@@ -24,15 +24,30 @@ export interface KeptRow {
  * contacts (of all, when none are named).
  */
 export async function* findInOutbox(deps: CompareDeps, contactIds: string[] | undefined): AsyncGenerator<KeptRow[]> {
+  for await (const rows of walkOutbox(deps, contactIds, { shippedOnly: true })) yield await lookUp(deps, rows)
+}
+
+/** The events of these contacts that the outbox holds, shipped or not. */
+export async function listInOutbox(deps: CompareDeps, contactIds: string[]): Promise<Set<string>> {
+  const ids = new Set<string>()
+  for await (const rows of walkOutbox(deps, contactIds, { shippedOnly: false }))
+    for (const { event_id } of rows.flatMap(({ events }) => events)) ids.add(event_id)
+  return ids
+}
+
+async function* walkOutbox(
+  deps: CompareDeps,
+  contactIds: string[] | undefined,
+  { shippedOnly }: { shippedOnly: boolean },
+): AsyncGenerator<Omit<KeptRow, 'lacking'>[]> {
   const [kept] = await deps.sql<{ first: number | null; last: number }[]>`
     select min(id) as first, max(id) as last from outbox`
   if (typeof kept?.first !== 'number') return
   const wanted = contactIds && new Set(contactIds)
   for (let after = kept.first - 1; after < kept.last && !deps.signal.aborted;) {
-    const { rows, upTo } = await readRows(deps.sql, after, contactIds)
+    const { rows, upTo } = await readRows(deps.sql, after, contactIds, shippedOnly)
     after = upTo
-    const events = rows.map(({ id, events }) => ({ id, events: rowsOf(events, wanted) }))
-    if (events.length > 0) yield await lookUp(deps, events)
+    if (rows.length > 0) yield rows.map(({ id, events }) => ({ id, events: rowsOf(events, wanted) }))
   }
 }
 
@@ -41,17 +56,18 @@ interface OutboxRow {
   events: string
 }
 
-async function readRows(sql: Sql, after: number, contactIds: string[] | undefined) {
+async function readRows(sql: Sql, after: number, contactIds: string[] | undefined, shippedOnly: boolean) {
   const ofThese = contactIds
     ? sql`and exists (select from unnest(contact_ids) as t (id) where t.id = any(${`{${contactIds.join(',')}}`}::uuid[]))`
     : sql``
+  const areShipped = shippedOnly ? sql`and shipped_at is not null` : sql``
   const rows = await sql<(OutboxRow & { more: boolean })[]>`
     select id, events, more from (
       select id, events, row_number() over sofar as place, sum(length) over sofar as bytes,
         row_number() over sofar = ${ROWS} or sum(length) over () > ${BYTES} as more
       from (
         select id, events, coalesce(unpacked_bytes, octet_length(events)) as length from outbox
-        where id > ${after} and id <= ${after + STEP} and shipped_at is not null and events <> '' ${ofThese}
+        where id > ${after} and id <= ${after + STEP} and events <> '' ${areShipped} ${ofThese}
         order by id limit ${ROWS}
       ) kept
       window sofar as (order by id)

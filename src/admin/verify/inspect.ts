@@ -1,5 +1,6 @@
 import type { Redis } from '../../stores/redis.ts'
 import { checkErasures } from './check-erasures.ts'
+import { type MissingKey, findMissingKeys } from './check-keys.ts'
 import { checkRoad } from './check-road.ts'
 import { checkBusinesses } from './check-tables.ts'
 import { checkViews } from './check-views.ts'
@@ -27,6 +28,8 @@ export interface InspectDeps extends CompareDeps {
   advance(contacts: number): void
   /** Sees what was found of some contacts, or visitors, as soon as it was. */
   onDifferent(of: Subject, businessId: string, different: Different[]): Promise<void>
+  /** Called with idempotency keys that Postgres lacks, as soon as they are found. */
+  onMissingKeys(businessId: string, missing: MissingKey[]): Promise<void>
 }
 
 /** What an inspection found. */
@@ -42,6 +45,8 @@ export interface Findings {
   /** Contacts and visitors that differ, kept or not; and how often they do, by kind. */
   differing: number
   kinds: Map<DifferenceKind, number>
+  /** Idempotency keys that Postgres lacks, and the first of them. */
+  missingKeys: { count: number; first: Difference[] }
   others: Difference[]
   uncompared: Uncompared[]
 }
@@ -64,6 +69,7 @@ export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Chos
   for (const businessId of businesses) {
     await unlessTooLong(findings, businessId, CONTACTS, () => takeContacts(deps, findings, businessId))
     await unlessTooLong(findings, businessId, VISITORS, () => takeVisitors(deps, findings, businessId))
+    await unlessTooLong(findings, businessId, KEYS, () => takeKeys(deps, findings, businessId))
     await takeWhole(deps, findings, businessId)
     findings.businesses += 1
     if (deps.signal.aborted) return findings
@@ -78,7 +84,7 @@ export async function inspectAgain(deps: InspectDeps, before: Findings): Promise
   const { businesses, contacts, visitors } = before
   const findings = { ...nothingFound(), businesses, contacts, visitors }
   const whole = before.others.filter(({ kind }) => isOfBusiness(kind))
-  const left = Map.groupBy(before.uncompared, ({ what }) => what === CONTACTS || what === VISITORS)
+  const left = Map.groupBy(before.uncompared, ({ what }) => [CONTACTS, VISITORS, KEYS].includes(what))
   const ids = new Set([...whole, ...(left.get(false) ?? [])].flatMap(({ businessId }) => businessId ?? []))
   const ofEach = Map.groupBy([...before.different, ...before.restless], ({ of, businessId }) => `${of} ${businessId}`)
   for (const some of ofEach.values()) {
@@ -91,6 +97,9 @@ export async function inspectAgain(deps: InspectDeps, before: Findings): Promise
     )
     await take(deps, findings, comparison)
   }
+  const lacking = new Set(before.missingKeys.first.flatMap(({ businessId }) => businessId ?? []))
+  for (const businessId of lacking)
+    await unlessTooLong(findings, businessId, KEYS, () => takeKeys(deps, findings, businessId))
   for (const businessId of ids) await takeWhole(deps, findings, businessId)
   findings.uncompared.push(...(left.get(true) ?? []))
   findings.others.push(...before.others.filter(({ kind }) => !isOfBusiness(kind)))
@@ -116,6 +125,27 @@ async function takeVisitors(deps: InspectDeps, findings: Findings, businessId: s
   }
 }
 
+async function takeKeys(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
+  for await (const missing of findMissingKeys(deps, businessId)) {
+    const { first } = findings.missingKeys
+    findings.missingKeys.count += missing.length
+    first.push(...missing.slice(0, deps.mostKept - first.length).map((key) => describeKey(businessId, key)))
+    if (missing.length > 0) await deps.onMissingKeys(businessId, missing)
+    deps.say('comparing idempotency keys')
+  }
+}
+
+const describeKey = (businessId: string, { contactId, eventId }: MissingKey): Difference => ({
+  kind: 'key',
+  businessId,
+  contactId,
+  name: `of event ${eventId}`,
+  postgres: null,
+  clickhouse: 'recorded',
+  note: 'Postgres is wrong: a repeat of this event would be recorded again',
+  wrong: 'postgres',
+})
+
 async function takeWhole(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
   await unlessTooLong(findings, businessId, 'erasures', async () => {
     for await (const page of checkErasures(deps, businessId)) findings.others.push(...page)
@@ -130,6 +160,7 @@ async function takeWhole(deps: InspectDeps, findings: Findings, businessId: stri
 }
 
 const CONTACTS = 'contacts'
+const KEYS = 'idempotency keys'
 const VISITORS = 'visitors'
 
 /** A business that is too large for a statement's time is told of, and the others are compared all the same. */
@@ -157,6 +188,7 @@ const nothingFound = (): Findings => ({
   different: [],
   differing: 0,
   kinds: new Map(),
+  missingKeys: { count: 0, first: [] },
   others: [],
   uncompared: [],
 })

@@ -21,27 +21,31 @@ import { type Verdict, verify, type VerifyDeps } from './verify.ts'
 const NOTES = `Compared, contact by contact: events, first, last and count of each name, revenue by currency, orders,
   snapshots, merges; visitors, their links and touches; erasures leave nothing; views add up; Postgres keeps its own rules; streams and positions fit.
   It may run at any time: what is not shipped yet is no difference, and one must be seen three times to count.
-Repair asks the shipper to send what ClickHouse lacks and the outbox still holds (OUTBOX_KEEP), to make snapshots,
-  statistics and visitors anew, and to finish erasures once more. Asking twice, or being stopped, does no harm. What is older than
-  the outbox is told, and so is what ClickHouse has beyond Postgres: nothing is deleted but what was erased or doubled.
-Exit code: 0 they agree, 1 they differ, or there is no such business, 2 typed wrongly, 3 they could not be compared, or
+Repair corrects Postgres where two other records outvote it. It asks the shipper to send what ClickHouse lacks and the outbox
+  still has (OUTBOX_KEEP), to rebuild snapshots, statistics and visitors, and to repeat erasures. It may be stopped and repeated.
+  What is older than the outbox is listed, and so is what ClickHouse has beyond Postgres: only erased or doubled rows are deleted.
+After Postgres was restored from a backup, run admin recover first. Repair leaves alone what it would save.
+Exit code: 0 they agree, 1 they differ, or there is no such business, 2 mistyped, 3 they could not be compared, or
   nothing differs but the shipper leaves contacts waiting, or a business is too large or too busy for a part of it.`
 
 const verifyStores: Command = {
   name: 'verify',
-  summary: 'Compare Postgres with ClickHouse, and set right what can be',
+  summary: 'Compare Postgres with ClickHouse; with --repair, correct what differs',
   options: {
-    repair: { help: 'Send again what ClickHouse lacks' },
-    business: { value: 'ID', help: 'Of this business alone' },
-    every: { value: '10m', help: 'Go on until stopped, with such a pause; tell when something changes' },
+    repair: { help: 'Correct what differs, in Postgres or ClickHouse, as far as it can be known' },
+    business: { value: 'ID', help: 'Check this business alone' },
+    every: { value: '10m', help: 'Repeat until stopped, with this pause; print what changes' },
   },
   notes: NOTES,
-  run: (config, words) => withStores(config, words, (deps) => run(deps, words)),
+  run: (config, words) => {
+    readEvery(words.text('every') ?? '1m')
+    return withStores(config, words, (deps) => run(deps, words))
+  },
 }
 export const VERIFY_COMMANDS: Command[] = [verifyStores]
 
 type Set = 'advance' | 'say' | 'sliceSize' | 'mostKept' | 'startedAt'
-interface Deps extends Omit<VerifyDeps, Set> {
+export interface Deps extends Omit<VerifyDeps, Set> {
   businessId: string | undefined
 }
 
@@ -95,7 +99,7 @@ async function compare(deps: Deps, repair: boolean): Promise<Verdict> {
   }
 }
 
-async function readClock(sql: Sql): Promise<Date> {
+export async function readClock(sql: Sql): Promise<Date> {
   const [row] = await sql<[{ now: Date }]>`select now() as now`
   return row.now
 }
@@ -112,10 +116,9 @@ const READING = {
   jit: 'off',
 }
 
-async function withStores(config: Config, words: Words, work: (deps: Deps) => Promise<Report>): Promise<Report> {
+export async function withStores(config: Config, words: Words, work: (deps: Deps) => Promise<Report>): Promise<Report> {
   const business = words.text('business')
   const businessId = business === undefined ? undefined : checkId('--business', business)
-  readEvery(words.text('every') ?? '1m')
   const { databaseUrl, redisUrl, clickhouseUrl } = await resolveStores(config)
   const log = createLogger({ level: config.logLevel === 'info' ? 'error' : config.logLevel, name: 'verify', to: 2 })
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-verify', settings: READING })
@@ -132,7 +135,7 @@ async function withStores(config: Config, words: Words, work: (deps: Deps) => Pr
   }
 }
 
-async function requireMigrated(sql: Sql): Promise<void> {
+export async function requireMigrated(sql: Sql): Promise<void> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0)
     throw new CommandError('not_migrated', `Run \`migrate\` first: ${pending.join(', ')} not applied`)

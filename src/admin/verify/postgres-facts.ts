@@ -78,6 +78,15 @@ const contentOf = (sql: Sql) => sql`
       from jsonb_each(c.traits) with ordinality as t (key, value, place) where t.value ->> 1 is not null
     ), '') || '}',
     array_to_string(c.tags, chr(30)),
+    (
+      select concat_ws(chr(31),
+        coalesce(string_agg(i.value, chr(30) order by i.proven desc, i.position) filter (where i.kind = 'email'), ''),
+        coalesce(string_agg(case when i.phone_read then '+' || i.value else i.value end, chr(30)
+          order by i.proven desc, i.position) filter (where i.kind = 'phone'), ''),
+        coalesce(string_agg(i.value, chr(30) order by i.proven desc, i.position)
+          filter (where i.kind = 'platformCustomerId'), ''))
+      from identities i where i.business_id = c.business_id and i.contact_id = c.id
+    ),
     coalesce(c.first_name, chr(1)), coalesce(c.last_name, chr(1)), coalesce(c.country, chr(1)),
     coalesce(c.city, chr(1)), coalesce(c.language, chr(1)), coalesce(c.timezone, chr(1)))`
 

@@ -4,9 +4,14 @@ import type { Sql } from '../../stores/postgres.ts'
 import { runTimeline } from '../../timeline/run-timeline.ts'
 import type { CompareDeps, Different } from './compare-one-by-one.ts'
 import type { FactKind, Subject } from './facts.ts'
+import { restoreKeys, type MissingKey } from './check-keys.ts'
+import { correctPostgres } from './correct-postgres.ts'
 import { concernsEvents, withMerged } from './explain.ts'
+import { findAhead } from './find-ahead.ts'
 import { findInOutbox } from './find-in-outbox.ts'
+import { findLost } from './find-lost.ts'
 import type { Findings } from './inspect.ts'
+import { judgePostgres } from './judge-postgres.ts'
 import { countAsked, eraseAgain, sendContactsAgain, sendCopiesAgain, sendRowsAgain } from './send-again.ts'
 import { sendVisitorsAgain } from './send-visitors-again.ts'
 import { untilFewer } from './until-fewer.ts'
@@ -31,6 +36,10 @@ export interface Asked {
   /** Visitors who are sent again with whose they were and what brought them. */
   visitors: number
   erasures: number
+  /** Contacts whose figures or identities were altered in Postgres. */
+  corrected: number
+  /** Idempotency keys that Postgres lacked. */
+  keys: number
 }
 
 /** Asked for and not done, at most: what waits in the outbox is read by every look at a timeline. */
@@ -58,29 +67,45 @@ export async function withShipper<Result>(deps: RepairDeps, work: () => Promise<
   }
 }
 
-/** What can be asked for as soon as some are known to differ, without looking into the outbox. */
+/**
+ * What can be asked for as soon as some are known to differ. Contacts of which ClickHouse is ahead are left alone: what it has
+ * of them is all that is left of what Postgres lost.
+ */
 export async function repairSome(
   deps: RepairDeps,
   of: Subject,
   businessId: string,
   different: Different[],
 ): Promise<Partial<Asked>> {
-  const known = different.filter(({ isKnown }) => isKnown)
+  const ahead = await findAhead(deps, businessId, different)
+  const known = different.filter(({ isKnown, id }) => isKnown && !ahead.has(id))
   const asked = await (of === 'contact' ? repairContacts : repairVisitors)(deps, businessId, known)
   await untilAsked(deps, MOST_ASKED)
   return asked
 }
 
 async function repairContacts(deps: RepairDeps, businessId: string, known: Different[]): Promise<Partial<Asked>> {
+  // Before anything is sent again: what is sent is Postgres' word.
+  const corrected = await correctPostgres(deps.writer, businessId, await judgePostgres(deps, known))
   const doubled = known.filter((one) => differsIn(one, ['doubled']))
-  const stale = known.filter((one) => differsIn(one, ['contact', 'merge', 'statistics']))
+  const isCorrected = new Set(corrected)
+  const stale = known.filter((one) => differsIn(one, ['contact', 'merge', 'statistics']) || isCorrected.has(one.id))
   const ids = await withMerged(deps.sql, stale)
   const revisions = new Map(stale.map((one) => [one.id, revisionInClickHouse(one)]))
   const contacts = [...ids.keys()].map((id) => ({ id, revision: revisions.get(id) ?? 0 }))
   return {
+    corrected: corrected.length,
     copies: await repairCopies(deps, businessId, doubled),
     contacts: await sendContactsAgain(deps.writer, businessId, contacts),
   }
+}
+
+/** Not those of events that Postgres lost: with its key such an event could not be recorded again. */
+export async function repairKeys(deps: RepairDeps, businessId: string, missing: MissingKey[]): Promise<Partial<Asked>> {
+  const contacts = [...new Set(missing.map(({ contactId }) => contactId))]
+  const lost = new Set((await findLost(deps, businessId, contacts)).map(({ event_id }) => event_id))
+  const restored = missing.filter(({ eventId }) => !lost.has(eventId))
+  return { keys: await restoreKeys(deps.writer, businessId, restored) }
 }
 
 async function repairVisitors(deps: RepairDeps, businessId: string, known: Different[]): Promise<Partial<Asked>> {

@@ -16,6 +16,7 @@ const NAMES: Record<DifferenceKind, string> = {
   merge: 'merge',
   doubled: 'doubled events',
   visitor: 'visitor',
+  key: 'idempotency key',
   erasure: 'erasure',
   business: 'business',
   view: 'view',
@@ -128,13 +129,14 @@ const SIDES = new Set<DifferenceKind>([
   'merge',
   'doubled',
   'visitor',
+  'key',
   'erasure',
   'view',
 ])
 
 function repairsOf({ repaired }: Verdict): string[] {
   if (!repaired) return []
-  const { saves, copies, contacts, visitors, erasures, tables } = repaired
+  const { saves, copies, contacts, visitors, erasures, corrected, keys, tables } = repaired
   const done = [
     tables > 0 && `${plural(tables, 'table')} made again`,
     saves > 0 && `${plural(saves, 'save')} sent again`,
@@ -142,8 +144,10 @@ function repairsOf({ repaired }: Verdict): string[] {
     contacts > 0 && `${plural(contacts, 'contact')} sent again`,
     visitors > 0 && `${plural(visitors, 'visitor')} sent again`,
     erasures > 0 && `${plural(erasures, 'erasure')} finished again`,
+    corrected > 0 && `${plural(corrected, 'contact')} corrected in Postgres`,
+    keys > 0 && `${plural(keys, 'idempotency key')} restored in Postgres`,
   ].filter(Boolean)
-  return [done.length > 0 ? `Repaired: ${done.join(', ')}.` : 'Nothing was to be repaired.']
+  return [done.length > 0 ? `Repaired: ${done.join(', ')}.` : 'Nothing needed repair.']
 }
 
 /** What to do next. */
@@ -153,13 +157,19 @@ function adviceOf(verdict: Verdict): string[] {
   const kinds = new Set(differences.map(({ kind }) => kind))
   const isOwn = kinds.has('postgres') || kinds.has('redis') || kinds.has('groups')
   return [
-    ...(repaired
-      ? ['What is left cannot be repaired from the outbox; Postgres is the truth for all but the timelines.']
-      : [
-          'Next: admin verify --repair. It sends again what the outbox holds, and all snapshots, statistics and visitors; it deletes only what was erased or doubled.',
-        ]),
+    ...(isRestored(verdict) ? [AFTER_RESTORE] : repaired ? [LEFT] : [REPAIR]),
     ...(isOwn
       ? ['What breaks a rule within Postgres or Redis is not touched: please report it, with the logs of its time.']
       : []),
   ]
 }
+
+/** ClickHouse knows people or events that Postgres has no trace of. */
+const isRestored = ({ differences }: Verdict): boolean =>
+  differences.some(({ isAhead, kind }) => isAhead === true || kind === 'business')
+
+const REPAIR =
+  'Next: admin verify --repair. It sends again what the outbox holds, and all snapshots, statistics and visitors; it corrects Postgres where the timeline and a second record agree against it; it deletes only what was erased or doubled.'
+const LEFT = 'What is left cannot be repaired: neither the outbox nor the other records say what is right.'
+const AFTER_RESTORE =
+  'ClickHouse knows more than Postgres: was Postgres restored from a backup? Next: stop all front doors and workers, then run admin recover. It saves what only ClickHouse has to files that admin import takes. A repair leaves these contacts alone.'

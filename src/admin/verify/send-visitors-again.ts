@@ -45,7 +45,7 @@ async function readRevisions(clickhouse: ClickHouseClient, businessId: string, i
 }
 
 /** In steps of two, and odd: even ones are marks (sql/postgres/0011_visitors.sql). */
-async function raiseSequence(sql: Sql, held: Held[]): Promise<void> {
+export async function raiseSequence(sql: Sql, held: Pick<Held, 'revision'>[]): Promise<void> {
   await sql`
     select setval('visitor_revisions', greatest | 1)
     from (select max(revision) as greatest from json_to_recordset(${JSON.stringify(held)}::text::json) as x (revision bigint)) h,

@@ -9,13 +9,14 @@ import {
   type RepairDeps,
   repairErasures,
   repairEvents,
+  repairKeys,
   repairSome,
   untilAsked,
   withShipper,
 } from './repair.ts'
 import { untilCaughtUp } from './until-caught-up.ts'
 
-export type VerifyDeps = Omit<InspectDeps, 'onDifferent'> & RepairDeps
+export type VerifyDeps = Omit<InspectDeps, 'onDifferent' | 'onMissingKeys'> & RepairDeps
 
 export interface Verdict {
   businesses: number
@@ -57,7 +58,7 @@ export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<
   const chosen = { businesses: businessIds ?? (await listBusinesses(deps.sql)), areAll: businessIds === undefined }
   if (!repair) {
     await untilCaughtUp(deps)
-    const findings = await inspectAll({ ...deps, onDifferent: ignore }, chosen)
+    const findings = await inspectAll({ ...deps, ...IGNORE }, chosen)
     return { ...(await conclude(deps, findings)), repaired: null }
   }
   return await withShipper(deps, async () => {
@@ -70,6 +71,7 @@ export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<
 }
 
 const ignore = () => Promise.resolve()
+const IGNORE = { onDifferent: ignore, onMissingKeys: ignore }
 
 const NOTHING = {
   businesses: 0,
@@ -86,10 +88,11 @@ const countKinds = (differences: Difference[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(differences, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]))
 
 async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: Findings; asked: Asked }> {
-  const asked: Asked = { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0 }
+  const asked: Asked = { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0, corrected: 0, keys: 0 }
   const repairing: InspectDeps = {
     ...deps,
     onDifferent: async (of, businessId, different) => add(asked, await repairSome(deps, of, businessId, different)),
+    onMissingKeys: async (businessId, missing) => add(asked, await repairKeys(deps, businessId, missing)),
   }
   let findings = await inspectAll(repairing, chosen)
   for (let round = 0; round < ROUNDS && countOf(findings) > 0 && !deps.signal.aborted; round += 1) {
@@ -104,7 +107,7 @@ async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: 
     if (totalOf(asked) === askedBefore) break
     // What was just asked for is not in the findings.
     await untilAsked(deps, 0)
-    findings = await lookAgain({ ...deps, onDifferent: ignore }, findings, chosen)
+    findings = await lookAgain({ ...deps, ...IGNORE }, findings, chosen)
     if (countOf(findings) >= countOf(before)) break
   }
   return { findings, asked }
@@ -114,11 +117,11 @@ function add(asked: Asked, more: Partial<Asked>): void {
   for (const key of Object.keys(asked) as (keyof Asked)[]) asked[key] += more[key] ?? 0
 }
 
-const totalOf = ({ saves, copies, contacts, visitors, erasures }: Asked): number =>
-  saves + copies + contacts + visitors + erasures
+const totalOf = (asked: Asked): number => Object.values<number>({ ...asked }).reduce((sum, count) => sum + count, 0)
 
 /** What is not known to agree. */
-const countOf = ({ differing, notCompared, others }: Findings): number => differing + others.length + notCompared
+const countOf = ({ differing, notCompared, others, missingKeys }: Findings): number =>
+  differing + others.length + missingKeys.count + notCompared
 
 /** Only at what was apart, unless that was too much to be remembered. */
 async function lookAgain(deps: InspectDeps, before: Findings, chosen: Chosen): Promise<Findings> {
@@ -127,9 +130,10 @@ async function lookAgain(deps: InspectDeps, before: Findings, chosen: Chosen): P
 }
 
 async function conclude(deps: VerifyDeps, findings: Findings): Promise<Omit<Verdict, 'repaired'>> {
-  const { different, kinds, others, businesses, contacts, visitors, notCompared, stuck, differing, uncompared } =
-    findings
-  const differences = [...(await explain(deps, different)), ...others]
-  const found = { ...Object.fromEntries(kinds), ...countKinds(others) }
+  const { different, kinds, others, missingKeys, businesses, contacts, visitors, notCompared } = findings
+  const { stuck, differing, uncompared } = findings
+  const differences = [...(await explain(deps, different)), ...missingKeys.first, ...others]
+  const keys: Record<string, number> = missingKeys.count > 0 ? { key: missingKeys.count } : {}
+  const found = { ...Object.fromEntries(kinds), ...keys, ...countKinds(others) }
   return { businesses, contacts, visitors, notCompared, stuck, differing, found, differences, uncompared }
 }

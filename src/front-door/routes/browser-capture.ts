@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { findCaller } from '../authenticate.ts'
-import { PAGE_ERRORS, admitPage, isBot } from '../browser-caller.ts'
+import { PAGE_ERRORS, admitPage, isIgnoredBot } from '../browser-caller.ts'
 import { CaptureSchema } from '../capture-schema.ts'
 import { chargeVisitor } from '../charge.ts'
 import type { Call, Door, Reply, Route } from '../door.ts'
 import { BODY_LIMITS } from '../read-body.ts'
 import { type Capture, readCapture } from '../read-capture.ts'
 import { toRequestError } from '../refusal.ts'
+import { ignoredBot } from '../reply-schemas.ts'
 import { submitRequest } from '../submit-request.ts'
 
 const ROAD = 'browser-capture'
@@ -16,11 +17,11 @@ async function capture(door: Door, call: Call): Promise<Reply> {
   const { business, body } = await admitPage(door, call, caller?.business, { road: ROAD, limit: BODY_LIMITS.browser })
   const read = readCapture(body, business, call.receivedAt)
   if ('code' in read) throw toRequestError(read)
-  if (!isBot(door, call, ROAD)) {
-    await chargeVisitor(door, call, business, read.visitorId, ROAD)
-    await submit(door, call, business.id, read)
-  }
-  return { message: RECEIVED, data: { received: read.hits.length } }
+  const received = read.hits.length
+  if (isIgnoredBot(door, call, business, ROAD)) return { message: RECEIVED, data: { received, ignored: 'bot' } }
+  await chargeVisitor(door, call, business, read.visitorId, ROAD)
+  await submit(door, call, business.id, read)
+  return { message: RECEIVED, data: { received } }
 }
 
 const RECEIVED = 'What was captured is received.'
@@ -32,7 +33,10 @@ async function submit(door: Door, call: Call, businessId: string, capture: Captu
   await submitRequest(door, call, request, { keyed: false, wait: false })
 }
 
-const CaptureData = Type.Object({ received: Type.Integer({ minimum: 1 }) }, { additionalProperties: false })
+const CaptureData = Type.Object(
+  { received: Type.Integer({ minimum: 1 }), ignored: ignoredBot },
+  { additionalProperties: false },
+)
 
 export const browserCaptureRoute: Route = {
   method: 'POST',
@@ -43,7 +47,8 @@ export const browserCaptureRoute: Route = {
     summary: 'Record what a browser captured by itself',
     description:
       'Page views, scrolling and time, as the browser script sends them; JSON, also as text/plain, up to 64 KiB. It feeds ' +
-      'analytics and never starts a campaign. A hit that is sent again counts once. Bots are answered alike, and not recorded.',
+      'analytics and never starts a campaign. A hit that is sent again counts once. What a bot or a ' +
+      'headless browser sends is not recorded, and the answer says `ignored: "bot"`, unless the business allows bots.',
     tag: 'Events',
     key: 'publishable',
     body: {
@@ -64,7 +69,9 @@ export const browserCaptureRoute: Route = {
         ],
       },
     },
-    replies: { 200: { message: RECEIVED, description: 'It is kept.', data: CaptureData, example: { received: 1 } } },
+    replies: {
+      200: { message: RECEIVED, description: 'Received, and kept.', data: CaptureData, example: { received: 1 } },
+    },
     errors: PAGE_ERRORS,
   },
 }

@@ -1,7 +1,7 @@
 import type { BrowserFact } from '../../rules/facts.ts'
 import type { BrowserAnswer } from '../../stream/entry.ts'
 import { findCaller } from '../authenticate.ts'
-import { PAGE_ERRORS, admitPage, isBot } from '../browser-caller.ts'
+import { PAGE_ERRORS, admitPage, isIgnoredBot } from '../browser-caller.ts'
 import { chargeVisitor } from '../charge.ts'
 import { type Call, type Door, type Reply, type Route } from '../door.ts'
 import { BODY_LIMITS } from '../read-body.ts'
@@ -20,8 +20,9 @@ async function browserTrack(door: Door, call: Call): Promise<Reply> {
   if ('code' in read) throw toRequestError(read)
   const { fact } = read
   const { visitorId } = fact
-  if (isBot(door, call, ROAD) || visitorId === null)
-    return answer(fact, { contactId: null, deduped: false, warnings: fact.warnings })
+  const nothing = { contactId: null, deduped: false, warnings: fact.warnings }
+  if (isIgnoredBot(door, call, business, ROAD)) return answer(fact, { ...nothing, ignored: 'bot' })
+  if (visitorId === null) return answer(fact, nothing)
   await chargeVisitor(door, call, business, visitorId, ROAD)
   return await submit(door, call, business.id, { ...fact, visitorId })
 }
@@ -36,8 +37,11 @@ async function submit(door: Door, call: Call, businessId: string, fact: BrowserF
 const TAKEN = 'The event is taken.'
 const KEPT = 'The event is kept and will be recorded once.'
 
-function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings }: BrowserAnswer): Reply {
-  const data = { contactId, event: fact.event, isNew: false, deduped, interpreted: interpretedOf(fact) }
+type Taken = BrowserAnswer & { ignored?: 'bot' }
+
+function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings, ignored }: Taken): Reply {
+  const interpreted = interpretedOf(fact)
+  const data = { contactId, event: fact.event, isNew: false, deduped, interpreted, ...(ignored && { ignored }) }
   const message = deduped ? 'The event had been taken before.' : TAKEN
   return { message, data: { ...data, ...withWarnings(warnings) } }
 }
@@ -57,11 +61,12 @@ export const browserTrackRoute: Route = {
   answer: browserTrack,
   crossOrigin: true,
   operation: {
-    summary: 'Record what somebody did in a page',
+    summary: 'Record what a visitor did in a page',
     description:
       'What `sluice.track` sends, without a key. Can start a campaign once the visitor is identified; until then the event ' +
-      'stays with the visitor, and joins the contact that identifies it. Nothing is kept without a `visitorId`, or of a bot, ' +
-      'or when over 1,000 contacts were identified with the `visitorId`. `traits`, `tags` and `value` are ' +
+      'stays with the visitor, and joins the contact that identifies it. Nothing is kept without a `visitorId`, or ' +
+      'when over 1,000 contacts were identified with the `visitorId`. What a bot or a headless browser sends is not recorded, ' +
+      'and the answer says `ignored: "bot"`, unless the business allows bots. `traits`, `tags` and `value` are ' +
       'ignored, with a warning each; inside `details` they are details like any other.',
     tag: 'Events',
     key: 'publishable',
@@ -80,7 +85,8 @@ export const browserTrackRoute: Route = {
     replies: {
       200: {
         message: TAKEN,
-        description: 'Taken. `contactId` is null while nobody has identified the visitor, or too many have.',
+        description:
+          'Taken. `contactId` is null until the visitor is identified, and for a visitor id of too many contacts.',
         data: BrowserTrackData,
         example: { contactId: null, event: 'form_submitted', isNew: false, deduped: false, interpreted },
       },

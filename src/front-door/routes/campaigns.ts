@@ -1,8 +1,8 @@
-import { createCampaign } from '../../campaigns/create-campaign.ts'
+import { MAX_CAMPAIGNS, createCampaign } from '../../campaigns/create-campaign.ts'
 import { listCampaigns, readCampaign } from '../../campaigns/list-campaigns.ts'
 import { publishCampaign } from '../../campaigns/publish-campaign.ts'
 import { RequestError } from '../../errors.ts'
-import { admitReader } from '../admit-reader.ts'
+import { admitManager, admitReader } from '../admit-reader.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../check-body.ts'
 import { BODY_ERRORS, type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
 import { CAMPAIGN_EXAMPLE } from '../examples.ts'
@@ -13,6 +13,7 @@ import { CampaignData, CampaignsData } from '../reply-schemas.ts'
 import { CampaignSchema } from '../schemas.ts'
 
 const DRAFTED = 'The campaign is a draft.'
+const TOO_MANY = `The business has ${MAX_CAMPAIGNS.toLocaleString('en-US')} campaigns, which is the most it may have.`
 const LISTED = 'The campaigns.'
 const READ = 'The campaign.'
 const PUBLISHED = 'The campaign is published.'
@@ -20,16 +21,15 @@ const PUBLISHED = 'The campaign is published.'
 const checkCampaign = compileCheck(CampaignSchema)
 
 async function postCampaign(door: Door, call: Call): Promise<Reply> {
-  const business = await admitReader(door, call)
+  const business = await admitManager(door, call)
   const { body } = await receiveBody(door, call, business, BODY_LIMITS.single)
   const { name, trigger, canEnterAgain = false, goal } = requireBody(checkCampaign(body))
   const unclean = uncleanIssues({ name, 'trigger.event': trigger.event, 'goal.event': goal?.event })
   if (unclean.length > 0) throw invalidRequest(unclean)
   const drafted = { name, triggerEvent: trigger.event, canEnterAgain, goalEvent: goal?.event ?? null }
-  return {
-    message: DRAFTED,
-    data: { campaign: await createCampaign(door.sql, business.id, drafted) },
-  }
+  const campaign = await createCampaign(door.sql, business.id, drafted)
+  if (campaign === null) throw new RequestError('limit_reached', { message: TOO_MANY })
+  return { message: DRAFTED, data: { campaign } }
 }
 
 async function getCampaigns(door: Door, call: Call): Promise<Reply> {
@@ -45,7 +45,7 @@ async function getCampaign(door: Door, call: Call): Promise<Reply> {
 }
 
 async function postPublish(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitReader(door, call)
+  const { id: businessId } = await admitManager(door, call)
   const published = await publishCampaign(door.sql, businessId, requireId(call))
   switch (published.kind) {
     case 'not_found':
@@ -78,11 +78,12 @@ export const campaignRoutes: readonly Route[] = [
     answer: postCampaign,
     operation: {
       summary: 'Draft a campaign',
+      description: `A business has at most ${MAX_CAMPAIGNS.toLocaleString('en-US')} campaigns, drafts included.`,
       tag: 'Campaigns',
       key: 'secret',
       body: { schema: CampaignSchema, example: { name, trigger, canEnterAgain: false, goal } },
       replies: { 200: campaignReply(DRAFTED) },
-      errors: BODY_ERRORS,
+      errors: [...BODY_ERRORS, 'limit_reached'],
     },
   },
   {

@@ -1,25 +1,29 @@
 /** Reading people back. */
 import { findContact } from '../../contacts/find-contact.ts'
+import { type ContactFilter, listContacts } from '../../contacts/list-contacts.ts'
 import { listIdentifications } from '../../contacts/list-identifications.ts'
 import { type Contact, readContact } from '../../contacts/read-contact.ts'
 import { type ResolvedContact, resolveContact } from '../../contacts/resolve-contact.ts'
 import { RequestError } from '../../errors.ts'
 import { IDENTITY_KINDS, type Identity } from '../../rules/facts.ts'
 import { readIdentity } from '../../rules/identity.ts'
+import { STAGES } from '../../rules/journey-stage.ts'
+import { trimText } from '../../rules/text.ts'
 import { readEngagement } from '../../timeline/read-engagement.ts'
 import { readTimeline } from '../../timeline/read-timeline.ts'
 import { admitReader } from '../admit-reader.ts'
-import { invalidRequest } from '../check-body.ts'
+import { invalidRequest, uncleanIssues } from '../check-body.ts'
 import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
 import type { Business } from '../find-business.ts'
-import { CONTACT_EXAMPLE, EVENT_EXAMPLE } from '../examples.ts'
+import { CONTACT_EXAMPLE, EVENT_EXAMPLE, LISTED_CONTACT_EXAMPLE } from '../examples.ts'
 import { noContact } from '../no-contact.ts'
 import { readId } from '../read-id.ts'
 import { cursorFault, PAGE_QUERY, queryOf, readPage } from '../read-page.ts'
-import { ContactData, ContactsData, IdentificationsData, TimelineData } from '../reply-schemas.ts'
+import { AnyContactsData, ContactData, IdentificationsData, TimelineData } from '../reply-schemas.ts'
 
 const CONTACT = 'The contact.'
 const FOUND = 'One contact was found.'
+const LISTED = 'The contacts, newest first.'
 const TIMELINE = 'The timeline, newest first.'
 const IDENTIFICATIONS = 'The identify calls, newest first.'
 
@@ -31,15 +35,51 @@ async function getContact(door: Door, call: Call): Promise<Reply> {
   return { message: CONTACT, data: { contact: await withEngagement(door, businessId, contact) } }
 }
 
-async function findContacts(door: Door, call: Call): Promise<Reply> {
+/** By an identity, if one is sent; else as a list. */
+async function getContacts(door: Door, call: Call): Promise<Reply> {
   const business = await admitReader(door, call)
+  const query = queryOf(call)
+  return IDENTITY_KINDS.some((kind) => query.has(kind))
+    ? await findByIdentity(door, business, query)
+    : await list(door, call, business)
+}
+
+async function findByIdentity(door: Door, business: Business, query: URLSearchParams): Promise<Reply> {
   const { id: businessId, currency } = business
-  const identity = readSoughtIdentity(queryOf(call), business)
+  const identity = readSoughtIdentity(query, business)
   const contactId = identity && (await findContact(door.sql, businessId, identity))
   const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
   return contact
     ? { message: FOUND, data: { contacts: [await withEngagement(door, businessId, contact)] } }
     : { message: 'No contact was found.', data: { contacts: [] } }
+}
+
+async function list(door: Door, call: Call, { id: businessId, currency }: Business): Promise<Reply> {
+  const page = readPage(call)
+  const filter = readFilter(queryOf(call))
+  const listed = await listContacts(door.sql, { businessId, currency, filter, ...page })
+  if (listed === null) throw cursorFault()
+  return { message: LISTED, data: listed }
+}
+
+const MAX_QUERY = 256
+const MAX_TAG = 64
+
+/** One that is empty, or nothing but white space, is as if it had not been sent. */
+function readFilter(sent: URLSearchParams): ContactFilter {
+  const [query, tag, stage] = ['query', 'tag', 'stage'].map((name) => trimText(sent.get(name) ?? '') || null) as [
+    string | null,
+    string | null,
+    string | null,
+  ]
+  const issues = uncleanIssues({ query: query ?? undefined, tag: tag ?? undefined })
+  const place = STAGES.findIndex((name) => name.toLowerCase() === stage?.toLowerCase())
+  if ((query?.length ?? 0) > MAX_QUERY)
+    issues.push({ path: 'query', message: `query is at most ${MAX_QUERY} characters` })
+  if ((tag?.length ?? 0) > MAX_TAG) issues.push({ path: 'tag', message: `tag is at most ${MAX_TAG} characters` })
+  if (stage !== null && place < 0) issues.push({ path: 'stage', message: `stage must be one of ${STAGES.join(', ')}` })
+  if (issues.length > 0) throw invalidRequest(issues)
+  return { query, tag, stage: stage === null ? null : place }
 }
 
 async function withEngagement({ clickhouse }: Door, businessId: string, contact: Contact) {
@@ -49,10 +89,14 @@ async function withEngagement({ clickhouse }: Door, businessId: string, contact:
 /** Exactly one field; null for a placeholder, which is nobody's. */
 function readSoughtIdentity(query: URLSearchParams, { country }: Business): Identity | null {
   const sent = IDENTITY_KINDS.filter((kind) => query.has(kind))
+  const filters = ['query', 'tag', 'stage'].filter((name) => query.has(name))
   const [kind] = sent
   if (kind === undefined || sent.length > 1) {
     const message = 'exactly one of email, phone and platformCustomerId is required'
     throw invalidRequest([{ path: kind ?? 'email', message }])
+  }
+  if (filters.length > 0) {
+    throw invalidRequest(filters.map((path) => ({ path, message: `${path} filters a list: leave out ${kind}` })))
   }
   const sought = query.get(kind) ?? ''
   const { identity, faults } = readIdentity({ [kind]: sought }, country)
@@ -94,32 +138,45 @@ async function requireContact(door: Door, call: Call, businessId: string): Promi
 }
 
 const text = { type: 'string' }
-const PLUS = 'a plus sign is %2B in a query'
+const PLUS = 'A plus sign is written %2B in a query.'
 
 export const contactRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/contacts',
-    answer: findContacts,
+    answer: getContacts,
     operation: {
-      summary: 'Find a contact by one identity field',
+      summary: 'List and search contacts, or find one by an identity field',
+      description:
+        'With one of `email`, `phone` and `platformCustomerId`: the whole contact, or none. Without: a page of contacts, newest ' +
+        'first, without merged ones. When few of many contacts match, a page can have fewer than `limit` contacts, even none. ' +
+        'There are more as long as `nextCursor` is not null.',
       tag: 'Contacts',
       key: 'secret',
       query: {
         email: {
           schema: text,
-          description: `Exactly one of the three; ${PLUS}.`,
-          example: 'ada@example.com',
+          description: `Finds one contact, as phone and platformCustomerId do; send at most one of the three. ${PLUS}`,
         },
-        phone: { schema: text, description: `Any format; ${PLUS}.` },
-        platformCustomerId: { schema: text, description: `Your own user id; ${PLUS}.` },
+        phone: { schema: text, description: `Any format. ${PLUS}` },
+        platformCustomerId: { schema: text, description: `Your own user id. ${PLUS}` },
+        query: {
+          schema: { type: 'string', maxLength: MAX_QUERY },
+          description:
+            'Part of the name, an email, a phone or a customer id, in any case. A text of 1 or 2 characters has to be the beginning of ' +
+            'one. Not a pattern: % and _ stand for themselves.',
+          example: 'lovel',
+        },
+        tag: { schema: { type: 'string', maxLength: MAX_TAG }, description: 'Only contacts with this tag.' },
+        stage: { schema: { type: 'string', enum: STAGES }, description: 'Only contacts in this stage.' },
+        ...PAGE_QUERY,
       },
       replies: {
         200: {
-          message: FOUND,
-          description: 'None or one.',
-          data: ContactsData,
-          example: { contacts: [CONTACT_EXAMPLE] },
+          message: LISTED,
+          description: 'A page of contacts; with an identity, one contact or none.',
+          data: AnyContactsData,
+          example: { contacts: [LISTED_CONTACT_EXAMPLE], nextCursor: null },
         },
       },
       errors: [...KEYED_ERRORS, 'invalid_request'],
@@ -151,7 +208,10 @@ export const contactRoutes: readonly Route[] = [
     answer: getTimeline,
     operation: {
       summary: "Read a contact's events, newest first",
-      description: 'Holds every event that had been answered with 200 when the request came in; else 503.',
+      description:
+        'Holds every event that had been answered with 200 when the request came in. A page with large properties can have ' +
+        'fewer events than `limit`: the timeline goes on while `nextCursor` is not null. ' +
+        '503 when ClickHouse is silent for 3 s, or alive and too busy to answer within 10 s.',
       tag: 'Contacts',
       key: 'secret',
       query: PAGE_QUERY,

@@ -62,8 +62,13 @@ export const identifyRoute: Route = {
     summary: 'Find or create a contact and fill in what is known',
     description:
       'Records no event; safe on every login. Without a secret key the business is named by `businessId` or a publishable ' +
-      'key, and `traits`, `tags` and `value` are ignored, with a warning each. A `visitorId` that over ' +
-      '1,000 contacts were identified with links nobody any more: a warning says so.',
+      'key, and `traits`, `tags` and `value` are ignored, with a warning each. Such a call merges no contacts, adds no second ' +
+      'value of a kind, and no `platformCustomerId` to a contact that a secret key has used: each field not added is a ' +
+      'warning. What it adds is unproven until a call with a secret key sends it: it comes after proven values, causes and ' +
+      'prevents no merge, and leaves when a call with a secret key gives it to another contact. Its names have at most 100 ' +
+      'characters and hold no address. A business with `pageIdentify` `confirmed` lets it add no identity to a contact that a ' +
+      'secret key has used, and a call with a secret key replaces a profile value that it filled. A `visitorId` that over ' +
+      '1,000 contacts were identified with links no further contact: a warning says so.',
     tag: 'Contacts',
     key: 'optional',
     body: {

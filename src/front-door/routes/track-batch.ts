@@ -111,7 +111,7 @@ export const trackBatchRoute: Route = {
   operation: {
     summary: 'Record up to 500 past events',
     description:
-      'Backfill: starts no campaign, and enters no segment aloud. Items fail alone, each with an entry in `failures`; an ' +
+      'For past events: it starts no campaign. Items fail alone, each with an entry in `failures`; an ' +
       '`idempotencyKey` on every item makes a re-run safe. A batch costs one unit of the rate limit.',
     tag: 'Events',
     key: 'secret',
@@ -138,7 +138,7 @@ export const trackBatchRoute: Route = {
       },
       202: {
         message: KEPT,
-        description: 'Kept, and applied once. `failures` tells of items that were refused at once.',
+        description: 'Kept, and applied once. `failures` lists the items that were refused at once.',
         data: QueuedBatchData,
         example: { queued: true, received: 1 },
       },

@@ -14,7 +14,7 @@ const TABLE = `create or replace table ceiling_events (
 settings fsync_after_insert = 1, fsync_part_directory = 1`
 
 await serveTask(async ({ stores, traffic, groups, warmUp, events }: CeilingPlan) => {
-  const clickhouse = connectClickHouse(stores.clickhouseUrl)
+  const clickhouse = connectClickHouse(stores.clickhouseUrl, { toPublic: true })
   await clickhouse.command({ query: TABLE })
   const inserts = (first: number, requests: number) =>
     inGroups(readFacts(traffic, first, requests).flat().map(timelineLine), groups.insert)

@@ -14,6 +14,7 @@ export const BUSINESS: Business = {
   country: null,
   timezone: 'UTC',
   origins: [],
+  bots: 'ignore',
 }
 export const RECEIVED_AT = Date.UTC(2026, 0, 1)
 

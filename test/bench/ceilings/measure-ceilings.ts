@@ -6,6 +6,8 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StoreUrls } from '../../../src/config.ts'
 import { startEngines } from '../../../src/embedded/engines.ts'
+import { superuserUrl } from '../../../src/embedded/prepare-postgres.ts'
+import { environmentWithout } from '../../../src/embedded/engine-command.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from '../../../src/embedded/run-engine.ts'
 import { createLogger } from '../../../src/log.ts'
 import { connectPostgres } from '../../../src/stores/postgres.ts'
@@ -47,7 +49,9 @@ export async function openGround(place?: string): Promise<Ground> {
   const url = `http://127.0.0.1:${await freePort()}`
   const server = await runServer(folder, url)
   const pids = await readPids(folder)
-  const stores = { ...engines } as StoreUrls
+  // It makes databases, and uses segments of the log.
+  const databaseUrl = await superuserUrl(folder, engines.databaseUrl ?? '')
+  const stores = { ...engines, databaseUrl } as StoreUrls
   const sql = connectPostgres(stores.databaseUrl, { max: 1 })
   await untilWalIsUsed(sql)
   await sql.end()
@@ -70,7 +74,14 @@ export async function openGround(place?: string): Promise<Ground> {
 
 async function runServer(folder: string, url: string) {
   const command = runtimeCommand(new URL('noop-server.ts', import.meta.url), [new URL(url).port])
-  const engine = { name: 'server', dataDir: folder, folder, command, signal: 'TERM' as const }
+  const engine = {
+    name: 'server',
+    dataDir: folder,
+    folder,
+    command,
+    environment: environmentWithout(),
+    signal: 'TERM' as const,
+  }
   const running = await runEngine(engine)
   await untilReady(engine, running, untilOk(`${url}/healthz`))
   return running

@@ -24,10 +24,7 @@ const app = new Elysia()
   .post('/api/sdk/track/batch', () => answer, checked(BatchSchema))
   .get('/healthz', () => 'ok')
 
-await serve(async (request) => await app.fetch(request), {
-  port: Number(process.argv[2]),
-  host: '127.0.0.1',
-  reusePort: false,
-  idleSeconds: 60,
-})
+const paths = app.routes.map(({ path }) => path)
+const options = { port: Number(process.argv[2]), host: '127.0.0.1', reusePort: false, idleSeconds: 60 }
+await serve({ paths, fetch: async (request) => await app.fetch(request) }, options)
 process.on('SIGTERM', () => process.exit(0))

@@ -47,9 +47,11 @@ function checkPerson({ trigger, goal, canEnterAgain }: Campaign, { told, once }:
   ]
 }
 
-/** Each comes from a live trigger of its own. */
+/** Each comes from a live trigger of its own, as of its time, or of its receipt if that was earlier. */
 function checkCauses(own: Enrolment[], triggers: Told[]): string[] {
-  const left = triggers.map(({ occurredAt, recorded }) => `${occurredAt} ${recorded.receivedAt}`)
+  const left = triggers.map(
+    ({ occurredAt, recorded: { receivedAt } }) => `${Math.min(occurredAt, receivedAt)} ${receivedAt}`,
+  )
   return own.flatMap(({ enrolledAt, receivedAt }) => {
     const at = left.indexOf(`${enrolledAt} ${receivedAt}`)
     if (at === -1) return [`was enrolled as of ${enrolledAt} by no live trigger`]

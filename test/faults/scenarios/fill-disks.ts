@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { superuserUrl } from '../../../src/embedded/prepare-postgres.ts'
 import { connectPostgres } from '../../../src/stores/postgres.ts'
 import { type Seen, readFigure, untilSeen } from '../look-as-operator.ts'
 import type { Attempt } from '../ledger.ts'
@@ -111,7 +112,8 @@ async function endRedis(stage: Stage, { disk, supervision }: Engine): Promise<vo
 async function endPostgres(stage: Stage, { disk, supervision }: Engine): Promise<void> {
   const [from, ends] = [Date.now(), supervision.ends()]
   // Once its disk is full it may let nobody in: "could not write init file".
-  const sql = connectPostgres(stage.world.stores.databaseUrl, { max: 1, name: 'faults-fill' })
+  const url = await superuserUrl(stage.world.folder, stage.world.stores.databaseUrl)
+  const sql = connectPostgres(url, { max: 1, name: 'faults-fill' })
   try {
     await sql`select 1`
     await disk.fill()

@@ -5,6 +5,7 @@ import { changePartitions, changePartitionsInTrouble } from './change-partitions
 import { cutConnections } from './cut-connections.ts'
 import { erasePerson } from './erase-person.ts'
 import { fillDisks } from './fill-disks.ts'
+import { hostileTenant } from './hostile-tenant.ts'
 import { killDoor } from './kill-door.ts'
 import { killWorkers } from './kill-workers.ts'
 import { overload } from './overload.ts'
@@ -33,6 +34,7 @@ export const SCENARIOS: Scenario[] = [
   erasePerson,
   fillDisks,
   overload,
+  hostileTenant,
   breakSeveral,
   setBackClock,
 ]

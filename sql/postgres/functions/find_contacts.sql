@@ -1,0 +1,105 @@
+-- A page of a business's contacts, newest first: those created before (p_before_at, p_before_id) that match all that is asked.
+--   p_limit     contacts wanted
+--   p_stage, p_tag  null for any
+--   p_patterns  of LIKE, lower-cased, wildcards of the caller escaped; any one has to match. Null for any contact.
+--     p_value_patterns are for emails, phones and customer ids, p_name_patterns for the first and last name with a space between
+--   p_ms        so long it looks; then it answers with what it has found so far
+-- Answers the ids, and where it stopped looking (null when it came to the end).
+create or replace function find_contacts(
+  p_business uuid, p_before_at bigint, p_before_id uuid, p_limit integer, p_stage smallint, p_tag text,
+  p_value_patterns text[], p_name_patterns text[], p_ms integer
+) returns table (ids uuid[], stopped_at bigint, stopped_id uuid)
+language plpgsql stable
+-- Not planned for the one business, nor for one that is new to the statistics and taken for empty.
+set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
+as $$
+declare
+  -- More than this are not gathered to be sorted: then they are so common that a walk finds a page of them soon.
+  most_found constant integer := 2000;
+  -- This many are looked at first: where most match, the page is full before an index would have been read.
+  first_look constant integer := 1000;
+  until timestamptz := clock_timestamp() + p_ms * interval '1 millisecond';
+  looked integer := 0;
+  is_indexed boolean := to_regclass('identities_search') is not null;
+  found_ids uuid[];
+  c record;
+begin
+  ids := '{}';
+  for c in
+    select o.id, o.created_at,
+      (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags)) and (
+        p_value_patterns is null
+        or lower(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, '')) like any (p_name_patterns)
+        or coalesce((
+          select true from identities i
+          where i.business_id = o.business_id and i.contact_id = o.id and lower(i.value) like any (p_value_patterns)
+          limit 1
+        ), false)
+      ) as matches
+    from contacts o
+    where array[o.business_id] = array[p_business] and o.merged_into is null
+      and (o.created_at, o.id) < (p_before_at, p_before_id)
+    order by o.created_at desc, o.id desc
+  loop
+    if c.matches then
+      if cardinality(ids) = p_limit then
+        return next;
+        return;
+      end if;
+      ids := ids || c.id;
+    end if;
+    stopped_at := c.created_at;
+    stopped_id := c.id;
+    looked := looked + 1;
+    if looked = first_look and p_value_patterns is not null and is_indexed then
+      -- Each pattern is asked for by itself, so that it can be looked up.
+      found_ids := array(
+        select i.contact_id from unnest(p_value_patterns) as pattern
+        cross join lateral (
+          select s.contact_id from identities s
+          where array[s.business_id] @> array[p_business] and lower(s.value) like pattern
+          limit most_found
+        ) i
+        union all
+        select n.id from unnest(p_name_patterns) as pattern
+        cross join lateral (
+          select s.id from contacts s
+          where array[s.business_id] @> array[p_business] and (s.first_name is not null or s.last_name is not null)
+            and lower(coalesce(s.first_name, '') || ' ' || coalesce(s.last_name, '')) like pattern
+          limit most_found
+        ) n
+        limit most_found
+      );
+      if cardinality(found_ids) < most_found then
+        select coalesce(array_agg(page.id order by page.created_at desc, page.id desc), '{}') into ids
+        from (
+          select o.id, o.created_at from (select distinct id from unnest(found_ids) as every (id)) found
+          cross join lateral (
+            select * from contacts o where o.business_id = p_business and o.id = found.id limit 1
+          ) o
+          where o.merged_into is null and (o.created_at, o.id) < (p_before_at, p_before_id)
+            and (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags))
+          order by o.created_at desc, o.id desc
+          limit p_limit + 1
+        ) page;
+        stopped_at := null;
+        stopped_id := null;
+        if cardinality(ids) > p_limit then
+          ids := ids[:p_limit];
+          select o.created_at, o.id into stopped_at, stopped_id
+            from contacts o where o.business_id = p_business and o.id = ids[p_limit];
+        end if;
+        return next;
+        return;
+      end if;
+    end if;
+    if looked % 256 = 0 and clock_timestamp() > until then
+      return next;
+      return;
+    end if;
+  end loop;
+  stopped_at := null;
+  stopped_id := null;
+  return next;
+end
+$$;

@@ -1,0 +1,78 @@
+/** How the people of lost events are found again: by what ClickHouse's snapshots and Postgres know of them. */
+import type { Sql } from '../../stores/postgres.ts'
+import { quoted } from '../../timeline/look-up-events.ts'
+import { ask } from '../verify/clickhouse-facts.ts'
+import type { CompareDeps } from '../verify/compare-one-by-one.ts'
+
+/** In order, the primary one first. */
+export interface Person {
+  emails: string[]
+  phones: string[]
+  platform_customer_ids: string[]
+}
+
+type Kind = keyof Person
+const KINDS: Record<string, Kind> = { email: 'emails', phone: 'phones', platformCustomerId: 'platform_customer_ids' }
+
+/**
+ * Of each contact the primary identities in its snapshot, and of all that Postgres knows those that servers have sent: of
+ * itself, and of contacts that were merged into it. What only a page has sent, as far as Postgres knows, is left out: with an
+ * import it would count as proven.
+ *
+ * @param members the ids by contact: its own, and those merged into it in ClickHouse
+ */
+export async function readPeople(
+  deps: CompareDeps,
+  businessId: string,
+  members: Map<string, string[]>,
+): Promise<Map<string, Person>> {
+  const snapshots = await readSnapshots(deps, businessId, [...members.keys()])
+  const known = Map.groupBy(await readKnown(deps.sql, businessId, [...members.values()].flat()), ({ id }) => id)
+  const inSnapshots = [...snapshots.values()].flatMap((one) => Object.values(KINDS).flatMap((kind) => one[kind]))
+  const unproven = await readUnproven(deps.sql, businessId, inSnapshots)
+  return new Map(
+    [...members].map(([id, ids]) => {
+      const proven = ids.flatMap((member) => known.get(member) ?? [])
+      const snapshot = snapshots.get(id)
+      const of = (kind: Kind) => {
+        const primary = (snapshot?.[kind] ?? []).slice(0, 1).filter((value) => !unproven.has(`${kind} ${value}`))
+        return [...new Set([...primary, ...proven.flatMap((one) => (KINDS[one.kind] === kind ? [one.value] : []))])]
+      }
+      return [id, { emails: of('emails'), phones: of('phones'), platform_customer_ids: of('platform_customer_ids') }]
+    }),
+  )
+}
+
+async function readSnapshots(deps: CompareDeps, businessId: string, ids: string[]): Promise<Map<string, Person>> {
+  const rows = await ask<Person & { id: string }>(
+    deps.clickhouse,
+    `select toString(contact_id) as id, emails, phones, platform_customer_ids from contact_snapshots final
+    where business_id = '${businessId}' and contact_id in (${quoted(ids)}) and erased = 0`,
+  )
+  return new Map(rows.map(({ id, ...person }) => [id, person]))
+}
+
+interface Known {
+  id: string
+  kind: string
+  value: string
+}
+
+/** As an import sends them: a phone that was read bears a plus. */
+const VALUE = `case when phone_read then '+' || value else value end`
+
+async function readKnown(sql: Sql, businessId: string, ids: string[]): Promise<Known[]> {
+  return await sql<Known[]>`
+    select contact_id as id, kind, ${sql.unsafe(VALUE)} as value from identities
+    where business_id = ${businessId} and contact_id = any(${`{${ids.join(',')}}`}::uuid[]) and proven
+    order by position`
+}
+
+async function readUnproven(sql: Sql, businessId: string, values: string[]): Promise<Set<string>> {
+  const stored = values.flatMap((value) => [value, value.replace(/^\+/, '')])
+  const rows = await sql<Omit<Known, 'id'>[]>`
+    select kind, ${sql.unsafe(VALUE)} as value from identities
+    where business_id = ${businessId} and not proven
+      and value in (select json_array_elements_text(${JSON.stringify(stored)}::text::json) collate "C")`
+  return new Set(rows.map(({ kind, value }) => `${KINDS[kind]} ${value}`))
+}

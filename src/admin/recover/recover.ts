@@ -1,0 +1,180 @@
+import type { Sql } from '../../stores/postgres.ts'
+import { CommandError } from '../command.ts'
+import { checkBusinesses } from '../verify/check-tables.ts'
+import { compareBusiness } from '../verify/compare-business.ts'
+import type { Comparison, Different } from '../verify/compare-one-by-one.ts'
+import { compareVisitors } from '../verify/compare-visitors.ts'
+import type { Subject } from '../verify/facts.ts'
+import { findAhead, isMergedThere } from '../verify/find-ahead.ts'
+import { findLost, type LostEvent, readCovered } from '../verify/find-lost.ts'
+import { listBusinesses } from '../verify/list-businesses.ts'
+import { type RepairDeps, withShipper } from '../verify/repair.ts'
+import { untilFewer } from '../verify/until-fewer.ts'
+import { eraseAgain } from './erase-again.ts'
+import { readPeople } from './read-people.ts'
+import { removeLost, removeVisitors } from './remove-lost.ts'
+import { requireStopped } from './require-stopped.ts'
+import { fileOf, lineOf, writeEvents } from './write-events.ts'
+
+export interface RecoverDeps extends RepairDeps {
+  /** Where the files of lost events go. */
+  directory: string
+  sliceSize: number
+}
+
+export interface Recovered {
+  /** Of businesses with events that were written to a file. */
+  files: { businessId: string; file: string; events: number; withoutIdentity: number }[]
+  /** Contacts and visitors that Postgres does not know, or that were merged since. */
+  contacts: number
+  visitors: number
+  /** Events that come back by themselves, when their visitor is identified again. */
+  anonymous: number
+  /** People who were erased again. */
+  erasures: number
+}
+
+/**
+ * After Postgres was restored from a backup that is older than ClickHouse: erases again who was erased since, writes the
+ * events that only ClickHouse has to files, and takes them out of ClickHouse. What ClickHouse then still says otherwise is
+ * repaired by `admin verify --repair`. It can be killed anywhere and run again.
+ */
+export async function recover(deps: RecoverDeps): Promise<Recovered> {
+  await requireStopped(deps.sql, deps.config.leaseMs, deps.signal)
+  // Before anything is shipped: that makes the outbox look younger.
+  const since = await readCovered(deps.sql)
+  await lookBeforeSending(deps.writer)
+  const unknown = (await checkBusinesses(deps)).flatMap(({ businessId }) => businessId ?? [])
+  const recovered: Recovered = { files: [], contacts: 0, visitors: 0, anonymous: 0, erasures: 0 }
+  await withShipper(deps, async () => {
+    for (const businessId of [...(await listBusinesses(deps.sql)), ...unknown])
+      await recoverBusiness(deps, { businessId, since, recovered })
+  })
+  return recovered
+}
+
+/** What waited when the backup was made may have reached ClickHouse since: the shipper asks before it sends (stamp-resent.ts). */
+async function lookBeforeSending(sql: Sql): Promise<void> {
+  await sql`update outbox set resend = '{}', group_id = null where shipped_at is null`
+}
+
+interface Work {
+  businessId: string
+  since: number
+  recovered: Recovered
+}
+
+async function recoverBusiness(deps: RecoverDeps, work: Work): Promise<void> {
+  const { businessId, recovered } = work
+  recovered.erasures += await eraseAgain(deps, businessId)
+  await untilSettled(deps)
+  const compare = (of: Subject) =>
+    (of === 'contact' ? compareBusiness : compareVisitors)(deps, businessId, deps.sliceSize)
+  const recoverSome = { contact: recoverContacts, visitor: recoverVisitors }
+  for (const of of ['contact', 'visitor'] as const) {
+    // Of very many that Postgres does not know, one comparison shows only some.
+    const seen = new Set<string>()
+    for (let before = -1; before < seen.size && !deps.signal.aborted;) {
+      before = seen.size
+      for await (const comparison of compare(of)) {
+        requireCompared(comparison)
+        const fresh = comparison.different.filter(({ id }) => !seen.has(id))
+        for (const id of await recoverSome[of](deps, work, fresh)) seen.add(id)
+      }
+    }
+  }
+  deps.signal.throwIfAborted()
+}
+
+/** Returns those that were taken on. */
+async function recoverContacts(deps: RecoverDeps, work: Work, different: Different[]): Promise<string[]> {
+  const { businessId, since, recovered } = work
+  const ahead = await findAhead(deps, businessId, different)
+  const theirs = different.filter(({ id }) => ahead.has(id))
+  if (theirs.length === 0) return []
+  const ids = theirs.map(({ id }) => id)
+  const events = await findLost(deps, businessId, ids, since)
+  const returning = events.filter(({ isAnonymous }) => isAnonymous)
+  await saveEvents(deps, work, { theirs, events: events.filter(({ isAnonymous }) => !isAnonymous) })
+  const unknown = theirs.filter(({ isKnown }) => !isKnown).map(({ id }) => id)
+  const merged = theirs.filter(isMergedThere).map(({ id }) => id)
+  await removeLost(deps.clickhouse, { businessId, events, unknown, merged })
+  recovered.contacts += unknown.length + merged.length
+  recovered.anonymous += returning.length
+  return ids
+}
+
+async function saveEvents(
+  deps: RecoverDeps,
+  { businessId, recovered }: Work,
+  { theirs, events }: { theirs: Different[]; events: LostEvent[] },
+): Promise<void> {
+  if (events.length === 0) return
+  const members = new Map<string, Set<string>>()
+  const addMember = (owner: string, id: string) => members.set(owner, (members.get(owner) ?? new Set([owner])).add(id))
+  for (const { owner, contact_id } of events) addMember(owner, contact_id)
+  for (const one of theirs.filter(isMergedThere)) addMember(survivorOf(one), one.id)
+  const people = await readPeople(deps, businessId, new Map([...members].map(([owner, ids]) => [owner, [...ids]])))
+  const places = new Map<string, number>()
+  const lines = events.map((event) => {
+    const place = places.get(event.owner) ?? 0
+    places.set(event.owner, place + 1)
+    return lineOf(event, people.get(event.owner), place)
+  })
+  await writeEvents(deps.directory, businessId, lines)
+  const isNobodys = ({ owner }: LostEvent) => Object.values(people.get(owner) ?? {}).flat().length === 0
+  const file = fileOf(deps.directory, businessId)
+  let told = recovered.files.find((one) => one.businessId === businessId)
+  if (!told) recovered.files.push((told = { businessId, file, events: 0, withoutIdentity: 0 }))
+  told.events += events.length
+  told.withoutIdentity += events.filter(isNobodys).length
+}
+
+const survivorOf = ({ id, facts }: Different): string => facts.find(({ kind }) => kind === 'merge')?.clickhouse ?? id
+
+async function recoverVisitors(
+  deps: RecoverDeps,
+  { businessId, recovered }: Work,
+  different: Different[],
+): Promise<string[]> {
+  const ahead = different.filter(isVisitorAhead).map(({ id }) => id)
+  await removeVisitors(deps.clickhouse, businessId, ahead)
+  recovered.visitors += ahead.length
+  return ahead
+}
+
+const isVisitorAhead = ({ isKnown, facts }: Different): boolean =>
+  !isKnown ||
+  facts.some(({ postgres, clickhouse }) => valuesOf(clickhouse).some((n, at) => n > (valuesOf(postgres)[at] ?? 0)))
+
+const valuesOf = (value: string | null): number[] => value?.split(' ').map(Number) ?? []
+
+function requireCompared({ restless: [first, ...more] }: Comparison): void {
+  if (first)
+    throw new CommandError(
+      'not_compared',
+      `${more.length + 1} ${first.of}s kept changing. Are all front doors and workers stopped?`,
+    )
+}
+
+/** Resolves when ClickHouse has all that Postgres has to send, and has forgotten whom it is to forget. */
+async function untilSettled(deps: RecoverDeps): Promise<void> {
+  await untilFewer(deps, {
+    count: () => countWaiting(deps.sql),
+    most: 0,
+    words: (left) => `waiting for ClickHouse: ${left} saves and erasures`,
+    stalled: (left) => `${left} saves and erasures wait for ClickHouse and do not get fewer. Does ClickHouse work?`,
+  })
+}
+
+/** Visits that wait for web workers are theirs to finish. */
+async function countWaiting(sql: Sql): Promise<number> {
+  const [row] = await sql<{ rows: number }[]>`
+    select (select count(*)::int from outbox where shipped_at is null)
+      + (select count(*)::int from erasures where deleted_at is null)
+      + (
+        select count(*)::int from erased_visits
+        where deleted_at is null and not exists (select from positions where partition || ' ' || pending = any (behind))
+      ) as rows`
+  return row?.rows ?? 0
+}

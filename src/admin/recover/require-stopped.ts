@@ -1,0 +1,23 @@
+import type { Sql } from '../../stores/postgres.ts'
+import { leaseIsHeld } from '../../stream/lease.ts'
+import { pause } from '../../stream/pause.ts'
+import { CommandError } from '../command.ts'
+
+const POLL_MS = 200
+/** Beyond the length of a lease. */
+const SLACK_MS = 2000
+
+/** Resolves when no worker holds a lease. A backup can hold leases of its time: they run out. Throws CommandError when one does not. */
+export async function requireStopped(sql: Sql, leaseMs: number, signal: AbortSignal): Promise<void> {
+  for (const deadline = performance.now() + leaseMs + SLACK_MS; ; await pause(POLL_MS, signal)) {
+    const [row] = await sql<{ held: boolean }[]>`
+      select exists (select from positions where ${leaseIsHeld(sql)})
+        or exists (select from timeline_lease where ${leaseIsHeld(sql)}) as held`
+    if (!row?.held || signal.aborted) return
+    if (performance.now() > deadline)
+      throw new CommandError(
+        'workers_running',
+        'Workers are running. Stop all workers and front doors, then run this again',
+      )
+  }
+}

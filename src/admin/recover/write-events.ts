@@ -1,0 +1,60 @@
+/** Lost events as lines that `admin import` takes as they are. */
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { LostEvent } from '../verify/find-lost.ts'
+import type { Person } from './read-people.ts'
+
+/** One file for each business. */
+export const fileOf = (directory: string, businessId: string): string => join(directory, `${businessId}.ndjson`)
+
+/** Appends the events, and resolves when they are on the disk. What an earlier run was killed in the middle of goes. */
+export async function writeEvents(directory: string, businessId: string, lines: string[]): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const file = await open(fileOf(directory, businessId), 'a+', 0o600)
+  try {
+    await file.truncate(await endOfLastLine(file))
+    await file.appendFile(lines.map((line) => `${line}\n`).join(''))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  const entries = await open(directory, 'r')
+  try {
+    await entries.sync()
+  } finally {
+    await entries.close()
+  }
+}
+
+const BLOCK = 64 * 1024
+const LINE_FEED = 10
+
+async function endOfLastLine(file: FileHandle): Promise<number> {
+  for (let end = (await file.stat()).size; end > 0;) {
+    const from = Math.max(0, end - BLOCK)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(end - from), 0, end - from, from)
+    const at = buffer.subarray(0, bytesRead).lastIndexOf(LINE_FEED)
+    if (at >= 0) return from + at + 1
+    end = from
+  }
+  return 0
+}
+
+/** Of several identities of a kind each is sent with another event, so that what was one person is one again. Pure. */
+export function lineOf(event: LostEvent, person: Person | undefined, place: number): string {
+  const nth = (values: string[] = []) => values[place % Math.max(1, values.length)]
+  const fields = JSON.stringify({
+    event: event.event,
+    identity: {
+      platformCustomerId: nth(person?.platform_customer_ids),
+      email: nth(person?.emails),
+      phone: nth(person?.phones),
+    },
+    occurredAt: new Date(event.occurred_ms).toISOString(),
+    ...(event.type !== 'none' && { type: event.type }),
+    ...(event.value !== null && { value: event.value, ...(event.currency !== null && { currency: event.currency }) }),
+    idempotencyKey: event.idempotency_key ?? `recovered:${event.event_id}`,
+  })
+  // As it was recorded: it is an object already.
+  return event.properties === '' ? fields : `${fields.slice(0, -1)},"properties":${event.properties}}`
+}

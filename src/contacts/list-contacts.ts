@@ -1,0 +1,131 @@
+import { type IdentityKind, type Subscriptions } from '../rules/facts.ts'
+import { STAGES } from '../rules/journey-stage.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { type Contact, isoTime, showIdentities, showRevenue, showSubscriptions } from './read-contact.ts'
+
+/** What a list shows of each: what lies in the contact's row, and a few rows beside it. */
+export type ListedContact = Pick<
+  Contact,
+  | 'contactId'
+  | 'firstName'
+  | 'lastName'
+  | 'country'
+  | 'city'
+  | 'language'
+  | 'timezone'
+  | 'tags'
+  | 'stage'
+  | 'revenue'
+  | 'orderCount'
+  | 'identities'
+  | 'subscriptions'
+  | 'createdAt'
+>
+
+export interface ContactFilter {
+  /** Part of a name, an email, a phone or a customer id; a beginning, when it is shorter than three characters. Not empty. */
+  query: string | null
+  tag: string | null
+  stage: number | null
+}
+
+export interface ContactPage {
+  /** Fewer than the limit, even none, where few match: the list goes on while there is a cursor. */
+  contacts: ListedContact[]
+  /** Null at the end. */
+  nextCursor: string | null
+}
+
+interface Row {
+  contacts: ContactRow[]
+  stoppedAt: number | null
+  stoppedId: string | null
+}
+type ContactRow = Omit<ListedContact, 'stage' | 'revenue' | 'identities' | 'subscriptions' | 'createdAt'> & {
+  createdAt: number
+  stage: number
+  identities: { kind: IdentityKind; value: string; read: boolean }[]
+  revenue: Record<string, string>
+  subscriptions: Partial<Subscriptions>
+}
+
+/** So long one page is looked for. */
+const LOOK_MS = 300
+
+/**
+ * Contacts newest first; merged ones are left out. One that is there throughout is on exactly one page, whatever is made,
+ * merged or erased meanwhile: neither its `createdAt` nor its id changes. Null when the cursor is not one of this list.
+ */
+export async function listContacts(
+  sql: Sql,
+  page: { businessId: string; currency: string; limit: number; cursor: string | null; filter: ContactFilter },
+): Promise<ContactPage | null> {
+  const before = page.cursor === null ? NEWEST : readCursor(page.cursor)
+  if (before === null) return null
+  const { query, tag, stage } = page.filter
+  const patterns = query === null ? null : patternsOf(query)
+  const [row] = await sql<[Row]>`
+    select found.stopped_at as "stoppedAt", found.stopped_id as "stoppedId", to_json(array(
+      select json_build_object('contactId', c.id, 'firstName', c.first_name, 'lastName', c.last_name, 'country', c.country,
+        'city', c.city, 'language', c.language, 'timezone', c.timezone, 'tags', c.tags, 'stage', c.stage,
+        'orderCount', c.order_count, 'createdAt', c.created_at,
+        'identities', (
+          select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.position), '[]')
+          from identities i where i.business_id = c.business_id and i.contact_id = c.id
+        ),
+        'revenue', (
+          select coalesce(json_object_agg(r.currency, r.amount::text order by r.currency), '{}')
+          from revenue r where r.business_id = c.business_id and r.contact_id = c.id
+        ),
+        'subscriptions', (
+          select coalesce(json_object_agg(s.channel, s.subscribed), '{}')
+          from subscriptions s where s.business_id = c.business_id and s.contact_id = c.id
+        ))
+      from unnest(found.ids) with ordinality as listed (id, place)
+      cross join lateral (
+        select * from contacts c where c.business_id = ${page.businessId} and c.id = listed.id limit 1
+      ) c
+      order by listed.place
+    )) as contacts
+    from find_contacts(${page.businessId}, ${before.createdAt}, ${before.id}, ${page.limit}, ${stage}::smallint, ${tag},
+      (select array_agg(lower(p)) from json_array_elements_text(${patterns && JSON.stringify(patterns.values)}::text::json) as p),
+      (select array_agg(lower(p)) from json_array_elements_text(${patterns && JSON.stringify(patterns.names)}::text::json) as p),
+      ${LOOK_MS}) as found`
+  const { contacts, stoppedAt, stoppedId } = row
+  return {
+    contacts: contacts.map((contact) => toListed(contact, page.currency)),
+    nextCursor: stoppedAt === null || stoppedId === null ? null : `${stoppedAt}_${stoppedId}`,
+  }
+}
+
+const MOST_DIGITS_OF_NO_PHONE = 2
+const IN_PHONE = /^[+\d\s().-]+$/
+
+/** Of LIKE. A phone is kept as digits, with its country's code before it. */
+function patternsOf(query: string): { values: string[]; names: string[] } {
+  const text = query.replaceAll(/[\\%_]/g, String.raw`\$&`)
+  const digits = IN_PHONE.test(query) ? query.replaceAll(/\D/g, '').replace(/^0+/, '') : ''
+  const phones = digits.length > MOST_DIGITS_OF_NO_PHONE && digits !== text ? [`%${digits}%`] : []
+  return query.length < 3
+    ? { values: [`${text}%`, ...phones], names: [`${text}%`, `% ${text}%`] }
+    : { values: [`%${text}%`, ...phones], names: [`%${text}%`] }
+}
+
+function toListed(row: ContactRow, currency: string): ListedContact {
+  return {
+    ...row,
+    stage: STAGES[row.stage] ?? STAGES[0],
+    revenue: showRevenue(row.revenue, currency),
+    identities: showIdentities(row.identities),
+    subscriptions: showSubscriptions(row.subscriptions),
+    createdAt: isoTime(row.createdAt),
+  }
+}
+
+const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }
+const CURSOR = /^(-?\d{1,15})_([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/
+
+function readCursor(cursor: string): typeof NEWEST | null {
+  const [, createdAt, id] = CURSOR.exec(cursor) ?? []
+  return createdAt === undefined || id === undefined ? null : { createdAt: Number(createdAt), id }
+}

@@ -1,0 +1,71 @@
+/** The rights and the limits of the user `analyst` in the embedded ClickHouse. */
+import { NOT_SETTINGS } from './clickhouse-statement.ts'
+
+export const ANALYST = 'analyst'
+export const ROLE = 'analyst'
+
+export const LIMITS = {
+  /** Statements under way; the service's own go beside them. */
+  atOnce: 4,
+  statementBytes: 256 * 1024,
+  seconds: 60,
+  memoryBytes: 1024 ** 3,
+  /** Gathered in memory before it is sent. */
+  resultBytes: 256 * 1024 ** 2,
+  threads: 2,
+}
+
+/**
+ * The engine's users. It knows one, who is everybody's; all rights are those of a role, so that a connection gives them up with
+ * `SET ROLE analyst`. Views read by the rights of who made them.
+ */
+export const usersConfig = (database: string): string => `<clickhouse>
+  <profiles><default/></profiles>
+  <quotas><default/></quotas>
+  <roles>
+    <owner><grants><query>GRANT ALL ON *.* WITH GRANT OPTION</query></grants></owner>
+    <${ROLE}><grants><query>GRANT SELECT ON ${database}.*</query></grants></${ROLE}>
+  </roles>
+  <users>
+    <default>
+      <password/>
+      <networks><ip>::/0</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+      <grants><query>GRANT owner</query><query>GRANT ${ROLE}</query></grants>
+    </default>
+  </users>
+</clickhouse>
+`
+
+/** What a tool may say of how it wants its answer; all else is as of a user with readonly = 1. */
+const FREE =
+  /^(?:date_time_output_format|extremes|join_use_nulls|max_result_rows|result_overflow_mode|session_timezone|output_format_(?:json|csv|tsv|pretty|native|binary|write|decimal)\w*)$/
+/** Of the protocol, and without meaning here. */
+const IGNORED = /^(?:client_protocol_version|http_\w+)$/
+const PARAMETER = /^param_\w+$/
+
+/** Those of a request's URL within the limits, with the values of its parameters. Throws what ClickHouse would say. */
+export function settingsOf(query: URLSearchParams): Record<string, string> {
+  const said = [...query].filter(([name]) => !NOT_SETTINGS.has(name) && !IGNORED.test(name))
+  const refused = said.find(([name]) => !FREE.test(name) && !PARAMETER.test(name) && !isTime(name))
+  if (refused)
+    throw new Error(`Code: 164. DB::Exception: Cannot modify '${refused[0]}' setting in readonly mode. (READONLY)`)
+  const free = said.filter(([name]) => !isTime(name))
+  const seconds = Number(query.get('max_execution_time') ?? LIMITS.seconds)
+  return {
+    ...Object.fromEntries(free),
+    max_execution_time: String(seconds > 0 ? Math.min(seconds, LIMITS.seconds) : LIMITS.seconds),
+    max_memory_usage: String(LIMITS.memoryBytes),
+    max_result_bytes: String(LIMITS.resultBytes),
+    // What does not fit into memory is refused: a disk that an analyst fills would end the engine.
+    max_bytes_before_external_group_by: '0',
+    max_bytes_ratio_before_external_group_by: '0',
+    max_bytes_before_external_sort: '0',
+    max_bytes_ratio_before_external_sort: '0',
+    max_threads: String(LIMITS.threads),
+    allow_introspection_functions: '0',
+  }
+}
+
+const isTime = (name: string): boolean => name === 'max_execution_time'

@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from '../log.ts'
+import { pidFile } from './engine-command.ts'
+import { writeWhole } from './engine-setup.ts'
+import { freePort, isFree } from './run-engine.ts'
+import { worksIn } from './stop-leftover.ts'
+
+type Ports = Record<string, number>
+
+const portsFile = (dataDir: string): string => join(dataDir, 'ports.json')
+
+/**
+ * The ports of these engines: chosen once, and kept over restarts, so that an analyst's tools find ClickHouse where it was. One that
+ * another program has taken meanwhile is replaced for good, and the log says so.
+ */
+export async function keepPorts(dataDir: string, names: string[], log: Logger): Promise<Ports> {
+  const kept = await readPorts(dataDir)
+  const entries = names.map(async (name) => [name, await choosePort(dataDir, name, kept[name], log)] as const)
+  const ports = { ...kept, ...Object.fromEntries(await Promise.all(entries)) }
+  await writeWhole(portsFile(dataDir), `${JSON.stringify(ports, null, 2)}\n`)
+  return ports
+}
+
+async function choosePort(dataDir: string, name: string, kept: number | undefined, log: Logger): Promise<number> {
+  if (kept !== undefined && ((await isFree(kept)) || (await isLeftover(dataDir, name)))) return kept
+  const port = await freePort()
+  if (kept !== undefined)
+    log.warn({ engine: name, port, was: kept }, 'another program has taken the port of an engine: it has a new one')
+  return port
+}
+
+/** The engine of a `start` that was killed still holds its port: it is stopped before the next one begins. */
+async function isLeftover(dataDir: string, name: string): Promise<boolean> {
+  const folder = join(dataDir, name)
+  const pid = Number(await readFile(pidFile({ name, dataDir }), 'utf8').catch(() => ''))
+  return pid > 0 && (await worksIn(pid, folder))
+}
+
+/** None when the file is not there, or not whole. */
+async function readPorts(dataDir: string): Promise<Ports> {
+  try {
+    const ports = JSON.parse(await readFile(portsFile(dataDir), 'utf8')) as Ports
+    return Object.fromEntries(Object.entries(ports).filter(([, port]) => Number.isInteger(port) && port > 0))
+  } catch {
+    return {}
+  }
+}

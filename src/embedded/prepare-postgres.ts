@@ -1,0 +1,131 @@
+/**
+ * The embedded Postgres has two roles. The one that it was made with may do anything; `start` alone knows its password. All
+ * other work is done by a role that owns the database and may do nothing else: read no file, run no program, change no setting.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Sql, connectPostgres } from '../stores/postgres.ts'
+import { type Address, DATABASE, type EngineSetup, ensureSecret, USER } from './engine-setup.ts'
+
+const ROLE = 'sluice_app'
+const AGAIN_MS = 30
+
+const superuserFile = (dataDir: string): string => join(dataDir, 'postgres-superuser')
+
+/** Made when there is none. */
+export const ensureSuperuserPassword = (dataDir: string): Promise<string> => ensureSecret(superuserFile(dataDir))
+
+const urlOf = (user: string, password: string, port: number, database: string): string =>
+  `postgres://${user}:${password}@127.0.0.1:${port}/${database}`
+
+/** For the daily work. */
+export const postgresUrl = ({ port, password }: Address): string => urlOf(ROLE, password, port, DATABASE)
+
+/** The superuser's address of the same database, for who may read DATA_DIR. */
+export async function superuserUrl(dataDir: string, databaseUrl: string): Promise<string> {
+  const url = new URL(databaseUrl)
+  url.username = USER
+  url.password = await readFile(superuserFile(dataDir), 'utf8')
+  return url.href
+}
+
+/** Resolves once Postgres answers, and has the role, the database, and nothing in it that belongs to anyone else. */
+export async function preparePostgres(setup: EngineSetup): Promise<void> {
+  const password = await ensureSuperuserPassword(setup.dataDir)
+  await untilAnswers(setup, password)
+  await connected(urlOf(USER, password, setup.port, 'postgres'), (sql) => ensureDatabase(sql, setup))
+  await connected(urlOf(USER, password, setup.port, DATABASE), (sql) => sql.unsafe(ADOPT))
+}
+
+async function untilAnswers(setup: EngineSetup, password: string): Promise<void> {
+  const deadline = Date.now() + setup.timeoutMs
+  const ask = (sql: Sql) => sql`select 1`
+  for (;;) {
+    try {
+      await connected(urlOf(USER, password, setup.port, 'postgres'), ask)
+      return
+    } catch (error) {
+      if (isWrongPassword(error)) return await changePassword(setup, password)
+      if (Date.now() > deadline)
+        throw new Error(`Postgres does not answer after ${setup.timeoutMs} ms`, { cause: error })
+    }
+    await sleep(AGAIN_MS, undefined, { signal: setup.signal })
+  }
+}
+
+/** Versions before 0.2 gave all engines one password. */
+async function changePassword({ dataDir, port, password: former }: EngineSetup, password: string): Promise<void> {
+  try {
+    await connected(urlOf(USER, former, port, 'postgres'), (sql) =>
+      sql.unsafe(`alter role ${USER} password ${literal(password)}`),
+    )
+  } catch (error) {
+    if (!isWrongPassword(error)) throw error
+    throw new Error(
+      `The Postgres of ${dataDir} does not know the password in ${superuserFile(dataDir)}: put back the one it was made with.`,
+      { cause: error },
+    )
+  }
+}
+
+const isWrongPassword = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '28P01'
+
+async function ensureDatabase(sql: Sql, { port, password }: Address): Promise<void> {
+  const [role] = await sql`select 1 from pg_roles where rolname = ${ROLE}`
+  const rights = `login nosuperuser password ${literal(password)}`
+  if (!role) await sql.unsafe(`create role ${ROLE} ${rights}`)
+  else if (!(await mayEnter(port, password))) await sql.unsafe(`alter role ${ROLE} ${rights}`)
+  const [database] = await sql<{ owner: string }[]>`
+    select pg_get_userbyid(datdba) as owner from pg_database where datname = ${DATABASE}`
+  if (!database) await sql.unsafe(`create database ${DATABASE} owner ${ROLE}`)
+  else if (database.owner !== ROLE) await sql.unsafe(`alter database ${DATABASE} owner to ${ROLE}`)
+}
+
+async function mayEnter(port: number, password: string): Promise<boolean> {
+  try {
+    await connected(urlOf(ROLE, password, port, 'postgres'), (sql) => sql`select 1`)
+    return true
+  } catch (error) {
+    if (isWrongPassword(error)) return false
+    throw error
+  }
+}
+
+/** What an earlier version made as superuser. A sequence of a column changes hands with its table; what an extension made stays. */
+const ADOPT = `
+do $$
+declare statement text;
+begin
+  for statement in
+    select format('alter %s public.%I owner to ${ROLE}',
+      case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' else 'table' end, c.relname)
+    from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S')
+      and pg_get_userbyid(c.relowner) <> '${ROLE}'
+      and not exists (select from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass and d.deptype in ('a', 'i', 'e'))
+    union all
+    select format('alter routine %s owner to ${ROLE}', p.oid::regprocedure)
+    from pg_proc p
+    where p.pronamespace = 'public'::regnamespace and pg_get_userbyid(p.proowner) <> '${ROLE}'
+      and not exists (select from pg_depend d where d.objid = p.oid and d.classid = 'pg_proc'::regclass and d.deptype = 'e')
+    union all
+    select format('alter type public.%I owner to ${ROLE}', t.typname)
+    from pg_type t
+    where t.typnamespace = 'public'::regnamespace and t.typtype in ('d', 'e') and pg_get_userbyid(t.typowner) <> '${ROLE}'
+      and not exists (select from pg_depend d where d.objid = t.oid and d.classid = 'pg_type'::regclass and d.deptype = 'e')
+  loop
+    execute statement;
+  end loop;
+end $$`
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+async function connected<T>(url: string, work: (sql: Sql) => PromiseLike<T>): Promise<T> {
+  const sql = connectPostgres(url, { max: 1, name: 'sluice-start' })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What a killed `start` left running: an engine that is still stopping or stands still, and the shells that watch over it.
+ * All of it is gone before the next one begins, so that nothing of the past stops it or touches its files.
+ */
+import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type EngineCommand, pidFile, WATCHDOG_NAME } from './engine-command.ts'
+
+/** Stopping takes Postgres a checkpoint. After that it is killed: every engine recovers from that. */
+const PATIENCE_MS = 3000
+const LOOK_MS = 20
+
+interface Process {
+  pid: number
+  parent: number
+  /** Stopped by a signal or a debugger: it does not hear that it should end. */
+  isFrozen: boolean
+  words: string[]
+}
+
+/** Rejects when `signal` is aborted. */
+export async function stopLeftover(engine: EngineCommand, signal?: AbortSignal): Promise<void> {
+  const deadline = Date.now() + (engine.patienceMs ?? PATIENCE_MS)
+  const noted = await readPid(engine)
+  if (noted !== undefined) signalIfAlive(noted, `SIG${engine.signal}`)
+  for (;;) {
+    const left = await findLeftovers(engine, noted)
+    if (left.length === 0) break
+    if (Date.now() >= deadline || left.some(({ isFrozen }) => isFrozen)) {
+      for (const { pid } of left) signalIfAlive(pid, 'SIGKILL')
+    }
+    await sleep(LOOK_MS, undefined, { signal })
+  }
+  await rm(pidFile(engine), { force: true })
+}
+
+/** Undefined when there is no such process any more. */
+async function readPid(engine: EngineCommand): Promise<number | undefined> {
+  const pid = Number(await readFile(pidFile(engine), 'utf8').catch(() => ''))
+  return pid && (await worksIn(pid, engine.folder)) ? pid : undefined
+}
+
+/** The engine, its watchdogs (also one that has noted no engine yet) and what they have started. */
+async function findLeftovers(engine: EngineCommand, noted: number | undefined): Promise<Process[]> {
+  const all = await readProcesses()
+  const file = pidFile(engine)
+  const isWatchdog = ({ words }: Process) => words.includes(WATCHDOG_NAME) && words.includes(file)
+  const left = all.filter((one) => one.pid === noted || isWatchdog(one))
+  for (const parent of left) left.push(...all.filter((one) => one.parent === parent.pid && !left.includes(one)))
+  return left
+}
+
+/** Nothing where there is no /proc, and without those that are dead but not yet collected. */
+async function readProcesses(): Promise<Process[]> {
+  const pids = (await readdir('/proc').catch(() => [])).map(Number).filter(Boolean)
+  const found = await Promise.all(pids.map(readProcess))
+  return found.filter((one) => one !== undefined)
+}
+
+async function readProcess(pid: number): Promise<Process | undefined> {
+  try {
+    const [stat, words] = await Promise.all([
+      readFile(`/proc/${pid}/stat`, 'utf8'),
+      readFile(`/proc/${pid}/cmdline`, 'utf8'),
+    ])
+    // `pid (name) state parent …`; the name may hold anything.
+    const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (/[ZX]/.test(state)) return undefined
+    return { pid, parent: Number(parent), isFrozen: /[Tt]/.test(state), words: words.split('\0') }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether that process has this working directory: a number alone may have gone to another process since.
+ * Only Linux tells; elsewhere nothing is recognised as a leftover.
+ */
+export async function worksIn(pid: number, folder: string): Promise<boolean> {
+  const real = await realpath(folder).catch(() => folder)
+  return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === real
+}
+
+export function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

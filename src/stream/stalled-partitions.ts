@@ -1,0 +1,31 @@
+/** The partitions that have work and make no progress: something is wrong with what they hold, or with who works on them. */
+import type { Sql } from '../stores/postgres.ts'
+import type { Redis } from '../stores/redis.ts'
+import { streamKey } from './keys.ts'
+import { WAITING } from './lua.ts'
+import { runScript } from './run-script.ts'
+
+/** A partition that has not moved for so long, while something waits in it, is stalled. */
+export const STALLED_MS = 30_000
+
+export interface StalledPartition {
+  partition: string
+  /** For how long something has waited without the position having moved. */
+  seconds: number
+}
+
+/** By the clocks of the stores; what is idle is not stalled. */
+export async function findStalled({ sql, redis }: { sql: Sql; redis: Redis }): Promise<StalledPartition[]> {
+  const unmoved = await sql<{ partition: string; position: string; ms: number }[]>`
+    select partition, position, (extract(epoch from now() - moved_at) * 1000)::float8 as ms from positions
+    where moved_at < now() - ${STALLED_MS} * interval '1 millisecond' order by partition`
+  const waiting = await Promise.all(
+    unmoved.map(async ({ partition, position, ms }) => {
+      const waitedMs = Number(await runScript(redis, WAITING, [streamKey(partition)], [position]))
+      return { partition, ms: Math.min(ms, waitedMs) }
+    }),
+  )
+  return waiting
+    .filter(({ ms }) => ms >= STALLED_MS)
+    .map(({ partition, ms }) => ({ partition, seconds: Math.floor(ms / 1000) }))
+}

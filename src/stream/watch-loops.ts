@@ -1,0 +1,58 @@
+/** Watches the loops of one worker: which of them are cut off from Redis, and which do not get on. */
+import type { Logger } from '../log.ts'
+import { isCutOff } from './keep-leases.ts'
+import { untilBeat } from './pause.ts'
+import type { LoopHeart } from './start-ingest-loops.ts'
+import { STALLED_MS } from './stalled-partitions.ts'
+
+export interface Health {
+  /** What keeps this worker from its work, in words. */
+  blocked?: string
+  /** What delays some of it, in words. */
+  degraded?: string
+}
+
+const LOOK_MS = 1000
+/** Between two lines in the log about the same partition. */
+const QUIET_MS = 30_000
+
+interface Watched {
+  log: Logger
+  stop: AbortSignal
+  watched: () => { partition: string; heart: LoopHeart }[]
+  /** Redis does not answer the commands of this worker, whether it has a partition or not. */
+  isCutOff: () => boolean
+  report: ((health: Health) => void) | undefined
+}
+
+/** Until `stop`. */
+export async function watchLoops({ log, stop, watched, isCutOff: isWorkerCutOff, report }: Watched): Promise<void> {
+  const loggedAt = new Map<string, number>()
+  while (!stop.aborted) {
+    const now = performance.now()
+    const stalled = watched().flatMap(({ partition, heart: { workingSince } }) =>
+      workingSince !== undefined && now - workingSince >= STALLED_MS
+        ? [{ partition, seconds: Math.floor((now - workingSince) / 1000) }]
+        : [],
+    )
+    for (const one of stalled) {
+      if (now - (loggedAt.get(one.partition) ?? -Infinity) < QUIET_MS) continue
+      loggedAt.set(one.partition, now)
+      log.warn(one, 'a partition has work and makes no progress')
+    }
+    const cutOff = watched().flatMap(({ partition, heart }) => (isCutOff(heart) ? [partition] : []))
+    report?.({
+      ...((cutOff.length > 0 || isWorkerCutOff()) && {
+        blocked: `redis: it does not answer this worker (${cutOff.toSorted().join(', ') || 'no partition'})`,
+      }),
+      ...(stalled.length > 0 && {
+        degraded: stalled.map(describeStalled).join('; '),
+      }),
+    })
+    await untilBeat(LOOK_MS, stop)
+  }
+  report?.({})
+}
+
+export const describeStalled = ({ partition, seconds }: { partition: string; seconds: number }): string =>
+  `partitions: ${partition} has work and has made no progress for ${seconds} s`

@@ -1,0 +1,214 @@
+/** Contacts as a list (decisions, "Reading back"): against a plain filter over the same people. */
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ContactFilter, listContacts } from '../../src/contacts/list-contacts.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(async () => {
+  await stack?.close()
+})
+
+interface Person {
+  id: string
+  createdAt: number
+  firstName: string | null
+  lastName: string | null
+  email: string
+  phone: string
+  customerId: string
+  tags: string[]
+  stage: number
+}
+
+const EVERYBODY: ContactFilter = { query: null, tag: null, stage: null }
+const T0 = 1_700_000_000_000
+
+/** More than are looked at before an index is read, and more than an index is asked for. */
+const PEOPLE = 4000
+
+const pick = <T>(list: readonly T[], n: number): T => list[n % list.length]!
+
+/** Two of each thousand have a word of their own; every tenth a character that means something in a pattern. */
+function makePeople(): Person[] {
+  return Array.from({ length: PEOPLE }, (_, n) => ({
+    id: crypto.randomUUID(),
+    // Some at one instant.
+    createdAt: T0 + Math.floor(n / 3),
+    firstName: n % 4 === 0 ? null : pick(['Ada', 'Ömer', 'Li', 'O_o', '100%', 'Back\\slash'], n),
+    lastName: n % 5 === 0 ? null : n % 500 === 7 ? `Rare${n}` : pick(['Lovelace', 'van Dam', 'Li'], n),
+    email: `${n % 500 === 11 ? 'special' : 'user'}_${n}@${pick(['example.com', 'example.org'], n)}`,
+    phone: `97250${String(1_000_000 + n)}`,
+    customerId: `Cust-${n.toString(36).toUpperCase()}`,
+    tags: [...(n % 1000 === 3 ? ['rare'] : []), ...(n % 2 === 0 ? ['even'] : [])],
+    stage: n % 7 === 0 ? 4 : n % 3,
+  }))
+}
+
+async function add(businessId: string, people: Person[]): Promise<void> {
+  await stack.sql`
+    with x as (
+      select * from json_to_recordset(${JSON.stringify(people)}::text::json) as x (id uuid, "createdAt" bigint,
+        "firstName" text, "lastName" text, email text, phone text, "customerId" text, tags json, stage smallint)
+    ), made as (
+      insert into contacts (business_id, id, created_at, keyed, first_name, last_name, tags, stage)
+      select ${businessId}, id, "createdAt", true, "firstName", "lastName", array(select json_array_elements_text(tags)), stage
+      from x
+    )
+    insert into identities (business_id, kind, value, contact_id, proven, phone_read)
+    select ${businessId}, kind, value, id, true, kind = 'phone'
+    from x cross join lateral (values ('email', email), ('phone', phone), ('platformCustomerId', "customerId")) as i (kind, value)`
+}
+
+async function walk(businessId: string, filter: ContactFilter, limit: number): Promise<string[]> {
+  const ids: string[] = []
+  let cursor: string | null = null
+  do {
+    const page = await listContacts(stack.sql, { businessId, currency: 'USD', limit, cursor, filter })
+    if (page === null) throw new Error('the cursor was refused')
+    expect(page.contacts.length).toBeLessThanOrEqual(limit)
+    ids.push(...page.contacts.map(({ contactId }) => contactId))
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return ids
+}
+
+function expected(people: Person[], { query, tag, stage }: ContactFilter): string[] {
+  const sought = query?.toLowerCase() ?? ''
+  const digits = /^[+\d\s().-]+$/.test(sought) ? sought.replaceAll(/\D/g, '').replace(/^0+/, '') : ''
+  const matches = (one: Person): boolean => {
+    const name = `${one.firstName ?? ''} ${one.lastName ?? ''}`.toLowerCase()
+    const values = [one.email, one.phone, one.customerId].map((value) => value.toLowerCase())
+    const isPhone = digits.length > 2 && values.some((value) => value.includes(digits))
+    return sought.length < 3
+      ? isPhone || name.startsWith(sought) || name.includes(` ${sought}`) || values.some((v) => v.startsWith(sought))
+      : isPhone || name.includes(sought) || values.some((value) => value.includes(sought))
+  }
+  return people
+    .filter((one) => query === null || matches(one))
+    .filter((one) => (tag === null || one.tags.includes(tag)) && (stage === null || one.stage === stage))
+    .toSorted((a, b) => b.createdAt - a.createdAt || (a.id > b.id ? -1 : 1))
+    .map(({ id }) => id)
+}
+
+const queries = fc.oneof(
+  fc.constantFrom(
+    'rare',
+    'RARE7',
+    'special_',
+    'lovel',
+    'ada love',
+    'van',
+    'O_O',
+    '0%',
+    'k\\S',
+    'ömer',
+    'Ö',
+    'li',
+    'l',
+    '%',
+    '_',
+  ),
+  fc.constantFrom(
+    'user_39',
+    'cust-2',
+    'T-2F',
+    'example.org',
+    'exämple',
+    '@',
+    '+972 50-100',
+    '050 1001',
+    '1002',
+    'zzz',
+    "o'",
+  ),
+  fc
+    .string({ minLength: 1, maxLength: 4 })
+    .filter((text) => text.trim() === text && text !== '' && !text.includes('\0')),
+)
+const filters = fc.record({
+  query: fc.option(queries),
+  tag: fc.option(fc.constantFrom('even', 'rare', 'none'), { freq: 3 }),
+  stage: fc.option(fc.constantFrom(0, 3, 4), { freq: 3 }),
+})
+
+async function expectSame(businessId: string, people: Person[]): Promise<void> {
+  const check = async (filter: ContactFilter, limit: number) => {
+    expect(await walk(businessId, filter, limit)).toEqual(expected(people, filter))
+  }
+  await check(EVERYBODY, 500)
+  await fc.assert(fc.asyncProperty(filters, fc.constantFrom(100, 499, 500), check), { numRuns: 40 })
+}
+
+test('a page after the other is everybody who matches, newest first, with the indexes and without', async () => {
+  const [business, other] = [crypto.randomUUID(), crypto.randomUUID()]
+  const people = makePeople()
+  await add(business, people)
+  await add(
+    other,
+    people.slice(0, 50).map((one) => ({ ...one, id: crypto.randomUUID() })),
+  )
+  await expectSame(business, people)
+  await stack.sql`drop index identities_search, contacts_search`
+  await expectSame(business, people)
+}, 180_000)
+
+test('nobody is left out or twice while contacts are made, merged and erased', async () => {
+  const business = crypto.randomUUID()
+  const spare = makePeople()
+  const people = spare.splice(0, 300)
+  await add(business, people)
+  const gone = new Set<string>()
+  const seen: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: Awaited<ReturnType<typeof listContacts>> = await listContacts(stack.sql, {
+      businessId: business,
+      currency: 'USD',
+      limit: 7,
+      cursor,
+      filter: EVERYBODY,
+    })
+    seen.push(...(page?.contacts.map(({ contactId }) => contactId) ?? []))
+    cursor = page?.nextCursor ?? null
+    const [merged, erased] = people.filter(({ id }) => !gone.has(id)).slice(-30, -28)
+    await stack.sql`update contacts set merged_into = ${people[0]!.id} where business_id = ${business} and id = ${merged?.id ?? null}`
+    await stack.sql`delete from contacts where business_id = ${business} and id = ${erased?.id ?? null}`
+    for (const one of [merged, erased]) if (one) gone.add(one.id)
+    await add(business, [{ ...spare.pop()!, createdAt: T0 + 10_000 + seen.length }])
+  } while (cursor !== null)
+  expect(new Set(seen).size).toBe(seen.length)
+  const missed = people.filter(({ id }) => !gone.has(id) && !seen.includes(id))
+  expect(missed).toEqual([])
+  const strangers = new Set(people.map(({ id }) => id))
+  expect(seen.every((id) => strangers.has(id))).toBe(true)
+})
+
+test('a cursor that is not of this list is refused', async () => {
+  for (const cursor of ['', 'x', `1_${crypto.randomUUID()}x`, `${'9'.repeat(16)}_${crypto.randomUUID()}`]) {
+    const page = { businessId: crypto.randomUUID(), currency: 'USD', limit: 1, cursor, filter: EVERYBODY }
+    expect(await listContacts(stack.sql, page)).toBeNull()
+  }
+})
+
+test('an event of a known contact changes no index of the list', async () => {
+  const business = crypto.randomUUID()
+  await add(business, makePeople().slice(0, 20))
+  await stack.sql`vacuum full contacts`
+  const counts = async () => {
+    await stack.sql`select pg_stat_force_next_flush()`
+    const [row] = await stack.sql<{ updated: number; hot: number }[]>`
+      select n_tup_upd as updated, n_tup_hot_upd as hot from pg_stat_user_tables where relname = 'contacts'`
+    return row!
+  }
+  const before = await counts()
+  for (let i = 0; i < 10; i += 1)
+    await stack.sql`update contacts set order_count = order_count + 1, stage = 3, tags = tags || 'x'::text, revision = revision + 1
+      where business_id = ${business}`
+  const after = await counts()
+  expect(after.updated - before.updated).toBe(200)
+  expect(after.hot - before.hot).toBeGreaterThan(150)
+})

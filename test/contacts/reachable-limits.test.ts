@@ -1,0 +1,325 @@
+/**
+ * No constraint and no size limit of Postgres or ClickHouse is reachable by a well-formed call. The tables below name every constraint,
+ * every integer and every indexed text of the catalogue, so that a new one has to be thought about here.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BROWSER, speakTo } from '../front-door/door-support.ts'
+import { type Service, openService } from '../support/service.ts'
+import { type TestBusiness, createBusiness } from '../support/stack.ts'
+
+let service: Service
+let tenant: TestBusiness
+beforeAll(async () => {
+  service = await openService()
+  tenant = await createBusiness(service.sql)
+})
+afterAll(() => service.close())
+
+/** Why no call violates a constraint. `again`: a unique violation is a race, which is decided again and never blamed on an item. */
+const REASONS = {
+  'our word': 'the value is one of a list in the code, which no caller writes',
+  'our id': 'the key is a uuid that was made for the row',
+  upserted: 'the statement folds its rows by the key and updates on conflict',
+  again: 'another save recorded it meanwhile: a conflict, decided again',
+  'one row': 'the migration made the only row',
+  counted: 'the rules count, and the version of the configuration is asserted',
+  operator: 'set by an operator command, which checks it; no call of a customer writes it',
+  present: 'the row that it names is made or locked by the same statement',
+} as const
+
+const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
+  'api_keys.api_keys_business_id_fkey': 'operator',
+  'api_keys.api_keys_key_hash_key': 'operator',
+  'api_keys.api_keys_kind_check': 'operator',
+  'api_keys.api_keys_pkey': 'our id',
+  'businesses.businesses_bots_check': 'operator',
+  'businesses.businesses_field_count_check': 'counted',
+  'businesses.businesses_page_identify_check': 'operator',
+  'businesses.businesses_pkey': 'our id',
+  'businesses.businesses_rate_limit_check': 'operator',
+  'campaigns.campaigns_pkey': 'our id',
+  'campaigns.campaigns_status_check': 'our word',
+  'contact_visitors.contact_visitors_pkey': 'upserted',
+  'contacts.contacts_pkey': 'upserted',
+  'custom_fields.custom_fields_pkey': 'counted',
+  'custom_fields.custom_fields_type_check': 'our word',
+  'dead_letters.dead_letters_pkey': 'our id',
+  'deliveries.deliveries_business_id_destination_id_event_id_key': 'our id',
+  'deliveries.deliveries_business_id_destination_id_fkey': 'present',
+  'deliveries.deliveries_pkey': 'our id',
+  'deliveries.deliveries_state_check': 'our word',
+  'destinations.destinations_business_id_fkey': 'operator',
+  'destinations.destinations_kind_check': 'operator',
+  'destinations.destinations_pkey': 'our id',
+  'destinations.destinations_types_check': 'operator',
+  'enrolments.enrolments_pkey': 'our id',
+  'enrolments.enrolments_state_check': 'our word',
+  'enrolments.one_active_enrolment': 'again',
+  'erased_visits.erased_visits_pkey': 'upserted',
+  'erasures.erasures_pkey': 'present',
+  'event_statistics.event_statistics_pkey': 'upserted',
+  'file_cleaning.file_cleaning_only_row_check': 'one row',
+  'file_cleaning.file_cleaning_pkey': 'one row',
+  'idempotency_keys.idempotency_keys_pkey': 'again',
+  'identifications.identifications_pkey': 'our id',
+  'identities.identities_kind_check': 'our word',
+  'identities.identities_pkey': 'again',
+  'identities.one_customer_id_per_contact': 'again',
+  'merge_log.merge_log_action_check': 'our word',
+  'merge_log.merge_log_pkey': 'our id',
+  'migrations.migrations_pkey': 'operator',
+  'outbox.outbox_pkey': 'our id',
+  'partitioning.partitioning_only_row_check': 'one row',
+  'partitioning.partitioning_partitions_check': 'operator',
+  'partitioning.partitioning_pkey': 'one row',
+  'positions.positions_pkey': 'operator',
+  'removed_tags.removed_tags_pkey': 'upserted',
+  'revenue.revenue_pkey': 'upserted',
+  'subscriptions.subscriptions_channel_check': 'our word',
+  'subscriptions.subscriptions_pkey': 'upserted',
+  'timeline_lease.timeline_lease_only_row_check': 'one row',
+  'timeline_lease.timeline_lease_pkey': 'one row',
+  'visitor_events.visitor_events_pkey': 'our id',
+  'visitor_links.visitor_links_pkey': 'again',
+  'visitor_touches.visitor_touches_business_id_visitor_id_fkey': 'present',
+  'visitor_touches.visitor_touches_pkey': 'upserted',
+  'visitors.visitors_pkey': 'upserted',
+}
+
+/** The largest value that a call can bring about in each column of at most 32 bits. */
+const INTEGERS: Record<string, number> = {
+  'businesses.campaign_count': 1000,
+  'businesses.field_count': 500,
+  // An operator's; `admin` takes no more.
+  'businesses.rate_limit': 2 ** 31 - 1,
+  // One bit for each field of the profile.
+  'contacts.page_filled': 63,
+  'contacts.stage': 4,
+  'deliveries.attempts': 100,
+  // Of one micro-batch: a batch request, or groups of 1,000.
+  'outbox.event_count': 100_000,
+  // Of one batch request of 32 MiB, each byte of which is six at most when its JSON is JSON again.
+  'outbox.unpacked_bytes': 33_554_432 * 6,
+  'partitioning.change_to': 10_000,
+  'partitioning.partitions': 10_000,
+}
+
+/** The most bytes of each text that a btree indexes. A UTF-16 unit is at most three bytes of UTF-8. */
+const INDEXED: Record<string, number> = {
+  // A SHA-256.
+  'api_keys.key_hash': 32,
+  'contact_visitors.visitor_id': 128 * 3,
+  'custom_fields.key': 64,
+  'dead_letters.partition': 64,
+  'erased_visits.visitor_id': 128 * 3,
+  'event_statistics.event': 64 * 3,
+  'identities.kind': 18,
+  'identities.value': 320 * 3,
+  'migrations.name': 100,
+  'positions.partition': 64,
+  'removed_tags.tag': 64 * 3,
+  // Upper-cased: a unit becomes three at most.
+  'revenue.currency': 8 * 3 * 3,
+  'subscriptions.channel': 8,
+  'visitor_events.visitor_id': 128 * 3,
+  'visitor_links.visitor_id': 128 * 3,
+  'visitor_touches.visitor_id': 128 * 3,
+  'visitors.visitor_id': 128 * 3,
+}
+/** A btree refuses a larger row. */
+const MAX_INDEX_ROW = 2704
+
+describe('the catalogue of Postgres', () => {
+  it('has no constraint that is not accounted for', async () => {
+    const rows = await service.sql<{ name: string }[]>`
+      select conrelid::regclass || '.' || conname as name from pg_constraint
+      where connamespace = 'public'::regnamespace and conrelid <> 0 and contype <> 'n'
+      union
+      select i.indrelid::regclass || '.' || c.relname from pg_index i join pg_class c on c.oid = i.indexrelid
+      where c.relnamespace = 'public'::regnamespace and i.indisunique`
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(Object.keys(CONSTRAINTS).toSorted())
+  })
+
+  it('has no small integer that a call can exceed', async () => {
+    const rows = await service.sql<{ name: string; most: number }[]>`
+      select attrelid::regclass || '.' || attname as name, case attlen when 2 then 32767 else 2147483647 end as most
+      from pg_attribute join pg_class c on c.oid = attrelid
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and attnum > 0 and not attisdropped
+        and atttypid in ('int2'::regtype, 'int4'::regtype)`
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(Object.keys(INTEGERS).toSorted())
+    for (const { name, most } of rows) expect(INTEGERS[name], name).toBeLessThanOrEqual(most)
+  })
+
+  it('has no limited text or number: all are text, numeric or 64 bits', async () => {
+    const rows = await service.sql<{ name: string }[]>`
+      select attrelid::regclass || '.' || attname as name
+      from pg_attribute join pg_class c on c.oid = attrelid
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and attnum > 0 and not attisdropped
+        and (atttypmod <> -1 or atttypid in ('float4'::regtype, 'float8'::regtype, 'bpchar'::regtype, 'varchar'::regtype))`
+    expect([...rows]).toEqual([])
+  })
+
+  it('has no index whose largest row is larger than a row of an index can be', async () => {
+    const rows = await service.sql<{ index: string; columns: { name: string; bytes: number }[] }[]>`
+      select i.indexrelid::regclass::text as index,
+        json_agg(json_build_object('name', i.indrelid::regclass || '.' || a.attname, 'bytes', a.attlen)) as columns
+      from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
+      cross join lateral unnest(i.indkey::int2[]) as k (attnum)
+      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+      where c.relnamespace = 'public'::regnamespace and m.amname = 'btree'
+      group by i.indexrelid, i.indrelid`
+    const texts = new Set<string>()
+    for (const { index, columns } of rows) {
+      // The header of the row, and what aligns and heads each column.
+      let bytes = 16
+      for (const { name, bytes: fixed } of columns) {
+        if (fixed < 0) texts.add(name)
+        bytes += 8 + (fixed < 0 ? (INDEXED[name] ?? Infinity) : fixed)
+      }
+      expect(bytes, index).toBeLessThanOrEqual(MAX_INDEX_ROW)
+    }
+    expect([...texts].toSorted()).toEqual(Object.keys(INDEXED).toSorted())
+  })
+})
+
+/** Of three bytes each, and not to be compressed. */
+const wide = (length: number, seed = 1) =>
+  Array.from({ length }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7919 + seed * 104_729) % 20_000))).join('')
+/** Of four bytes each: two units. */
+const astral = (units: number, seed = 0) => String.fromCodePoint(0x20000 + seed).repeat(units / 2)
+const range = (many: number) => Array.from({ length: many }, (_, n) => n)
+
+const LARGEST = {
+  email: `${wide(160)}@${wide(159)}`,
+  platformCustomerId: wide(255),
+  phone: '+972501234567',
+}
+
+describe('the largest calls', () => {
+  const send = async (path: string, json: object, key: string | null = tenant.secretKey) => {
+    const answer = await speakTo(service.url)('POST', path, {
+      ...(key === null ? { headers: BROWSER } : { key }),
+      json,
+    })
+    expect(answer.body).toMatchObject({ success: true })
+    expect(answer.status).toBe(200)
+    return answer.body.data
+  }
+  const event = (input: object) => ({ event: wide(64), identity: LARGEST, ...input })
+  const deadLetters = async () => {
+    const rows = await service.sql`select reason from dead_letters`
+    return [...rows]
+  }
+
+  it('are applied, shipped and read, and none is a dead letter', async () => {
+    await send('/api/campaigns', { name: wide(256), trigger: { event: wide(64) }, goal: { event: astral(64) } })
+    const { contactId } = await send('/api/sdk/track', event({ visitorId: wide(128), idempotencyKey: wide(200) }))
+    const long = wide(32_768 / 3 - 10)
+    const extremes = [
+      { event: astral(64), properties: { a: long }, idempotencyKey: astral(200) },
+      { occurredAt: '0001-01-01', value: 1e15, currency: 'ΐ'.repeat(8) },
+      { occurredAt: Date.now() + 290_000, value: -1e15, currency: wide(8) },
+      { value: 5e-324, type: 'purchase' },
+      { value: 1.7976931348623157e308, type: 'refund', currency: astral(8) },
+      { tags: range(50).map((n) => wide(64, n + 2)) },
+      { tags: range(50).map((n) => astral(64, n)) },
+      { properties: { 'quoted "text"': '"\\'.repeat(8000) } },
+    ]
+    for (const extreme of extremes) await send('/api/sdk/track', event(extreme))
+    await send('/api/sdk/identify', {
+      identity: LARGEST,
+      profile: { name: wide(256), firstName: wide(256), lastName: astral(256), country: wide(256), city: wide(256) },
+      method: wide(64),
+      visitorId: wide(128, 3),
+    })
+    await send(
+      '/api/sdk/browser/track',
+      {
+        businessId: tenant.businessId,
+        visitorId: 'f'.repeat(32),
+        event: wide(64),
+        messageId: wide(64),
+        details: { a: long.slice(0, 8000) },
+        first: {
+          ageMs: Number.MAX_VALUE,
+          url: `https://a.b/${'x'.repeat(500)}`,
+          referrer: `https://c.d/${'y'.repeat(500)}`,
+        },
+      },
+      null,
+    )
+    await send('/api/sdk/identify', { identity: LARGEST, visitorId: 'f'.repeat(32) })
+    await service.shipped()
+    expect(await deadLetters()).toEqual([])
+    const shown = await speakTo(service.url)('GET', `/api/contacts/${String(contactId)}/timeline?limit=100`, {
+      key: tenant.secretKey,
+    })
+    expect(shown.body.data['events']).toHaveLength(extremes.length + 2)
+  }, 120_000)
+
+  it('fill every custom field with the longest texts', async () => {
+    const text = '\u0001'.repeat(4096)
+    const key = (n: number) => `k${String(n).padStart(3, '0')}_${'x'.repeat(59)}`
+    const identity = { platformCustomerId: 'fat' }
+    // A control character is six bytes of JSON: 10 such texts to a body of 256 KiB, 1,300 to a batch.
+    const items = range(50).map((n) => ({
+      event: 'fill',
+      identity,
+      traits: Object.fromEntries(range(10).map((m) => [key(n * 10 + m), text])),
+    }))
+    for (const part of [0, 1])
+      expect(await send('/api/sdk/track/batch', { events: items.slice(part * 25, part * 25 + 25) })).toMatchObject({
+        recorded: 25,
+        failures: [],
+      })
+    const { contactId } = await send('/api/sdk/track', { event: 'fill', identity })
+    const [row] = await service.sql<[{ fields: number }]>`
+      select count(*)::int as fields from contacts c, jsonb_object_keys(c.traits)
+      where c.id = ${String(contactId)}`
+    expect(row.fields).toBe(500)
+    await service.shipped()
+    expect(await deadLetters()).toEqual([])
+  }, 120_000)
+
+  it('sum the largest amounts exactly, past 64 bits, in Postgres and in ClickHouse', async () => {
+    const identity = { platformCustomerId: 'rich' }
+    const events = range(500).map(() => ({ event: 'buy', identity, value: 1e15, currency: 'EUR' }))
+    for (const _ of range(8)) await send('/api/sdk/track/batch', { events })
+    await send('/api/sdk/track', { event: 'buy', identity, value: 0.000001, currency: 'EUR' })
+    const [row] = await service.sql<[{ amount: string }]>`
+      select r.amount::text from revenue r join identities i on i.contact_id = r.contact_id
+      where i.value = 'rich' and r.currency = 'EUR'`
+    expect(row.amount).toBe('4000000000000000000.000001')
+    await service.shipped()
+    const read = async (query: string) => {
+      const result = await service.clickhouse.query({ query, format: 'JSONEachRow' })
+      return await result.json<Record<string, string>>()
+    }
+    expect(await read(`select toString(sum(revenue)) as sum from revenue_by_day where currency = 'EUR'`)).toEqual([
+      { sum: '4000000000000000000.000001' },
+    ])
+    expect(
+      await read(`select toString(revenue['EUR']) as sum from contacts where has(platform_customer_ids, 'rich')`),
+    ).toEqual([{ sum: '4000000000000000000.000001' }])
+    expect(await deadLetters()).toEqual([])
+  }, 120_000)
+
+  it('leave every view of ClickHouse readable', async () => {
+    const tables = await service.clickhouse.query({
+      query: `select name from system.tables where database = currentDatabase() and engine = 'View'`,
+      format: 'JSONEachRow',
+    })
+    for (const { name } of await tables.json<{ name: string }>()) {
+      const result = await service.clickhouse.query({ query: `select * from ${name}`, format: 'JSONEachRow' })
+      expect(Array.isArray(await result.json()), name).toBe(true)
+    }
+  })
+
+  it('meet no constraint in ClickHouse: none of its tables has one', async () => {
+    const result = await service.clickhouse.query({
+      query: `select name from system.tables where database = currentDatabase() and create_table_query ilike '% constraint %'`,
+      format: 'JSONEachRow',
+    })
+    expect(await result.json()).toEqual([])
+  })
+})

@@ -1,0 +1,87 @@
+/** `start` that is killed and started again at once: what is left of the first is gone, whatever state it is in. */
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { worksIn } from '../../src/embedded/stop-leftover.ts'
+import { isAlive, killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
+
+const FOLDERS: Record<string, string> = {
+  redis: 'redis',
+  postgres: 'postgres',
+  clickhouse: 'clickhouse',
+  'front-door': '.',
+  workers: '.',
+}
+const NAMES = Object.keys(FOLDERS)
+
+let folder: string
+let dataDir: string
+let running: Run
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-killed-'))
+  await chmod(folder, 0o711)
+  dataDir = join(folder, 'data')
+  running = runCli({ DATA_DIR: dataDir }, 'start')
+})
+afterAll(async () => {
+  await pressCtrlC(running)
+  await running.ended
+  killRuns()
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 })
+})
+
+const readPid = async (name: string) => Number(await readFile(join(dataDir, `${name}.pid`), 'utf8'))
+const works = (name: string, pid: number) => worksIn(pid, join(dataDir, FOLDERS[name] ?? ''))
+
+async function killAll(): Promise<void> {
+  for (const pid of await Promise.all(NAMES.map(readPid))) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+}
+
+async function killAndStart(): Promise<void> {
+  running.child.kill('SIGKILL')
+  await running.ended
+  running = runCli({ DATA_DIR: dataDir }, 'start')
+  await untilStarted(running)
+}
+
+test('starts', { timeout: 120_000 }, async () => {
+  await vi.waitUntil(() => running.output().includes('Ctrl-C stops it all'), { timeout: 110_000 })
+})
+
+test.runIf(process.platform === 'linux').each(['nothing', 'nothing', ...NAMES])(
+  'starts at once while %s stands still, and each pid file names what runs',
+  { timeout: 60_000 },
+  async (frozen) => {
+    const before = await Promise.all(NAMES.map(readPid))
+    if (frozen !== 'nothing') process.kill(await readPid(frozen), 'SIGSTOP')
+    await killAndStart()
+    // Long enough for a watchdog of the first to remove a file.
+    await sleep(200)
+    for (const [at, name] of NAMES.entries()) {
+      expect(await works(name, before[at] ?? 0), `${name} of the killed start`).toBe(false)
+      expect(await works(name, await readPid(name)), name).toBe(true)
+    }
+    expect((await readdir(dataDir)).filter((name) => name.endsWith('.pid'))).toHaveLength(NAMES.length)
+  },
+)
+
+test('the workers keep their name, and have their partitions back without waiting', { timeout: 60_000 }, async () => {
+  const taken = async () => [...(await readFile(join(dataDir, 'workers.log'), 'utf8')).matchAll(/took a partition/g)]
+  const name = await readFile(join(dataDir, 'worker-name'), 'utf8')
+  const before = (await taken()).length
+  running.child.kill('SIGKILL')
+  await killAll()
+  await running.ended
+  running = runCli({ DATA_DIR: dataDir, LEASE_MS: '600000' }, 'start')
+  await untilStarted(running)
+  expect(await readFile(join(dataDir, 'worker-name'), 'utf8')).toBe(name)
+  // With this LEASE_MS a start under another name would wait for ten minutes.
+  running.child.kill('SIGKILL')
+  await killAll()
+  await running.ended
+  running = runCli({ DATA_DIR: dataDir, LEASE_MS: '600000' }, 'start')
+  await untilStarted(running)
+  expect((await taken()).length).toBeGreaterThan(before)
+})

@@ -1,0 +1,260 @@
+/** Editing a contact, through the whole service (decisions, "Reading back": PATCH). */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { EditedData, QueuedData } from '../../src/front-door/reply-schemas.ts'
+import { openService, type Service } from '../support/service.ts'
+import { createBusiness, type TestBusiness } from '../support/stack.ts'
+import { ASYNC, type Answer, type Speak, speakTo } from './door-support.ts'
+import { dataOf } from './reply-shape.ts'
+
+let service: Service
+let speak: Speak
+let tenant: TestBusiness
+beforeAll(async () => {
+  service = await openService()
+  speak = speakTo(service.url)
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  tenant = await createBusiness(service.sql, { country: 'IL' })
+})
+
+const ADA = { email: 'ada@example.com' }
+const ask = (method: string, path: string, json?: unknown, headers = {}) =>
+  speak(method, path, { key: tenant.secretKey, json, headers })
+const code = ({ status, body }: Answer) => [status, body.error?.code]
+
+async function track(json: object = {}): Promise<string> {
+  const { status, body } = await ask('POST', '/api/sdk/track', { event: 'e', identity: ADA, ...json })
+  expect(status).toBe(200)
+  return String(body.data['contactId'])
+}
+type Contact = Record<string, unknown> & { tags: string[]; customFields: Record<string, unknown> }
+const edit = async (id: string, json: object) =>
+  dataOf(EditedData, await ask('PATCH', `/api/contacts/${id}`, json)) as { contact: Contact; warnings?: string[] }
+const read = async (id: string) => (await ask('GET', `/api/contacts/${id}`)).body.data['contact'] as Contact
+
+describe('an edit', () => {
+  it('sets what it names, clears what is null, and leaves the rest', async () => {
+    const id = await track({ traits: { plan: 'pro', seats: 5, kept: true }, tags: ['old', 'stays'] })
+    await ask('POST', '/api/sdk/identify', {
+      identity: ADA,
+      profile: { name: 'Ada Byron', city: 'London', language: 'en' },
+    })
+    const { contact, warnings } = await edit(id, {
+      profile: { lastName: ' King ', city: null, timezone: 'europe/london', country: undefined, unknown: 1 },
+      traits: { plan: 'free', seats: null, since: '2026-01-01' },
+      addTags: ['new', 'new ', 'stays'],
+      removeTags: ['old', 'never had'],
+    })
+    expect(warnings).toBeUndefined()
+    expect(contact).toMatchObject({
+      contactId: id,
+      firstName: 'Ada',
+      lastName: 'King',
+      city: null,
+      language: 'en',
+      timezone: 'Europe/London',
+      customFields: { plan: 'free', kept: true, since: '2026-01-01' },
+      tags: ['stays', 'new'],
+    })
+    expect(contact.customFields).not.toHaveProperty('seats')
+    // Engagement comes from ClickHouse, and is null while that is busy.
+    expect({ ...(await read(id)), engagement: null }).toEqual({ ...contact, engagement: null })
+    await service.shipped()
+    const snapshot = await service.clickhouse.query({
+      query: 'select last_name, city, tags from contact_snapshots final where contact_id = {id: UUID}',
+      query_params: { id },
+      format: 'JSONEachRow',
+    })
+    expect(await snapshot.json()).toEqual([{ last_name: 'King', city: null, tags: ['stays', 'new'] }])
+  })
+
+  it('names the field that was meant, in the profile too, and for the names that a contact is read with', async () => {
+    const id = await track()
+    const { contact, warnings } = await edit(id, {
+      profile: { first_name: 'Ada', city: 'London' },
+      addtags: ['vip'],
+      tags: ['vip'],
+      customFields: { plan: 'pro' },
+      lastName: 'King',
+      country: null,
+    })
+    expect(contact).toMatchObject({ city: 'London', firstName: null, lastName: null, tags: [], customFields: {} })
+    const ignored = (sent: string, meant: string) =>
+      `${sent} was ignored: there is no such field; did you mean ${meant}?`
+    expect(warnings).toEqual([
+      ignored('addtags', 'addTags'),
+      ignored('profile.first_name', 'profile.firstName'),
+      ignored('tags', 'addTags or removeTags'),
+      ignored('customFields', 'traits'),
+      ignored('lastName', 'profile.lastName'),
+    ])
+  })
+
+  it('sets a whole name: one word clears the rest of it', async () => {
+    const id = await track()
+    expect((await edit(id, { profile: { name: 'Ada Augusta King' } })).contact).toMatchObject({
+      firstName: 'Ada',
+      lastName: 'Augusta King',
+    })
+    expect((await edit(id, { profile: { name: 'Ada' } })).contact).toMatchObject({ firstName: 'Ada', lastName: null })
+    expect((await edit(id, { profile: { name: null, lastName: 'King' } })).contact).toMatchObject({
+      firstName: null,
+      lastName: 'King',
+    })
+    await ask('POST', '/api/sdk/identify', { identity: ADA, profile: { name: 'Someone Else' } })
+    expect(await read(id)).toMatchObject({ firstName: 'Someone', lastName: 'King' })
+  })
+
+  it('wins over a trait that is dated later, and loses against what is newer than itself', async () => {
+    const inFourMinutes = new Date(Date.now() + 240_000).toISOString()
+    const id = await track({ traits: { plan: 'z', seats: 5 }, occurredAt: inFourMinutes })
+    expect((await edit(id, { traits: { plan: 'a', seats: null } })).contact.customFields).toEqual({ plan: 'a' })
+    await track({ traits: { plan: 'old', seats: 1 }, occurredAt: inFourMinutes })
+    expect((await read(id)).customFields).toEqual({ plan: 'a' })
+    await track({ traits: { plan: 'new' }, occurredAt: new Date(Date.now() + 270_000).toISOString() })
+    expect((await read(id)).customFields).toEqual({ plan: 'new' })
+  })
+
+  it('is refused as a whole, with the path', async () => {
+    const id = await track({ traits: { seats: 5 }, tags: ['t'] })
+    const before = await read(id)
+    for (const [json, path] of [
+      [{ traits: { seats: 'five', plan: 'x' }, addTags: ['x'] }, 'traits.seats'],
+      [{ traits: { seats: [] } }, 'traits.seats'],
+      [{ profile: { timezone: 'Moon/Base' } }, 'profile.timezone'],
+      [{ profile: { language: 'english' } }, 'profile.language'],
+      [{ profile: { city: 7 } }, 'profile.city'],
+      [{ profile: { city: ' ' } }, 'profile.city'],
+      [{ profile: { city: 'x'.repeat(257) } }, 'profile.city'],
+      [{ profile: 'Ada' }, 'profile'],
+      [{ addTags: ['a', 'a\0'] }, 'addTags.1'],
+      [{ removeTags: ['x'.repeat(65)] }, 'removeTags.0'],
+      [{ addTags: Array.from({ length: 51 }, (_, i) => `t${i}`) }, 'addTags'],
+      [{ addTags: ['a'], removeTags: [' a'] }, 'removeTags'],
+      [{}, ''],
+      [{ profile: null, other: 1 }, ''],
+    ] as const) {
+      const answer = await ask('PATCH', `/api/contacts/${id}`, json)
+      expect([json, ...code(answer), answer.body.error?.issues?.[0]?.path]).toEqual([
+        json,
+        400,
+        'invalid_request',
+        path,
+      ])
+    }
+    const fifty = Array.from({ length: 50 }, (_, i) => `t${i}`)
+    expect({ ...(await read(id)), engagement: null }).toEqual({ ...before, engagement: null })
+    expect((await edit(id, { addTags: fifty })).contact.tags).toEqual(['t', ...fifty])
+  })
+
+  it('finds nobody under an unknown, an erased or another business’s id, and the survivor under a merged one', async () => {
+    const first = await track({ identity: { email: 'a@x.io' } })
+    const second = await track({ identity: { phone: '0501234567' } })
+    await track({ identity: { email: 'a@x.io', phone: '0501234567' } })
+    expect((await edit(second, { addTags: ['both'] })).contact).toMatchObject({ contactId: first, tags: ['both'] })
+    await ask('DELETE', `/api/contacts/${first}`)
+    const other = await createBusiness(service.sql)
+    const theirs = await speak('POST', '/api/sdk/track', { key: other.secretKey, json: { event: 'e', identity: ADA } })
+    for (const id of [first, second, String(theirs.body.data['contactId']), randomUUID(), 'nobody'])
+      expect(code(await ask('PATCH', `/api/contacts/${id}`, { addTags: ['x'] }))).toEqual([404, 'not_found'])
+    const [left] = await service.sql<{ n: number }[]>`
+      select count(*)::int as n from removed_tags where business_id = ${tenant.businessId}`
+    expect(left?.n).toBe(0)
+  })
+
+  it('is queued on request, does not make the contact used, and raises its version', async () => {
+    const { body } = await speak('POST', '/api/sdk/identify', {
+      json: { identity: ADA, businessId: tenant.businessId },
+    })
+    const id = String(body.data['contactId'])
+    const stored = async () =>
+      (
+        await service.sql<{ keyed: boolean; version: number; city: string | null }[]>`
+        select keyed, version, city from contacts where id = ${id}`
+      )[0]
+    const before = await stored()
+    const answer = await ask('PATCH', `/api/contacts/${id}`, { profile: { city: 'Haifa' } }, ASYNC)
+    expect(answer.status).toBe(202)
+    dataOf(QueuedData, answer, 202)
+    await vi.waitFor(async () =>
+      expect(await stored()).toEqual({ keyed: false, version: (before?.version ?? 0) + 1, city: 'Haifa' }),
+    )
+  })
+
+  it('loses nothing of others, and nothing to others', async () => {
+    const id = await track()
+    const numbers = Array.from({ length: 25 }, (_, i) => i)
+    await Promise.all([
+      ...numbers.map((i) => edit(id, { addTags: [`edit${i}`], traits: { [`e${i}`]: i } })),
+      ...numbers.map((i) => track({ tags: [`live${i}`], traits: { [`l${i}`]: i } })),
+      ask('POST', '/api/sdk/track/batch', {
+        events: numbers.map((i) => ({ event: 'e', identity: ADA, tags: [`batch${i}`] })),
+      }),
+    ])
+    const { tags, customFields, events } = await read(id)
+    expect(tags.toSorted()).toEqual(
+      ['edit', 'live', 'batch'].flatMap((kind) => numbers.map((i) => kind + i)).toSorted(),
+    )
+    expect(Object.keys(customFields)).toHaveLength(50)
+    expect(events).toMatchObject([{ count: 51 }])
+  })
+})
+
+describe('a tag that was removed', () => {
+  const repeat = (json = {}) => track({ tags: ['vip', 'other'], idempotencyKey: 'k', ...json })
+
+  it('does not come back by a repeat of an idempotency key, live or in a batch, but by a new event', async () => {
+    const id = await repeat()
+    await edit(id, { removeTags: ['vip'] })
+    await repeat()
+    await ask('POST', '/api/sdk/track/batch', {
+      events: [{ event: 'e', identity: ADA, tags: ['vip'], idempotencyKey: 'k' }],
+    })
+    expect((await read(id)).tags).toEqual(['other'])
+    await track({ tags: ['vip'], idempotencyKey: 'another' })
+    expect((await read(id)).tags).toEqual(['other', 'vip'])
+  })
+
+  it('can still come with a repeat, when it was removed before the event', async () => {
+    const id = await track({ tags: ['late'] })
+    await edit(id, { removeTags: ['late'] })
+    await service.sql`update removed_tags set removed_at = removed_at - 600000 where contact_id = ${id}`
+    await track({ idempotencyKey: 'k' })
+    await track({ idempotencyKey: 'k', tags: ['late'] })
+    expect((await read(id)).tags).toEqual(['late'])
+  })
+
+  it('stays away after its contact was merged', async () => {
+    const survivor = await track({ identity: { phone: '0501234567' } })
+    const id = await repeat()
+    await edit(id, { removeTags: ['vip'] })
+    await track({ identity: { ...ADA, phone: '0501234567' } })
+    await repeat()
+    expect(await read(id)).toMatchObject({ contactId: survivor, tags: ['other'] })
+  })
+
+  it('is remembered for the latest 1,000', async () => {
+    const id = await track()
+    const remembered = async () =>
+      (
+        await service.sql<
+          { tag: string }[]
+        >`select tag from removed_tags where contact_id = ${id} order by removed_at, tag`
+      ).map(({ tag }) => tag)
+    const name = (i: number) => `t${String(i).padStart(4, '0')}`
+    const remove = (at: number, tags: string[]) => service.sql`
+      select edit_contact(${tenant.businessId}, ${id}, ${at}, '{}', '{}', ${`{${tags.join(',')}}`}::text[], '{}'),
+        edit_contact(${tenant.businessId}, ${id}, ${at}, '{}', '{}', '{}', ${`{${tags.join(',')}}`}::text[])`
+    await remove(
+      1,
+      Array.from({ length: 1000 }, (_, i) => name(i)),
+    )
+    expect(await remembered()).toHaveLength(1000)
+    await remove(2, ['last'])
+    const tags = await remembered()
+    expect([tags.length, tags[0], tags.at(-1)]).toEqual([1000, name(0), 'last'])
+    expect(tags).not.toContain(name(999))
+  })
+})

@@ -1,0 +1,94 @@
+/** People as the rules leave them after any calls, without stores: for properties of who is whose. */
+import * as fc from 'fast-check'
+import { emptyChanges } from '../../src/rules/changes.ts'
+import { IDENTITY_KINDS, type IdentityKind } from '../../src/rules/facts.ts'
+import { findOrCreateContact } from '../../src/rules/find-or-create-contact.ts'
+import { type PageIdentify, type State, emptyState, survivorOf } from '../../src/rules/state.ts'
+
+export interface SentCall {
+  keyed: boolean
+  identity: Partial<Record<IdentityKind, string>>
+}
+
+/** Few values, so that calls meet. */
+const VALUES: Record<IdentityKind, string[]> = {
+  platformCustomerId: ['1', '2', '3'],
+  email: ['a@x', 'b@x', 'c@x'],
+  phone: ['55501', '55502', '55503'],
+}
+const field = (kind: IdentityKind) => fc.option(fc.constantFrom(...VALUES[kind]), { nil: undefined })
+const identity = fc
+  .record({ platformCustomerId: field('platformCustomerId'), email: field('email'), phone: field('phone') })
+  .map((sent) => Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)))
+  .filter((sent) => Object.keys(sent).length > 0)
+export const calls = fc.array(fc.record({ keyed: fc.boolean(), identity }), { maxLength: 14 })
+export const pageIdentify = fc.constantFrom<PageIdentify[]>('open', 'confirmed')
+
+/** `kind value` → whose, and whether a keyed call has sent it. */
+export type Held = Map<string, { contactId: string; proven: boolean }>
+
+export interface Snapshot {
+  held: Held
+  /** Contacts that were not merged away, and whether a keyed call has used each. */
+  keyed: Map<string, boolean>
+}
+
+export interface Answered extends SentCall {
+  contactId: string
+  isNew: boolean
+  warnings: number
+  before: Snapshot
+  after: Snapshot
+}
+
+export function openPeople(setting: PageIdentify) {
+  const state = emptyState()
+  state.businesses.set('b', {
+    id: 'b',
+    configVersion: 1,
+    active: true,
+    fields: new Map(),
+    campaigns: [],
+    destinations: [],
+    pageIdentify: setting,
+  })
+  let ids = 0
+  const newId = () => String((ids += 1)).padStart(6, '0')
+  let receivedAt = 0
+  return {
+    state,
+    send({ keyed, identity }: SentCall): Answered {
+      receivedAt += 1
+      const before = takeSnapshot(state)
+      const call = { businessId: 'b', keyed, receivedAt }
+      const { contact, isNew, warnings } = findOrCreateContact(
+        { state, changes: emptyChanges(), newId },
+        call,
+        identity,
+        null,
+      )
+      const after = takeSnapshot(state)
+      return { keyed, identity, contactId: contact.id, isNew, warnings: warnings.length, before, after }
+    },
+    /** Who an id that was answered stands for now. */
+    survivor: (contactId: string) => survivorOf(state, contactId),
+  }
+}
+
+function takeSnapshot(state: State): Snapshot {
+  const present = [...state.contacts.values()].filter(({ id }) => !state.mergedInto.has(id))
+  const held = present.flatMap(({ id, identities }) =>
+    identities.map(({ kind, value, proven }) => [`${kind} ${value}`, { contactId: id, proven }] as const),
+  )
+  return { held: new Map(held), keyed: new Map(present.map(({ id, keyed }) => [id, keyed])) }
+}
+
+export const fieldsOf = ({ identity }: SentCall): string[] =>
+  IDENTITY_KINDS.flatMap((kind) => (identity[kind] === undefined ? [] : [`${kind} ${identity[kind]}`]))
+
+export const isId = (name: string): boolean => name.startsWith('platformCustomerId ')
+
+/** What the contact holds; with `provenOnly` what keyed calls have sent of it. */
+export function namesOf({ held }: Snapshot, contactId: string, provenOnly = false): string[] {
+  return [...held].flatMap(([name, one]) => (one.contactId === contactId && (one.proven || !provenOnly) ? [name] : []))
+}

@@ -1,0 +1,73 @@
+import * as fc from 'fast-check'
+import { getCountries, getExampleNumber, parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max'
+import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' }
+import { expect, test } from 'vitest'
+import { readPhone } from '../../src/rules/read-phone.ts'
+
+const widen = (text: string) => text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0))
+
+const COUNTRIES = getCountries().filter((country) => country in examples)
+
+/** Spaces between the digits, or other signs that people write. */
+const spread = (digits: string, sign: string) => digits.replace(/(\d{2,3})(?=\d{2})/g, `$1${sign}`)
+
+function spellingsOf(number: PhoneNumber): string[] {
+  const digits = number.number.slice(1)
+  const national = number.formatNational()
+  const spellings = [
+    number.number,
+    number.formatInternational(),
+    digits,
+    ...[' ', '-', '.', '\u00A0', ' / '].map((sign) => spread(digits, sign)),
+    `+${spread(digits, ' ')}`,
+    // The mobiles of two islands have four digits, which are a placeholder.
+    ...(national.replace(/\D/g, '').length < 5 ? [] : [national]),
+  ]
+  return [
+    ...spellings,
+    ...spellings.map(widen),
+    widen(digits).replace(/(?=.{4}$)/, '\u3000'),
+    `tel:${number.number}`,
+    `${digits} ext. 12`,
+  ]
+}
+
+function expectOne(country: string, number: PhoneNumber): void {
+  for (const spelling of spellingsOf(number)) {
+    const read = { digits: number.number.slice(1), read: true }
+    expect([spelling, readPhone(spelling, country)]).toEqual([spelling, read])
+  }
+}
+
+test.each(COUNTRIES)('in %s, a mobile is one number however it is written', (country) => {
+  expectOne(country, getExampleNumber(country, examples)!)
+})
+
+test('any valid number is one, however it is written', () => {
+  const anyNumber = fc
+    .tuple(fc.constantFrom(...COUNTRIES), fc.stringMatching(/^\d{5}$/))
+    .map(([country, tail]) => {
+      const { number } = getExampleNumber(country, examples)!
+      return { country, number: parsePhoneNumberFromString(number.slice(0, -5) + tail) }
+    })
+    .filter(({ number }) => number?.isValid() === true && !/^(\d)\1*$/.test(number.nationalNumber))
+  fc.assert(
+    fc.property(anyNumber, ({ country, number }) => expectOne(country, number!)),
+    { numRuns: 1000 },
+  )
+})
+
+test.each([
+  // Berlin, also without the +; then a number of the country that with + would be too short.
+  ['4930123456', 'DE', '4930123456'],
+  ['49123', 'DE', '4949123'],
+  // With + it would be a number, but of another country.
+  ['33612345678', 'DE', '4933612345678'],
+  ['4917612345678', 'US', '4917612345678'],
+  ['4917612345678', null, '4917612345678'],
+  ['+4917612345678', 'US', '4917612345678'],
+  ['004917612345678', 'DE', '4917612345678'],
+  ['4917612345678', 'de', '4917612345678'],
+])('%s in %s is %s', (sent, country, digits) => {
+  expect(readPhone(sent, country)?.digits).toBe(digits)
+})

@@ -1,0 +1,260 @@
+/** What cannot be saved harms its owner alone: neighbours in the same partition go on, before and after a restart. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { uuidv7 } from 'uuidv7'
+import { createContactCaches } from '../../src/contacts/contact-cache.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
+import type { DeadLetterRecord } from '../../src/stream/compose-dead-letter.ts'
+import type { Applying } from '../../workers/attempt.ts'
+import { DRY_RUN_SETTINGS, isWell } from '../../workers/find-poisoned.ts'
+import { applyMicroBatch } from '../../workers/pipeline.ts'
+import { MOST_KEYS, createSuspects } from '../../workers/suspects.ts'
+import { type Call, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { type Road, businessOf, log, openRoad } from './road.ts'
+
+let stack: Stack
+let dryRuns: Sql
+beforeAll(async () => {
+  stack = await openStack()
+  dryRuns = connectPostgres(stack.databaseUrl, { max: 2, settings: DRY_RUN_SETTINGS })
+  // A contact with the tag `poison 400` fails after 400 ms, one with `slow 400` only takes them.
+  await stack.sql`create function spoil() returns trigger language plpgsql as $$
+    declare tag text;
+    begin
+      foreach tag in array new.tags loop
+        if tag like 'poison %' or tag like 'slow %' then perform pg_sleep(split_part(tag, ' ', 2)::float8 / 1000); end if;
+        if tag like 'poison %' then raise 'spoilt' using errcode = '23514'; end if;
+      end loop;
+      return new;
+    end $$`
+  await stack.sql`create trigger spoil before insert or update on contacts for each row execute function spoil()`
+})
+afterAll(async () => {
+  await dryRuns.end({ timeout: 1 })
+  await stack.close()
+})
+beforeEach(async () => {
+  await stack.sql`delete from dead_letters`
+})
+
+const call = (businessId: string, who: string, tags: string[] = []): Call =>
+  track(businessId, eventFact('e', { email: `${who}@x.io` }, { tags }))
+const lettersOf = async (businessId: string) =>
+  await stack.sql<{ reason: string; suspect: string | null }[]>`
+    select reason, suspect from dead_letters where business_id = ${businessId} order by created_at, id`
+
+/** Notes each statement. */
+function noting(sql: Sql, statements: string[]): Sql {
+  const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
+    statements.push(strings.join('?'))
+    return sql(strings, ...values)
+  }
+  return wrapped as unknown as Sql
+}
+
+describe('a tenant that keeps sending what cannot be saved', () => {
+  let road: Road
+  beforeEach(async () => {
+    road = await openRoad(stack.sql, stack.redisUrl)
+  })
+  afterEach(() => road.close())
+
+  const worker = (owner: string) => {
+    const deps = {
+      sql: stack.sql,
+      dryRuns,
+      log,
+      configs: new Map(),
+      contactsOf: createContactCaches(),
+      suspectsOf: createSuspects(),
+    }
+    return road.worker(owner, { apply: (...batch) => applyMicroBatch(deps, ...batch) })
+  }
+  const businessIn = async (partition: string): Promise<string> => {
+    const { businessId } = await createBusiness(stack.sql)
+    const id = businessOf(partition)
+    await stack.sql`delete from api_keys where business_id = ${businessId}`
+    await stack.sql`update businesses set id = ${id} where id = ${businessId}`
+    return id
+  }
+
+  it('delays its neighbours by less than two seconds, also right after a restart', { timeout: 60_000 }, async () => {
+    const [hostile, polite] = [await businessIn('live-0'), await businessIn('live-0')]
+    const door = await road.door({ answerTimeoutMs: 20_000 })
+    const submit = (one: Call) => door.submit({ ...one, requestId: 'r' })
+    const flood = new AbortController()
+    const flooding = Array.from({ length: 10 }, async (_, nth) => {
+      for (let n = 0; !flood.signal.aborted; n += 1) await submit(call(hostile, `h${nth}-${n % 3}`, ['poison 300']))
+    })
+    const times: number[] = []
+    const bePolite = async (forMs: number) => {
+      const until = performance.now() + forMs
+      while (performance.now() < until) {
+        const began = performance.now()
+        expect(await submit(call(polite, 'p'))).toMatchObject({ kind: 'answered', answer: { deduped: false } })
+        times.push(performance.now() - began)
+      }
+    }
+    const first = worker('a')
+    await bePolite(6000)
+    const most = { before: Math.max(...times.splice(0, times.length)), after: 0 }
+    await first.stop()
+    worker('b')
+    await bePolite(4000)
+    most.after = Math.max(...times)
+    flood.abort()
+    await Promise.all(flooding)
+    expect(most.before).toBeLessThan(2000)
+    expect(most.after).toBeLessThan(2000)
+    expect(await lettersOf(polite)).toEqual([])
+    expect((await lettersOf(hostile)).length).toBeGreaterThan(20)
+  })
+})
+
+describe('a contact or business that has failed', () => {
+  let pipeline: Pipeline
+  let hostile: string
+  let polite: string
+  let statements: string[]
+  beforeEach(async () => {
+    pipeline = await openPipeline(stack.sql, `contagion-${uuidv7()}`)
+    statements = []
+    restart()
+    ;({ businessId: hostile } = await createBusiness(stack.sql))
+    ;({ businessId: polite } = await createBusiness(stack.sql))
+  })
+  /** What a worker remembers is gone. */
+  const restart = (): void => {
+    pipeline.deps.dryRuns = noting(dryRuns, statements)
+    pipeline.deps.suspectsOf = createSuspects()
+  }
+  const countDryRuns = () =>
+    statements.splice(0, statements.length).filter((one) => one.includes('save_changes')).length
+
+  it('is tried apart first, and after three failures not at all for a while, restart or not', async () => {
+    const round = () =>
+      pipeline.apply(call(polite, 'p'), call(hostile, 'h', ['poison 0']), call(hostile, 'good'), call(polite, 'q'))
+    const outcome = [{ deduped: false }, { failed: true }, { deduped: false }, { deduped: false }]
+    for (let n = 0; n < 3; n += 1) {
+      expect(await round()).toMatchObject(outcome)
+      expect(countDryRuns()).toBeGreaterThan(0)
+      restart()
+    }
+    const reasons = await lettersOf(hostile)
+    expect(reasons.map(({ reason }) => reason)).toEqual(['spoilt', 'spoilt', 'spoilt'])
+    expect(await round()).toMatchObject(outcome)
+    // The rest of the business is still tried apart.
+    expect(countDryRuns()).toBe(1)
+    expect((await lettersOf(hostile)).at(-1)).toEqual({
+      reason: expect.stringContaining('keeps failing') as string,
+      suspect: null,
+    })
+    // A minute later it is tried again.
+    await stack.sql`update dead_letters set created_at = created_at - interval '61 seconds'`
+    restart()
+    expect(await round()).toMatchObject(outcome)
+    expect((await lettersOf(hostile)).filter(({ reason }) => reason === 'spoilt')).toHaveLength(4)
+    // What an operator has dropped, or what is long ago, is no suspicion.
+    await stack.sql`update dead_letters set created_at = created_at - interval '11 minutes'`
+    restart()
+    countDryRuns()
+    expect(await pipeline.apply(call(hostile, 'h'), call(polite, 'p'))).toMatchObject([{ deduped: false }, {}])
+    expect(countDryRuns()).toBe(0)
+  })
+
+  it('is set aside as a whole when there is no time to look into it', async () => {
+    const calls = Array.from({ length: 40 }, (_, n) => call(hostile, `h${n}`, n % 2 ? ['poison 1500'] : []))
+    const began = performance.now()
+    const answers = await pipeline.apply(call(polite, 'p'), ...calls, call(polite, 'q'))
+    // The save that failed, the dry run that was cancelled, and what passes.
+    expect(performance.now() - began).toBeLessThan(4500)
+    expect([answers[0], answers.at(-1)]).toMatchObject([{ deduped: false }, { deduped: false }])
+    const letters = await lettersOf(hostile)
+    expect(letters).toHaveLength(40)
+    for (const letter of letters)
+      expect(letter).toEqual({ reason: expect.stringContaining('longer than 1000 ms') as string, suspect: hostile })
+  })
+
+  it('has its people erased all the same', async () => {
+    const [known] = (await pipeline.apply(call(hostile, 'known'))) as [{ contactId: string }]
+    for (let n = 0; n < 3; n += 1) {
+      const calls = Array.from({ length: 4 }, (_, nth) => call(hostile, `h${nth}`, ['poison 1500']))
+      await pipeline.apply(...calls)
+      restart()
+    }
+    expect(await pipeline.apply(call(hostile, 'known'))).toMatchObject([{ failed: true }])
+    const { contactId } = known
+    const erasure: Call = { kind: 'erase', businessId: hostile, receivedAt: Date.now(), contactId }
+    expect(await pipeline.apply(erasure)).toMatchObject([{ contactId }])
+  })
+
+  it('is forgotten when more than 10,000 have failed since', async () => {
+    const partition = `many-${uuidv7()}`
+    let now = 0
+    const suspects = await createSuspects(() => now)(stack.sql, partition, 1)
+    const note = (suspect: string) => {
+      now += 1
+      suspects.note([{ business_id: null, suspect } as DeadLetterRecord])
+    }
+    note('often')
+    for (let n = 1; n < MOST_KEYS; n += 1) note(`${n}`)
+    note('often')
+    expect(suspects.isSuspect('1')).toBe(true)
+    note('one more')
+    expect(['1', '2', 'often', 'one more'].map((key) => suspects.isSuspect(key))).toEqual([false, true, true, true])
+  })
+
+  it('of a batch is set aside within seconds, however many items a rule throws at', async () => {
+    const facts = Array.from({ length: 500 }, () => eventFact('e', {}))
+    const began = performance.now()
+    const [answer, good] = await pipeline.apply(batch(hostile, facts), call(polite, 'p'))
+    expect(performance.now() - began).toBeLessThan(4000)
+    expect(good).toMatchObject({ deduped: false })
+    expect(answer).toMatchObject({ items: facts.map(() => ({ error: expect.any(String) as string })) })
+    expect(await lettersOf(hostile)).toHaveLength(500)
+  })
+})
+
+describe('a save that takes too long', () => {
+  it('is a fault of its data where Postgres is well', async () => {
+    const sql = connectPostgres(stack.databaseUrl, { settings: { statement_timeout: '1500' } })
+    try {
+      const pipeline = await openPipeline(sql, `slow-${uuidv7()}`)
+      Object.assign(pipeline.deps, { dryRuns, suspectsOf: createSuspects() })
+      const [{ businessId: slow }, { businessId: quick }] = [await createBusiness(sql), await createBusiness(sql)]
+      const answers = await pipeline.apply(call(quick, 'q'), call(slow, 's', ['slow 4000']), call(slow, 't'))
+      expect(answers).toMatchObject([{ deduped: false }, { failed: true }, { failed: true }])
+      expect((await lettersOf(slow)).length).toBe(2)
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+  })
+
+  it('is judged by a Postgres that is well, however busy the dry runs of other partitions are', async () => {
+    const batch = (await openPipeline(stack.sql, `busy-${uuidv7()}`)).microBatch()
+    const others = [0, 1].map(async () => await dryRuns`select pg_sleep(0.7)`)
+    await stack.sql`select 1`
+    expect(await isWell({ sql: stack.sql, dryRuns, batch } as Applying)).toBe(true)
+    await Promise.all(others)
+  })
+
+  it('is nobody’s fault while somebody else holds a lock', async () => {
+    const sql = connectPostgres(stack.databaseUrl, { settings: { statement_timeout: '800' } })
+    const other = await stack.sql.reserve()
+    try {
+      const pipeline = await openPipeline(sql, `locked-${uuidv7()}`)
+      Object.assign(pipeline.deps, { dryRuns, suspectsOf: createSuspects() })
+      const { businessId } = await createBusiness(sql)
+      await other`begin`
+      await other`lock table contacts in access exclusive mode`
+      const applying = pipeline.apply(call(businessId, 'a'), call(businessId, 'b'))
+      await new Promise((resolve) => setTimeout(resolve, 4000))
+      await other`commit`
+      expect(await applying).toMatchObject([{ deduped: false }, { deduped: false }])
+      expect(await lettersOf(businessId)).toEqual([])
+    } finally {
+      other.release()
+      await sql.end({ timeout: 1 })
+    }
+  })
+})

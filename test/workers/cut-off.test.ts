@@ -1,0 +1,112 @@
+/** A worker that Redis does not answer lets go of its partitions, and takes none until it can read again. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { allPartitions } from '../../src/stream/partition-of.ts'
+import { unattendedPartitions } from '../../src/stream/positions.ts'
+import { spreadLeases } from '../../src/stream/spread-leases.ts'
+import type { IngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import type { Health } from '../../src/stream/watch-loops.ts'
+import { type CuttingProxy, openCuttingProxy } from '../faults/cutting-proxy.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { type Road, businessOf, event, openRoad } from './road.ts'
+
+let stack: Stack
+let road: Road
+let proxy: CuttingProxy
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  road = await openRoad(stack.sql, stack.redisUrl)
+  proxy = await openCuttingProxy(stack.redisUrl)
+})
+afterEach(async () => {
+  proxy.mend()
+  await road.close()
+  await proxy.close()
+})
+
+const LEASE_MS = 3000
+const soon = { timeout: 15_000, interval: 10 }
+const untilShared = (one: IngestLoops, other: IngestLoops) =>
+  vi.waitUntil(() => one.running().length === 3 && other.running().length === 3, soon)
+const epochs = () =>
+  stack.sql<{ partition: string; epoch: number }[]>`select partition, epoch from positions order by partition`
+
+describe('a worker that is cut off from Redis alone', () => {
+  it.each([
+    ['refuses', 'refuse', 'all'],
+    ['hangs', 'hang', 'all'],
+    ['answers commands but no reads', 'hang', 'reads'],
+    ['answers reads but no commands', 'hang', 'commands'],
+  ] as const)('which %s is relieved within five seconds, and says so', { timeout: 60_000 }, async (_, how, what) => {
+    let health: Health = {}
+    const cut = road.worker('cut', {
+      leaseMs: LEASE_MS,
+      ...(what !== 'reads' && { commandUrl: proxy.url }),
+      ...(what !== 'commands' && { readUrl: proxy.url }),
+      onHealth: (now) => (health = now),
+    })
+    const well = road.worker('well', { leaseMs: LEASE_MS })
+    await untilShared(cut, well)
+    const held = cut.running()
+    const door = await road.door({ answerTimeoutMs: 20_000 })
+    const submitted: string[] = []
+    const submitTo = async (partition: string) => {
+      const name = `r${submitted.length}`
+      submitted.push(name)
+      return await door.submit(event(name, businessOf(partition)))
+    }
+    const live = held.find((partition) => partition.startsWith('live'))
+    if (live === undefined) throw new Error('it has no live partition')
+    expect((await submitTo(live)).kind).toBe('answered')
+
+    proxy.cut(how)
+    const began = performance.now()
+    await vi.waitUntil(() => well.running().length === 6, soon)
+    expect(performance.now() - began).toBeLessThan(5000)
+    expect((await submitTo(live)).kind).toBe('answered')
+    await vi.waitUntil(() => health.blocked?.startsWith('redis: it does not answer this worker'), soon)
+    await vi.waitUntil(() => cut.running().length === 0, soon)
+    // It does not take them back.
+    const before = await epochs()
+    await sleep(3000)
+    expect(well.running()).toHaveLength(6)
+    expect(await epochs()).toEqual(before)
+    expect(await unattendedPartitions(stack.sql)).toEqual([])
+
+    proxy.mend()
+    await untilShared(cut, well)
+    await vi.waitUntil(() => health.blocked === undefined, soon)
+    for (const partition of ['live-0', 'live-1']) expect((await submitTo(partition)).kind).toBe('answered')
+    expect((await road.applied()).toSorted()).toEqual(submitted.toSorted())
+  })
+})
+
+describe('workers from all of which Redis is away', () => {
+  it.each(['refuse', 'hang'] as const)('go on as they were when it is back (%s)', { timeout: 60_000 }, async (how) => {
+    const through = { leaseMs: LEASE_MS, commandUrl: proxy.url, readUrl: proxy.url }
+    const [one, other] = [road.worker('one', through), road.worker('other', through)]
+    const door = await road.door()
+    await untilShared(one, other)
+    const before = await epochs()
+    proxy.cut(how)
+    await sleep(8000)
+    // Nobody took anything from anybody.
+    expect([one.running().length, other.running().length]).toEqual([3, 3])
+    expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
+    proxy.mend()
+    for (const partition of ['live-0', 'live-1']) {
+      expect((await door.submit(event(partition, businessOf(partition)))).kind).toBe('answered')
+    }
+    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+    expect(await epochs()).toEqual(before)
+  })
+})
+
+it('a worker that has suspended a lease has no share', () => {
+  const holders = allPartitions(1).map((partition) => ({ partition, owner: null, suspendedBy: 'cut' }))
+  const { take } = spreadLeases({ me: 'well', workers: ['cut', 'well'], holders, running: new Set() })
+  expect(take.toSorted()).toEqual(allPartitions(1).toSorted())
+})
