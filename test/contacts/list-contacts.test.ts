@@ -197,6 +197,8 @@ test('a cursor that is not of this list is refused', async () => {
 test('an event of a known contact changes no index of the list', async () => {
   const business = crypto.randomUUID()
   await add(business, makePeople().slice(0, 20))
+  // Room on every page for all versions: then the indexes alone decide.
+  await stack.sql`alter table contacts set (fillfactor = 10)`
   await stack.sql`vacuum full contacts`
   const counts = async () => {
     await stack.sql`select pg_stat_force_next_flush()`
@@ -205,10 +207,9 @@ test('an event of a known contact changes no index of the list', async () => {
     return row!
   }
   const before = await counts()
-  for (let i = 0; i < 10; i += 1)
+  for (let i = 0; i < 5; i += 1)
     await stack.sql`update contacts set order_count = order_count + 1, stage = 3, tags = tags || 'x'::text, revision = revision + 1
       where business_id = ${business}`
   const after = await counts()
-  expect(after.updated - before.updated).toBe(200)
-  expect(after.hot - before.hot).toBeGreaterThan(150)
+  expect([after.updated - before.updated, after.hot - before.hot]).toEqual([100, 100])
 })

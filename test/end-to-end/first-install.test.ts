@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   killRuns()
-  await stack.sql`drop database ${stack.sql(empty)} with (force)`
+  await stack.sql`drop database ${stack.sql(empty)}`
   await stack.close()
 })
 

@@ -155,7 +155,7 @@ describe('a contact', () => {
     expect(found['contacts']).toMatchObject([{ contactId }])
     const rule = 'email must have one @ with something on both sides, and no white space'
     for (const [query, message] of [
-      ['email=ada+x@example.com', `${rule}; a plus sign is %2B in a query`],
+      ['email=ada+x@example.com', `${rule}; in a query, write a plus sign as %2B`],
       ['email=ada', rule],
     ]) {
       const { status, body } = await ask('GET', `/api/contacts?${query}`)

@@ -48,7 +48,9 @@ export async function openStack(environment: Record<string, string> = {}): Promi
     await redis.flushdb()
     redis.disconnect()
     await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
-    await admin.sql`drop database ${admin.sql(name)} with (force)`
+    // Not `with (force)`: that fails while an autovacuum worker is there, whose role is a superuser. A plain drop stops it.
+    await admin.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = current_user`
+    await admin.sql`drop database ${admin.sql(name)}`
     for (const database of Object.values(clickhouse.databases))
       await admin.clickhouse.command({ query: `drop database ${database} sync` })
     await Promise.all([admin.sql.end(), admin.clickhouse.close()])

@@ -248,6 +248,7 @@ async function seeVisitor(visitor_id: string, contacts: string[], campaign: stri
     linked_at: 0,
     joined_count: 0,
     crowded: false,
+    waits: false,
   }
   const linked = contacts.slice(-1).map((current_contact_id) => ({ ...of, current_contact_id }))
   await lab.sql`select see_visitors(${JSON.stringify([{ business_id: business, visitor_id, seen_at: 1, first_touch }])}::text::json)`

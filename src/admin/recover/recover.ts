@@ -68,18 +68,18 @@ async function recoverBusiness(deps: RecoverDeps, work: Work): Promise<void> {
   const { businessId, recovered } = work
   recovered.erasures += await eraseAgain(deps, businessId)
   await untilSettled(deps)
-  const compare = (of: Subject) =>
-    (of === 'contact' ? compareBusiness : compareVisitors)(deps, businessId, deps.sliceSize)
+  const compare = (subject: Subject) =>
+    (subject === 'contact' ? compareBusiness : compareVisitors)(deps, businessId, deps.sliceSize)
   const recoverSome = { contact: recoverContacts, visitor: recoverVisitors }
-  for (const of of ['contact', 'visitor'] as const) {
+  for (const subject of ['contact', 'visitor'] as const) {
     // Of very many that Postgres does not know, one comparison shows only some.
     const seen = new Set<string>()
     for (let before = -1; before < seen.size && !deps.signal.aborted;) {
       before = seen.size
-      for await (const comparison of compare(of)) {
+      for await (const comparison of compare(subject)) {
         requireCompared(comparison)
         const fresh = comparison.different.filter(({ id }) => !seen.has(id))
-        for (const id of await recoverSome[of](deps, work, fresh)) seen.add(id)
+        for (const id of await recoverSome[subject](deps, work, fresh)) seen.add(id)
       }
     }
   }

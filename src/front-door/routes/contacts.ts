@@ -108,7 +108,7 @@ function readSoughtIdentity(query: URLSearchParams, { country }: Business): Iden
 /** In a query the field stands alone, and a space may have been a plus sign. */
 function retell(fault: string, sought: string): string {
   const message = fault.replace(/^identity\./, '')
-  return sought.includes(' ') ? `${message}; ${PLUS}` : message
+  return sought.includes(' ') ? `${message}; in a query, write a plus sign as %2B` : message
 }
 
 async function getTimeline(door: Door, call: Call): Promise<Reply> {
@@ -138,7 +138,7 @@ async function requireContact(door: Door, call: Call, businessId: string): Promi
 }
 
 const text = { type: 'string' }
-const PLUS = 'A plus sign is written %2B in a query.'
+const PLUS = 'In a query, write a plus sign as %2B.'
 
 export const contactRoutes: readonly Route[] = [
   {
