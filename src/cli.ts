@@ -1,8 +1,8 @@
 /** The commands: `start`, `serve`, `workers`, `migrate`, `admin`. Each loads its own part alone. */
 import { parseArgs } from 'node:util'
 import { ConfigError, type Config, readConfig, resolveStores } from './config.ts'
-import { hearStop } from './hear-stop.ts'
-import { nameSetting } from './name-setting.ts'
+import { hearStop } from './process/shutdown-signals.ts'
+import { nameSetting } from './process/suggest-env-var.ts'
 import { VERSION } from './version.ts'
 
 interface Command {
@@ -45,7 +45,7 @@ explains how to run it):
     help: 'Listens on PORT (8080) and HOST (0.0.0.0). Run as many as you like. SIGTERM drains it.',
     run: async (config, argv) => {
       refuseWords('serve', argv)
-      const { runFrontDoor } = await import('./main.ts')
+      const { runFrontDoor } = await import('./front-door/run-front-door.ts')
       return await runUntilStopped(await runFrontDoor(config))
     },
   },
@@ -118,8 +118,8 @@ async function migrateStores(config: Config): Promise<number> {
     { requireStores },
     { createLogger },
   ] = await Promise.all([
-    import('./migrate.ts'),
-    import('./grant-analyst.ts'),
+    import('./stores/migrate.ts'),
+    import('./stores/grant-analyst.ts'),
     import('./stores/postgres.ts'),
     import('./stores/clickhouse.ts'),
     import('./stores/require-stores.ts'),

@@ -5,7 +5,7 @@
 import { DRY_RUN } from '../src/contacts/save-changes.ts'
 import { faultKind, isTimeOut, isUniqueViolation } from '../src/stores/postgres.ts'
 import { type Applying, type Death, decideAll, saveAttempt } from './attempt.ts'
-import { backOff } from './back-off.ts'
+import { backOff } from '../src/async/backoff.ts'
 import { type Poison, searchPoisoned } from './search-poisoned.ts'
 import { suspectKey } from './suspects.ts'
 import { type Work, contactKeyOf } from './work.ts'

@@ -5,7 +5,7 @@
 import { faultKind, isKnownKey, isTimeOut, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
 import { type Applying, type Attempt, type Death, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
-import { backOff } from './back-off.ts'
+import { backOff } from '../src/async/backoff.ts'
 import { SEARCH_MS, findGivenUp, findPoisoned, isWell } from './find-poisoned.ts'
 import { suspectKey } from './suspects.ts'
 import { createTimeLimit } from './time-limit.ts'

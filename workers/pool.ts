@@ -2,7 +2,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Logger } from '../src/log.ts'
-import { pause } from '../src/stream/pause.ts'
+import { pause } from '../src/async/sleep.ts'
 import type { ThreadOrder, ThreadReport, ThreadTask, WorkerConfig } from './threads/task.ts'
 
 const FIRST_RESTART_MS = 250

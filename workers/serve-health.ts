@@ -1,7 +1,7 @@
 /** What the workers tell of themselves over HTTP: /healthz, /readyz, /metrics. */
 import { type IncomingMessage, type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { bringsToken, isOfThisMachine } from '../src/admit-operator.ts'
+import { bringsToken, isOfThisMachine } from '../src/process/metrics-access.ts'
 
 export interface HealthSources {
   /** What is wrong, in words; empty when all threads are well. */

@@ -1,6 +1,6 @@
 /** What a micro-batch comes down to: single items, each with the request it belongs to; and back again to answers. */
-import { hashKey } from '../src/contacts/collect-questions.ts'
-import { IDENTITY_KINDS } from '../src/rules/facts.ts'
+import { hashKey } from '../src/contacts/collect-lookups.ts'
+import { IDENTITY_KINDS } from '../src/rules/events/facts.ts'
 import type { Decision, EventDecision, Item } from '../src/rules/item.ts'
 import { type DeadLetterRecord, composeDeadLetter } from '../src/stream/compose-dead-letter.ts'
 import type { Answer, BatchItemAnswer, Request } from '../src/stream/entry.ts'

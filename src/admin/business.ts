@@ -1,7 +1,7 @@
 /** Businesses: whose data is kept apart, and what each has chosen. */
 import { uuidv7 } from 'uuidv7'
 import type { PageIdentify } from '../rules/state.ts'
-import type { Business } from '../front-door/find-business.ts'
+import type { Business } from '../front-door/access/find-business.ts'
 import type { Sql } from '../stores/postgres.ts'
 import {
   checkActive,

@@ -1,6 +1,6 @@
 /** The settings of a business as an operator may write them. Each throws UsageError naming the option. */
 import { isSupportedCountry } from 'libphonenumber-js/min'
-import type { Business } from '../front-door/find-business.ts'
+import type { Business } from '../front-door/access/find-business.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../rules/state.ts'
 import { UsageError } from './command.ts'
 

@@ -10,10 +10,10 @@ import {
 } from '../stream/dead-letter.ts'
 import { checkId, checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Option, type Words } from './command.ts'
-import { cutList, tellMore } from './cut-list.ts'
+import { cutList, tellMore } from './truncate-list.ts'
 import { drawProgress } from './draw-progress.ts'
 import { withPostgres } from './open-postgres.ts'
-import { withRoad } from './open-road.ts'
+import { withRoad } from './open-submitter.ts'
 import { table } from './show-help.ts'
 
 /** As many as are shown at once. */

@@ -9,7 +9,7 @@ import {
 } from '../deliveries/handle-deliveries.ts'
 import { checkId, checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Option, type Report, UsageError, type Words } from './command.ts'
-import { cutList, tellMore } from './cut-list.ts'
+import { cutList, tellMore } from './truncate-list.ts'
 import { withPostgres } from './open-postgres.ts'
 import type { Config } from '../config.ts'
 import { table } from './show-help.ts'

@@ -5,12 +5,12 @@ import type { Sql } from '../stores/postgres.ts'
 import { connectRedis, whenReady } from '../stores/redis.ts'
 import { type ChangeDeps, type Changed, changePartitions } from '../stream/change-partitions.ts'
 import { readHolders } from '../stream/lease.ts'
-import { readRoad } from '../stream/partitioning.ts'
+import { readRoad } from '../stream/partition-map.ts'
 import { checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Report } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { table } from './show-help.ts'
-import { untilStopped } from './until-stopped.ts'
+import { untilStopped } from './run-until-stopped.ts'
 
 const NOTES = `While it runs, batches are answered with 503 (nothing was recorded; Retry-After tells when to try again) until
 the requests that wait are applied. Then live is closed for a moment, --live-pause at most: a live request is held for a second, then answered so, too.

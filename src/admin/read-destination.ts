@@ -11,7 +11,7 @@ import {
   convertSettings,
   settingNames,
 } from '../deliveries/settings.ts'
-import { CONVERSION_TYPES, type ConversionType } from '../rules/facts.ts'
+import { CONVERSION_TYPES, type ConversionType } from '../rules/events/facts.ts'
 import { CommandError, UsageError, type Words } from './command.ts'
 
 /** The one word that a secret is; Google's has four parts, written as JSON. */

@@ -4,13 +4,13 @@
  * queue up behind each other instead of deadlocking.
  */
 import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
-import type { ProfileField } from '../rules/facts.ts'
+import type { ProfileField } from '../rules/events/facts.ts'
 import { type ContactState, type State, survivorOf } from '../rules/state.ts'
-import { writeLines } from '../timeline/outbox-text.ts'
-import { hashKey } from './collect-questions.ts'
+import { writeLines } from '../outbox/pack-events.ts'
+import { hashKey } from './collect-lookups.ts'
 import { inSnakeCase } from './in-snake-case.ts'
 import { type Places, mergeRecords } from './merge-records.ts'
-import { timelineLine } from './timeline-line.ts'
+import { timelineLine } from '../outbox/encode-event.ts'
 import { visitorRecords } from './visitor-records.ts'
 import { arrayLiteral } from './write-columns.ts'
 

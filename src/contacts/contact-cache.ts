@@ -5,14 +5,7 @@
  */
 import type { Changes } from '../rules/changes.ts'
 import type { BusinessState, ContactState, State } from '../rules/state.ts'
-import {
-  type Remembered,
-  type SentIdentity,
-  keysOf,
-  recallContact,
-  rememberContact,
-  renew,
-} from './remember-contact.ts'
+import { type Remembered, type SentIdentity, keysOf, recallContact, rememberContact, renew } from './cached-contact.ts'
 
 /**
  * Contacts, and what hangs on each: identities, enrolments, long lists of tags and cleared traits. Of whom nothing is known but one identity takes some 660 bytes.

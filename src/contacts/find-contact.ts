@@ -1,4 +1,4 @@
-import { IDENTITY_KINDS, type Identity } from '../rules/facts.ts'
+import { IDENTITY_KINDS, type Identity } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /** The contact that the strongest known field of an identity leads to, or null. */

@@ -1,5 +1,5 @@
-import { type IdentityKind, type Subscriptions } from '../rules/facts.ts'
-import { STAGES } from '../rules/journey-stage.ts'
+import { type IdentityKind, type Subscriptions } from '../rules/events/facts.ts'
+import { STAGES } from '../rules/events/journey-stage.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type Contact, isoTime, showIdentities, showRevenue, showSubscriptions } from './read-contact.ts'
 

@@ -1,4 +1,4 @@
-import type { FieldType } from '../rules/facts.ts'
+import type { FieldType } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 export interface CustomField {

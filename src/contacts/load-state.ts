@@ -1,8 +1,8 @@
 /** Load: everything that one micro-batch has to know, in one round trip (and one more when a business is new to this worker). */
-import { type Channel, type FieldType, type IdentityKind, PROFILE_FIELDS, type Profile } from '../rules/facts.ts'
+import { type Channel, type FieldType, type IdentityKind, PROFILE_FIELDS, type Profile } from '../rules/events/facts.ts'
 import type { Item } from '../rules/item.ts'
 import { MAX_BROWSERS } from '../rules/limits.ts'
-import { MOST_CONTACTS } from '../rules/link-visitor.ts'
+import { MOST_CONTACTS } from '../rules/visitors/link-visitor.ts'
 import {
   type BusinessState,
   type Campaign,
@@ -17,7 +17,7 @@ import {
   scopedKey,
 } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { type Asked, collectQuestions, hashKey } from './collect-questions.ts'
+import { type Asked, collectQuestions, hashKey } from './collect-lookups.ts'
 import type { ContactCache } from './contact-cache.ts'
 import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 

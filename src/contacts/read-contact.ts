@@ -1,7 +1,7 @@
-import { CHANNELS, type IdentityKind, type Subscriptions, type Touch } from '../rules/facts.ts'
-import { STAGES, type StageName } from '../rules/journey-stage.ts'
-import { amountToNumber } from '../rules/money.ts'
-import type { TraitEntry } from '../rules/traits.ts'
+import { CHANNELS, type IdentityKind, type Subscriptions, type Touch } from '../rules/events/facts.ts'
+import { STAGES, type StageName } from '../rules/events/journey-stage.ts'
+import { amountToNumber } from '../rules/events/money.ts'
+import type { TraitEntry } from '../rules/events/traits.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /** Browsers listed of a contact: the newest. Anybody can have more identified as somebody's. */

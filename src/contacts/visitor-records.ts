@@ -2,7 +2,7 @@
 import type { Changes, VisitorChange } from '../rules/changes.ts'
 import { type State, survivorOf } from '../rules/state.ts'
 import { inSnakeCase } from './in-snake-case.ts'
-import { timelineLine } from './timeline-line.ts'
+import { timelineLine } from '../outbox/encode-event.ts'
 
 export function visitorRecords(state: State, changes: Changes) {
   const survivor = (id: string | null) => id && survivorOf(state, id)

@@ -1,4 +1,4 @@
-import type { ConversionType } from '../rules/facts.ts'
+import type { ConversionType } from '../rules/events/facts.ts'
 
 /** The kinds of click id that the browser script keeps; `ttclid` and `msclkid` are for webhooks alone. */
 export type ClickKind = 'gclid' | 'gbraid' | 'wbraid' | 'fbclid' | 'msclkid' | 'ttclid'

@@ -1,9 +1,9 @@
 /** Destinations in Postgres. Every change raises the version of the business's configuration: what is recorded later sees it. */
 import { uuidv7 } from 'uuidv7'
-import { STEP, inSteps } from '../in-steps.ts'
-import type { ConversionType } from '../rules/facts.ts'
+import { STEP, inSteps } from '../stores/run-in-chunks.ts'
+import type { ConversionType } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { pause } from '../stream/pause.ts'
+import { pause } from '../async/sleep.ts'
 import { type DestinationKind, clickIdsOf } from './settings.ts'
 
 /** Its secret stays in Postgres. */

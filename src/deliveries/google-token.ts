@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Verdict } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, readAnswer, tryAgain } from './judge-status.ts'
+import { type Answer, readAnswer, tryAgain } from './classify-response.ts'
 import { post } from './post.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 

@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, judgeStatus, readAnswer, tryAgain } from './judge-status.ts'
+import { type Answer, HOLD_MS, judgeStatus, readAnswer, tryAgain } from './classify-response.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
 /** Google takes five identifiers of a person. */

@@ -1,5 +1,5 @@
 /** Deliveries in an operator's hands: to be looked at, sent once more, or dropped. */
-import { STEP, inSteps } from '../in-steps.ts'
+import { STEP, inSteps } from '../stores/run-in-chunks.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 export const DELIVERY_STATES = ['queued', 'sent', 'dead'] as const

@@ -1,9 +1,9 @@
 /** Meta's Conversions API: one event a request, and what its answers mean. */
 import { type Static, Type } from '@sinclair/typebox'
-import type { ConversionType } from '../rules/facts.ts'
+import type { ConversionType } from '../rules/events/facts.ts'
 import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, judgeStatus, readAnswer, tryAgain } from './judge-status.ts'
+import { type Answer, HOLD_MS, judgeStatus, readAnswer, tryAgain } from './classify-response.ts'
 import type { MetaSecret, MetaSettings } from './settings.ts'
 
 /** Meta's standard events; Schedule is its word for a booked appointment. */

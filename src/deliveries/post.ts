@@ -1,5 +1,5 @@
 import type { Outgoing } from './conversion.ts'
-import type { Answer } from './judge-status.ts'
+import type { Answer } from './classify-response.ts'
 
 /** What is read of an answer; platforms say little. */
 const MOST_BYTES = 65_536

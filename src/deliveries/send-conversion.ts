@@ -2,7 +2,7 @@
 import type { Conversion, Verdict } from './conversion.ts'
 import { composeForGoogle, judgeGoogle, refuseForGoogle } from './google.ts'
 import type { GoogleTokens } from './google-token.ts'
-import { HOLD_MS } from './judge-status.ts'
+import { HOLD_MS } from './classify-response.ts'
 import { composeForMeta, judgeMeta, refuseForMeta } from './meta.ts'
 import { describeSilence, post, postForStatus } from './post.ts'
 import type { Setup } from './settings.ts'

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { Conversion, Outgoing, Verdict } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, judgeStatus } from './judge-status.ts'
+import { type Answer, judgeStatus } from './classify-response.ts'
 import type { WebhookSecret, WebhookSettings } from './settings.ts'
 
 /** `now` is epoch ms: receivers refuse a signature that is minutes old. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '../log.ts'
 import { ANALYST } from './analyst-role.ts'
-import { calmRuntime } from './calm-runtime.ts'
+import { calmRuntime } from './runtime-env.ts'
 import { plainEnvironment } from './engine-command.ts'
 import {
   type Address,

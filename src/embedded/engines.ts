@@ -16,7 +16,7 @@ import {
   type RunningEngine,
   writeWhole,
 } from './engine-setup.ts'
-import { holdDataDir } from './hold-data-dir.ts'
+import { holdDataDir } from './lock-data-dir.ts'
 import { keepPorts } from './keep-ports.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { startPostgres } from './postgres.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Session } from 'chdb'
 import { usersConfig } from './analyst-role.ts'
 import { KEPT_FREE_BYTES, keepFree } from './clickhouse-disk.ts'
-import { forgetLostInserts, listSetAside, prepareTables, putBack } from './mend-tables.ts'
+import { forgetLostInserts, listSetAside, prepareTables, putBack } from './repair-tables.ts'
 import { ask } from './watch-files.ts'
 
 const CONFIG_FILE = 'engine.xml'

@@ -8,7 +8,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { open, rename, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { unlessAborted } from '../unless-aborted.ts'
+import { unlessAborted } from '../async/race-abort.ts'
 import { type EngineCommand, logFile, pidFile, WATCHDOG_NAME } from './engine-command.ts'
 import { signalIfAlive, stopLeftover } from './stop-leftover.ts'
 

@@ -12,9 +12,9 @@ import type {
   ProfileField,
   Source,
   Touch,
-} from './facts.ts'
+} from './events/facts.ts'
 import type { ContactState, EnrolmentState, HeldChoice, Listing, State, VisitorLink, VisitorState } from './state.ts'
-import type { TraitEntry } from './traits.ts'
+import type { TraitEntry } from './events/traits.ts'
 
 export interface Statistic {
   firstAt: number

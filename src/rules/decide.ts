@@ -2,14 +2,14 @@
  * The heart: decides one item after the other against the working copy of the state, and gathers what has to change.
  * Pure: `newId` is the only source of ids, `receivedAt` of each item the only clock.
  */
-import { addTags } from './add-tags.ts'
-import { applyTraits } from './apply-traits.ts'
+import { addTags } from './events/add-tags.ts'
+import { applyTraits } from './events/apply-traits.ts'
 import { type Deciding, deltaOf } from './changes.ts'
-import { decideBrowserEvent } from './decide-browser-event.ts'
-import { CHANNELS, type EventFact, type Subscriptions } from './facts.ts'
-import { fillProfile } from './fill-profile.ts'
-import { decideEdit } from './decide-edit.ts'
-import { findOrCreateContact } from './find-or-create-contact.ts'
+import { decideBrowserEvent } from './visitors/decide-browser-event.ts'
+import { CHANNELS, type EventFact, type Subscriptions } from './events/facts.ts'
+import { fillProfile } from './identity/fill-profile.ts'
+import { decideEdit } from './identity/decide-edit.ts'
+import { findOrCreateContact } from './identity/find-or-create-contact.ts'
 import type {
   Decision,
   EraseDecision,
@@ -23,10 +23,10 @@ import type {
   SubscribeItem,
 } from './item.ts'
 import { MAX_BROWSERS, showCount } from './limits.ts'
-import { type Link, MOST_CONTACTS, linkByEvent, linkVisitor } from './link-visitor.ts'
-import { amountToNumber } from './money.ts'
-import { namedContact } from './named-contact.ts'
-import { recordEvent, rememberKey } from './record-event.ts'
+import { type Link, MOST_CONTACTS, linkByEvent, linkVisitor } from './visitors/link-visitor.ts'
+import { amountToNumber } from './events/money.ts'
+import { namedContact } from './identity/named-contact.ts'
+import { recordEvent, rememberKey } from './events/record-event.ts'
 import { type ContactState, type HeldChoice, scopedKey } from './state.ts'
 
 export function decide(deciding: Deciding, item: Item): Decision {

@@ -1,6 +1,14 @@
 /** One thing to decide: what a request of the stream comes down to (a batch request is many of them). */
-import type { BrowserFact, EditFact, EventFact, IdentifyFact, InterpretedType, Source, Subscriptions } from './facts.ts'
-import type { Fault } from './fault.ts'
+import type {
+  BrowserFact,
+  EditFact,
+  EventFact,
+  IdentifyFact,
+  InterpretedType,
+  Source,
+  Subscriptions,
+} from './events/facts.ts'
+import type { Fault } from './events/fault.ts'
 
 interface ItemBase {
   businessId: string

@@ -3,7 +3,7 @@
  * Deciding changes this working copy as it goes, so that the second event of a batch sees what the first one did.
  */
 import type { Statistic } from './changes.ts'
-import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from './facts.ts'
+import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from './events/facts.ts'
 
 /** A published campaign. */
 export interface Campaign {

@@ -1,7 +1,7 @@
 /** Which store does not answer, in an operator's words: its name, its variable and its address, never its password. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config, StoreUrls } from '../config.ts'
-import { unlessAborted } from '../unless-aborted.ts'
+import { unlessAborted } from '../async/race-abort.ts'
 import { connectClickHouse } from './clickhouse.ts'
 import { connectPostgres } from './postgres.ts'
 import { connectRedis } from './redis.ts'

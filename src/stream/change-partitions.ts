@@ -21,8 +21,8 @@ import {
   readRoad,
   renewChange,
   switchPartitions,
-} from './partitioning.ts'
-import { pause } from './pause.ts'
+} from './partition-map.ts'
+import { pause } from '../async/sleep.ts'
 import { readPositions } from './positions.ts'
 import { BEGINNING } from './stream-id.ts'
 import { trim } from './trim.ts'

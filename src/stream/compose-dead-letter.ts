@@ -1,6 +1,6 @@
 /** What could not be applied, as Postgres keeps it until an operator has seen to it (dead-letter.ts). */
 import { uuidv7 } from 'uuidv7'
-import { sanitiseText } from '../rules/text.ts'
+import { sanitiseText } from '../rules/events/text.ts'
 import type { Request } from './entry.ts'
 import type { MicroBatch, PoisonedEntry } from './micro-batch.ts'
 

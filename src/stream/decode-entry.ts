@@ -1,8 +1,8 @@
 /** Entry ⇄ stream fields. What a worker reads is checked: nothing that a rule cannot rely on goes further. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import { CHANNELS, CLICK_IDS, EVENT_TYPES, PROFILE_FIELDS, UTM_FIELDS } from '../rules/facts.ts'
-import { HIT_KINDS } from '../rules/web-facts.ts'
+import { CHANNELS, CLICK_IDS, EVENT_TYPES, PROFILE_FIELDS, UTM_FIELDS } from '../rules/events/facts.ts'
+import { HIT_KINDS } from '../rules/visitors/web-facts.ts'
 import type { Request } from './entry.ts'
 import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
 import { partitionKind } from './partition-of.ts'

@@ -10,8 +10,8 @@ import type {
   InterpretedType,
   Source,
   Subscriptions,
-} from '../rules/facts.ts'
-import type { Touches, WebHit } from '../rules/web-facts.ts'
+} from '../rules/events/facts.ts'
+import type { Touches, WebHit } from '../rules/visitors/web-facts.ts'
 
 /** What every request carries. `n` is the front door's own number for it, echoed by the answer. */
 interface RequestBase {

@@ -8,7 +8,7 @@ import { workersKey } from './keys.ts'
 import { ANNOUNCE } from './lua.ts'
 import type { PartitionKind } from './partition-of.ts'
 import { runScript } from './run-script.ts'
-import type { LeaseHolder } from './spread-leases.ts'
+import type { LeaseHolder } from './rebalance-leases.ts'
 
 export interface Lease {
   partition: string
@@ -16,7 +16,7 @@ export interface Lease {
   epoch: number
   /** The committed position at the start. */
   position: string
-  /** Of a web partition: where the batch ends that an owner before may have inserted (src/web/apply-web-batch.ts). */
+  /** Of a web partition: where the batch ends that an owner before may have inserted (src/web-events/apply-web-batch.ts). */
   pending?: string | null
 }
 
@@ -110,7 +110,7 @@ export async function releaseLease(sql: Sql, { partition, epoch }: Lease): Promi
     update positions set owner = null, lease_until = '-infinity' where partition = ${partition} and epoch = ${epoch}`
 }
 
-/** All that bears this owner's name, under whatever epoch: a Redis that came anew has raised them (stream/partitioning.ts). */
+/** All that bears this owner's name, under whatever epoch: a Redis that came anew has raised them (stream/partition-map.ts). */
 export async function releaseAll(sql: Sql, owner: string): Promise<void> {
   await sql`
     with held as materialized (

@@ -1,7 +1,7 @@
 /** The way back: one message per micro-batch and front door, on a channel of that front door's own. */
 import type { Redis } from '../stores/redis.ts'
 import type { Logger } from '../log.ts'
-import { type TimeOut, createTimeOuts } from '../time-outs.ts'
+import { type TimeOut, createTimeOuts } from '../async/shared-timeouts.ts'
 import type { Answer, AnswerMessage } from './entry.ts'
 import { answersChannel } from './keys.ts'
 import type { AddressedAnswer } from './micro-batch.ts'

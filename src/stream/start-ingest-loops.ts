@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { consumePartition } from './consume.ts'
-import { CUT_OFF_MS, type Heart, type LeaseKeeper, isCutOff, keepLeases } from './keep-leases.ts'
+import { CUT_OFF_MS, type Heart, type LeaseKeeper, isCutOff, keepLeases } from './renew-leases.ts'
 import {
   type Holder,
   type Lease,
@@ -16,9 +16,9 @@ import {
 } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
-import { pause } from './pause.ts'
+import { pause } from '../async/sleep.ts'
 import { isRefusal } from './run-script.ts'
-import { spreadLeases } from './spread-leases.ts'
+import { spreadLeases } from './rebalance-leases.ts'
 import { type StreamReader, createReader } from './stream-reader.ts'
 import { type Health, watchLoops } from './watch-loops.ts'
 

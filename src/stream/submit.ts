@@ -1,7 +1,7 @@
 /** One request's way to a worker and back, as a route of the front door sees it. */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
-import { countRunning } from '../count-running.ts'
+import { countRunning } from '../async/in-flight-counter.ts'
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'

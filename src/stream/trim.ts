@@ -2,7 +2,7 @@
 import type { Redis } from '../stores/redis.ts'
 import { backlogKey, streamKey } from './keys.ts'
 import { RAISE_LAST_ID, TRIM } from './lua.ts'
-import { pause } from './pause.ts'
+import { pause } from '../async/sleep.ts'
 import { runScript } from './run-script.ts'
 
 /** Bounds how long Redis is busy with one call. */

@@ -1,7 +1,7 @@
 /** Watches the loops of one worker: which of them are cut off from Redis, and which do not get on. */
 import type { Logger } from '../log.ts'
-import { isCutOff } from './keep-leases.ts'
-import { untilBeat } from './pause.ts'
+import { isCutOff } from './renew-leases.ts'
+import { untilBeat } from '../async/sleep.ts'
 import type { LoopHeart } from './start-ingest-loops.ts'
 import { STALLED_MS } from './stalled-partitions.ts'
 

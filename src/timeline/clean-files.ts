@@ -6,7 +6,7 @@
 import type { Logger } from '../log.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
 import { connectRedis, type Redis, whenReady } from '../stores/redis.ts'
-import { pause } from '../stream/pause.ts'
+import { pause } from '../async/sleep.ts'
 
 /** The tables that `erase_contact` and the steps after it delete from. */
 export const CLEANED_TABLES = [

@@ -1,4 +1,4 @@
-import { STEP } from '../in-steps.ts'
+import { STEP } from '../stores/run-in-chunks.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /**

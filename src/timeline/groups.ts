@@ -1,8 +1,8 @@
 import type { Sql } from '../stores/postgres.ts'
-import { UUID, decodeTimelineRow, readTimelineRow } from './outbox-row.ts'
+import { UUID, decodeTimelineRow, readTimelineRow } from '../outbox/timeline-row.ts'
 import type { FaultyLine } from './insert-events.ts'
-import { linesOf } from './outbox-text.ts'
-import { unpackRows } from './unpack-rows.ts'
+import { linesOf } from '../outbox/pack-events.ts'
+import { unpackRows } from '../outbox/unpack-rows.ts'
 
 /** What one group holds at most: large enough to be cheap in ClickHouse, small enough to be one block in memory. */
 export interface GroupLimits {

@@ -1,9 +1,9 @@
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { leaseIsHeld, withoutDisk } from '../stream/lease.ts'
-import { untilBeat } from '../stream/pause.ts'
-import { type Turns, createTurns } from '../stream/turns.ts'
-import { type Waiting, whatWaits } from './look-for-work.ts'
+import { untilBeat } from '../async/sleep.ts'
+import { type Turns, createTurns } from '../async/broadcast.ts'
+import { type Waiting, whatWaits } from './pending-work.ts'
 
 /** Renewals look for work, too: at rest nothing else is asked. The first event after it waits for so long at most. */
 export const REST_MS = 1000

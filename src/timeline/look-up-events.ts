@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import type { TimelineRow } from './outbox-row.ts'
+import type { TimelineRow } from '../outbox/timeline-row.ts'
 
 /** How ClickHouse holds an event: `right` is once, and as it was recorded; `wrong` is several times or otherwise. */
 export type Presence = 'right' | 'wrong' | 'absent'

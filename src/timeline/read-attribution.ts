@@ -1,9 +1,9 @@
 import { ClickHouseError } from '@clickhouse/client'
 import type { Logger } from '../log.ts'
-import { amountToNumber } from '../rules/money.ts'
+import { amountToNumber } from '../rules/events/money.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { askPatiently } from './ask-patiently.ts'
-import { fenceTables } from './fence-tables.ts'
+import { askPatiently } from './query-with-retry.ts'
+import { fenceTables } from './table-filters.ts'
 
 export const ATTRIBUTION_MODELS = ['first', 'last'] as const
 export type AttributionModel = (typeof ATTRIBUTION_MODELS)[number]

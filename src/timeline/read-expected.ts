@@ -1,5 +1,5 @@
 import type { Sql } from '../stores/postgres.ts'
-import { unpackRows } from './unpack-rows.ts'
+import { unpackRows } from '../outbox/unpack-rows.ts'
 
 /** A person as Postgres counts them. */
 export interface Person {

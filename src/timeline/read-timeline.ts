@@ -1,9 +1,9 @@
 import type { Logger } from '../log.ts'
-import type { InterpretedType, Source } from '../rules/facts.ts'
+import type { InterpretedType, Source } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { askPatiently } from './ask-patiently.ts'
-import type { TimelineRow } from './outbox-row.ts'
+import { askPatiently } from './query-with-retry.ts'
+import type { TimelineRow } from '../outbox/timeline-row.ts'
 import { readUnshipped } from './read-unshipped.ts'
 import { type Position, decodeCursor, encodeCursor, newestFirst } from './timeline-cursor.ts'
 

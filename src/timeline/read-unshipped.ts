@@ -1,8 +1,8 @@
 /** What the outbox still has of a person: events that were answered and are not in ClickHouse yet. */
 import { setImmediate } from 'node:timers/promises'
 import type { Sql } from '../stores/postgres.ts'
-import { type TimelineRow, decodeTimelineRow } from './outbox-row.ts'
-import { unpackEvents } from './outbox-text.ts'
+import { type TimelineRow, decodeTimelineRow } from '../outbox/timeline-row.ts'
+import { unpackEvents } from '../outbox/pack-events.ts'
 import { type Position, newestFirst } from './timeline-cursor.ts'
 
 export interface Unshipped {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from '../log.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { askAgain } from './ask-again.ts'
+import { askAgain } from './request-resync.ts'
 import type { Lease } from './lease.ts'
 import { LONG_STATEMENT, quoted } from './look-up-events.ts'
 import { type Contact, type Expected, type Person, readExpected, readResent } from './read-expected.ts'

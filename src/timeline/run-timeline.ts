@@ -1,15 +1,15 @@
 import type { Config } from '../config.ts'
-import { pause } from '../stream/pause.ts'
-import { keepWebEvents } from '../web/keep-web-events.ts'
+import { pause } from '../async/sleep.ts'
+import { keepWebEvents } from '../web-events/set-retention.ts'
 import { forgetVisitors } from './forget-visitors.ts'
-import { createHiding } from './hide-erased.ts'
+import { createHiding } from './mask-erased-contacts.ts'
 import { describeFault } from './insert-events.ts'
 import { type Lease, REST_MS, takeLease } from './lease.ts'
-import { type Outlook, type Waiting, createOutlook } from './look-for-work.ts'
-import { purgeOutbox } from './purge-outbox.ts'
-import { runBeside } from './run-beside.ts'
+import { type Outlook, type Waiting, createOutlook } from './pending-work.ts'
+import { purgeOutbox } from '../outbox/purge-outbox.ts'
+import { runBeside } from './background-jobs.ts'
 import { type ShipDeps, shipOutbox, shipResent } from './ship-outbox.ts'
-import { type TroubleDeps, type TroubleReport, reportTrouble } from './tell-trouble.ts'
+import { type TroubleDeps, type TroubleReport, reportTrouble } from './shipping-status.ts'
 
 export interface TimelineDeps extends ShipDeps, TroubleDeps {
   /** Without `webEventsKeepDays` ClickHouse keeps web events as it was told before. */

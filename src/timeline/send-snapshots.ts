@@ -1,5 +1,5 @@
 import { arrayLiteral } from '../contacts/write-columns.ts'
-import { STAGES } from '../rules/journey-stage.ts'
+import { STAGES } from '../rules/events/journey-stage.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'

@@ -1,4 +1,4 @@
-import { CLICK_IDS, type Touch, UTM_FIELDS } from '../rules/facts.ts'
+import { CLICK_IDS, type Touch, UTM_FIELDS } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { sendStates } from './send-states.ts'

@@ -1,4 +1,4 @@
-import type { Touch } from '../rules/facts.ts'
+import type { Touch } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { sendStates } from './send-states.ts'

@@ -4,14 +4,14 @@ import type { Sql } from '../stores/postgres.ts'
 import { GROUP_LIMITS, type Group, type GroupLimits, markShipped, nextGroup, setAside } from './groups.ts'
 import { findFaultyLines, insertEvents, isDataFault } from './insert-events.ts'
 import type { Lease } from './lease.ts'
-import type { TimelineMetrics } from './observe.ts'
+import type { TimelineMetrics } from './observe-outbox.ts'
 import { rebuildStatistics } from './rebuild-statistics.ts'
 import { sendForgotten } from './send-forgotten.ts'
 import { sendSnapshots } from './send-snapshots.ts'
 import { sendTouches } from './send-touches.ts'
 import { sendVisitorLinks } from './send-visitor-links.ts'
 import { sendVisitors } from './send-visitors.ts'
-import { stampResent } from './stamp-resent.ts'
+import { stampResent } from './claim-resends.ts'
 
 export interface ShipDeps {
   sql: Sql

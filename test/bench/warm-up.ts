@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { useWal } from '../../src/embedded/use-wal.ts'
+import { useWal } from '../../src/embedded/preallocate-wal.ts'
 import type { Bench } from './bench.ts'
 
 /** `max_wal_size` in segments of 16 MB. */

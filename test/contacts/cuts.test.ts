@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
-import type { Identity, Profile } from '../../src/rules/facts.ts'
+import type { Identity, Profile } from '../../src/rules/events/facts.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
 import type { Answer, ContactAnswer } from '../../src/stream/entry.ts'
 import {
@@ -18,7 +18,7 @@ import {
   openPipeline,
   track,
 } from '../support/facts.ts'
-import type { TimelineRow } from '../../src/timeline/outbox-row.ts'
+import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
 let stack: Stack

@@ -1,6 +1,6 @@
 /** Edits on their way through the pipeline: what the front door cannot know, and what is sent again later. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { EditFact } from '../../src/rules/facts.ts'
+import type { EditFact } from '../../src/rules/events/facts.ts'
 import type { EditAnswer } from '../../src/stream/entry.ts'
 import {
   type Call,

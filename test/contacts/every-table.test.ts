@@ -21,9 +21,9 @@ const LEFT: Record<string, Record<string, string>> = {
     'outbox.contact_ids': 'what was shipped so far is shipped again under the survivor: save_changes adds a row',
   },
   erase_contact: {
-    'dead_letters.contact_id': 'src/timeline/hide-erased.ts deletes such lines',
+    'dead_letters.contact_id': 'src/timeline/mask-erased-contacts.ts deletes such lines',
     'idempotency_keys.contact_id': 'the hashes of keys stay, so that a repeat applies nothing',
-    'outbox.contact_ids': 'src/contacts/scrub-outbox.ts takes the person out of it',
+    'outbox.contact_ids': 'src/outbox/scrub-outbox.ts takes the person out of it',
   },
 }
 

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { EventFact } from '../../src/rules/facts.ts'
+import type { EventFact } from '../../src/rules/events/facts.ts'
 import { type Call, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 

@@ -1,6 +1,6 @@
 /** Idempotency keys, and what is left of a person who was erased. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
+import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'

@@ -1,8 +1,8 @@
 /** Several owners on one set of people at once, as live and backfill partitions are: callers never see a race. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
-import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
-import type { Identity } from '../../src/rules/facts.ts'
+import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
+import type { Identity } from '../../src/rules/events/facts.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'

@@ -3,7 +3,7 @@
  * every integer and every indexed text of the catalogue, so that a new one has to be thought about here.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BROWSER, speakTo } from '../front-door/door-support.ts'
+import { BROWSER, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 

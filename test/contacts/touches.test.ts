@@ -1,7 +1,7 @@
 /** What brought a browser, each time: one touch however often it is told, whatever the order. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import type { Touch } from '../../src/rules/facts.ts'
+import type { Touch } from '../../src/rules/events/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 /** What stores keep of identities and profiles that pages said, and that servers prove or take away later (decisions, "Identity"). */
 import { describe, expect, it } from 'vitest'
 import { readContact } from '../../src/contacts/read-contact.ts'
-import type { Identity, Profile, Subscriptions } from '../../src/rules/facts.ts'
+import type { Identity, Profile, Subscriptions } from '../../src/rules/events/facts.ts'
 import type { PageIdentify } from '../../src/rules/state.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
 import { type Call, NOW, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'

@@ -1,5 +1,5 @@
 /** The words in which tests speak of visitors: two people, two browsers, what was done and what the timeline was told. */
-import type { TimelineRow } from '../../src/timeline/outbox-row.ts'
+import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { NOW, browser, browserFact, identify, identifyFact } from '../support/facts.ts'
 import { businessId, stack } from '../support/fresh-business.ts'
 

@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import { addDestination } from '../../src/deliveries/destinations.ts'
 import { sealSecret } from '../../src/deliveries/seal-secret.ts'
 import type { DestinationKind } from '../../src/deliveries/settings.ts'
-import { CONVERSION_TYPES, type ConversionType } from '../../src/rules/facts.ts'
+import { CONVERSION_TYPES, type ConversionType } from '../../src/rules/events/facts.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 
 export const SECRETS_KEY = 'ab'.repeat(32)

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { createClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { analystStatements, grantAnalyst } from '../../src/grant-analyst.ts'
+import { analystStatements, grantAnalyst } from '../../src/stores/grant-analyst.ts'
 import type { Logger } from '../../src/log.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { textLiteral } from '../../src/timeline/text-literal.ts'
+import { textLiteral } from '../../src/stores/clickhouse-literal.ts'
 
 const { clickhouseUrl, clickhouseAnalystUrl } = inject('stores')
 const owner = connectClickHouse(clickhouseUrl)

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { VARIABLES } from '../../src/config.ts'
 import { QUIET } from '../../src/embedded/postgres.ts'
-import { CALM } from '../../src/embedded/calm-runtime.ts'
+import { CALM } from '../../src/embedded/runtime-env.ts'
 
 interface Service {
   image: string

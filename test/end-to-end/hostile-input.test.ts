@@ -1,6 +1,6 @@
 /** Hostile input is stored or refused, never a 5xx; what is stored comes back as it was sent, but for what decisions say of NUL and surrogates. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Speak, speakTo } from '../front-door/door-support.ts'
+import { type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../src/stores/postgres.ts'
-import { unpackRows } from '../../src/timeline/unpack-rows.ts'
+import { unpackRows } from '../../src/outbox/unpack-rows.ts'
 
 /** For questions that look into the events of the outbox. */
 export async function unpackAll(sql: Sql): Promise<void> {

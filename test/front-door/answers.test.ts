@@ -1,11 +1,17 @@
 /** What callers are told of events and people, through the whole service. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BatchData, ContactData, ContactsData, IdentifyData, TrackData } from '../../src/front-door/reply-schemas.ts'
+import {
+  BatchData,
+  ContactData,
+  ContactsData,
+  IdentifyData,
+  TrackData,
+} from '../../src/front-door/routes/reply-schemas.ts'
 import { containing } from '../rules/containing.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
-import { type Speak, speakTo } from './door-support.ts'
+import { type Speak, speakTo } from './http-client.ts'
 import { anyText, dataOf } from './reply-shape.ts'
 
 let service: Service

@@ -1,9 +1,9 @@
 /** `GET /api/analytics/attribution`, through the whole service. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { AttributionData } from '../../src/front-door/reply-schemas.ts'
+import { AttributionData } from '../../src/front-door/routes/reply-schemas.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
-import { BROWSER, type Speak, speakTo } from './door-support.ts'
+import { BROWSER, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
 
 const DAY = 86_400_000

@@ -1,13 +1,13 @@
 /** What pages may send of themselves, at each limit and one past it; and that it goes its own way. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_AGE_MS } from '../../src/front-door/read-browser-event.ts'
+import { MAX_AGE_MS } from '../../src/front-door/routes/browser/read-browser-event.ts'
 import type { Request } from '../../src/stream/entry.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { allPartitions } from '../../src/stream/partition-of.ts'
 import { type TestBusiness, type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { runFrontDoor, type FrontDoor } from '../../src/main.ts'
-import { newVisitor } from '../web/web-lab.ts'
-import { type Said, speakTo } from './door-support.ts'
+import { runFrontDoor, type FrontDoor } from '../../src/front-door/run-front-door.ts'
+import { newVisitor } from '../web-events/web-lab.ts'
+import { type Said, speakTo } from './http-client.ts'
 
 const PATH = '/api/sdk/browser/capture'
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'

@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openService, type Service } from '../support/service.ts'
-import { speakTo } from './door-support.ts'
+import { speakTo } from './http-client.ts'
 
 const built = readFileSync(new URL('../../src/sdk/browser/sluice.js', import.meta.url), 'utf8')
 

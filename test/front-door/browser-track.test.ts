@@ -1,10 +1,10 @@
 /** `sluice.track` at the door: who may, what is taken, what is recorded (decisions, "Callers without a secret key"). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { MAX_AGE_MS } from '../../src/front-door/read-browser-event.ts'
+import { MAX_AGE_MS } from '../../src/front-door/routes/browser/read-browser-event.ts'
 import { fillVisitor } from '../support/fill-visitor.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
-import { BROWSER, type Said, type Speak, speakTo } from './door-support.ts'
+import { BROWSER, type Said, type Speak, speakTo } from './http-client.ts'
 
 const PATH = '/api/sdk/browser/track'
 let service: Service

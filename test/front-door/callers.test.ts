@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FrontDoor, runFrontDoor } from '../../src/main.ts'
+import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
-import { type Answer, ASYNC, BROWSER, type Said, type Speak, speakTo } from './door-support.ts'
+import { type Answer, ASYNC, BROWSER, type Said, type Speak, speakTo } from './http-client.ts'
 
 let stack: Stack
 let door: FrontDoor

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { answerRequest } from '../../src/front-door/answer-request.ts'
-import { clientAddress, networkOf } from '../../src/front-door/client-address.ts'
-import type { Call, Door } from '../../src/front-door/door.ts'
+import { answerRequest } from '../../src/front-door/http/handle-request.ts'
+import { clientAddress, networkOf } from '../../src/front-door/http/client-address.ts'
+import type { Call, Door } from '../../src/front-door/app-context.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 

@@ -1,9 +1,9 @@
 /** Contacts as a list, through the whole service (decisions, "Reading back"). */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { ContactListData } from '../../src/front-door/reply-schemas.ts'
+import { ContactListData } from '../../src/front-door/routes/reply-schemas.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
-import { type Answer, type Speak, speakTo } from './door-support.ts'
+import { type Answer, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
 
 let service: Service

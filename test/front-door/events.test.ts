@@ -1,8 +1,8 @@
 /** Every rule of the Event fields (contract, "Resources and their fields", "Limits"), at the edge and one past it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FrontDoor, runFrontDoor } from '../../src/main.ts'
+import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
-import { ASYNC, jsonOfBytes, type Said, type Speak, speakTo } from './door-support.ts'
+import { ASYNC, jsonOfBytes, type Said, type Speak, speakTo } from './http-client.ts'
 
 let stack: Stack
 let door: FrontDoor

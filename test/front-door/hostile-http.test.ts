@@ -1,10 +1,10 @@
 /** What no HTTP client would send: the door answers well-formed or hangs up, and stays open to others (docs/security.md). */
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DoorProcess, startDoor } from '../support/door-process.ts'
+import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
 import { type RawAnswer, readAnswers, speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
-import { type Speak, speakTo } from './door-support.ts'
+import { type Speak, speakTo } from './http-client.ts'
 
 let stack: Stack
 let door: DoorProcess

@@ -7,7 +7,7 @@ import { expect, it, vi } from 'vitest'
 import { freePort } from '../../src/embedded/run-engine.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { createBusiness, openStack } from '../support/stack.ts'
-import { ASYNC, speakTo } from './door-support.ts'
+import { ASYNC, speakTo } from './http-client.ts'
 
 const OTHER = '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'
 

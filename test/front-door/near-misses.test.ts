@@ -1,10 +1,10 @@
 /** A field that is nearly a known one is ignored with a warning that names both (decisions, "Envelope"). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BrowserTrackSchema, EventSchema, IdentifySchema } from '../../src/front-door/schemas.ts'
-import { compileNearMisses } from '../../src/front-door/warn-of-near-misses.ts'
+import { BrowserTrackSchema, EventSchema, IdentifySchema } from '../../src/front-door/routes/schemas.ts'
+import { compileNearMisses } from '../../src/front-door/routes/warn-of-near-misses.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
-import { BROWSER, type Said, speakTo } from './door-support.ts'
+import { BROWSER, type Said, speakTo } from './http-client.ts'
 
 const warn = compileNearMisses(EventSchema)
 const warnOfIdentify = compileNearMisses(IdentifySchema)

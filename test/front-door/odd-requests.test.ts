@@ -1,8 +1,8 @@
 /** Requests that are well-formed HTTP and odd in all else: one reading each, never a 5xx (docs/security.md). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FrontDoor, runFrontDoor } from '../../src/main.ts'
+import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
-import { ASYNC, type Speak, speakTo } from './door-support.ts'
+import { ASYNC, type Speak, speakTo } from './http-client.ts'
 
 let stack: Stack
 let door: FrontDoor

@@ -3,12 +3,12 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type FrontDoor, runFrontDoor } from '../../src/main.ts'
+import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis, startProxy } from '../workers/own-redis.ts'
-import { type Answer, ASYNC, type Speak, speakTo } from './door-support.ts'
+import { type Answer, ASYNC, type Speak, speakTo } from './http-client.ts'
 
 let stack: Stack
 let redis: OwnRedis

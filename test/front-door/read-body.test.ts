@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { letGo } from '../../src/front-door/hold-body.ts'
-import { BODY_LIMITS, type BodyLimit, readJson } from '../../src/front-door/read-body.ts'
+import { letGo } from '../../src/front-door/http/body-memory.ts'
+import { BODY_LIMITS, type BodyLimit, readJson } from '../../src/front-door/http/read-body.ts'
 
 const LIMIT: BodyLimit = { bytes: 1000, room: 100_000, share: 50_000, media: ['application/json'], seconds: 20 }
 

@@ -1,6 +1,6 @@
 /** Since when the traits of an identify hold, at the edges of what is taken. */
 import { expect, test } from 'vitest'
-import { readIdentify } from '../../src/front-door/read-identify.ts'
+import { readIdentify } from '../../src/front-door/routes/sdk/read-identify.ts'
 import { containing } from '../rules/containing.ts'
 
 const NOW = Date.UTC(2026, 5, 15, 12)

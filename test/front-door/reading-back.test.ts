@@ -12,10 +12,10 @@ import {
   IdentificationsData,
   SubscriptionsData,
   TimelineData,
-} from '../../src/front-door/reply-schemas.ts'
+} from '../../src/front-door/routes/reply-schemas.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
-import { type Answer, type Speak, speakTo } from './door-support.ts'
+import { type Answer, type Speak, speakTo } from './http-client.ts'
 import { anyText, dataOf } from './reply-shape.ts'
 
 let service: Service

@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Call, Door } from '../../src/front-door/door.ts'
-import type { Business, KeyHolder } from '../../src/front-door/find-business.ts'
-import { BODY_LIMITS } from '../../src/front-door/read-body.ts'
-import { STALE_MS, receiveBody } from '../../src/front-door/receive-body.ts'
-import { type FrontDoor, runFrontDoor } from '../../src/main.ts'
+import type { Call, Door } from '../../src/front-door/app-context.ts'
+import type { Business, KeyHolder } from '../../src/front-door/access/find-business.ts'
+import { BODY_LIMITS } from '../../src/front-door/http/read-body.ts'
+import { STALE_MS, receiveBody } from '../../src/front-door/http/receive-body.ts'
+import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { type Line, openLine, readAnswers } from '../support/speak-raw.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
-import { ASYNC, BROWSER, type Speak, speakTo } from './door-support.ts'
+import { ASYNC, BROWSER, type Speak, speakTo } from './http-client.ts'
 
 describe('a body', () => {
   const BUSINESS: Business = {

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { serve } from '../../src/front-door/serve.ts'
+import { serve } from '../../src/front-door/http/serve.ts'
 
 const OPTIONS = { port: 0, host: '127.0.0.1', reusePort: false, idleSeconds: 10 }
 const EMPTY = { paths: [], fetch: () => new Response() }

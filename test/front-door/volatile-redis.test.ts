@@ -1,10 +1,10 @@
 /** A Redis that may lose what it has acknowledged: what a running front door says of it. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { type FrontDoor, runFrontDoor } from '../../src/main.ts'
+import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { openStack, type Stack } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis } from '../workers/own-redis.ts'
-import { speakTo } from './door-support.ts'
+import { speakTo } from './http-client.ts'
 
 let stack: Stack
 let redis: OwnRedis | undefined

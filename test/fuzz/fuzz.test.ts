@@ -1,6 +1,6 @@
 /** Made-up requests around the three endpoints: no fault of ours, no hang, every answer as the contract has it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DoorProcess, startDoor } from '../support/door-process.ts'
+import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
 import { type Service, openService } from '../support/service.ts'
 import type { RawAnswer } from '../support/speak-raw.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'

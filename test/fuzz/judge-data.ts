@@ -8,7 +8,7 @@ import {
   QueuedData,
   QueuedTrackData,
   TrackData,
-} from '../../src/front-door/reply-schemas.ts'
+} from '../../src/front-door/routes/reply-schemas.ts'
 import { meaningOf } from './expect-meaning.ts'
 import type { Endpoint } from './make-bodies.ts'
 import { isObject, judgeItem, sent } from './verdict.ts'

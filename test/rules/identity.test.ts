@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readIdentity, type RawIdentity } from '../../src/rules/identity.ts'
+import { readIdentity, type RawIdentity } from '../../src/rules/identity/identity.ts'
 import { containing } from './containing.ts'
 
 const PLACEHOLDERS = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { EVENT_TYPES, type EventType } from '../../src/rules/facts.ts'
-import { interpret } from '../../src/rules/interpret.ts'
+import { EVENT_TYPES, type EventType } from '../../src/rules/events/facts.ts'
+import { interpret } from '../../src/rules/events/interpret.ts'
 import { containing } from './containing.ts'
 import { readNames } from './read-names.ts'
 

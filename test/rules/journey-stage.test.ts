@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { STAGES, stageOf } from '../../src/rules/journey-stage.ts'
+import { STAGES, stageOf } from '../../src/rules/events/journey-stage.ts'
 import { readNames } from './read-names.ts'
 
 /** Contract, "States and transitions", row by row. */

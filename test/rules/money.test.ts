@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addAmounts, amountToNumber, negate, toAmount } from '../../src/rules/money.ts'
+import { addAmounts, amountToNumber, negate, toAmount } from '../../src/rules/events/money.ts'
 
 const amountOf = (value: number): string => {
   const result = toAmount(value)

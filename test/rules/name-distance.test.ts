@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nameDistance } from '../../src/rules/name-distance.ts'
+import { nameDistance } from '../../src/rules/events/name-distance.ts'
 
 test.each([
   ['occurredat', 'occurredat', 0],

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readOccurredAt } from '../../src/rules/occurred-at.ts'
+import { readOccurredAt } from '../../src/rules/events/occurred-at.ts'
 import { containing } from './containing.ts'
 
 const NOW = Date.UTC(2026, 5, 15, 12)

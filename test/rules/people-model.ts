@@ -1,8 +1,8 @@
 /** People as the rules leave them after any calls, without stores: for properties of who is whose. */
 import * as fc from 'fast-check'
 import { emptyChanges } from '../../src/rules/changes.ts'
-import { IDENTITY_KINDS, type IdentityKind } from '../../src/rules/facts.ts'
-import { findOrCreateContact } from '../../src/rules/find-or-create-contact.ts'
+import { IDENTITY_KINDS, type IdentityKind } from '../../src/rules/events/facts.ts'
+import { findOrCreateContact } from '../../src/rules/identity/find-or-create-contact.ts'
 import { type PageIdentify, type State, emptyState, survivorOf } from '../../src/rules/state.ts'
 
 export interface SentCall {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { PROFILE_FIELDS, type Profile } from '../../src/rules/facts.ts'
-import { readProfile as readProfileOf, type RawProfile } from '../../src/rules/profile.ts'
+import { PROFILE_FIELDS, type Profile } from '../../src/rules/events/facts.ts'
+import { readProfile as readProfileOf, type RawProfile } from '../../src/rules/identity/profile.ts'
 import { containing } from './containing.ts'
 
 const FIELDS = ['name', 'firstName', 'lastName', 'country', 'city', 'language', 'timezone'] as const

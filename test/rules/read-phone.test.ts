@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { getCountries, getExampleNumber, parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max'
 import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' }
 import { expect, test } from 'vitest'
-import { readPhone } from '../../src/rules/read-phone.ts'
+import { readPhone } from '../../src/rules/identity/read-phone.ts'
 
 const widen = (text: string) => text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0))
 

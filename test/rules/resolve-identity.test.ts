@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { IdentityKind } from '../../src/rules/facts.ts'
-import { type SentField, planIdentity } from '../../src/rules/resolve-identity.ts'
+import type { IdentityKind } from '../../src/rules/events/facts.ts'
+import { type SentField, planIdentity } from '../../src/rules/identity/resolve-identity.ts'
 import type { ContactState, PageIdentify } from '../../src/rules/state.ts'
 
 type Held = [kind: IdentityKind, value: string, proven: boolean]

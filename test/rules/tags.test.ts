@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readTags } from '../../src/rules/tags.ts'
+import { readTags } from '../../src/rules/events/tags.ts'
 import { containing } from './containing.ts'
 
 test.each([

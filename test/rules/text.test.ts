@@ -8,7 +8,7 @@ import {
   sanitiseJson,
   sanitiseText,
   trimText,
-} from '../../src/rules/text.ts'
+} from '../../src/rules/events/text.ts'
 
 const HIGH = '\uD83D'
 const LOW = '\uDE00'

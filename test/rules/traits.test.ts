@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FIELD_TYPES, type FieldType, type TraitValue } from '../../src/rules/facts.ts'
-import { fits, inferFieldType, isDateShaped, readTraits, wins, type TraitEntry } from '../../src/rules/traits.ts'
+import { FIELD_TYPES, type FieldType, type TraitValue } from '../../src/rules/events/facts.ts'
+import { fits, inferFieldType, isDateShaped, readTraits, wins, type TraitEntry } from '../../src/rules/events/traits.ts'
 import { containing } from './containing.ts'
 
 describe('readTraits', () => {

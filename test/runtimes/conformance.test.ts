@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BROWSER, type Speak, speakTo } from '../front-door/door-support.ts'
+import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 

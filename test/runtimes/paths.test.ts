@@ -1,7 +1,7 @@
 /** A path is matched as it was sent, on every runtime (decisions, "Envelope"): a proxy's rules and ours see one path. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isPlainTarget } from '../../src/front-door/check-path.ts'
-import { type DoorProcess, startDoor } from '../support/door-process.ts'
+import { isPlainTarget } from '../../src/front-door/http/check-path.ts'
+import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { readAnswers, speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'

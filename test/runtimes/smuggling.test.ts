@@ -1,6 +1,6 @@
 /** Requests that two parsers could read differently: a proxy must not take for one what we take for two (docs/security.md). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DoorProcess, startDoor } from '../support/door-process.ts'
+import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'

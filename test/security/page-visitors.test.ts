@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { addTo } from '../deliveries/delivery-lab.ts'
-import { BROWSER, type Speak, speakTo } from '../front-door/door-support.ts'
+import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
-import { BROWSER, type Speak, speakTo } from '../front-door/door-support.ts'
+import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 

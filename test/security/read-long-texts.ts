@@ -3,10 +3,10 @@
  * how many it has read.
  */
 import { randomUUID } from 'node:crypto'
-import type { Business } from '../../src/front-door/find-business.ts'
-import { readBrowserEvent } from '../../src/front-door/read-browser-event.ts'
-import { readEvent } from '../../src/front-door/read-event.ts'
-import { readIdentify } from '../../src/front-door/read-identify.ts'
+import type { Business } from '../../src/front-door/access/find-business.ts'
+import { readBrowserEvent } from '../../src/front-door/routes/browser/read-browser-event.ts'
+import { readEvent } from '../../src/front-door/routes/sdk/read-event.ts'
+import { readIdentify } from '../../src/front-door/routes/sdk/read-identify.ts'
 import { cleanUrl } from '../../src/sdk/browser/clean-url.ts'
 import { keysOf } from '../../src/sdk/node/order.ts'
 

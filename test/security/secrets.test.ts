@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
-import { BROWSER, type Speak, speakTo } from '../front-door/door-support.ts'
+import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { type Proxy, startProxy } from '../workers/own-redis.ts'
 

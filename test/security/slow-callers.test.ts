@@ -1,7 +1,7 @@
 /** Callers that are slow on purpose, in headers, in bodies, or in saying anything at all, keep nobody else from being served. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/door-support.ts'
-import { type DoorProcess, startDoor } from '../support/door-process.ts'
+import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/http-client.ts'
+import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
 import { type Line, openLine } from '../support/speak-raw.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 

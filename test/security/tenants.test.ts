@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listRoutes } from '../../src/front-door/app.ts'
-import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-door/door-support.ts'
+import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 

@@ -1,8 +1,8 @@
 /** Facts as the front door would hand them over, and a pipeline that applies them without a stream in between. */
 import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
-import type { BrowserFact, EventFact, IdentifyFact, Identity } from '../../src/rules/facts.ts'
-import { interpret, meaningOfName } from '../../src/rules/interpret.ts'
+import type { BrowserFact, EventFact, IdentifyFact, Identity } from '../../src/rules/events/facts.ts'
+import { interpret, meaningOfName } from '../../src/rules/events/interpret.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import type {
   Answer,

@@ -2,7 +2,7 @@
 import { uuidv7 } from 'uuidv7'
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { createLogger } from '../../src/log.ts'
-import { runFrontDoor } from '../../src/main.ts'
+import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'

@@ -5,7 +5,7 @@ import { type BusinessSettings, createBusiness as insertBusiness } from '../../s
 import { createKey } from '../../src/admin/key.ts'
 import { type Config, readConfig, type StoreUrls } from '../../src/config.ts'
 import { createLogger } from '../../src/log.ts'
-import { migrate } from '../../src/migrate.ts'
+import { migrate } from '../../src/stores/migrate.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres, type Sql } from '../../src/stores/postgres.ts'
 import { connectRedis, type Redis } from '../../src/stores/redis.ts'

@@ -15,7 +15,7 @@ import {
   save,
   shipAll,
 } from './lab.ts'
-import { captureOf, hitOf, link, newVisitor, openLane } from '../web/web-lab.ts'
+import { captureOf, hitOf, link, newVisitor, openLane } from '../web-events/web-lab.ts'
 
 const page = await readFile(new URL('../../docs/analytics.md', import.meta.url), 'utf8')
 const sections = page.split(/^#{2,3} /m).map((text) => ({ title: text.slice(0, text.indexOf('\n')), text }))

@@ -1,6 +1,6 @@
 /** What brought the money: from what browsers and callers tell, through Postgres, to the views. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Identity, Touch } from '../../src/rules/facts.ts'
+import type { Identity, Touch } from '../../src/rules/events/facts.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { insertStates } from '../../src/timeline/insert-states.ts'
 import { MAX_ATTRIBUTION_ROWS, readAttribution } from '../../src/timeline/read-attribution.ts'

@@ -113,7 +113,7 @@ test('afterwards neither statistics nor dead rows of Postgres hold the person, n
 
 test('every table that an erasure deletes from is cleaned', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
-  const sources = ['sql/postgres/functions/erase_contact.sql', 'src/contacts/scrub-outbox.ts']
+  const sources = ['sql/postgres/functions/erase_contact.sql', 'src/outbox/scrub-outbox.ts']
   const changed = sources.flatMap((path) =>
     [...read(path).matchAll(/\b(?:delete from|update) (\w+)/g)].map(([, name]) => name),
   )

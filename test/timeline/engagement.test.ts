@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { readEngagement } from '../../src/timeline/read-engagement.ts'
-import { link, newVisitor } from '../web/web-lab.ts'
+import { link, newVisitor } from '../web-events/web-lab.ts'
 import { addContact, erase, eraseAll, type Lab, merge, newBusiness, openLab, query, save, shipAll } from './lab.ts'
 
 const DAY = 86_400_000

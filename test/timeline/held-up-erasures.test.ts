@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
-import { readTrouble } from '../../src/timeline/tell-trouble.ts'
-import { finishWebErasures } from '../../src/web/finish-web-erasures.ts'
-import { newVisitor } from '../web/web-lab.ts'
+import { readTrouble } from '../../src/timeline/shipping-status.ts'
+import { finishWebErasures } from '../../src/web-events/finish-web-erasures.ts'
+import { newVisitor } from '../web-events/web-lab.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
 
 const TABLES = ['events', 'web_events']

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { purgeOutbox } from '../../src/timeline/purge-outbox.ts'
+import { purgeOutbox } from '../../src/outbox/purge-outbox.ts'
 import { readTimeline } from '../../src/timeline/read-timeline.ts'
 import { readUnshipped } from '../../src/timeline/read-unshipped.ts'
 import { type Lab, addContact, eventOf, merge, newBusiness, openLab, save, saveLines, shipAll } from './lab.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { gatherMs, runTimeline } from '../../src/timeline/run-timeline.ts'
-import { readTrouble } from '../../src/timeline/tell-trouble.ts'
+import { readTrouble } from '../../src/timeline/shipping-status.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
 

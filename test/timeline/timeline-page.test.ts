@@ -1,6 +1,6 @@
 /** How many events a page of a timeline has. */
 import { expect, it } from 'vitest'
-import type { TimelineRow } from '../../src/timeline/outbox-row.ts'
+import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { PAGE_CHARACTERS, toPage } from '../../src/timeline/read-timeline.ts'
 
 const row = (n: number, characters: number): TimelineRow => ({

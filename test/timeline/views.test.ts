@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { scrubOutbox } from '../../src/contacts/scrub-outbox.ts'
+import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import { GROUP_LIMITS, markShipped, nextGroup, setAside } from '../../src/timeline/groups.ts'
-import { createHiding } from '../../src/timeline/hide-erased.ts'
+import { createHiding } from '../../src/timeline/mask-erased-contacts.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { sendSnapshots } from '../../src/timeline/send-snapshots.ts'
 import {

@@ -1,7 +1,7 @@
 /** Each kind of damage is found and named, and repaired for good: all of them at once, each in a business of its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
-import { encodeTimelineRow, type TimelineRow } from '../../src/timeline/outbox-row.ts'
+import { encodeTimelineRow, type TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { NOW } from '../support/facts.ts'
 import { makePeople, openVerifyLab, type People, recordedEvents, type Verdict, type VerifyLab } from './verify-lab.ts'
 

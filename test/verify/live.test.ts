@@ -1,6 +1,6 @@
 /** While events flow, people merge and some are erased, nothing is taken for a difference; a real one is found and repaired. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { speakTo } from '../front-door/door-support.ts'
+import { speakTo } from '../front-door/http-client.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { verifyStack } from './verify-lab.ts'

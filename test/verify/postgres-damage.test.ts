@@ -1,8 +1,8 @@
 /** What was altered in Postgres is told apart from what ClickHouse lost, and set right from the other records. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { correctPostgres } from '../../src/admin/verify/correct-postgres.ts'
-import { judgePostgres } from '../../src/admin/verify/judge-postgres.ts'
-import { hashKey } from '../../src/contacts/collect-questions.ts'
+import { judgePostgres } from '../../src/admin/verify/diagnose-postgres.ts'
+import { hashKey } from '../../src/contacts/collect-lookups.ts'
 import { batch, eventFact } from '../support/facts.ts'
 import { makePeople, openVerifyLab, type People, type Verdict, type VerifyLab } from './verify-lab.ts'
 

@@ -3,7 +3,7 @@ import { uuidv7 } from 'uuidv7'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
-import { encodeTimelineRow } from '../../src/timeline/outbox-row.ts'
+import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { makePeople, openVerifyLab, type People, recordedEvents, type VerifyLab } from './verify-lab.ts'
 
 // Several verdicts a test, each of some hundred milliseconds where nothing else is going on.

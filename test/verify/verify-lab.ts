@@ -10,13 +10,13 @@ import {
 } from '../../src/admin/verify/verify.ts'
 import type { Uncompared } from '../../src/admin/verify/inspect.ts'
 import { createLogger } from '../../src/log.ts'
-import { linesOf } from '../../src/timeline/outbox-text.ts'
-import { decodeTimelineRow, type TimelineRow } from '../../src/timeline/outbox-row.ts'
+import { linesOf } from '../../src/outbox/pack-events.ts'
+import { decodeTimelineRow, type TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { createBusiness, openStack, type Stack } from '../support/stack.ts'
-import { captureOf, hitOf, newVisitor, openLane, type WebLane } from '../web/web-lab.ts'
+import { captureOf, hitOf, newVisitor, openLane, type WebLane } from '../web-events/web-lab.ts'
 
 export interface Verdict {
   exitCode: number

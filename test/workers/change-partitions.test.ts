@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { fenceKey, streamKey } from '../../src/stream/keys.ts'
 import { acquireLease, renewLease } from '../../src/stream/lease.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
-import { readRoad } from '../../src/stream/partitioning.ts'
+import { readRoad } from '../../src/stream/partition-map.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import {
@@ -16,8 +16,8 @@ import {
   soon,
   startCaller,
   untilEmpty,
-} from './changing-road.ts'
-import { type Road, applyOnce, batchOf, businessOf, event, openRoad } from './road.ts'
+} from './changing-partitions.ts'
+import { type Road, applyOnce, batchOf, businessOf, event, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -8,7 +8,7 @@ import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { type StreamReader, createReader } from '../../src/stream/stream-reader.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis, startProxy } from './own-redis.ts'
-import { type Road, applyOnce, batchOf, businessOf, event, log, numbered, openRoad } from './road.ts'
+import { type Road, applyOnce, batchOf, businessOf, event, log, numbered, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -10,7 +10,7 @@ import { applyMicroBatch } from '../../workers/pipeline.ts'
 import { MOST_KEYS, createSuspects } from '../../workers/suspects.ts'
 import { type Call, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { type Road, businessOf, log, openRoad } from './road.ts'
+import { type Road, businessOf, log, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let dryRuns: Sql

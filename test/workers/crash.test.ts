@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, businessOf, event, openRoad } from './road.ts'
+import { type Road, businessOf, event, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -7,7 +7,7 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
-import { applyOnce } from './road.ts'
+import { applyOnce } from './ingest-lab.ts'
 
 interface Order {
   databaseUrl: string

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { allPartitions } from '../../src/stream/partition-of.ts'
-import { readRoad } from '../../src/stream/partitioning.ts'
+import { readRoad } from '../../src/stream/partition-map.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { change, checkApplied, lapse, pauseAt, rowsThere, soon, startCaller } from './changing-road.ts'
-import { type Road, openRoad } from './road.ts'
+import { change, checkApplied, lapse, pauseAt, rowsThere, soon, startCaller } from './changing-partitions.ts'
+import { type Road, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { allPartitions } from '../../src/stream/partition-of.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
-import { spreadLeases } from '../../src/stream/spread-leases.ts'
+import { spreadLeases } from '../../src/stream/rebalance-leases.ts'
 import type { IngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import type { Health } from '../../src/stream/watch-loops.ts'
 import { type CuttingProxy, openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, businessOf, event, openRoad } from './road.ts'
+import { type Road, businessOf, event, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -4,7 +4,7 @@ import { uuidv7 } from 'uuidv7'
 import { dropDeadLetters, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
 import type { Request } from '../../src/stream/entry.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, applyOnce, batchOf, businessOf, event, openRoad } from './road.ts'
+import { type Road, applyOnce, batchOf, businessOf, event, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CaptureRequest, Request } from '../../src/stream/entry.ts'
 import { decodeEntry, encodeEntry, fault } from '../../src/stream/decode-entry.ts'
 import { eventFact, track } from '../support/facts.ts'
-import { captureOf, hitOf, newBusiness, newVisitor } from '../web/web-lab.ts'
+import { captureOf, hitOf, newBusiness, newVisitor } from '../web-events/web-lab.ts'
 
 const capture = (seed: Partial<CaptureRequest> = {}) => captureOf(newBusiness(), newVisitor(), [hitOf()], seed)
 const cameAt = (at: number, url = 'https://a.example/') => capture({ touches: { first: { at, url }, latest: null } })

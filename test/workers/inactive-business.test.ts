@@ -5,15 +5,15 @@ import { listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.
 import { createLogger } from '../../src/log.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { readPositions } from '../../src/stream/positions.ts'
-import { applyWebBatch } from '../../src/web/apply-web-batch.ts'
-import { linesOf, tokenOf } from '../../src/web/read-captures.ts'
-import { insertHits } from '../../src/web/insert-hits.ts'
-import { stampBatch } from '../../src/web/stamp-batch.ts'
+import { applyWebBatch } from '../../src/web-events/apply-web-batch.ts'
+import { linesOf, tokenOf } from '../../src/web-events/read-captures.ts'
+import { insertHits } from '../../src/web-events/insert-hits.ts'
+import { stampBatch } from '../../src/web-events/stamp-batch.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
-import { type Answer, type Speak, speakTo } from '../front-door/door-support.ts'
+import { type Answer, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
-import { captureOf, hitOf, newVisitor, openLane } from '../web/web-lab.ts'
+import { captureOf, hitOf, newVisitor, openLane } from '../web-events/web-lab.ts'
 
 let service: Service
 let speak: Speak

@@ -8,8 +8,8 @@ import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
 import { runPatientIngest, runUrgentIngest } from '../../workers/threads/ingest.ts'
 import { createBusiness, openStack } from '../support/stack.ts'
-import { captureOf, hitOf, newVisitor } from '../web/web-lab.ts'
-import { batchOf, event } from './road.ts'
+import { captureOf, hitOf, newVisitor } from '../web-events/web-lab.ts'
+import { batchOf, event } from './ingest-lab.ts'
 
 /** More web lanes than a thread ever has connections for them. */
 const PARTITIONS = 6

@@ -11,11 +11,11 @@ import {
   renewLeases,
 } from '../../src/stream/lease.ts'
 import { PARTITION_KINDS, PATIENT_KINDS, URGENT_KINDS, allPartitions, kindOf } from '../../src/stream/partition-of.ts'
-import { openRoad as handOutAnew } from '../../src/stream/partitioning.ts'
+import { openRoad as handOutAnew } from '../../src/stream/partition-map.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
-import { type LeaseHolder, spreadLeases } from '../../src/stream/spread-leases.ts'
+import { type LeaseHolder, spreadLeases } from '../../src/stream/rebalance-leases.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, businessOf, event, openRoad } from './road.ts'
+import { type Road, businessOf, event, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -12,7 +12,7 @@ import { type Workers, runWorkers } from '../../workers/main.ts'
 import { SECRETS_KEY, addTo } from '../deliveries/delivery-lab.ts'
 import { openPlatform } from '../deliveries/platform.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { type Road, event, openRoad } from './road.ts'
+import { type Road, event, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

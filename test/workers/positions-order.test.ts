@@ -8,9 +8,9 @@ import {
   openRoad as openForRedis,
   readRoad,
   switchPartitions,
-} from '../../src/stream/partitioning.ts'
+} from '../../src/stream/partition-map.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { PARTITIONS, type Road, openRoad } from './road.ts'
+import { PARTITIONS, type Road, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -9,7 +9,7 @@ import { compareIds } from '../../src/stream/stream-id.ts'
 import { trim } from '../../src/stream/trim.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type OwnRedis, startLag, startOwnRedis, startProxy } from './own-redis.ts'
-import { type Road, batchOf, businessOf, bytesOf, event, numbered, openRoad } from './road.ts'
+import { type Road, batchOf, businessOf, bytesOf, event, numbered, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { runFrontDoor } from '../../src/main.ts'
+import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { findStalled } from '../../src/stream/stalled-partitions.ts'
 import { type Health, watchLoops } from '../../src/stream/watch-loops.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
 import { openPipeline, track, eventFact } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { type Road, openRoad } from './road.ts'
+import { type Road, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -5,7 +5,7 @@ import { streamKey } from '../../src/stream/keys.ts'
 import { openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { startLag, startProxy } from './own-redis.ts'
-import { type Road, answerOf, applyOnce, businessOf, event, numbered, openRoad } from './road.ts'
+import { type Road, answerOf, applyOnce, businessOf, event, numbered, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

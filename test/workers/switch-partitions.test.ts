@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { streamKey } from '../../src/stream/keys.ts'
 import { acquireLease, readHolders, renewLease } from '../../src/stream/lease.ts'
 import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
-import { beginChange, closeKinds, readRoad, switchPartitions } from '../../src/stream/partitioning.ts'
+import { beginChange, closeKinds, readRoad, switchPartitions } from '../../src/stream/partition-map.ts'
 import { readPositions } from '../../src/stream/positions.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { change } from './changing-road.ts'
-import { type Road, openRoad } from './road.ts'
+import { change } from './changing-partitions.ts'
+import { type Road, openRoad } from './ingest-lab.ts'
 
 let stack: Stack
 let road: Road

@@ -1,6 +1,6 @@
 /** An ingest thread: connections of its own, and the loops of its share of some kinds of partitions. */
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
-import { readPartitions } from '../../src/migrate.ts'
+import { readPartitions } from '../../src/stores/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'

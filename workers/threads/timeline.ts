@@ -7,7 +7,7 @@ import type { ThreadBody } from './task.ts'
 
 export const runTimeline: ThreadBody = async (config, { log, metrics, tellTrouble }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {
-    // Shipping, its lease, and what runs beside it (timeline/run-beside.ts).
+    // Shipping, its lease, and what runs beside it (timeline/background-jobs.ts).
     max: 5,
     name: 'sluice-timeline',
     // The outbox is empty at first and large later: a plan kept from the start would scan all of it for ever after.

@@ -78,7 +78,7 @@ begin
     delete from visitor_events w using erased_visits e
       where w.business_id = p_business and w.visitor_id = any (browsers)
         and e.business_id = w.business_id and e.visitor_id = w.visitor_id
-        -- As rules/link-visitor.ts has it: a browser's times vary with the network.
+        -- As rules/visitors/link-visitor.ts has it: a browser's times vary with the network.
         and w.occurred_at + 5000 >= e.from_at and w.occurred_at < e.to_at;
     perform settle_touches(others);
   end if;

@@ -1,6 +1,6 @@
 /** How the text of a cell becomes a value of an event. What is already typed (NDJSON) stays as it is. */
 import { Temporal } from 'temporal-polyfill'
-import { trimText } from '../../rules/text.ts'
+import { trimText } from '../../rules/events/text.ts'
 
 export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list'
 

@@ -1,7 +1,7 @@
 /** Takes out of ClickHouse what Postgres does not know any more. All of it can be repeated. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { LONG_STATEMENT, quoted } from '../../timeline/look-up-events.ts'
-import { textLiteral } from '../../timeline/text-literal.ts'
+import { textLiteral } from '../../stores/clickhouse-literal.ts'
 
 export interface ToRemove {
   businessId: string

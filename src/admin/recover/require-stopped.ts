@@ -1,6 +1,6 @@
 import type { Sql } from '../../stores/postgres.ts'
 import { leaseIsHeld } from '../../stream/lease.ts'
-import { pause } from '../../stream/pause.ts'
+import { pause } from '../../async/sleep.ts'
 import { CommandError } from '../command.ts'
 
 const POLL_MS = 200

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { pause } from '../../stream/pause.ts'
+import { pause } from '../../async/sleep.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'

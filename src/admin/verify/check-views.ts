@@ -1,5 +1,5 @@
 import { type ClickHouseClient, quoteName } from '../../stores/clickhouse.ts'
-import { pause } from '../../stream/pause.ts'
+import { pause } from '../../async/sleep.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'

@@ -1,11 +1,11 @@
-import { pause } from '../../stream/pause.ts'
+import { pause } from '../../async/sleep.ts'
 import { checkPostgres } from './check-postgres.ts'
 import { sumClickHouse, sumContactsInClickHouse } from './clickhouse-facts.ts'
 import { compareOneByOne, type CompareDeps, type Comparison } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'
 import { type Checksum, type ContactChecksum, GREATEST_ID, LEAST_ID, type Slice, twice } from './facts.ts'
 import { countSlice, endOfSlice, sumContactsInPostgres, sumPostgres } from './postgres-facts.ts'
-import { tookTooLong } from './took-too-long.ts'
+import { tookTooLong } from './is-timeout.ts'
 
 /**
  * Contacts of one slice. ClickHouse reads a business whole for each, since it orders ids in a way of its own: with very

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { pause } from '../../stream/pause.ts'
+import { pause } from '../../async/sleep.ts'
 import { readClickHouse } from './clickhouse-facts.ts'
 import { type Fact, type FactKind, type Subject, twice } from './facts.ts'
 import { type Known, readPostgres, type Standing } from './postgres-facts.ts'

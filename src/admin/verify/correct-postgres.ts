@@ -1,6 +1,6 @@
 /** Writes into Postgres what the timeline, its statistics and the snapshots agree on (judge-postgres.ts). */
 import type { Sql } from '../../stores/postgres.ts'
-import type { Correction } from './judge-postgres.ts'
+import type { Correction } from './diagnose-postgres.ts'
 
 /**
  * One statement. A contact that has changed since, or was merged or erased, is left alone: it is for the next run. The

@@ -3,7 +3,7 @@ import type { CompareDeps, Different } from './compare-one-by-one.ts'
 import { describeValue, type Difference } from './difference.ts'
 import { type Ahead, findAhead } from './find-ahead.ts'
 import { findInOutbox } from './find-in-outbox.ts'
-import { type Correction, judgePostgres } from './judge-postgres.ts'
+import { type Correction, judgePostgres } from './diagnose-postgres.ts'
 
 /** Ids told of one difference. */
 const MOST_IDS = 10

@@ -1,7 +1,7 @@
 import type { Sql } from '../../stores/postgres.ts'
 import { lookUpEvents } from '../../timeline/look-up-events.ts'
-import { readTimelineRow, type TimelineRow } from '../../timeline/outbox-row.ts'
-import { linesOf } from '../../timeline/outbox-text.ts'
+import { readTimelineRow, type TimelineRow } from '../../outbox/timeline-row.ts'
+import { linesOf } from '../../outbox/pack-events.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 
 /** Ids, rows and characters that one statement goes through, and events in one question to ClickHouse. */

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { textLiteral } from '../../timeline/text-literal.ts'
+import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import type { Left } from './check-erasures.ts'
 import { ask } from './clickhouse-facts.ts'
 

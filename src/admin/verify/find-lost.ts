@@ -5,7 +5,7 @@
  */
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import type { TimelineRow } from '../../timeline/outbox-row.ts'
+import type { TimelineRow } from '../../outbox/timeline-row.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 import { listInOutbox } from './find-in-outbox.ts'

@@ -1,7 +1,7 @@
 import type { Redis } from '../../stores/redis.ts'
 import { checkErasures } from './check-erasures.ts'
 import { type MissingKey, findMissingKeys } from './check-keys.ts'
-import { checkRoad } from './check-road.ts'
+import { checkRoad } from './check-streams.ts'
 import { checkBusinesses } from './check-tables.ts'
 import { checkViews } from './check-views.ts'
 import { compareBusiness } from './compare-business.ts'
@@ -15,7 +15,7 @@ import {
 import { compareVisitors } from './compare-visitors.ts'
 import type { Difference, DifferenceKind } from './difference.ts'
 import type { Subject } from './facts.ts'
-import { tookTooLong } from './took-too-long.ts'
+import { tookTooLong } from './is-timeout.ts'
 import { describeFault } from '../../timeline/insert-events.ts'
 
 export interface InspectDeps extends CompareDeps {

@@ -1,4 +1,4 @@
-import { STAGES } from '../../rules/journey-stage.ts'
+import { STAGES } from '../../rules/events/journey-stage.ts'
 import type { PendingQuery, Row } from 'postgres'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Checksum, ContactChecksum, Fact, Scope, Slice } from './facts.ts'

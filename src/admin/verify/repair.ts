@@ -11,10 +11,10 @@ import { findAhead } from './find-ahead.ts'
 import { findInOutbox } from './find-in-outbox.ts'
 import { findLost } from './find-lost.ts'
 import type { Findings } from './inspect.ts'
-import { judgePostgres } from './judge-postgres.ts'
+import { judgePostgres } from './diagnose-postgres.ts'
 import { countAsked, eraseAgain, sendContactsAgain, sendCopiesAgain, sendRowsAgain } from './send-again.ts'
 import { sendVisitorsAgain } from './send-visitors-again.ts'
-import { untilFewer } from './until-fewer.ts'
+import { untilFewer } from './wait-until-fewer.ts'
 
 export interface RepairDeps extends CompareDeps {
   /** By the clock of Postgres. */

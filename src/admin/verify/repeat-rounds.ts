@@ -1,4 +1,4 @@
-import { pause } from '../../stream/pause.ts'
+import { pause } from '../../async/sleep.ts'
 import type { Report } from '../command.ts'
 
 /**

@@ -5,9 +5,9 @@
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { askAgain } from '../../timeline/ask-again.ts'
+import { askAgain } from '../../timeline/request-resync.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import type { TimelineRow } from '../../timeline/outbox-row.ts'
+import type { TimelineRow } from '../../outbox/timeline-row.ts'
 import { ask } from './clickhouse-facts.ts'
 
 /** Contacts, and events, of one row of the outbox. */

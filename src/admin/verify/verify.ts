@@ -1,4 +1,4 @@
-import { repeatClickHouse } from '../../migrate.ts'
+import { repeatClickHouse } from '../../stores/migrate.ts'
 import type { Difference } from './difference.ts'
 import { checkTables } from './check-tables.ts'
 import { explain } from './explain.ts'
@@ -14,7 +14,7 @@ import {
   untilAsked,
   withShipper,
 } from './repair.ts'
-import { untilCaughtUp } from './until-caught-up.ts'
+import { untilCaughtUp } from './wait-until-caught-up.ts'
 
 export type VerifyDeps = Omit<InspectDeps, 'onDifferent' | 'onMissingKeys'> & RepairDeps
 

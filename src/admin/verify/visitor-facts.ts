@@ -1,7 +1,7 @@
 /** What both stores must say alike of a visitor: its newest revision, and how many links and touches it has. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { textLiteral } from '../../timeline/text-literal.ts'
+import { textLiteral } from '../../stores/clickhouse-literal.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { Fact } from './facts.ts'
 import type { Known, Standing } from './postgres-facts.ts'

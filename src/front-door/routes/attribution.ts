@@ -1,12 +1,12 @@
 /** What brought the money. */
 import { type Issue, RequestError } from '../../errors.ts'
-import { readIso } from '../../rules/read-iso.ts'
+import { readIso } from '../../rules/events/read-iso.ts'
 import { ATTRIBUTION_MODELS, type AttributionModel, readAttribution } from '../../timeline/read-attribution.ts'
-import { admitReader } from '../admit-reader.ts'
-import { invalidRequest } from '../check-body.ts'
-import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
-import { queryOf } from '../read-page.ts'
-import { AttributionData } from '../reply-schemas.ts'
+import { admitReader } from '../access/authenticate-read.ts'
+import { invalidRequest } from '../http/check-body.ts'
+import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
+import { queryOf } from '../http/read-page.ts'
+import { AttributionData } from './reply-schemas.ts'
 
 const DEFAULT_MS = 30 * 86_400_000
 

@@ -1,7 +1,7 @@
 import { listCustomFields } from '../../contacts/list-custom-fields.ts'
-import { admitReader } from '../admit-reader.ts'
-import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../door.ts'
-import { CustomFieldsData } from '../reply-schemas.ts'
+import { admitReader } from '../access/authenticate-read.ts'
+import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
+import { CustomFieldsData } from './reply-schemas.ts'
 
 const FIELDS = 'The custom fields.'
 

@@ -1,6 +1,6 @@
 /** What a client does, over the parts that it is made of. */
 import { type Answer, ENDED, failure, reasonOf, TIMED_OUT } from './answer.ts'
-import { createLine } from './line.ts'
+import { createLine } from './connection-state.ts'
 import { keysOf } from './order.ts'
 import type { Request } from './post.ts'
 import { createQueue } from './queue.ts'

@@ -1,6 +1,6 @@
 /** Calls that wait for their delivery, in memory: bounded, many at a time, one person's in order, each until it is over. */
 import { type Answer, ENDED, TIMED_OUT } from './answer.ts'
-import { isAway, type Line } from './line.ts'
+import { isAway, type Line } from './connection-state.ts'
 import { createOrder } from './order.ts'
 import type { Request } from './post.ts'
 import type { Settings } from './read-options.ts'

@@ -1,7 +1,7 @@
 /** One request of a batch, until it has been answered: sending it again is safe, since every event carries its key. */
 import { type Answer, ENDED, type Failure, failure, type Taken, unexpected } from './answer.ts'
 import { type Chunk, type Item, writeBody } from './cut-chunks.ts'
-import type { Line } from './line.ts'
+import type { Line } from './connection-state.ts'
 import { tell } from './report.ts'
 import { add } from './tally.ts'
 import { now, sleep } from './timers.ts'

@@ -1,7 +1,7 @@
 /** Any number of past events through `track/batch`, in requests of what one can carry, some at a time. */
 import { ENDED, type Failure } from './answer.ts'
 import { type Chunk, cutChunks, MAX_EVENTS, refuseVisitor } from './cut-chunks.ts'
-import type { Line } from './line.ts'
+import type { Line } from './connection-state.ts'
 import { readNumbers } from './read-options.ts'
 import { sendItems } from './send-chunk.ts'
 import { add, nothing } from './tally.ts'

@@ -1,7 +1,7 @@
 /** The events of a traffic as the product understands them. */
-import type { Business } from '../../../src/front-door/find-business.ts'
-import { readEvent } from '../../../src/front-door/read-event.ts'
-import type { EventFact } from '../../../src/rules/facts.ts'
+import type { Business } from '../../../src/front-door/access/find-business.ts'
+import { readEvent } from '../../../src/front-door/routes/sdk/read-event.ts'
+import type { EventFact } from '../../../src/rules/events/facts.ts'
 import { type Traffic, eventsIn, makeBody } from '../generator/traffic.ts'
 
 export const BUSINESS: Business = {

@@ -1,7 +1,7 @@
 /** The unavoidable writes (`statement.sql`) for the pipeline's events, in micro-batches of the size that it achieved. */
 import { readFile } from 'node:fs/promises'
-import { hashKey } from '../../../src/contacts/collect-questions.ts'
-import type { EventFact } from '../../../src/rules/facts.ts'
+import { hashKey } from '../../../src/contacts/collect-lookups.ts'
+import type { EventFact } from '../../../src/rules/events/facts.ts'
 import { type Sql, connectPostgres } from '../../../src/stores/postgres.ts'
 import { serveTask } from '../task.ts'
 import { BUSINESS, readFacts, requestsFor } from './facts.ts'

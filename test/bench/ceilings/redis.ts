@@ -1,7 +1,7 @@
 /** Raw XADD and XREAD of the entries that the pipeline's events make, in the sizes that it achieved. */
 import { connectRedis, whenReady } from '../../../src/stores/redis.ts'
 import { encodeEntry } from '../../../src/stream/decode-entry.ts'
-import type { EventFact } from '../../../src/rules/facts.ts'
+import type { EventFact } from '../../../src/rules/events/facts.ts'
 import { serveTask } from '../task.ts'
 import { BUSINESS, RECEIVED_AT, readFacts, requestsFor } from './facts.ts'
 import { type CeilingPlan, inGroups, spend } from './plan.ts'

@@ -1,5 +1,5 @@
-import type { EventFact } from '../../../src/rules/facts.ts'
-import { encodeTimelineRow } from '../../../src/timeline/outbox-row.ts'
+import type { EventFact } from '../../../src/rules/events/facts.ts'
+import { encodeTimelineRow } from '../../../src/outbox/timeline-row.ts'
 import { BUSINESS, RECEIVED_AT } from './facts.ts'
 
 /** The timeline's row of an event, under ids of its own. */

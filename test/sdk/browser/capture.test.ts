@@ -1,6 +1,6 @@
 /** What the script captures by itself, from a real page to the views of analysts. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { BROWSER } from '../../front-door/door-support.ts'
+import { BROWSER } from '../../front-door/http-client.ts'
 import { openService, type Service } from '../../support/service.ts'
 import { createBusiness, type TestBusiness } from '../../support/stack.ts'
 import { setVisible, until } from './open-chromium.ts'

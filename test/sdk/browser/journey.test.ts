@@ -1,6 +1,6 @@
 /** From the click on an ad to the money: one person, with their browsing, what brought them, and their order. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { BROWSER, speakTo } from '../../front-door/door-support.ts'
+import { BROWSER, speakTo } from '../../front-door/http-client.ts'
 import { openService, type Service } from '../../support/service.ts'
 import { createBusiness, type TestBusiness } from '../../support/stack.ts'
 import { setVisible, until } from './open-chromium.ts'

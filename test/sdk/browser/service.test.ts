@@ -1,6 +1,6 @@
 /** The script and the service together: a page on a site of its own, the front door elsewhere, nothing in between. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BROWSER, speakTo } from '../../front-door/door-support.ts'
+import { BROWSER, speakTo } from '../../front-door/http-client.ts'
 import { openService, type Service } from '../../support/service.ts'
 import { createBusiness, type TestBusiness } from '../../support/stack.ts'
 import { settled, until } from './open-chromium.ts'

@@ -1,0 +1,99 @@
+/**
+ * A contact as the cache holds it. There are hundreds of thousands of them, cold in memory until they are lent, and the garbage
+ * collector walks them all: what somebody has none of is not there, and the only identity of one who has no other is its key.
+ */
+import type { IdentityKind } from '../rules/events/facts.ts'
+import { type ContactState, type HeldIdentity, identityKey } from '../rules/state.ts'
+
+/** A field that a call has sent. */
+export type SentIdentity = { business_id: string; kind: IdentityKind; value: string }
+
+type Parts = Pick<ContactState, 'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'cleared'>
+
+export interface Remembered extends Pick<
+  ContactState,
+  'id' | 'businessId' | 'createdAt' | 'version' | 'keyed' | 'stage' | 'tags' | 'browsers'
+> {
+  /** The `identityKey` of the only identity; null for one who has several, or none. */
+  onlyKey: string | null
+  /** Of the only identity. */
+  proven: boolean
+  /** Null where there is `onlyKey`. */
+  identities: HeldIdentity[] | null
+  /** Those that are not empty; null when all are. */
+  parts: Partial<Parts> | null
+}
+
+/** @param businessId the same string for all, since each call brings one of its own. */
+export function rememberContact(contact: ContactState, businessId: string): Remembered {
+  const { id, createdAt, version, keyed, stage, tags, browsers, identities } = contact
+  const only = identities.length === 1 ? identities[0] : undefined
+  return {
+    id,
+    businessId,
+    createdAt,
+    version,
+    keyed,
+    stage,
+    tags,
+    browsers,
+    onlyKey: only ? identityKey(businessId, only.kind, only.value) : null,
+    proven: only?.proven ?? false,
+    identities: only ? null : identities,
+    parts: partsOf(contact),
+  }
+}
+
+/** What changes without raising its version. */
+export function renew(remembered: Remembered, contact: ContactState): void {
+  remembered.stage = contact.stage
+  remembered.tags = contact.tags
+  remembered.browsers = contact.browsers
+  remembered.parts = partsOf(contact)
+}
+
+/** @param sent that it is looked for by */
+export function recallContact(remembered: Remembered, sent: SentIdentity): ContactState {
+  const { id, createdAt, version, keyed, stage, tags, browsers, proven, identities, parts } = remembered
+  return {
+    id,
+    businessId: sent.business_id,
+    createdAt,
+    version,
+    keyed,
+    stage,
+    identities: identities ?? [{ kind: sent.kind, value: sent.value, proven }],
+    profile: parts?.profile ?? {},
+    pageFilled: parts?.pageFilled ?? 0,
+    enrolments: parts?.enrolments ?? [],
+    goalLastAt: parts?.goalLastAt ?? new Map<string, number>(),
+    subscriptions: parts?.subscriptions ?? {},
+    tags,
+    cleared: parts?.cleared ?? null,
+    browsers,
+    mergedIds: [],
+  }
+}
+
+/** As `identityKey` writes them: those that it was remembered by, though rules may have added to the list that they share since. */
+export function keysOf({ businessId, onlyKey, identities }: Remembered): string[] {
+  if (onlyKey !== null) return [onlyKey]
+  return (identities ?? []).map(({ kind, value }) => identityKey(businessId, kind, value))
+}
+
+function partsOf(contact: ContactState): Partial<Parts> | null {
+  const { profile, pageFilled, enrolments, goalLastAt, subscriptions, cleared } = contact
+  const parts: Partial<Parts> = {}
+  if (!isEmpty(profile)) parts.profile = profile
+  if (pageFilled !== 0) parts.pageFilled = pageFilled
+  if (enrolments.length > 0) parts.enrolments = enrolments
+  if (goalLastAt.size > 0) parts.goalLastAt = goalLastAt
+  if (!isEmpty(subscriptions)) parts.subscriptions = subscriptions
+  if (cleared) parts.cleared = cleared
+  return isEmpty(parts) ? null : parts
+}
+
+function isEmpty(record: object): boolean {
+  for (const _ in record) return false
+  return true
+}

@@ -1,0 +1,80 @@
+/** What Postgres is asked about one micro-batch. */
+import { hash } from 'node:crypto'
+import { repeatKey } from '../rules/visitors/decide-browser-event.ts'
+import { IDENTITY_KINDS } from '../rules/events/facts.ts'
+import type { BrowserItem, EventItem, IdentifyItem, Item } from '../rules/item.ts'
+import { latestStart } from '../rules/visitors/link-visitor.ts'
+import { identityKey, scopedKey } from '../rules/state.ts'
+import type { SentIdentity } from './cached-contact.ts'
+
+export interface Asked {
+  identities: SentIdentity[]
+  keys: { businessId: string; key: string }[]
+  /**
+   * `moments`: when it did what its events tell, and when late identifications were made; `starts`: for each, until when
+   * whoever had it then was identified, in epoch ms. `joins`: somebody may identify it.
+   */
+  visitors: { business_id: string; visitor_id: string; moments: number[]; starts: number[]; joins: boolean }[]
+  contacts: { business_id: string; id: string }[]
+}
+
+/** Each question once: a hot contact or a repeated key is asked for a single time. */
+export function collectQuestions(items: Item[], isKnown: (sent: SentIdentity, key: string) => boolean): Asked {
+  const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [] }
+  const visitors = new Map<string, Asked['visitors'][number]>()
+  const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
+  for (const item of items) {
+    const business_id = item.businessId
+    if (item.kind === 'subscribe' || item.kind === 'edit' || item.kind === 'erase') {
+      if (isFirst(seen.contacts, scopedKey(business_id, item.contactId)))
+        asked.contacts.push({ business_id, id: item.contactId })
+      continue
+    }
+    for (const kind of IDENTITY_KINDS) {
+      const value = item.kind === 'browser' ? undefined : item.fact.identity[kind]
+      if (value === undefined) continue
+      const sent = { business_id, kind, value }
+      const key = identityKey(business_id, kind, value)
+      if (!isKnown(sent, key) && isFirst(seen.identities, key)) asked.identities.push(sent)
+    }
+    askVisitor(visitors, item)
+    const key = keyOf(item)
+    if (key !== null && isFirst(seen.keys, scopedKey(business_id, key)))
+      asked.keys.push({ businessId: business_id, key })
+  }
+  asked.visitors.push(...visitors.values())
+  return asked
+}
+
+const isFirst = (seen: Set<string>, key: string) => !seen.has(key) && Boolean(seen.add(key))
+
+function askVisitor(
+  visitors: Map<string, Asked['visitors'][number]>,
+  item: EventItem | BrowserItem | IdentifyItem,
+): void {
+  const { visitorId: visitor_id } = item.fact
+  if (visitor_id === null) return
+  const business_id = item.businessId
+  const key = scopedKey(business_id, visitor_id)
+  const asked = visitors.get(key) ?? { business_id, visitor_id, moments: [], starts: [], joins: false }
+  if (item.kind === 'browser') {
+    asked.moments.push(item.fact.occurredAt)
+    asked.starts.push(latestStart(item.fact.occurredAt))
+  } else {
+    asked.joins = true
+    const since = item.kind === 'identify' ? item.receivedAt - (item.fact.ageMs ?? 0) : item.receivedAt
+    if (item.isReplay || since < item.receivedAt) {
+      asked.moments.push(since)
+      asked.starts.push(since)
+    }
+  }
+  visitors.set(key, asked)
+}
+
+function keyOf(item: Item): string | null {
+  if (item.kind === 'browser') return repeatKey(item.fact)
+  return item.kind === 'event' ? item.fact.idempotencyKey : null
+}
+
+/** The first 16 bytes of the key's sha256, as a uuid is written without dashes: narrow, and nothing of the caller's is kept. */
+export const hashKey = (key: string): string => hash('sha256', key, 'hex').slice(0, 32)

@@ -1,0 +1,95 @@
+/** Pages: callers without a secret key, of any origin that their business allows. */
+import { isbot } from 'isbot'
+import { type ErrorCode, RequestError } from '../../errors.ts'
+import { trimText } from '../../rules/events/text.ts'
+import { type UnkeyedRoad, chargeAddress, chargeUnkeyed } from './charge.ts'
+import { invalidRequest, isRecord } from '../http/check-body.ts'
+import type { Call, Door, Route } from '../app-context.ts'
+import { requireUsable } from './authenticate.ts'
+import type { Business } from './find-business.ts'
+import { type BodyLimit, readJson } from '../http/read-body.ts'
+import { readId } from '../http/read-id.ts'
+import { type Received, receiveBody } from '../http/receive-body.ts'
+
+/** What any call of a page can be refused with. */
+export const PAGE_ERRORS: readonly ErrorCode[] = [
+  'invalid_api_key',
+  'malformed_json',
+  'invalid_request',
+  'business_mismatch',
+  'business_inactive',
+  'business_not_found',
+  'origin_not_allowed',
+  'method_not_allowed',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal',
+  'unavailable',
+  'outcome_unknown',
+]
+
+/**
+ * The body of a page's call, and whose page it is: it names its business by a publishable key (`keyHolder`) or in the body.
+ * Throws RequestError: what `receiveBody` throws, business_not_found, business_inactive, origin_not_allowed, rate_limited.
+ */
+export async function admitPage(
+  door: Door,
+  call: Call,
+  keyHolder: Business | undefined,
+  { road, limit }: { road: UnkeyedRoad; limit: BodyLimit },
+): Promise<Received> {
+  if (keyHolder !== undefined) requireUsable(keyHolder)
+  await chargeAddress(door, call, road)
+  const page = await (keyHolder === undefined
+    ? receiveNamed(door, call, limit)
+    : receiveBody(door, call, keyHolder, limit))
+  refuseForeignOrigin(call, page.business)
+  await chargeUnkeyed(door, call, page.business, road)
+  return page
+}
+
+async function receiveNamed(door: Door, call: Call, limit: BodyLimit): Promise<Received> {
+  const body = await readJson(door, call, limit)
+  return { business: requireUsable(await findNamedBusiness(door, call, body)), body }
+}
+
+/** Whether nothing is recorded of the call since its `User-Agent` is that of a bot or a headless browser. It is counted. */
+export function isIgnoredBot(door: Door, { request }: Call, { bots }: Business, road: UnkeyedRoad): boolean {
+  const found = bots === 'ignore' && isbot(request.headers.get('user-agent'))
+  if (found) door.metrics.bots.inc({ route: road })
+  return found
+}
+
+async function findNamedBusiness(door: Door, call: Call, body: unknown): Promise<Business> {
+  const named = isRecord(body) ? body['businessId'] : undefined
+  if (typeof named !== 'string' || trimText(named) === '') {
+    const message = 'businessId is required without an API key: a string that names the business'
+    throw invalidRequest([{ path: 'businessId', message }])
+  }
+  const id = readId(trimText(named))
+  const business = id === null ? null : await door.businesses(id, call.address)
+  if (business === null) throw new RequestError('business_not_found')
+  call.businessId = business.id
+  return business
+}
+
+function refuseForeignOrigin(call: Call, { origins }: Business): void {
+  const origin = call.request.headers.get('origin')?.toLowerCase()
+  const allowed = origins.length === 0 || (origin !== undefined && origins.includes(origin))
+  if (!allowed) throw new RequestError('origin_not_allowed')
+}
+
+/** Pages may ask from anywhere, with a JSON body, never with a key in a header of their own and never with credentials. */
+export function preflightRoute(path: string): Route {
+  return { method: 'OPTIONS', path, answer: preflight, crossOrigin: true, operation: null }
+}
+
+function preflight(): Promise<Response> {
+  const headers = {
+    'Access-Control-Allow-Methods': 'POST',
+    'Access-Control-Allow-Headers': 'content-type',
+    'Access-Control-Max-Age': '86400',
+  }
+  return Promise.resolve(new Response(null, { status: 204, headers }))
+}

@@ -1,0 +1,48 @@
+/** Who calls. Comes before everything else: a call without a good key learns nothing about its body. */
+import { hash } from 'node:crypto'
+import { RequestError } from '../../errors.ts'
+import type { Call, Door } from '../app-context.ts'
+import type { Business, KeyHolder } from './find-business.ts'
+
+/** The business of a secret key, ready for use. Throws RequestError (401, 403, 404, 429, 503). */
+export async function requireSecretKey(door: Door, call: Call): Promise<Business> {
+  const holder = await findCaller(door, call)
+  if (holder === null) throw unauthorized('missing_api_key')
+  if (holder.kind === 'publishable') throw new RequestError('publishable_key')
+  return requireUsable(holder.business)
+}
+
+/** Null without an Authorization header; one that is there is judged. */
+export async function findCaller(door: Door, call: Call): Promise<KeyHolder | null> {
+  const header = call.request.headers.get('authorization')
+  if (header === null) return null
+  const key = readBearer(header)
+  if (key === null && !/^bearer\b/i.test(header.trim())) throw unauthorized('invalid_api_key', NO_BEARER)
+  const holder = key === null ? null : await door.keyHolders(sha256(key), call.address)
+  if (holder === null) throw unauthorized('invalid_api_key')
+  call.businessId = holder.business.id
+  if (holder.kind === 'secret') call.bodyShare = holder.business.id
+  return holder
+}
+
+export function requireUsable(business: Business): Business {
+  if (business.removed) throw new RequestError('business_not_found')
+  if (!business.active) throw new RequestError('business_inactive')
+  return business
+}
+
+/** Null for a header of another shape. Every kind of key has `_live_` in its prefix; which kind it is, Postgres knows. */
+export function readBearer(header: string): string | null {
+  const key = /^bearer +([\x21-\x7e]{1,255})$/i.exec(header.trim())?.[1]
+  return key?.includes('_live_') ? key : null
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text, 'hex')
+}
+
+const NO_BEARER = 'The Authorization header does not begin with Bearer: send "Authorization: Bearer <key>".'
+
+function unauthorized(code: 'missing_api_key' | 'invalid_api_key', message?: string): RequestError {
+  return new RequestError(code, { ...(message && { message }), headers: { 'WWW-Authenticate': 'Bearer' } })
+}

@@ -1,0 +1,54 @@
+import type { Sql } from '../../stores/postgres.ts'
+
+/** What one business has chosen, as the door needs it. */
+export interface Business {
+  id: string
+  name: string
+  active: boolean
+  removed: boolean
+  /** Keyed requests a minute. */
+  rateLimit: number
+  /** Upper-cased: counts an amount sent without one. */
+  currency: string
+  /** ISO 3166 alpha-2, or null: how a national phone number is read. */
+  country: string | null
+  timezone: string
+  /** Lower-cased; empty allows any. */
+  origins: string[]
+  /** What becomes of events that bots and headless browsers send. */
+  bots: 'ignore' | 'allow'
+}
+
+/** A good key: what it may do, and for whom. */
+export interface KeyHolder {
+  kind: 'secret' | 'publishable'
+  business: Business
+}
+
+/** By the sha256 of their keys, in hex. Those that are unknown or revoked are not in the answer. */
+export async function findKeyHolders(sql: Sql, keyHashes: string[]): Promise<Map<string, KeyHolder>> {
+  const rows = await sql<{ hash: string; kind: KeyHolder['kind']; business: Business }[]>`
+    select asked.hash, k.kind, ${businessJson(sql)} as business
+    from unnest(${arrayOf(keyHashes)}::text[]) as asked (hash)
+    join api_keys k on k.key_hash = decode(asked.hash, 'hex') and k.revoked_at is null
+    join businesses b on b.id = k.business_id`
+  return new Map(rows.map(({ hash, kind, business }) => [hash, { kind, business }]))
+}
+
+/** By id; `ids` are UUIDs. Those that are not there are not in the answer. */
+export async function findBusinesses(sql: Sql, ids: string[]): Promise<Map<string, Business>> {
+  const rows = await sql<{ id: string; business: Business }[]>`
+    select asked.id, ${businessJson(sql)} as business
+    from unnest(${arrayOf(ids)}::text[]) as asked (id) join businesses b on b.id = asked.id::uuid`
+  return new Map(rows.map(({ id, business }) => [id, business]))
+}
+
+/** Of words without signs, as ids and hashes are. */
+const arrayOf = (words: string[]): string => `{${words.join(',')}}`
+
+function businessJson(sql: Sql) {
+  return sql`json_build_object(
+    'id', b.id, 'name', b.name, 'active', b.active, 'removed', b.removed_at is not null, 'rateLimit', b.rate_limit,
+    'currency', upper(b.currency), 'country', b.country, 'timezone', b.timezone, 'bots', b.bots,
+    'origins', array(select lower(origin) from unnest(b.origins) as origin))`
+}

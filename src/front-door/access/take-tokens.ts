@@ -1,0 +1,74 @@
+/** What the limiter asks of Redis: what is asked together is one script, so that counting and granting are one. */
+import type { Redis } from '../../stores/redis.ts'
+import { createWait } from '../../async/with-timeout.ts'
+
+// A window is a hash of the units used and of when it opened (which names it). A refused request changes nothing.
+// ARGV window in ms; for each key limit, units asked for, units wanted ahead, units that must be left besides for that.
+// Returns for each the units granted, those used before, ms left, the window, the units ahead.
+const TAKE = `
+local window = tonumber(ARGV[1])
+local answers = {}
+for i, key in ipairs(KEYS) do
+  local limit, asked, ahead, besides =
+    tonumber(ARGV[4 * i - 2]), tonumber(ARGV[4 * i - 1]), tonumber(ARGV[4 * i]), tonumber(ARGV[4 * i + 1])
+  local held = redis.call('HMGET', key, 'used', 'opened')
+  local used, opened, left = tonumber(held[1] or '0'), held[2], redis.call('PTTL', key)
+  -- More than a window is left when the clock was set back since.
+  if not opened or left <= 0 or left > window then
+    local time = redis.call('TIME')
+    used, opened, left = 0, time[1] .. '.' .. time[2], window
+    redis.call('DEL', key)
+    redis.call('HSET', key, 'used', 0, 'opened', opened)
+    redis.call('PEXPIRE', key, left)
+  end
+  local granted = math.max(0, math.min(asked, limit - used))
+  if limit - used - granted - ahead < besides then ahead = 0 end
+  if granted + ahead > 0 then redis.call('HINCRBY', key, 'used', granted + ahead) end
+  answers[i] = {granted, used, left, opened, ahead}
+end
+return answers`
+
+// ARGV window, units.
+const REFUND = `
+if redis.call('HGET', KEYS[1], 'opened') ~= ARGV[1] then return 0 end
+local units = math.min(tonumber(ARGV[2]), tonumber(redis.call('HGET', KEYS[1], 'used')))
+if units > 0 then redis.call('HINCRBY', KEYS[1], 'used', -units) end
+return units`
+
+export interface Question {
+  key: string
+  limit: number
+  units: number
+  /** Units wanted beyond, which are given when `besides` would still be left. */
+  ahead: number
+  besides: number
+}
+export type Answer = [granted: number, used: number, leftMs: number, window: string, ahead: number]
+
+export interface Units {
+  /** An answer for each question, in their order. */
+  take(questions: Question[]): Promise<Answer[]>
+  /** Does nothing once the window is over; resolves with how many were given back. */
+  refund(key: string, window: string, units: number): Promise<number>
+}
+
+interface Scripts {
+  takeUnits(keys: number, ...keysAndArguments: (string | number)[]): Promise<Answer[]>
+  refundUnits(key: string, window: string, units: number): Promise<number>
+}
+
+/** Both reject when Redis has not answered within `timeoutMs`. */
+export function openUnits(redis: Redis, { windowMs, timeoutMs }: { windowMs: number; timeoutMs: number }): Units {
+  redis.defineCommand('takeUnits', { lua: TAKE })
+  redis.defineCommand('refundUnits', { numberOfKeys: 1, lua: REFUND })
+  const scripts = redis as unknown as Scripts
+  const inTime = createWait(timeoutMs, 'Redis')
+  return {
+    take(questions) {
+      const keys = questions.map(({ key }) => key)
+      const numbers = questions.flatMap(({ limit, units, ahead, besides }) => [limit, units, ahead, besides])
+      return inTime(scripts.takeUnits(keys.length, ...keys, windowMs, ...numbers))
+    },
+    refund: (key, window, units) => inTime(scripts.refundUnits(key, window, units)),
+  }
+}

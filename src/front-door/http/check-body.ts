@@ -1,0 +1,128 @@
+/** From parsed JSON to a body of the right shape, or to what is wrong with it in words for a person. */
+import type { Static, TSchema } from '@sinclair/typebox'
+import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
+import { type Issue, RequestError } from '../../errors.ts'
+import { isClean, trimText } from '../../rules/events/text.ts'
+
+/** A hostile body can be wrong in a hundred thousand places, under names of any length. */
+const MAX_ISSUES = 20
+const MAX_PATH = 100
+
+export type Checked<T> = { body: T } | { issues: Issue[] }
+export type BodyCheck<S extends TSchema> = (raw: unknown) => Checked<Static<S>>
+
+/** Compiles a schema once. The check cleans first: see `compileClean`. */
+export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
+  const compiled = TypeCompiler.Compile(schema)
+  const clean = compileClean(schema)
+  return (raw) => {
+    const body = clean(raw)
+    return compiled.Check(body) ? { body } : { issues: explain(compiled.Errors(body)) }
+  }
+}
+
+/** The body, or RequestError `invalid_request`. */
+export function requireBody<T>(checked: Checked<T>): T {
+  if ('body' in checked) return checked.body
+  throw invalidRequest(checked.issues)
+}
+
+export function invalidRequest(issues: readonly Issue[]): RequestError {
+  return new RequestError('invalid_request', { message: summarise(issues), issues })
+}
+
+/** The message above a list of issues: the first says enough. */
+export function summarise(issues: readonly Issue[]): string {
+  const [first] = issues
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
+  return first === undefined ? 'The request breaks a rule of this endpoint.' : `${first.message}${more}`
+}
+
+/** An issue per text field that holds what no database can (decisions, "Strings"). */
+export function uncleanIssues(fields: Record<string, string | undefined>): Issue[] {
+  return Object.keys(fields)
+    .filter((path) => !isClean(fields[path] ?? ''))
+    .map((path) => ({ path, message: `${path} must not hold NUL characters or lone surrogates` }))
+}
+
+type Clean = (value: unknown) => unknown
+
+/**
+ * Known fields only, since clients evolve; without nulls, which are as if they had not been sent; strings trimmed, so that
+ * lengths are measured after it. What is free-form (properties, traits) stays as it is.
+ */
+function compileClean(schema: TSchema): Clean {
+  if (schema['type'] === 'string') return (value) => (typeof value === 'string' ? trimText(value) : value)
+  if (schema['type'] === 'array') return compileCleanItems(schema)
+  if (schema['properties'] === undefined) return (value) => value
+  const fields = Object.entries(schema['properties'] as Record<string, TSchema>)
+  const known = fields.map(([name, field]) => ({ name, clean: compileClean(field) }))
+  return (value) => {
+    if (!isRecord(value)) return value
+    const body: Record<string, unknown> = {}
+    for (const { name, clean } of known) {
+      const sent = value[name]
+      if (sent !== undefined && sent !== null && Object.hasOwn(value, name)) body[name] = clean(sent)
+    }
+    return body
+  }
+}
+
+/** One past the limit is enough to be refused, however many more there are. */
+function compileCleanItems(schema: TSchema): Clean {
+  const { items, maxItems = Infinity } = schema as { items?: unknown; maxItems?: number }
+  const clean = isRecord(items) && items['type'] !== undefined ? compileClean(items as TSchema) : undefined
+  return (value) => {
+    if (!Array.isArray(value)) return value
+    const some: unknown[] = value.slice(0, maxItems + 1)
+    return clean === undefined ? some : some.map(clean)
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** One issue per field; the outermost fault of a field says it. */
+function explain(errors: Iterable<ValueError>): Issue[] {
+  const issues = new Map<string, Issue>()
+  for (const error of errors) {
+    const path = error.path.slice(1, MAX_PATH).replaceAll('/', '.')
+    if (issues.has(path)) continue
+    if (issues.size === MAX_ISSUES) break
+    const subject = path === '' ? 'The body' : path
+    const missing = error.type === ValueErrorType.ObjectRequiredProperty
+    issues.set(path, {
+      path,
+      message: missing ? `${subject} is required` : `${subject} must be ${describe(error.schema)}`,
+    })
+  }
+  return [...issues.values()]
+}
+
+/** What a schema wants, in words; a pattern's are its description. */
+function describe(schema: TSchema): string {
+  if (schema.anyOf !== undefined) return (schema.anyOf as TSchema[]).map(describe).join(' or ')
+  if (schema.const !== undefined) return `"${schema.const}"`
+  const { minLength = 0, maxLength, minItems = 0, maxItems } = schema as Record<string, number>
+  switch (schema['type']) {
+    case 'string':
+      if (typeof schema['pattern'] === 'string') return String(schema.description)
+      if (maxLength === undefined) return 'a string'
+      return minLength > 0
+        ? `a string of ${minLength} to ${maxLength} characters`
+        : `a string of at most ${maxLength} characters`
+    case 'array':
+      return minItems > 0 ? `an array of ${minItems} to ${maxItems} items` : `an array of at most ${maxItems} items`
+    case 'integer':
+      return 'a whole number, 0 or more'
+    case 'number':
+      return schema['minimum'] === 0 ? 'a number from 0 on' : 'a finite number'
+    case 'boolean':
+      return 'true or false'
+    case 'null':
+      return 'null'
+    default:
+      return 'an object'
+  }
+}

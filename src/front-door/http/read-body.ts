@@ -1,0 +1,132 @@
+/** Media type, size and JSON of a body, in this order, each with its own refusal. */
+import { Buffer } from 'node:buffer'
+import { RequestError } from '../../errors.ts'
+import { type TimeOuts, createTimeOuts } from '../../async/shared-timeouts.ts'
+import type { Call } from '../app-context.ts'
+import { type BodyRoom, type Held, hold, type Holder } from './body-memory.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const JSON_TYPE = 'application/json'
+
+export interface BodyLimit extends BodyRoom {
+  /** Of one body (decisions, "Body limits"). */
+  bytes: number
+  /** For a whole body to arrive: a slow one holds its place no longer. */
+  seconds: number
+  media: readonly string[]
+}
+/** Batches, uploaded slowly or many at once, leave room for live events (design, promise 8), and one business for the others. */
+export const BODY_LIMITS = {
+  single: { bytes: 256 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE] },
+  batch: { bytes: 32 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 120, media: [JSON_TYPE] },
+  // What pages send without asking first (a beacon, a fetch without a preflight) is text.
+  browser: { bytes: 64 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE, 'text/plain'] },
+} as const satisfies Record<string, BodyLimit>
+
+type Sent = Pick<Call, 'request'> & Held
+
+/** The parsed body. Throws RequestError: unsupported_media_type, payload_too_large, unavailable, malformed_json. */
+export async function readJson(door: Holder, call: Sent, limit: BodyLimit): Promise<unknown> {
+  refuseOtherMedia(call.request, limit.media)
+  return parseJson(await readBytes(door, call, limit))
+}
+
+function refuseOtherMedia(request: Request, media: readonly string[]): void {
+  const type = request.headers.get('content-type') ?? ''
+  if (type !== JSON_TYPE && !media.includes(withoutParameters(type))) {
+    throw new RequestError('unsupported_media_type', { message: `Content-Type must be ${media.join(' or ')}.` })
+  }
+  const encoding = request.headers.get('content-encoding')
+  if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
+    throw new RequestError('unsupported_media_type', { message: 'Content-Encoding: send the body uncompressed.' })
+  }
+}
+
+const withoutParameters = (type: string): string => (type.split(';')[0] ?? '').trim().toLowerCase()
+
+async function readBytes(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array | ArrayBuffer> {
+  const declared = declaredBytes(call.request)
+  if (declared !== null && declared > limit.bytes) throw tooLarge(limit)
+  try {
+    if (declared === null) return await readChunks(door, call, limit)
+    // The server holds a body to its declared length; one without is counted as it comes.
+    hold(door, call, declared, limit)
+    return await inTime(limit, call.request.arrayBuffer())
+  } catch (cause) {
+    if (cause instanceof RequestError) throw cause
+    throw new RequestError('malformed_json', { message: 'The body ended before its time.', cause })
+  }
+}
+
+/** Null when it is not one whole number: Bun lets a length through that is sent twice, and joins both: `7, 7`. */
+function declaredBytes({ headers }: Request): number | null {
+  const declared = headers.get('content-length') ?? ''
+  return /^\d+$/.test(declared) ? Number(declared) : null
+}
+
+async function readChunks(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array> {
+  const body: ReadableStream<Uint8Array> | null = call.request.body
+  const reader = body?.getReader()
+  if (reader === undefined) return new Uint8Array()
+  const countChunks = async (): Promise<Uint8Array> => {
+    const chunks: Uint8Array[] = []
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return Buffer.concat(chunks)
+      hold(door, call, value.byteLength, limit)
+      if (call.bodyBytes > limit.bytes) throw tooLarge(limit)
+      chunks.push(value)
+    }
+  }
+  try {
+    return await inTime(limit, countChunks())
+  } finally {
+    // Nobody wants the rest of a body that was refused half-way.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** By seconds. */
+const timeOuts = new Map<number, TimeOuts>()
+
+function timeOutsOf(seconds: number): TimeOuts {
+  const known = timeOuts.get(seconds) ?? createTimeOuts(seconds * 1000)
+  timeOuts.set(seconds, known)
+  return known
+}
+
+/** Rejects when the time is over; the connection ends with the answer, since the rest of the body may never come. */
+function inTime<T>({ seconds }: BodyLimit, read: Promise<T>): Promise<T> {
+  const running = timeOutsOf(seconds)
+  return new Promise((resolve, reject) => {
+    const timeOut = running.begin(() => reject(tooLate(seconds)))
+    const end = (settle: () => void) => {
+      running.end(timeOut)
+      settle()
+    }
+    read.then(
+      (bytes) => end(() => resolve(bytes)),
+      (error: unknown) => end(() => reject(error)),
+    )
+  })
+}
+
+function tooLate(seconds: number): RequestError {
+  const message = `The body did not arrive within ${seconds} seconds.`
+  return new RequestError('malformed_json', { message, headers: { Connection: 'close' } })
+}
+
+function tooLarge({ bytes }: BodyLimit): RequestError {
+  return new RequestError('payload_too_large', { message: `The body is too large: at most ${bytes} bytes.` })
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function parseJson(bytes: Uint8Array | ArrayBuffer): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes))
+  } catch (cause) {
+    throw new RequestError('malformed_json', { cause })
+  }
+}

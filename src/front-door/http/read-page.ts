@@ -1,0 +1,41 @@
+import { invalidRequest } from './check-body.ts'
+import type { Call } from '../app-context.ts'
+
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 500
+
+export interface Page {
+  limit: number
+  cursor: string | null
+}
+
+/** `limit` and `cursor` of a list. Throws RequestError `invalid_request`. */
+export function readPage(call: Call): Page {
+  const query = queryOf(call)
+  const limit = query.get('limit')
+  if (limit !== null && !/^[1-9]\d{0,2}$/.test(limit)) throw limitFault()
+  const wanted = limit === null ? DEFAULT_LIMIT : Number(limit)
+  if (wanted > MAX_LIMIT) throw limitFault()
+  return { limit: wanted, cursor: query.get('cursor') }
+}
+
+export function queryOf({ request }: Call): URLSearchParams {
+  return new URL(request.url).searchParams
+}
+
+export function cursorFault() {
+  return invalidRequest([{ path: 'cursor', message: 'cursor must be a nextCursor of this list' }])
+}
+
+function limitFault() {
+  return invalidRequest([{ path: 'limit', message: `limit must be a whole number from 1 to ${MAX_LIMIT}` }])
+}
+
+/** For the OpenAPI description. */
+export const PAGE_QUERY = {
+  limit: {
+    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+    description: 'Entries in a page of the list.',
+  },
+  cursor: { schema: { type: 'string' }, description: 'The nextCursor of the page before.' },
+} as const

@@ -1,0 +1,196 @@
+/** The OpenAPI document: made of what each route says of itself and of the error catalogue. */
+import type { TSchema } from '@sinclair/typebox'
+import { ERRORS, type ErrorCode } from '../../errors.ts'
+import { describeAnswer, describeBody } from './describe-schema.ts'
+import type { Route } from '../app-context.ts'
+import { CAMPAIGN_EXAMPLE, CONTACT_EXAMPLE } from './examples.ts'
+import { VERSION } from '../../version.ts'
+
+export interface Operation {
+  summary: string
+  description?: string
+  tag: 'Events' | 'Contacts' | 'Campaigns' | 'Analytics' | 'Operation'
+  /** Which key the caller needs; `optional` a secret or publishable one, `publishable` that alone, if any. */
+  key: 'secret' | 'optional' | 'publishable'
+  query?: Record<string, { schema: object; description: string; example?: string }>
+  /** `media`: what it may be sent as; JSON alone when left out. */
+  body?: { schema: TSchema; example: object; media?: readonly string[] }
+  /** Successes by status; `message` and `example` are those of one answer. */
+  replies: Record<number, { message: string; description: string; data: TSchema; example: object }>
+  errors: readonly ErrorCode[]
+}
+
+type Document = Record<string, unknown>
+
+const DESCRIPTION =
+  'Facts about people go in; contacts, timelines, revenue and campaigns come out. A server sends its secret key with each ' +
+  'request: `Authorization: Bearer sk_live_…`. Every answer carries `X-Request-Id`; answers to an accepted secret key carry ' +
+  '`RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` describes them.'
+
+export function describeApi(routes: readonly Route[]): Document {
+  const paths: Record<string, Document> = {}
+  for (const { method, path, operation } of routes) {
+    if (operation === null) continue
+    const item = (paths[path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})
+    item[method.toLowerCase()] = describeOperation(method, path, operation)
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Sluice', version: VERSION, description: DESCRIPTION },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      securitySchemes: {
+        key: bearer('A secret key (`sk_live_…`), from a server only.'),
+        publishableKey: bearer('A publishable key (`pk_live_…`): says whose page it is, in place of `businessId`.'),
+      },
+      headers: HEADERS,
+      schemas: { Failure },
+    },
+  }
+}
+
+function describeOperation(method: string, path: string, operation: Operation): Document {
+  const { summary, description, tag, key, body, replies, errors } = operation
+  const headers = takesSecretKey(operation) ? LIMITED : UNLIMITED
+  const successes = Object.entries(replies).map(([status, reply]) => [status, describeReply(reply, headers)])
+  return {
+    operationId: nameOf(method, path),
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [tag],
+    security: SECURITY[key],
+    parameters: describeParameters(path, operation),
+    ...(body !== undefined && {
+      requestBody: { required: true, content: describeContent(body) },
+    }),
+    responses: { ...Object.fromEntries(successes), ...describeErrors(errors) },
+  }
+}
+
+function describeContent({ schema, example, media = ['application/json'] }: NonNullable<Operation['body']>): Document {
+  return Object.fromEntries(media.map((type) => [type, { schema: describeBody(schema), example }]))
+}
+
+/** `postApiSdkTrackBatch` */
+function nameOf(method: string, path: string): string {
+  const words = path.split(/\W+/).filter((word) => word !== '')
+  return method.toLowerCase() + words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')
+}
+
+function describeParameters(path: string, operation: Operation): Document[] {
+  const { query = {}, replies } = operation
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+    example: ID_EXAMPLES[name ?? ''],
+  }))
+  const inQuery = Object.entries(query).map(([name, said]) => ({ name, in: 'query', required: false, ...said }))
+  return [...inPath, ...inQuery, ...(202 in replies && takesSecretKey(operation) ? [PREFER] : [])]
+}
+
+function describeReply(reply: Operation['replies'][number], headers: Document): Document {
+  const { message, description, data, example } = reply
+  const schema = {
+    type: 'object',
+    required: ['success', 'message', 'data'],
+    properties: { success: { const: true }, message: { type: 'string' }, data: describeAnswer(data) },
+  }
+  const whole = { success: true, message, data: example }
+  return { description, headers, content: { 'application/json': { schema, example: whole } } }
+}
+
+/** One response per status, with an example per code. */
+function describeErrors(codes: readonly ErrorCode[]): Document {
+  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status)
+  const responses = [...byStatus].map(([status, group]) => {
+    const examples = group.map((code) => [
+      code,
+      { value: { success: false, message: ERRORS[code].message, error: { code } } },
+    ])
+    const content = {
+      schema: { $ref: '#/components/schemas/Failure' },
+      examples: Object.fromEntries(examples) as Document,
+    }
+    const description = group.map((code) => `\`${code}\``).join(', ')
+    const headers = WAITING.has(status) ? refer('X-Request-Id', 'Retry-After') : refer('X-Request-Id')
+    return [status, { description, headers, content: { 'application/json': content } }]
+  })
+  return Object.fromEntries(responses) as Document
+}
+
+const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description })
+
+const SECURITY: Record<Operation['key'], Document[]> = {
+  secret: [{ key: [] }],
+  optional: [{ key: [] }, { publishableKey: [] }, {}],
+  publishable: [{ publishableKey: [] }, {}],
+}
+
+const ID_EXAMPLES: Record<string, string> = {
+  contactId: CONTACT_EXAMPLE.contactId,
+  campaignId: CAMPAIGN_EXAMPLE.campaignId,
+}
+
+/** No other caller may prefer anything, or is told what is left. */
+const takesSecretKey = ({ key }: Operation): boolean => key !== 'publishable'
+
+const PREFER = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  schema: { const: 'respond-async' },
+  description: 'With a secret key: answered with 202 at once.',
+}
+
+/** The statuses after which trying again makes sense. */
+const WAITING: ReadonlySet<number> = new Set([429, 503])
+
+const header = (type: string, description: string, example: string | number) => ({
+  description,
+  schema: { type },
+  example,
+})
+const HEADERS = {
+  'X-Request-Id': header(
+    'string',
+    'The id that you sent, if it is 1 to 128 printable ASCII characters; else a new one.',
+    'order-9917',
+  ),
+  'RateLimit-Policy': header('string', 'Requests in a window, and its length in seconds.', '"default";q=120;w=60'),
+  RateLimit: header('string', 'Requests left in the window, and the seconds until it ends.', '"default";r=119;t=60'),
+  'Retry-After': header('integer', 'Seconds.', 17),
+}
+
+function refer(...names: (keyof typeof HEADERS)[]): Document {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const UNLIMITED = refer('X-Request-Id')
+const LIMITED = refer('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
+
+const Failure = {
+  type: 'object',
+  required: ['success', 'message', 'error'],
+  properties: {
+    success: { const: false },
+    message: { type: 'string', description: 'For a person; names the field.' },
+    error: {
+      type: 'object',
+      required: ['code'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stays the same over versions.' },
+        issues: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['path', 'message'],
+            properties: { path: { type: 'string' }, message: { type: 'string' } },
+          },
+        },
+      },
+    },
+  },
+}

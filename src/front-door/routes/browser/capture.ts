@@ -1,0 +1,77 @@
+import { Type } from '@sinclair/typebox'
+import { findCaller } from '../../access/authenticate.ts'
+import { PAGE_ERRORS, admitPage, isIgnoredBot } from '../../access/authenticate-browser.ts'
+import { CaptureSchema } from './capture-schema.ts'
+import { chargeVisitor } from '../../access/charge.ts'
+import type { Call, Door, Reply, Route } from '../../app-context.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { type Capture, readCapture } from './read-capture.ts'
+import { toRequestError } from '../../http/rejection.ts'
+import { ignoredBot } from '../reply-schemas.ts'
+import { submitRequest } from '../submit-request.ts'
+
+const ROAD = 'browser-capture'
+
+async function capture(door: Door, call: Call): Promise<Reply> {
+  const caller = await findCaller(door, call)
+  const { business, body } = await admitPage(door, call, caller?.business, { road: ROAD, limit: BODY_LIMITS.browser })
+  const read = readCapture(body, business, call.receivedAt)
+  if ('code' in read) throw toRequestError(read)
+  const received = read.hits.length
+  if (isIgnoredBot(door, call, business, ROAD)) return { message: RECEIVED, data: { received, ignored: 'bot' } }
+  await chargeVisitor(door, call, business, read.visitorId, ROAD)
+  await submit(door, call, business.id, read)
+  return { message: RECEIVED, data: { received } }
+}
+
+const RECEIVED = 'What was captured is received.'
+
+/** Nobody waits for a worker: what is on the road is kept, and none of it changes a contact. */
+async function submit(door: Door, call: Call, businessId: string, capture: Capture): Promise<void> {
+  const { receivedAt, requestId } = call
+  const request = { kind: 'capture', businessId, receivedAt, requestId, ...capture } as const
+  await submitRequest(door, call, request, { keyed: false, wait: false })
+}
+
+const CaptureData = Type.Object(
+  { received: Type.Integer({ minimum: 1 }), ignored: ignoredBot },
+  { additionalProperties: false },
+)
+
+export const browserCaptureRoute: Route = {
+  method: 'POST',
+  path: '/api/sdk/browser/capture',
+  answer: capture,
+  crossOrigin: true,
+  operation: {
+    summary: 'Record what a browser captured by itself',
+    description:
+      'Page views, scrolling and time, as the browser script sends them; JSON, also as text/plain, up to 64 KiB. It feeds ' +
+      'analytics and never starts a campaign. A hit that is sent again counts once. What a bot or a ' +
+      'headless browser sends is not recorded, and the answer says `ignored: "bot"`, unless the business allows bots.',
+    tag: 'Events',
+    key: 'publishable',
+    body: {
+      schema: CaptureSchema,
+      media: BODY_LIMITS.browser.media,
+      example: {
+        businessId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',
+        visitorId: '5f2b6c1e9a7d4038b1c2d3e4f5a60718',
+        hits: [
+          {
+            id: 'e1f0a9b8c7d6',
+            kind: 'page_view',
+            ageMs: 420,
+            pageId: 'a1b2c3d4e5f6',
+            url: 'https://www.example.com/pricing?utm_source=news',
+            title: 'Pricing',
+          },
+        ],
+      },
+    },
+    replies: {
+      200: { message: RECEIVED, description: 'Received, and kept.', data: CaptureData, example: { received: 1 } },
+    },
+    errors: PAGE_ERRORS,
+  },
+}

@@ -1,0 +1,65 @@
+/** From the body of a browser's `track` to an event that the rules understand. No amount, tag or trait is read from a page. */
+import type { BrowserFact, Touch } from '../../../rules/events/facts.ts'
+import { meaningOfName } from '../../../rules/events/interpret.ts'
+import { sanitiseJson } from '../../../rules/events/text.ts'
+import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
+import type { Business } from '../../access/find-business.ts'
+import { readProperties } from '../sdk/read-event.ts'
+import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from '../../http/rejection.ts'
+import { type BrowserTrackBody, BrowserTrackSchema, type TouchBody } from '../schemas.ts'
+import { warnOfIgnored } from '../warn-of-ignored.ts'
+import { compileNearMisses } from '../warn-of-near-misses.ts'
+
+/** `visitorId` is null for a page that can keep none. */
+export type ReadBrowserEvent = Omit<BrowserFact, 'visitorId'> & { visitorId: string | null }
+
+const HOUR_MS = 3_600_000
+/** The script keeps what it could not send for 7 days; an hour more for clocks that run unevenly. */
+export const MAX_AGE_MS = 7 * 24 * HOUR_MS + HOUR_MS
+
+const checkBody = compileCheck(BrowserTrackSchema)
+const warnOfNearMisses = compileNearMisses(BrowserTrackSchema)
+
+/** `now`: epoch ms of the receipt. */
+export function readBrowserEvent(raw: unknown, business: Business, now: number): { fact: ReadBrowserEvent } | Refusal {
+  const elsewhere = refuseOtherBusiness(raw, business)
+  if (elsewhere !== null) return elsewhere
+  const checked = checkBody(raw)
+  return 'issues' in checked ? refuseShape(checked.issues) : readFields(raw, checked.body, now)
+}
+
+function readFields(raw: unknown, body: BrowserTrackBody, now: number): { fact: ReadBrowserEvent } | Refusal {
+  const { event, messageId, visitorId } = body
+  const properties = readProperties(body.details, 'details')
+  const faults = [...uncleanIssues({ event, messageId }), ...properties.faults]
+  if (faults.length > 0) return refuse('invalid_request', faults)
+  if (properties.tooLarge) return refuse('properties_too_large')
+  return {
+    fact: {
+      event,
+      visitorId: visitorId ?? null,
+      occurredAt: now - Math.round(Math.min(body.ageMs ?? 0, MAX_AGE_MS)),
+      meaning: meaningOfName(event),
+      properties: properties.text,
+      messageId: messageId ?? null,
+      first: readTouch(body.first, now),
+      latest: readTouch(body.latest, now),
+      warnings: [
+        ...warnOfIgnored(raw),
+        ...properties.warnings,
+        ...(visitorId === undefined ? [NOT_KEPT] : []),
+        ...warnOfNearMisses(raw),
+      ],
+    },
+  }
+}
+
+const NOT_KEPT = 'the event was not kept: without a visitorId it could never be somebody’s'
+
+/** How a visitor came, in what both databases can hold. `now`: epoch ms of the receipt. */
+export function readTouch(touch: TouchBody | undefined, now: number): Touch | null {
+  if (touch === undefined) return null
+  const { ageMs, ...told } = touch
+  const said = sanitiseJson(told).value as unknown as Omit<Touch, 'at'>
+  return { at: Math.max(0, Math.round(now - ageMs)), ...said }
+}

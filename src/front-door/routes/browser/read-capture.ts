@@ -1,0 +1,62 @@
+/** From a parsed capture body to what travels. */
+import { sanitiseText } from '../../../rules/events/text.ts'
+import type { Touches, WebHit } from '../../../rules/visitors/web-facts.ts'
+import { type CaptureBody, CaptureSchema, type HitBody } from './capture-schema.ts'
+import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
+import type { Business } from '../../access/find-business.ts'
+import { MAX_AGE_MS, readTouch } from './read-browser-event.ts'
+import { refuse, refuseOtherBusiness, type Refusal } from '../../http/rejection.ts'
+
+export interface Capture {
+  visitorId: string
+  hits: WebHit[]
+  touches: Touches
+}
+
+const checkCapture = compileCheck(CaptureSchema)
+
+/** `now`: epoch ms of the receipt. */
+export function readCapture(raw: unknown, business: Business, now: number): Capture | Refusal {
+  const elsewhere = refuseOtherBusiness(raw, business)
+  if (elsewhere !== null) return elsewhere
+  const checked = checkCapture(raw)
+  if ('issues' in checked) return refuse('invalid_request', checked.issues)
+  const { visitorId, hits, first, latest } = checked.body
+  const faults = uncleanIssues(idsOf(checked.body))
+  if (faults.length > 0) return refuse('invalid_request', faults)
+  // Whoever comes looks at a page; the script tells with nothing else how.
+  const comes = hits.some(({ kind }) => kind === 'page_view')
+  const touches = { first: readTouch(first, now), latest: readTouch(latest, now) }
+  return {
+    visitorId,
+    hits: hits.map((hit) => readHit(hit, now)),
+    touches: comes ? touches : { first: null, latest: null },
+  }
+}
+
+function idsOf({ hits }: CaptureBody): Record<string, string> {
+  return Object.fromEntries(
+    hits.flatMap(({ id, pageId }, at) => [
+      [`hits.${at}.id`, id],
+      [`hits.${at}.pageId`, pageId],
+    ]),
+  )
+}
+
+function readHit(hit: HitBody, now: number): WebHit {
+  const { id, kind, pageId, depth = 0 } = hit
+  const clean = (text = '') => sanitiseText(text).text
+  const within = (ms = 0) => Math.min(ms, MAX_AGE_MS)
+  return {
+    id,
+    kind,
+    pageId,
+    occurredAt: now - within(hit.ageMs),
+    url: clean(hit.url),
+    title: clean(hit.title),
+    referrer: clean(hit.referrer),
+    depth,
+    activeMs: within(hit.activeMs),
+    idleMs: within(hit.idleMs),
+  }
+}

@@ -1,0 +1,46 @@
+/** `/sluice.js`, as the build left it: the same for everyone, from any page. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import browser from '../../../sdk/browser/package.json' with { type: 'json' }
+import type { Call, Door, Route } from '../../app-context.ts'
+
+const SCRIPT = new URL('../../../sdk/browser/sluice.js', import.meta.url)
+
+/** Reads the script once. */
+export function browserScriptRoute(): Route {
+  const plain = readFileSync(SCRIPT)
+  const zipped = gzipSync(plain, { level: 9 })
+  const etag = `W/"${browser.version}-${createHash('sha256').update(plain).digest('hex').slice(0, 16)}"`
+  const answer = (_door: Door, call: Call): Promise<Response> => {
+    const { headers } = call.request
+    const isKnown = isMatch(headers.get('if-none-match'), etag)
+    const isZipped = !isKnown && acceptsGzip(headers.get('accept-encoding'))
+    // Over what every answer says of caching.
+    Object.assign(call.headers, HEADERS, { ETag: etag }, isZipped && { 'Content-Encoding': 'gzip' })
+    const body = isZipped ? zipped : plain
+    return Promise.resolve(isKnown ? new Response(null, { status: 304 }) : new Response(body))
+  }
+  return { method: 'GET', path: '/sluice.js', answer, operation: null }
+}
+
+const HEADERS = {
+  'Content-Type': 'text/javascript; charset=utf-8',
+  // A new version is everywhere within an hour, and a page never waits for it.
+  'Cache-Control': 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=604800',
+  Vary: 'Accept-Encoding',
+  'X-Content-Type-Options': 'nosniff',
+  // For pages that ask for it by CORS (`integrity`), or let nothing in that does not say so.
+  'Access-Control-Allow-Origin': '*',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+}
+
+function isMatch(header: string | null, etag: string): boolean {
+  const tags = (header ?? '').split(',').map((tag) => tag.trim())
+  return tags.some((tag) => tag === '*' || tag.replace('W/', '') === etag.replace('W/', ''))
+}
+
+function acceptsGzip(header: string | null): boolean {
+  const parts = (header ?? '').split(',').map((part) => part.trim().split(/\s*;\s*q=/i))
+  return parts.some(([name, weight = '1']) => name?.toLowerCase() === 'gzip' && Number(weight) > 0)
+}

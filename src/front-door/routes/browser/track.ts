@@ -1,0 +1,102 @@
+import type { BrowserFact } from '../../../rules/events/facts.ts'
+import type { BrowserAnswer } from '../../../stream/entry.ts'
+import { findCaller } from '../../access/authenticate.ts'
+import { PAGE_ERRORS, admitPage, isIgnoredBot } from '../../access/authenticate-browser.ts'
+import { chargeVisitor } from '../../access/charge.ts'
+import { type Call, type Door, type Reply, type Route } from '../../app-context.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readBrowserEvent, type ReadBrowserEvent } from './read-browser-event.ts'
+import { toRequestError } from '../../http/rejection.ts'
+import { BrowserTrackData, QueuedTrackData } from '../reply-schemas.ts'
+import { BrowserTrackSchema } from '../schemas.ts'
+import { submitRequest, withWarnings } from '../submit-request.ts'
+
+const ROAD = 'browser-track'
+
+async function browserTrack(door: Door, call: Call): Promise<Reply> {
+  const caller = await findCaller(door, call)
+  const { business, body } = await admitPage(door, call, caller?.business, { road: ROAD, limit: BODY_LIMITS.browser })
+  const read = readBrowserEvent(body, business, call.receivedAt)
+  if ('code' in read) throw toRequestError(read)
+  const { fact } = read
+  const { visitorId } = fact
+  const nothing = { contactId: null, deduped: false, warnings: fact.warnings }
+  if (isIgnoredBot(door, call, business, ROAD)) return answer(fact, { ...nothing, ignored: 'bot' })
+  if (visitorId === null) return answer(fact, nothing)
+  await chargeVisitor(door, call, business, visitorId, ROAD)
+  return await submit(door, call, business.id, { ...fact, visitorId })
+}
+
+async function submit(door: Door, call: Call, businessId: string, fact: BrowserFact): Promise<Reply> {
+  const { receivedAt, requestId } = call
+  const request = { kind: 'browser', businessId, receivedAt, requestId, fact } as const
+  const recorded = await submitRequest(door, call, request, { keyed: false })
+  return recorded === null ? queued(fact) : answer(fact, recorded)
+}
+
+const TAKEN = 'The event is taken.'
+const KEPT = 'The event is kept and will be recorded once.'
+
+type Taken = BrowserAnswer & { ignored?: 'bot' }
+
+function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings, ignored }: Taken): Reply {
+  const interpreted = interpretedOf(fact)
+  const data = { contactId, event: fact.event, isNew: false, deduped, interpreted, ...(ignored && { ignored }) }
+  const message = deduped ? 'The event had been taken before.' : TAKEN
+  return { message, data: { ...data, ...withWarnings(warnings) } }
+}
+
+function queued(fact: BrowserFact): Reply {
+  const data = { queued: true, event: fact.event, interpreted: interpretedOf(fact) }
+  return { status: 202, message: KEPT, data }
+}
+
+const interpretedOf = ({ meaning }: ReadBrowserEvent) => ({ type: meaning.type, countedRevenue: 0 })
+
+const interpreted = { type: 'lead', countedRevenue: 0 }
+
+export const browserTrackRoute: Route = {
+  method: 'POST',
+  path: '/api/sdk/browser/track',
+  answer: browserTrack,
+  crossOrigin: true,
+  operation: {
+    summary: 'Record what a visitor did in a page',
+    description:
+      'What `sluice.track` sends, without a key. Can start a campaign once the visitor is identified; until then the event ' +
+      'stays with the visitor, and joins the contact that identifies it. Nothing is kept without a `visitorId`, or ' +
+      'when over 1,000 contacts were identified with the `visitorId`. What a bot or a headless browser sends is not recorded, ' +
+      'and the answer says `ignored: "bot"`, unless the business allows bots. `traits`, `tags` and `value` are ' +
+      'ignored, with a warning each; inside `details` they are details like any other.',
+    tag: 'Events',
+    key: 'publishable',
+    body: {
+      schema: BrowserTrackSchema,
+      media: BODY_LIMITS.browser.media,
+      example: {
+        businessId: '0198c5a0-7c01-7d4e-8a11-3c5b7d9e1f20',
+        visitorId: '5f0c6d1be2a94f37a3d8c4b9e17f2a60',
+        event: 'form_submitted',
+        details: { form: 'demo' },
+        messageId: '7c9e6679f2d14a0b',
+        ageMs: 120,
+      },
+    },
+    replies: {
+      200: {
+        message: TAKEN,
+        description:
+          'Taken. `contactId` is null until the visitor is identified, and for a visitor id of too many contacts.',
+        data: BrowserTrackData,
+        example: { contactId: null, event: 'form_submitted', isNew: false, deduped: false, interpreted },
+      },
+      202: {
+        message: KEPT,
+        description: 'Kept, and applied once: now or in a moment.',
+        data: QueuedTrackData,
+        example: { queued: true, event: 'form_submitted', interpreted },
+      },
+    },
+    errors: ['properties_too_large', ...PAGE_ERRORS],
+  },
+}

@@ -1,0 +1,89 @@
+/** From a parsed body to an edit that the rules understand. */
+import { Type } from '@sinclair/typebox'
+import type { Issue } from '../../../errors.ts'
+import { type EditFact, PROFILE_FIELDS, type ProfileField } from '../../../rules/events/facts.ts'
+import { readProfile } from '../../../rules/identity/profile.ts'
+import { readTags } from '../../../rules/events/tags.ts'
+import { trimText } from '../../../rules/events/text.ts'
+import { readTraits } from '../../../rules/events/traits.ts'
+import { compileCheck, invalidRequest, isRecord, requireBody } from '../../http/check-body.ts'
+import { EditSchema, ProfileSchema } from '../schemas.ts'
+import { compileNearMisses } from '../warn-of-near-misses.ts'
+
+const checkEdit = compileCheck(EditSchema)
+/** The schema of an edit takes any profile field, since null is allowed in each: the names are those of `identify`. */
+const warnOfNearMisses = compileNearMisses(Type.Object({ ...EditSchema.properties, profile: ProfileSchema }))
+/** Names that a contact is read with, and the fields that edit them. */
+const READ_NAMES: Record<string, string> = {
+  tags: 'addTags or removeTags',
+  customFields: 'traits',
+  ...Object.fromEntries(PROFILE_FIELDS.map((field) => [field, `profile.${field}`])),
+}
+
+/** Throws RequestError `invalid_request`. Unlike a call of `identify`, an edit stores all that it names, or nothing. */
+export function readEdit(raw: unknown): EditFact {
+  const { traits = {}, addTags = [], removeTags = [], ...body } = requireBody(checkEdit(raw))
+  if (!isRecord(raw) || !PARTS.some((part) => isPresent(raw[part]))) throw invalidRequest([NOTHING])
+  const profile = readEditedProfile(body.profile ?? {})
+  const read = { traits: readTraits(traits), added: readTags(addTags), removed: readTags(removeTags) }
+  const both = read.removed.tags.filter((tag) => read.added.tags.includes(tag))
+  const issues = [
+    ...profile.issues,
+    ...read.traits.faults,
+    ...under('addTags', read.added.faults),
+    ...under('removeTags', read.removed.faults),
+    ...both.map(() => ({ path: 'removeTags', message: 'a tag is in addTags and in removeTags' })),
+  ]
+  if (issues.length > 0) throw invalidRequest(issues.slice(0, MAX_ISSUES))
+  return {
+    profile: profile.values,
+    traits: read.traits.traits,
+    addTags: read.added.tags,
+    removeTags: read.removed.tags,
+    warnings: [...profile.warnings, ...read.traits.warnings, ...warnOfNearMisses(raw), ...warnOfReadNames(raw)],
+  }
+}
+
+const warnOfReadNames = (raw: Record<string, unknown>): string[] =>
+  Object.entries(READ_NAMES)
+    .filter(([name]) => isPresent(raw[name]))
+    .map(([name, meant]) => `${name} was ignored: there is no such field; did you mean ${meant}?`)
+
+const PARTS = ['profile', 'traits', 'addTags', 'removeTags']
+const NOTHING = { path: '', message: `at least one of ${PARTS.join(', ')} is required` }
+const MAX_ISSUES = 20
+
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null
+
+const under = (path: string, faults: Issue[]): Issue[] =>
+  faults.map((fault) => ({ path: fault.path.replace('tags', path), message: fault.message.replace('tags', path) }))
+
+/** `name` sets both parts of it. What identify leaves out with a warning is refused here. */
+function readEditedProfile(sent: Record<string, unknown>): {
+  values: EditFact['profile']
+  warnings: string[]
+  issues: Issue[]
+} {
+  const values: EditFact['profile'] = {}
+  const warnings: string[] = []
+  const issues: Issue[] = []
+  for (const field of ['name', ...PROFILE_FIELDS] as const) {
+    const value = Object.hasOwn(sent, field) ? sent[field] : undefined
+    const path = `profile.${field}`
+    if (value === undefined) continue
+    if (value === null) Object.assign(values, partsOf(field))
+    else if (typeof value !== 'string') issues.push({ path, message: `${path} must be a string or null` })
+    else if (trimText(value) === '') issues.push({ path, message: `${path} must not be empty: null clears it` })
+    else {
+      const read = readProfile({ [field]: value }, { keyed: true })
+      const isStored = Object.keys(read.profile).length > 0
+      if (isStored) Object.assign(values, partsOf(field), read.profile)
+      issues.push(...read.faults, ...(isStored ? [] : read.warnings.map((message) => ({ path, message }))))
+      if (isStored) warnings.push(...read.warnings)
+    }
+  }
+  return { values, warnings, issues }
+}
+
+const partsOf = (field: ProfileField | 'name'): EditFact['profile'] =>
+  field === 'name' ? { firstName: null, lastName: null } : { [field]: null }

@@ -1,0 +1,254 @@
+/** Reading people back. */
+import { findContact } from '../../../contacts/find-contact.ts'
+import { type ContactFilter, listContacts } from '../../../contacts/list-contacts.ts'
+import { listIdentifications } from '../../../contacts/list-identifications.ts'
+import { type Contact, readContact } from '../../../contacts/read-contact.ts'
+import { type ResolvedContact, resolveContact } from '../../../contacts/resolve-contact.ts'
+import { RequestError } from '../../../errors.ts'
+import { IDENTITY_KINDS, type Identity } from '../../../rules/events/facts.ts'
+import { readIdentity } from '../../../rules/identity/identity.ts'
+import { STAGES } from '../../../rules/events/journey-stage.ts'
+import { trimText } from '../../../rules/events/text.ts'
+import { readEngagement } from '../../../timeline/read-engagement.ts'
+import { readTimeline } from '../../../timeline/read-timeline.ts'
+import { admitReader } from '../../access/authenticate-read.ts'
+import { invalidRequest, uncleanIssues } from '../../http/check-body.ts'
+import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../../app-context.ts'
+import type { Business } from '../../access/find-business.ts'
+import { CONTACT_EXAMPLE, EVENT_EXAMPLE, LISTED_CONTACT_EXAMPLE } from '../../openapi/examples.ts'
+import { noContact } from './contact-not-found.ts'
+import { readId } from '../../http/read-id.ts'
+import { cursorFault, PAGE_QUERY, queryOf, readPage } from '../../http/read-page.ts'
+import { AnyContactsData, ContactData, IdentificationsData, TimelineData } from '../reply-schemas.ts'
+
+const CONTACT = 'The contact.'
+const FOUND = 'One contact was found.'
+const LISTED = 'The contacts, newest first.'
+const TIMELINE = 'The timeline, newest first.'
+const IDENTIFICATIONS = 'The identify calls, newest first.'
+
+async function getContact(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId, currency } = await admitReader(door, call)
+  const contactId = readId(call.params['contactId'])
+  const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
+  if (!contact) throw noContact()
+  return { message: CONTACT, data: { contact: await withEngagement(door, businessId, contact) } }
+}
+
+/** By an identity, if one is sent; else as a list. */
+async function getContacts(door: Door, call: Call): Promise<Reply> {
+  const business = await admitReader(door, call)
+  const query = queryOf(call)
+  return IDENTITY_KINDS.some((kind) => query.has(kind))
+    ? await findByIdentity(door, business, query)
+    : await list(door, call, business)
+}
+
+async function findByIdentity(door: Door, business: Business, query: URLSearchParams): Promise<Reply> {
+  const { id: businessId, currency } = business
+  const identity = readSoughtIdentity(query, business)
+  const contactId = identity && (await findContact(door.sql, businessId, identity))
+  const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
+  return contact
+    ? { message: FOUND, data: { contacts: [await withEngagement(door, businessId, contact)] } }
+    : { message: 'No contact was found.', data: { contacts: [] } }
+}
+
+async function list(door: Door, call: Call, { id: businessId, currency }: Business): Promise<Reply> {
+  const page = readPage(call)
+  const filter = readFilter(queryOf(call))
+  const listed = await listContacts(door.sql, { businessId, currency, filter, ...page })
+  if (listed === null) throw cursorFault()
+  return { message: LISTED, data: listed }
+}
+
+const MAX_QUERY = 256
+const MAX_TAG = 64
+
+/** One that is empty, or nothing but white space, is as if it had not been sent. */
+function readFilter(sent: URLSearchParams): ContactFilter {
+  const [query, tag, stage] = ['query', 'tag', 'stage'].map((name) => trimText(sent.get(name) ?? '') || null) as [
+    string | null,
+    string | null,
+    string | null,
+  ]
+  const issues = uncleanIssues({ query: query ?? undefined, tag: tag ?? undefined })
+  const place = STAGES.findIndex((name) => name.toLowerCase() === stage?.toLowerCase())
+  if ((query?.length ?? 0) > MAX_QUERY)
+    issues.push({ path: 'query', message: `query is at most ${MAX_QUERY} characters` })
+  if ((tag?.length ?? 0) > MAX_TAG) issues.push({ path: 'tag', message: `tag is at most ${MAX_TAG} characters` })
+  if (stage !== null && place < 0) issues.push({ path: 'stage', message: `stage must be one of ${STAGES.join(', ')}` })
+  if (issues.length > 0) throw invalidRequest(issues)
+  return { query, tag, stage: stage === null ? null : place }
+}
+
+async function withEngagement({ clickhouse }: Door, businessId: string, contact: Contact) {
+  return { ...contact, engagement: await readEngagement(clickhouse, businessId, contact) }
+}
+
+/** Exactly one field; null for a placeholder, which is nobody's. */
+function readSoughtIdentity(query: URLSearchParams, { country }: Business): Identity | null {
+  const sent = IDENTITY_KINDS.filter((kind) => query.has(kind))
+  const filters = ['query', 'tag', 'stage'].filter((name) => query.has(name))
+  const [kind] = sent
+  if (kind === undefined || sent.length > 1) {
+    const message = 'exactly one of email, phone and platformCustomerId is required'
+    throw invalidRequest([{ path: kind ?? 'email', message }])
+  }
+  if (filters.length > 0) {
+    throw invalidRequest(filters.map((path) => ({ path, message: `${path} filters a list: leave out ${kind}` })))
+  }
+  const sought = query.get(kind) ?? ''
+  const { identity, faults } = readIdentity({ [kind]: sought }, country)
+  if (faults.length > 0)
+    throw invalidRequest(faults.map(({ message }) => ({ path: kind, message: retell(message, sought) })))
+  return identity
+}
+
+/** In a query the field stands alone, and a space may have been a plus sign. */
+function retell(fault: string, sought: string): string {
+  const message = fault.replace(/^identity\./, '')
+  return sought.includes(' ') ? `${message}; in a query, write a plus sign as %2B` : message
+}
+
+async function getTimeline(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId } = await admitReader(door, call)
+  const page = readPage(call)
+  const { contactIds } = await requireContact(door, call, businessId)
+  const timeline = await readTimeline(door, { businessId, contactIds, ...page })
+  if (timeline === 'invalid_cursor') throw cursorFault()
+  if (timeline === 'unavailable') throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
+  return { message: TIMELINE, data: timeline }
+}
+
+async function getIdentifications(door: Door, call: Call): Promise<Reply> {
+  const { id: businessId } = await admitReader(door, call)
+  const page = readPage(call)
+  const { contactIds } = await requireContact(door, call, businessId)
+  const listed = await listIdentifications(door.sql, { businessId, contactIds, ...page })
+  if (listed === null) throw cursorFault()
+  return { message: IDENTIFICATIONS, data: listed }
+}
+
+async function requireContact(door: Door, call: Call, businessId: string): Promise<ResolvedContact> {
+  const contactId = readId(call.params['contactId'])
+  const resolved = contactId && (await resolveContact(door.sql, businessId, contactId))
+  if (!resolved) throw noContact()
+  return resolved
+}
+
+const text = { type: 'string' }
+const PLUS = 'In a query, write a plus sign as %2B.'
+
+export const contactRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/contacts',
+    answer: getContacts,
+    operation: {
+      summary: 'List and search contacts, or find one by an identity field',
+      description:
+        'With one of `email`, `phone` and `platformCustomerId`: the whole contact, or none. Without: a page of contacts, newest ' +
+        'first, without merged ones. When few of many contacts match, a page can have fewer than `limit` contacts, even none. ' +
+        'There are more as long as `nextCursor` is not null.',
+      tag: 'Contacts',
+      key: 'secret',
+      query: {
+        email: {
+          schema: text,
+          description: `Finds one contact, as phone and platformCustomerId do; send at most one of the three. ${PLUS}`,
+        },
+        phone: { schema: text, description: `Any format. ${PLUS}` },
+        platformCustomerId: { schema: text, description: `Your own user id. ${PLUS}` },
+        query: {
+          schema: { type: 'string', maxLength: MAX_QUERY },
+          description:
+            'Part of the name, an email, a phone or a customer id, in any case. A text of 1 or 2 characters has to be the beginning of ' +
+            'one. Not a pattern: % and _ stand for themselves.',
+          example: 'lovel',
+        },
+        tag: { schema: { type: 'string', maxLength: MAX_TAG }, description: 'Only contacts with this tag.' },
+        stage: { schema: { type: 'string', enum: STAGES }, description: 'Only contacts in this stage.' },
+        ...PAGE_QUERY,
+      },
+      replies: {
+        200: {
+          message: LISTED,
+          description: 'A page of contacts; with an identity, one contact or none.',
+          data: AnyContactsData,
+          example: { contacts: [LISTED_CONTACT_EXAMPLE], nextCursor: null },
+        },
+      },
+      errors: [...KEYED_ERRORS, 'invalid_request'],
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/contacts/:contactId',
+    answer: getContact,
+    operation: {
+      summary: 'Read a contact',
+      description: 'An id that was merged answers with its survivor.',
+      tag: 'Contacts',
+      key: 'secret',
+      replies: {
+        200: {
+          message: CONTACT,
+          description: 'The contact.',
+          data: ContactData,
+          example: { contact: CONTACT_EXAMPLE },
+        },
+      },
+      errors: [...KEYED_ERRORS, 'not_found'],
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/contacts/:contactId/timeline',
+    answer: getTimeline,
+    operation: {
+      summary: "Read a contact's events, newest first",
+      description:
+        'Holds every event that had been answered with 200 when the request came in. A page with large properties can have ' +
+        'fewer events than `limit`: the timeline goes on while `nextCursor` is not null. ' +
+        '503 when ClickHouse is silent for 3 s, or alive and too busy to answer within 10 s.',
+      tag: 'Contacts',
+      key: 'secret',
+      query: PAGE_QUERY,
+      replies: {
+        200: {
+          message: TIMELINE,
+          description: 'A page.',
+          data: TimelineData,
+          example: { events: [EVENT_EXAMPLE], nextCursor: null },
+        },
+      },
+      errors: [...KEYED_ERRORS, 'invalid_request', 'not_found'],
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/contacts/:contactId/identifications',
+    answer: getIdentifications,
+    operation: {
+      summary: "Read a contact's identify calls, newest first",
+      tag: 'Contacts',
+      key: 'secret',
+      query: PAGE_QUERY,
+      replies: {
+        200: {
+          message: IDENTIFICATIONS,
+          description: 'A page.',
+          data: IdentificationsData,
+          example: {
+            identifications: [
+              { identifiedAt: '2026-03-01T09:30:00.000Z', method: 'signup', keyed: true, visitorId: null },
+            ],
+            nextCursor: null,
+          },
+        },
+      },
+      errors: [...KEYED_ERRORS, 'invalid_request', 'not_found'],
+    },
+  },
+]

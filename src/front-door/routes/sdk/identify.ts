@@ -1,0 +1,94 @@
+import type { IdentifyFact } from '../../../rules/events/facts.ts'
+import type { IdentifyAnswer } from '../../../stream/entry.ts'
+import { findCaller, requireUsable } from '../../access/authenticate.ts'
+import { admitPage } from '../../access/authenticate-browser.ts'
+import { chargeWrite } from '../../access/charge.ts'
+import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
+import type { Business } from '../../access/find-business.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readIdentify } from './read-identify.ts'
+import { type Received, receiveBody } from '../../http/receive-body.ts'
+import { toRequestError } from '../../http/rejection.ts'
+import { IdentifyData, QueuedData } from '../reply-schemas.ts'
+import { IdentifySchema } from '../schemas.ts'
+import { submitRequest, withWarnings } from '../submit-request.ts'
+
+/** What is known once the caller may speak: for whom, with how much trust, and what was said. */
+interface Admitted extends Received {
+  keyed: boolean
+}
+
+async function identify(door: Door, call: Call): Promise<Reply> {
+  const caller = await findCaller(door, call)
+  const { business, keyed, body } =
+    caller?.kind === 'secret'
+      ? await admitServer(door, call, caller.business)
+      : {
+          ...(await admitPage(door, call, caller?.business, { road: 'identify', limit: BODY_LIMITS.single })),
+          keyed: false,
+        }
+  const read = readIdentify(body, { business, keyed, now: call.receivedAt })
+  if ('code' in read) throw toRequestError(read)
+  return submit(door, call, business, keyed, read.fact)
+}
+
+async function admitServer(door: Door, call: Call, business: Business): Promise<Admitted> {
+  await chargeWrite(door, call, requireUsable(business))
+  return { ...(await receiveBody(door, call, business, BODY_LIMITS.single)), keyed: true }
+}
+
+async function submit(door: Door, call: Call, business: Business, keyed: boolean, fact: IdentifyFact): Promise<Reply> {
+  const { receivedAt, requestId } = call
+  const request = { kind: 'identify', businessId: business.id, receivedAt, requestId, keyed, fact } as const
+  const answer = await submitRequest(door, call, request, { keyed })
+  return answer === null ? QUEUED : identified(answer)
+}
+
+const CREATED = 'The contact was created.'
+const KEPT = 'The identification is kept and will be applied once.'
+const QUEUED: Reply = { status: 202, message: KEPT, data: { queued: true } }
+
+function identified({ contactId, isNew, linkedVisitor, subscriptions, warnings }: IdentifyAnswer): Reply {
+  const data = { contactId, isNew, linkedVisitor, subscriptions, ...withWarnings(warnings) }
+  return { message: isNew ? CREATED : 'The contact was found.', data }
+}
+
+export const identifyRoute: Route = {
+  method: 'POST',
+  path: '/api/sdk/identify',
+  answer: identify,
+  crossOrigin: true,
+  operation: {
+    summary: 'Find or create a contact and fill in what is known',
+    description:
+      'Records no event; safe on every login. Without a secret key the business is named by `businessId` or a publishable ' +
+      'key, and `traits`, `tags` and `value` are ignored, with a warning each. Such a call merges no contacts, adds no second ' +
+      'value of a kind, and no `platformCustomerId` to a contact that a secret key has used: each field not added is a ' +
+      'warning. What it adds is unproven until a call with a secret key sends it: it comes after proven values, causes and ' +
+      'prevents no merge, and leaves when a call with a secret key gives it to another contact. Its names have at most 100 ' +
+      'characters and hold no address. A business with `pageIdentify` `confirmed` lets it add no identity to a contact that a ' +
+      'secret key has used, and a call with a secret key replaces a profile value that it filled. A `visitorId` that over ' +
+      '1,000 contacts were identified with links no further contact: a warning says so.',
+    tag: 'Contacts',
+    key: 'optional',
+    body: {
+      schema: IdentifySchema,
+      example: { identity: { email: 'ada@example.com' }, profile: { name: 'Ada Lovelace' }, method: 'signup' },
+    },
+    replies: {
+      200: {
+        message: CREATED,
+        description: 'The contact.',
+        data: IdentifyData,
+        example: {
+          contactId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',
+          isNew: true,
+          linkedVisitor: false,
+          subscriptions: { email: false, sms: false, whatsapp: false, push: false },
+        },
+      },
+      202: { message: KEPT, description: 'Kept, and applied once.', data: QueuedData, example: { queued: true } },
+    },
+    errors: [...WRITE_ERRORS, 'identity_required', 'invalid_occurred_at', 'origin_not_allowed'],
+  },
+}

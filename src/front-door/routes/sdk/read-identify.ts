@@ -1,0 +1,71 @@
+/** From a parsed identify body to what the rules understand. */
+import type { IdentifyFact } from '../../../rules/events/facts.ts'
+import { readIdentity } from '../../../rules/identity/identity.ts'
+import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
+import { readProfile } from '../../../rules/identity/profile.ts'
+import { sanitiseText } from '../../../rules/events/text.ts'
+import { readTraits } from '../../../rules/events/traits.ts'
+import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
+import type { Business } from '../../access/find-business.ts'
+import { MAX_AGE_MS } from '../browser/read-browser-event.ts'
+import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from '../../http/rejection.ts'
+import { type IdentifyBody, IdentifySchema } from '../schemas.ts'
+import { warnOfIgnored } from '../warn-of-ignored.ts'
+import { compileNearMisses } from '../warn-of-near-misses.ts'
+
+const checkIdentify = compileCheck(IdentifySchema)
+const warnOfNearMisses = compileNearMisses(IdentifySchema)
+
+interface Caller {
+  business: Business
+  /** Sent with a secret key; else traits, tags and revenue are ignored, with a warning each. */
+  keyed: boolean
+  /** Epoch ms of the receipt. */
+  now: number
+}
+
+export function readIdentify(raw: unknown, caller: Caller): { fact: IdentifyFact } | Refusal {
+  const elsewhere = refuseOtherBusiness(raw, caller.business)
+  if (elsewhere !== null) return elsewhere
+  const checked = checkIdentify(raw)
+  if ('issues' in checked) return refuseShape(checked.issues)
+  return readFields(raw, checked.body, caller)
+}
+
+function readFields(
+  raw: unknown,
+  body: IdentifyBody,
+  { business, keyed, now }: Caller,
+): { fact: IdentifyFact } | Refusal {
+  const identity = readIdentity(body.identity, business.country)
+  const profile = readProfile(body.profile ?? {}, { keyed })
+  const traits = keyed ? readTraits(body.traits ?? {}) : { traits: {}, warnings: warnOfIgnored(raw), faults: [] }
+  const method = sanitiseText(body.method ?? '')
+  const unclean = uncleanIssues({ visitorId: body.visitorId })
+  const faults = [...unclean, ...identity.faults, ...profile.faults, ...traits.faults]
+  if (faults.length > 0) return refuse('invalid_request', faults)
+  if (identity.identity === null) return refuse('identity_required')
+  const time = keyed && body.occurredAt !== undefined ? readOccurredAt(body.occurredAt, now) : null
+  if (time !== null && 'fault' in time)
+    return refuse('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
+  return {
+    fact: {
+      identity: identity.identity,
+      profile: profile.profile,
+      traits: traits.traits,
+      method: method.text || null,
+      visitorId: body.visitorId || null,
+      // A page tells late what happened offline; a server tells it as it happens.
+      ageMs: keyed ? 0 : Math.round(Math.min(body.ageMs ?? 0, MAX_AGE_MS)),
+      ...(time !== null && { traitsAt: time.at }),
+      warnings: [
+        ...identity.warnings,
+        ...profile.warnings,
+        ...(time?.warning === undefined ? [] : [time.warning]),
+        ...traits.warnings,
+        ...(method.changed ? ['method held characters that cannot be stored; they were replaced'] : []),
+        ...warnOfNearMisses(raw),
+      ],
+    },
+  }
+}

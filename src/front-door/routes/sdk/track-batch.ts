@@ -1,0 +1,148 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { EventFact } from '../../../rules/events/facts.ts'
+import type { BatchItemAnswer } from '../../../stream/entry.ts'
+import { requireSecretKey } from '../../access/authenticate.ts'
+import { chargeWrite } from '../../access/charge.ts'
+import { compileCheck, isRecord, requireBody } from '../../http/check-body.ts'
+import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
+import type { Business } from '../../access/find-business.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readEvent } from './read-event.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { refuseOtherBusiness, toRequestError } from '../../http/rejection.ts'
+import { BatchData, QueuedBatchData } from '../reply-schemas.ts'
+import { BatchFrameSchema, BatchSchema } from '../schemas.ts'
+import { submitRequest, withWarnings } from '../submit-request.ts'
+
+const MAX_WARNINGS = 50
+/** About a quarter of a millisecond. */
+const ITEMS_AT_ONCE = 50
+
+interface Failure {
+  index: number
+  error: string
+}
+interface ReadItems {
+  items: { index: number; fact: EventFact }[]
+  failures: Failure[]
+}
+
+const checkFrame = compileCheck(BatchFrameSchema)
+
+async function trackBatch(door: Door, call: Call): Promise<Reply> {
+  const caller = await requireSecretKey(door, call)
+  await chargeWrite(door, call, caller)
+  const { business, body } = await receiveBody(door, call, caller, BODY_LIMITS.batch)
+  const elsewhere = refuseOtherBusiness(body, business)
+  if (elsewhere !== null) throw toRequestError(elsewhere)
+  const { events } = requireBody(checkFrame(body))
+  const { items, failures } = await readItems(events, business, call.receivedAt)
+  if (items.length === 0) return recorded(events.length, failures, [])
+  const { receivedAt, requestId } = call
+  const request = { kind: 'batch', businessId: business.id, receivedAt, requestId, items } as const
+  const answer = await submitRequest(door, call, request, { keyed: true })
+  return answer === null ? queued(events.length, failures) : recorded(events.length, failures, answer.items)
+}
+
+/** Items fail alone. A few at a time: live events that came meanwhile do not wait for all of a batch. */
+async function readItems(events: readonly unknown[], business: Business, now: number): Promise<ReadItems> {
+  const read: ReadItems = { items: [], failures: [] }
+  for (const [index, event] of events.entries()) {
+    if (index % ITEMS_AT_ONCE === ITEMS_AT_ONCE - 1) await nextTurn()
+    const item = readItem(event, business, now)
+    if ('fact' in item) read.items.push({ index, fact: item.fact })
+    else read.failures.push({ index, error: item.message })
+  }
+  return read
+}
+
+function readItem(event: unknown, business: Business, now: number): { fact: EventFact } | { message: string } {
+  if (!isRecord(event)) return { message: 'the item must be an object' }
+  if (event['visitorId'] != null) return { message: 'visitorId is not accepted inside a batch' }
+  return readEvent(event, business, now)
+}
+
+const RECORDED = 'The batch is recorded.'
+const KEPT = 'The batch is kept and will be recorded once.'
+
+function recorded(received: number, refused: Failure[], answers: readonly BatchItemAnswer[]): Reply {
+  const applied = answers.filter((answer) => 'deduped' in answer)
+  const failures = inOrder([...refused, ...answers.filter((answer) => 'error' in answer)])
+  const deduped = applied.filter((answer) => answer.deduped).length
+  const warnings = applied
+    .toSorted((a, b) => a.index - b.index)
+    .flatMap(({ index, warnings }) => warnings.map((warning) => `item ${index}: ${warning}`))
+    .slice(0, MAX_WARNINGS)
+  return {
+    message: describeFailures(RECORDED, failures.length, received),
+    data: {
+      received,
+      recorded: applied.length - deduped,
+      deduped,
+      failed: failures.length,
+      failures,
+      ...withWarnings(warnings),
+    },
+  }
+}
+
+/** What the door itself refused is known, and is not kept: the caller is told of it now or never. */
+function queued(received: number, failures: Failure[]): Reply {
+  const refused = failures.length === 0 ? {} : { failed: failures.length, failures }
+  return {
+    status: 202,
+    message: describeFailures(KEPT, failures.length, received),
+    data: { queued: true, received, ...refused },
+  }
+}
+
+function describeFailures(message: string, failed: number, received: number): string {
+  return failed === 0 ? message : `${message} Failures occurred: ${failed} of ${received} items failed.`
+}
+
+function inOrder(failures: Failure[]): Failure[] {
+  return failures.toSorted((a, b) => a.index - b.index)
+}
+
+export const trackBatchRoute: Route = {
+  method: 'POST',
+  path: '/api/sdk/track/batch',
+  answer: trackBatch,
+  operation: {
+    summary: 'Record up to 500 past events',
+    description:
+      'For past events: it starts no campaign. Items fail alone, each with an entry in `failures`; an ' +
+      '`idempotencyKey` on every item makes a re-run safe. A batch costs one unit of the rate limit.',
+    tag: 'Events',
+    key: 'secret',
+    body: {
+      schema: BatchSchema,
+      example: {
+        events: [
+          {
+            event: 'purchase',
+            identity: { platformCustomerId: 42 },
+            value: 11.77,
+            occurredAt: '1997-01-01',
+            idempotencyKey: 'row-1',
+          },
+        ],
+      },
+    },
+    replies: {
+      200: {
+        message: RECORDED,
+        description: 'Answered as a whole, also when items failed.',
+        data: BatchData,
+        example: { received: 1, recorded: 1, deduped: 0, failed: 0, failures: [] },
+      },
+      202: {
+        message: KEPT,
+        description: 'Kept, and applied once. `failures` lists the items that were refused at once.',
+        data: QueuedBatchData,
+        example: { queued: true, received: 1 },
+      },
+    },
+    errors: WRITE_ERRORS,
+  },
+}

@@ -1,0 +1,96 @@
+import { amountToNumber } from '../../../rules/events/money.ts'
+import type { EventFact } from '../../../rules/events/facts.ts'
+import type { TrackAnswer } from '../../../stream/entry.ts'
+import { requireSecretKey } from '../../access/authenticate.ts'
+import { chargeWrite } from '../../access/charge.ts'
+import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readEvent } from './read-event.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { toRequestError } from '../../http/rejection.ts'
+import { QueuedTrackData, TrackData } from '../reply-schemas.ts'
+import { EventSchema } from '../schemas.ts'
+import { submitRequest, withWarnings } from '../submit-request.ts'
+
+async function track(door: Door, call: Call): Promise<Reply> {
+  const caller = await requireSecretKey(door, call)
+  await chargeWrite(door, call, caller)
+  const { business, body } = await receiveBody(door, call, caller, BODY_LIMITS.single)
+  const read = readEvent(body, business, call.receivedAt)
+  if ('code' in read) throw toRequestError(read)
+  const { fact } = read
+  const { receivedAt, requestId } = call
+  const request = {
+    kind: 'track',
+    businessId: business.id,
+    receivedAt,
+    requestId,
+    keyed: true,
+    source: 'live',
+    fact,
+  } as const
+  const answer = await submitRequest(door, call, request, { keyed: true })
+  return answer === null ? queued(fact) : recorded(fact, answer)
+}
+
+const RECORDED = 'The event is recorded.'
+const KEPT = 'The event is kept and will be recorded once.'
+
+function recorded({ event }: EventFact, answer: TrackAnswer): Reply {
+  const { contactId, isNew, deduped, interpreted, warnings } = answer
+  const message = deduped ? 'The event had been recorded before.' : RECORDED
+  return { message, data: { contactId, event, isNew, deduped, interpreted, ...withWarnings(warnings) } }
+}
+
+function queued({ event, meaning }: EventFact): Reply {
+  const interpreted = { type: meaning.type, countedRevenue: amountToNumber(meaning.counted) }
+  return {
+    status: 202,
+    message: KEPT,
+    data: { queued: true, event, interpreted },
+  }
+}
+
+const interpreted = { type: 'purchase', countedRevenue: 49.9 }
+
+export const trackRoute: Route = {
+  method: 'POST',
+  path: '/api/sdk/track',
+  answer: track,
+  operation: {
+    summary: 'Record one live event',
+    description: 'Can start a campaign. Send `Prefer: respond-async` to be answered before the event is applied.',
+    tag: 'Events',
+    key: 'secret',
+    body: {
+      schema: EventSchema,
+      example: {
+        event: 'invoice_paid',
+        identity: { email: 'ada@example.com' },
+        value: 49.9,
+        idempotencyKey: 'order-9917',
+      },
+    },
+    replies: {
+      200: {
+        message: RECORDED,
+        description: 'Recorded, or recorded before (`deduped`): it survives the death of any process.',
+        data: TrackData,
+        example: {
+          contactId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',
+          event: 'invoice_paid',
+          isNew: true,
+          deduped: false,
+          interpreted,
+        },
+      },
+      202: {
+        message: KEPT,
+        description: 'Kept, and applied once: now or in a moment.',
+        data: QueuedTrackData,
+        example: { queued: true, event: 'invoice_paid', interpreted },
+      },
+    },
+    errors: [...WRITE_ERRORS, 'identity_required', 'invalid_occurred_at', 'properties_too_large'],
+  },
+}

@@ -1,0 +1,69 @@
+/** Puts a request on the road, and turns what became of it into an answer or a refusal. */
+import { RequestError } from '../../errors.ts'
+import type {
+  BatchAnswer,
+  BrowserAnswer,
+  ContactAnswer,
+  EditAnswer,
+  FailedAnswer,
+  IdentifyAnswer,
+  TrackAnswer,
+} from '../../stream/entry.ts'
+import type { NewRequest, Submitted } from '../../stream/submit.ts'
+import type { Call, Door } from '../app-context.ts'
+
+interface AnswerOf {
+  track: TrackAnswer
+  browser: BrowserAnswer
+  batch: BatchAnswer
+  identify: IdentifyAnswer
+  erase: ContactAnswer
+  subscribe: ContactAnswer
+  edit: EditAnswer
+  capture: never
+}
+
+/**
+ * The worker's answer, or null when the request is queued: kept, and applied or about to be, once (202).
+ * `wait` false: queued at once. `Prefer: respond-async` asks for that, and is honoured for callers with a secret key alone.
+ * Throws RequestError: unavailable, outcome_unknown; internal and business_inactive (it is kept as a dead letter).
+ */
+export async function submitRequest<R extends NewRequest>(
+  door: Door,
+  call: Call,
+  request: R,
+  { keyed, wait = true }: { keyed: boolean; wait?: boolean },
+): Promise<AnswerOf[R['kind']] | null> {
+  const async = keyed && prefersAsync(call.request)
+  const submitted = await door.submitter.submit(request, { wait: wait && !async })
+  door.metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
+  const answer = readOutcome(submitted)
+  if (async) call.headers['Preference-Applied'] = 'respond-async'
+  if (answer !== null && 'failed' in answer) throw new RequestError(answer.inactive ? 'business_inactive' : 'internal')
+  // The worker answers a request with what its kind asks for.
+  return answer as AnswerOf[R['kind']] | null
+}
+
+/** Throws RequestError: unavailable, outcome_unknown. Null: kept, and nobody waits for its answer. */
+function readOutcome(submitted: Submitted): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
+  switch (submitted.kind) {
+    case 'answered':
+      return submitted.answer
+    case 'queued':
+      return null
+    case 'unavailable':
+      throw new RequestError('unavailable', { headers: { 'Retry-After': String(submitted.retryAfter) } })
+    case 'outcome_unknown':
+      throw new RequestError('outcome_unknown')
+  }
+}
+
+function prefersAsync(request: Request): boolean {
+  const preferences = request.headers.get('prefer')?.split(/[,;]/) ?? []
+  return preferences.some((preference) => preference.trim().toLowerCase() === 'respond-async')
+}
+
+/** `warnings` is there only when something was to be said. */
+export function withWarnings(warnings: readonly string[]): { warnings?: readonly string[] } {
+  return warnings.length > 0 ? { warnings } : {}
+}

@@ -1,0 +1,75 @@
+/** Unknown fields are ignored; one that is nearly a known field is worth a warning (decisions, "Envelope"). */
+import type { TSchema } from '@sinclair/typebox'
+import { MAX_NAME, nameDistance } from '../../rules/events/name-distance.ts'
+import { sanitiseText } from '../../rules/events/text.ts'
+import { isRecord } from '../http/check-body.ts'
+
+/** Shorter names are near too many words. */
+const SHORTEST = 5
+const MOST_LETTERS = 2
+/** Unknown fields of one object that are compared, so that a body of nothing but names costs no more than its size. */
+const MAX_COMPARED = 50
+const MAX_WARNINGS = 10
+
+/** A warning for each unknown field of a body, or of its `identity` and `profile`, that is nearly a known one. */
+export type WarnOfNearMisses = (raw: unknown) => string[]
+
+type Find = (value: unknown) => string[]
+
+/** Compiles the schema of a body once. A body of known fields alone costs one look-up a field. */
+export function compileNearMisses(schema: TSchema): WarnOfNearMisses {
+  const fields = schema['properties'] as Record<string, TSchema>
+  const inBody = compileObject('', Object.keys(fields))
+  const inside = ['identity', 'profile'].flatMap((name): [string, Find][] => {
+    const names = fields[name]?.['properties'] as object | undefined
+    return names === undefined ? [] : [[name, compileObject(`${name}.`, Object.keys(names))]]
+  })
+  return (raw) => {
+    if (!isRecord(raw)) return []
+    const warnings = inBody(raw)
+    for (const [name, find] of inside) warnings.push(...find(raw[name]))
+    return warnings.length > MAX_WARNINGS ? warnings.slice(0, MAX_WARNINGS) : warnings
+  }
+}
+
+function compileObject(path: string, names: readonly string[]): Find {
+  const known = new Set(names)
+  const plain = names.map((name) => ({ name, letters: lettersOf(name) })).filter(({ letters }) => isLong(letters))
+  return (value) => {
+    if (!isRecord(value)) return []
+    const warnings: string[] = []
+    let compared = 0
+    for (const name of Object.keys(value)) {
+      if (known.has(name)) continue
+      if (++compared > MAX_COMPARED) break
+      const meant = findMeant(name, plain, value)
+      if (meant === undefined) continue
+      const sent = sanitiseText(name).text
+      warnings.push(`${path}${sent} was ignored: there is no such field; did you mean ${path}${meant}?`)
+    }
+    return warnings
+  }
+}
+
+/** By its letters, whatever their case; else by letters that differ, unless the known field was sent as well. */
+function findMeant(
+  name: string,
+  known: readonly { name: string; letters: string }[],
+  body: Record<string, unknown>,
+): string | undefined {
+  if (name.length > MAX_NAME) return undefined
+  const letters = lettersOf(name)
+  if (!isLong(letters)) return undefined
+  let [meant, least]: [string | undefined, number] = [undefined, MOST_LETTERS + 1]
+  for (const field of known) {
+    const distance = nameDistance(letters, field.letters, MOST_LETTERS)
+    if (distance >= least || (distance > 0 && Object.hasOwn(body, field.name))) continue
+    meant = field.name
+    least = distance
+  }
+  return meant
+}
+
+const lettersOf = (name: string): string => name.replaceAll('_', '').toLowerCase()
+
+const isLong = (letters: string): boolean => letters.length >= SHORTEST

@@ -1,0 +1,84 @@
+/** Takes erased people out of the outbox: rows still to be shipped, and those kept to feed a damaged ClickHouse again. */
+import type { Sql } from '../stores/postgres.ts'
+import { unpackRows } from './unpack-rows.ts'
+
+/** Rows looked at by one statement: each is short, however much the outbox keeps. */
+const STEP = 10_000
+
+export interface Person {
+  business_id: string
+  contact_id: string
+}
+
+/** One walk through what the outbox keeps, for everybody whom it is about: nothing leads from a contact to its rows. */
+export interface Scrub {
+  people: readonly Person[]
+  next: number
+  last: number
+}
+
+/** @param ids every id of one erased person */
+export async function scrubOutbox(sql: Sql, businessId: string, ids: string[]): Promise<void> {
+  const people = ids.map((contact_id) => ({ business_id: businessId, contact_id }))
+  await scrubOn(sql, await beginScrub(sql, people))
+}
+
+/**
+ * What is saved while the walk is under way needs no look: whoever is in `erasures` is in no contact any more, and each save
+ * asserts that its contacts exist, and locks them until its own row is there. So all rows of these people are between the
+ * first and the last of now, however long the walk takes, and whoever ships them meanwhile.
+ */
+export async function beginScrub(sql: Sql, people: readonly Person[]): Promise<Scrub> {
+  const [kept] = await sql<[{ first: number; last: number }]>`
+    select coalesce(min(id), 0) as first, coalesce(max(id), -1) as last from outbox`
+  return { people, next: kept.first, last: kept.last }
+}
+
+/**
+ * Goes on for so long, a step at least, beside the pipeline and never in it. True at the end, when all are scrubbed.
+ * Idempotent.
+ */
+export async function scrubOn(sql: Sql, scrub: Scrub, { ms = Infinity, rows = STEP } = {}): Promise<boolean> {
+  const ids = JSON.stringify(scrub.people.map(({ contact_id }) => contact_id))
+  const until = performance.now() + ms
+  while (scrub.next <= scrub.last) {
+    await scrubRows(sql, ids, scrub.next, scrub.next + rows)
+    scrub.next += rows
+    if (performance.now() >= until) break
+  }
+  if (scrub.next <= scrub.last) return false
+  await sql`
+    update erasures e set scrubbed_at = now()
+    from json_to_recordset(${JSON.stringify(scrub.people)}::text::json) as x (business_id uuid, contact_id uuid)
+    where e.business_id = x.business_id and e.contact_id = x.contact_id and e.scrubbed_at is null`
+  return true
+}
+
+/** @param erased a JSON array of ids */
+async function scrubRows(sql: Sql, erased: string, from: number, below: number): Promise<void> {
+  const theirs = await sql<{ id: number; packed: boolean }[]>`
+    select id, unpacked_bytes is not null as packed from outbox
+    where id >= ${from} and id < ${below}
+      and contact_ids && array(select value::uuid from json_array_elements_text(${erased}::text::json))`
+  if (theirs.length === 0) return
+  const packed = theirs.filter((row) => row.packed)
+  await unpackRows(
+    sql,
+    packed.map(({ id }) => id),
+  )
+  await sql`
+    with erased as (select array(select value::uuid from json_array_elements_text(${erased}::text::json)) as ids)
+    update outbox o set
+      (events, event_count) = (
+        select coalesce(string_agg(line, E'\n' order by place), ''), count(*)
+        from unnest(string_to_array(nullif(o.events, ''), E'\n')) with ordinality as lines (line, place)
+        where (line::json ->> 'contact_id')::uuid <> all (erased.ids)
+      ),
+      (business_ids, contact_ids, changed) = (
+        select coalesce(array_agg(b order by place), '{}'), coalesce(array_agg(c order by place), '{}'),
+          coalesce(array_agg(is_new order by place), '{}')
+        from unnest(o.business_ids, o.contact_ids, o.changed) with ordinality as touched (b, c, is_new, place)
+        where c <> all (erased.ids)
+      )
+    from erased where o.id = any(${`{${theirs.map(({ id }) => id).join(',')}}`}::bigint[]) and o.contact_ids && erased.ids`
+}

@@ -1,0 +1,51 @@
+import type { InterpretedType, Source } from '../rules/events/facts.ts'
+
+/**
+ * One recorded event on its way from the save to ClickHouse: the outbox holds such rows as JSON lines, and ClickHouse
+ * reads them as they are, so the keys are the columns of its table `events`.
+ */
+export interface TimelineRow {
+  business_id: string
+  /** The contact that the event was recorded for; a merge does not change it. */
+  contact_id: string
+  event_id: string
+  event: string
+  /** Epoch ms. */
+  occurred_ms: number
+  /** Epoch ms. */
+  received_ms: number
+  type: InterpretedType
+  /** As sent. */
+  value: number | null
+  /** The currency counted in. */
+  currency: string | null
+  /** Decimal text, signed: what the event added to the revenue. */
+  counted: string
+  is_order: 0 | 1
+  /** JSON text of an object; '' when none was sent. */
+  properties: string
+  source: Source
+  idempotency_key: string | null
+  visitor_id: string | null
+}
+
+/** One line, without its line break. */
+export function encodeTimelineRow(row: TimelineRow): string {
+  return JSON.stringify(row)
+}
+
+export function decodeTimelineRow(line: string): TimelineRow {
+  return JSON.parse(line) as TimelineRow
+}
+
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Undefined for a line that is no row, or names no event that could be looked up. */
+export function readTimelineRow(line: string): TimelineRow | undefined {
+  try {
+    const row = decodeTimelineRow(line)
+    return [row.business_id, row.contact_id, row.event_id].every((id) => UUID.test(id)) ? row : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,86 @@
+/** Traits become custom fields: created on first sight, typed for good, newest value wins (decisions, "Traits and custom fields"). */
+import { type Deciding, deltaOf } from '../changes.ts'
+import type { TraitValue } from './facts.ts'
+import { MAX_CLEARED, UnreadError, countOf, showCount } from '../limits.ts'
+import type { BusinessState, ContactState } from '../state.ts'
+import { type TraitEntry, fits, inferFieldType, wins } from './traits.ts'
+
+export const MAX_CUSTOM_FIELDS = 500
+
+/**
+ * @param at epoch ms as of which the values hold
+ * @param receivedAt epoch ms, the creation time of a field seen for the first time
+ * @returns one warning per skipped trait; a skipped value leaves no time behind
+ */
+export function applyTraits(
+  { state, changes }: Deciding,
+  contact: ContactState,
+  traits: Record<string, TraitValue>,
+  at: number,
+  receivedAt: number,
+): string[] {
+  const warnings: string[] = []
+  let skipped = 0
+  const business = state.businesses.get(contact.businessId)
+  if (!business) throw new Error('the business was not loaded')
+  for (const [key, value] of Object.entries(traits)) {
+    const problem = value === null ? null : problemWith(business, key, value)
+    if (problem) {
+      warnings.push(problem)
+      continue
+    }
+    if (value === null && !business.fields.has(key) && !rememberCleared({ state, changes }, contact, business, key)) {
+      skipped += 1
+      continue
+    }
+    if (value !== null && !business.fields.has(key)) {
+      const type = inferFieldType(value)
+      business.fields.set(key, type)
+      changes.newFields.push({ businessId: business.id, key, type, createdAt: receivedAt })
+    }
+    const stored: TraitEntry = [at, value === null ? null : JSON.stringify(value)]
+    const held = deltaOf(changes, contact.id).traits.get(key)
+    if (!held || wins(stored, held)) deltaOf(changes, contact.id).traits.set(key, stored)
+  }
+  if (skipped > 0)
+    warnings.push(
+      `${countOf(skipped, 'cleared trait')} skipped: a contact remembers ${showCount(MAX_CLEARED)} that have no field`,
+    )
+  return warnings
+}
+
+/** False: the contact remembers as many keys without a field as it may. */
+function rememberCleared(
+  { state, changes }: Pick<Deciding, 'state' | 'changes'>,
+  contact: ContactState,
+  { fields }: BusinessState,
+  key: string,
+): boolean {
+  const cleared = clearedOf(contact)
+  if (!cleared) throw new UnreadError(state, contact)
+  contact.cleared = cleared
+  if (cleared.has(key)) return true
+  if (cleared.size >= MAX_CLEARED) for (const other of cleared) if (fields.has(other)) cleared.delete(other)
+  if (cleared.size >= MAX_CLEARED) return false
+  cleared.add(key)
+  deltaOf(changes, contact.id).raisesVersion = true
+  return true
+}
+
+/** One that was made in this batch has none yet. */
+const clearedOf = ({ cleared, version }: ContactState) => cleared ?? (version === null ? new Set<string>() : null)
+
+/** What a contact remembers after a merge: the survivor's keys, then the loser's, as far as there is room. */
+export function uniteCleared(survivor: ContactState, loser: ContactState): ContactState['cleared'] {
+  const [ours, theirs] = [clearedOf(survivor), clearedOf(loser)]
+  return ours && theirs ? new Set([...new Set([...ours, ...theirs])].slice(0, MAX_CLEARED)) : null
+}
+
+function problemWith(business: BusinessState, key: string, value: Exclude<TraitValue, null>): string | null {
+  const type = business.fields.get(key)
+  if (type === undefined)
+    return business.fields.size < MAX_CUSTOM_FIELDS
+      ? null
+      : `trait "${key}" was skipped: the business has ${MAX_CUSTOM_FIELDS} custom fields already`
+  return fits(type, value) ? null : `trait "${key}" was skipped: its field is of type ${type}`
+}

@@ -1,0 +1,59 @@
+/** An operator sets what a contact is (decisions, "Reading back": PATCH). It is decided alone: see decide.ts. */
+import { replaceTags } from '../events/add-tags.ts'
+import { MAX_CUSTOM_FIELDS, applyTraits } from '../events/apply-traits.ts'
+import { type Deciding, deltaOf } from '../changes.ts'
+import { type FieldType, PROFILE_FIELDS, type ProfileField, type TraitValue } from '../events/facts.ts'
+import type { Fault } from '../events/fault.ts'
+import { setField } from './fill-profile.ts'
+import type { EditDecision, EditItem } from '../item.ts'
+import { namedContact } from './named-contact.ts'
+import { fits } from '../events/traits.ts'
+
+export function decideEdit(deciding: Deciding, item: EditItem): EditDecision {
+  const { state, changes } = deciding
+  const contact = namedContact(state, item)
+  if (!contact) return { contactId: null, warnings: [] }
+  const { fact, businessId, receivedAt } = item
+  const issues = traitFaults(state.businesses.get(businessId)?.fields ?? new Map(), fact.traits)
+  if (issues.length > 0) return { contactId: contact.id, issues, warnings: [] }
+
+  const delta = deltaOf(changes, contact.id)
+  // What another partition decided without knowing of it is decided again.
+  delta.raisesVersion = true
+  const warnings = applyTraits(deciding, contact, fact.traits, receivedAt, receivedAt)
+  const cleared: ProfileField[] = []
+  for (const field of PROFILE_FIELDS) {
+    const value = fact.profile[field]
+    if (value === undefined) continue
+    setField(contact, field, value)
+    if (value === null) cleared.push(field)
+    else delta.profile[field] = value
+  }
+  const { taken, warnings: ofTags } = replaceTags(deciding, contact, fact.removeTags, fact.addTags)
+  const traits = item.isReplay ? [] : [...delta.traits].map(([key, [, json]]) => [key, json] as const)
+  changes.edits.push({
+    businessId,
+    contactId: contact.id,
+    at: receivedAt,
+    cleared,
+    traits: Object.fromEntries(traits),
+    addTags: taken,
+    removeTags: fact.removeTags,
+  })
+  return { contactId: contact.id, warnings: [...fact.warnings, ...warnings, ...ofTags] }
+}
+
+/** Values that a business's fields do not take. */
+export function traitFaults(fields: ReadonlyMap<string, FieldType>, traits: Record<string, TraitValue>): Fault[] {
+  let free = MAX_CUSTOM_FIELDS - fields.size
+  return Object.entries(traits).flatMap(([key, value]) => {
+    if (value === null) return []
+    const path = `traits.${key}`
+    const type = fields.get(key)
+    if (type !== undefined) return fits(type, value) ? [] : [{ path, message: `${path} must be of type ${type}` }]
+    free -= 1
+    return free >= 0
+      ? []
+      : [{ path, message: `${path} is new: the business has ${MAX_CUSTOM_FIELDS} custom fields already` }]
+  })
+}

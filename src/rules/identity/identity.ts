@@ -1,0 +1,89 @@
+import type { Identity, IdentityKind } from '../events/facts.ts'
+import type { Fault } from '../events/fault.ts'
+import { isPlaceholder, isPlaceholderEmail } from './placeholders.ts'
+import { readPhone } from './read-phone.ts'
+import { isClean, trimText } from '../events/text.ts'
+
+/** The identity object as sent; null is as if it had not been sent. */
+export interface RawIdentity {
+  email?: string | null
+  phone?: string | number | null
+  platformCustomerId?: string | number | null
+}
+
+/** What became of one field: its part of the identity, nothing with a warning, or a fault. */
+type Reading = { part: Identity } | { warning: string } | { fault: string }
+
+/**
+ * Normalises who an event is about (decisions, "Identity"). `country` is the business's, for national phone numbers.
+ * Placeholders are dropped with a warning; `identity` is null when no field is left: `identity_required`, unless there are
+ * faults. Neither warnings nor faults repeat what was sent.
+ */
+export function readIdentity(
+  raw: RawIdentity,
+  country: string | null,
+): { identity: Identity | null; warnings: string[]; faults: Fault[] } {
+  const identity: Identity = {}
+  const warnings: string[] = []
+  const faults: Fault[] = []
+  const take = (kind: IdentityKind, read: (text: string) => Reading): void => {
+    const value = raw[kind]
+    if (value === undefined || value === null) return
+    const reading = readField(kind, value, read)
+    if ('part' in reading) Object.assign(identity, reading.part)
+    else if ('warning' in reading) warnings.push(reading.warning)
+    else faults.push({ path: `identity.${kind}`, message: reading.fault })
+  }
+  take('platformCustomerId', readCustomerId)
+  take('email', readEmail)
+  take('phone', (text) => readPhoneField(text, country))
+  const usable = faults.length === 0 && Object.keys(identity).length > 0
+  return { identity: usable ? identity : null, warnings, faults }
+}
+
+function readField(kind: IdentityKind, value: string | number, read: (text: string) => Reading): Reading {
+  if (typeof value === 'number') {
+    const fault = numberFault(kind, value)
+    if (fault !== undefined) return { fault }
+  }
+  const text = trimText(String(value))
+  if (!isClean(text)) return { fault: `identity.${kind} must not hold NUL characters or lone surrogates` }
+  return isPlaceholder(text) ? ignored(kind) : read(text)
+}
+
+/** A number beyond 2^53 − 1 has already lost digits when it gets here; so has a phone that is no whole number. */
+function numberFault(kind: IdentityKind, value: number): string | undefined {
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
+    return `identity.${kind} is too large for a JSON number: send it as a string`
+  }
+  if (kind === 'phone' && (!Number.isInteger(value) || value < 0)) {
+    return 'identity.phone must be a whole number when it is sent as a number'
+  }
+  return undefined
+}
+
+function ignored(kind: IdentityKind): Reading {
+  return { warning: `identity.${kind} is a placeholder, which is nobody's identity; it was ignored` }
+}
+
+function readCustomerId(text: string): Reading {
+  if (text.length > 255) return { fault: 'identity.platformCustomerId must be 1 to 255 characters' }
+  return { part: { platformCustomerId: text } }
+}
+
+function readEmail(text: string): Reading {
+  const email = text.toLowerCase()
+  if (isPlaceholderEmail(email)) return ignored('email')
+  if (email.length < 3 || email.length > 320) return { fault: 'identity.email must be 3 to 320 characters' }
+  if (!/^[^\s\u0085@]+@[^\s\u0085@]+$/.test(email)) {
+    return { fault: 'identity.email must have one @ with something on both sides, and no white space' }
+  }
+  return { part: { email } }
+}
+
+function readPhoneField(text: string, country: string | null): Reading {
+  if (text.length > 64) return { fault: 'identity.phone must be at most 64 characters' }
+  const phone = readPhone(text, country)
+  if (phone === undefined) return ignored('phone')
+  return { part: { phone: phone.digits, ...(phone.read && { phoneRead: true }) } }
+}

@@ -1,0 +1,93 @@
+import { Temporal } from 'temporal-polyfill'
+import { PROFILE_FIELDS, type Profile, type ProfileField } from '../events/facts.ts'
+import type { Fault } from '../events/fault.ts'
+import { sanitiseText, trimText } from '../events/text.ts'
+
+const MAX_LENGTH = 256
+
+/** The profile as sent; null, and nothing but white space, is as if it had not been sent. */
+export type RawProfile = Partial<Record<ProfileField | 'name', string | null>>
+
+/** What a name may be that came without a secret key: it is shown to the person in messages, so it must be no message itself. */
+const MAX_PAGE_NAME = 100
+const ADDRESS = /:\/\/|www\./i
+const NAMES = new Set<string>(['name', 'firstName', 'lastName'])
+
+/**
+ * Reads what to call someone (contract, "Profile object"): `name` is split, explicit parts win field by field. Values are
+ * trimmed. Longer than 256 characters is a fault; an unknown time zone or language is left out with a warning, and so is,
+ * without a secret key, a name that is longer than 100 characters or holds an address.
+ */
+export function readProfile(
+  raw: RawProfile,
+  { keyed }: { keyed: boolean },
+): { profile: Profile; warnings: string[]; faults: Fault[] } {
+  const warnings: string[] = []
+  const faults: Fault[] = []
+  const take = (field: ProfileField | 'name'): string | undefined => {
+    const { text, changed } = sanitiseText(raw[field] ?? '')
+    const value = trimText(text)
+    if (value.length > MAX_LENGTH) {
+      const path = `profile.${field}`
+      faults.push({ path, message: `${path} must be at most ${MAX_LENGTH} characters` })
+      return undefined
+    }
+    if (!keyed && NAMES.has(field) && (value.length > MAX_PAGE_NAME || ADDRESS.test(value))) {
+      warnings.push(
+        `profile.${field} was ignored: without a secret key a name has at most ${MAX_PAGE_NAME} characters and holds no address`,
+      )
+      return undefined
+    }
+    if (changed) warnings.push(`profile.${field} held characters that cannot be stored; they were replaced`)
+    return value === '' ? undefined : value
+  }
+  const profile: Profile = splitName(take('name'))
+  for (const field of PROFILE_FIELDS) {
+    const value = take(field)
+    if (value === undefined) continue
+    const known = READERS[field]?.(value) ?? { value }
+    if ('warning' in known) warnings.push(known.warning)
+    else profile[field] = known.value
+  }
+  return { profile, warnings, faults }
+}
+
+/** The first word, and the rest. */
+function splitName(name: string | undefined): Pick<Profile, 'firstName' | 'lastName'> {
+  if (name === undefined) return {}
+  const [firstName = '', ...rest] = name.split(/[\s\u0085]+/)
+  return rest.length === 0 ? { firstName } : { firstName, lastName: trimText(name.slice(firstName.length)) }
+}
+
+const READERS: Partial<Record<ProfileField, (text: string) => { value: string } | { warning: string }>> = {
+  language: (text) =>
+    isLanguageTag(text)
+      ? { value: text }
+      : { warning: 'profile.language was not stored: it is no BCP 47 language tag, such as en or pt-BR' },
+  timezone: (text) => {
+    const value = readTimeZone(text)
+    return value === undefined
+      ? { warning: 'profile.timezone was not stored: it is no known IANA time zone, such as Europe/Paris' }
+      : { value }
+  },
+}
+
+/** No language of more than three letters is registered, so that `english` is no tag, though it has the shape of one. */
+function isLanguageTag(text: string): boolean {
+  if (!/^[a-z]{2,3}(-|$)/i.test(text)) return false
+  try {
+    return Intl.getCanonicalLocales(text).length === 1
+  } catch {
+    return false
+  }
+}
+
+/** The zone in its proper case; undefined when nobody knows it. The contract's shape is Area/City; UTC is the one zone of no area. */
+function readTimeZone(text: string): string | undefined {
+  if (!/^([a-z_]+(\/[a-z0-9_+-]+){1,2}|utc)$/i.test(text)) return undefined
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text).timeZoneId
+  } catch {
+    return undefined
+  }
+}

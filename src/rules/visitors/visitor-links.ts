@@ -1,0 +1,117 @@
+/** The links of a browser in the working copy, and what the save has to know of them. */
+import type { Deciding, VisitorChange } from '../changes.ts'
+import { joinHistory } from './join-history.ts'
+import { type ContactState, type State, type VisitorLink, type VisitorState, scopedKey } from '../state.ts'
+
+export function visitorOf(state: State, businessId: string, visitorId: string): VisitorState {
+  const key = scopedKey(businessId, visitorId)
+  const visitor = state.visitors.get(key) ?? {
+    businessId,
+    visitorId,
+    current: null,
+    crowded: false,
+    waits: false,
+    newest: null,
+    erasedUntil: null,
+    links: [],
+    listedBy: new Map(),
+    erasedAt: new Set<number>(),
+    history: new Map(),
+  }
+  state.visitors.set(key, visitor)
+  return visitor
+}
+
+/** To be asked for before the browser is another's in the working copy: it says whose it was. */
+export function changeOf({ changes }: Deciding, visitor: VisitorState, at: number): VisitorChange {
+  const { businessId, visitorId } = visitor
+  const key = scopedKey(businessId, visitorId)
+  const change = changes.visitors.get(key) ?? {
+    businessId,
+    visitorId,
+    visitor,
+    assumedContactId: visitor.current,
+    contactId: null,
+    linkedAt: at,
+    joinedContactId: null,
+    joinedCount: 0,
+    joinedOrders: true,
+  }
+  changes.visitors.set(key, change)
+  return change
+}
+
+/** `isLate`: one that others follow, unless there is one of that time already. */
+export function addLink(
+  { changes }: Deciding,
+  visitor: VisitorState,
+  link: VisitorLink,
+  change: VisitorChange,
+  isLate = false,
+): void {
+  if (isLate && visitor.links.some(({ fromAt }) => fromAt === link.fromAt)) return
+  const { businessId, visitorId } = visitor
+  visitor.links = [...visitor.links, link].sort((a, b) => a.fromAt - b.fromAt)
+  visitor.newest = visitor.links.at(-1) ?? null
+  visitor.waits ||= link.waitsFor !== null
+  changes.visitorLinks.push({ businessId, visitorId, link, isLate })
+  if (isLate) return
+  visitor.current = link.contactId
+  change.contactId ??= link.contactId
+}
+
+/** A call that is trusted names the browser for the contact: what waits of it is theirs, the events that it kept too. */
+export function confirmLinks(
+  deciding: Deciding,
+  visitor: VisitorState,
+  contact: ContactState,
+  { at, since }: { at: number; since: number },
+): void {
+  const { businessId, visitorId, newest } = visitor
+  const change = changeOf(deciding, visitor, at)
+  joinHistory(deciding, contact, visitor, change, at)
+  const confirmed = newest !== null && newest.waitsFor !== null ? newest : null
+  for (const link of visitor.links)
+    if (link.waitsFor !== null) Object.assign(link, { contactId: contact.id, waitsFor: null })
+  if (confirmed) {
+    confirmed.identifiedAt = Math.max(confirmed.identifiedAt, since)
+    visitor.current = contact.id
+    change.contactId ??= contact.id
+  }
+  visitor.waits = false
+  deciding.changes.linkSteps.push({
+    businessId,
+    contactId: contact.id,
+    waits: false,
+    visitorId,
+    newest: confirmed && { fromAt: confirmed.fromAt, identifiedAt: confirmed.identifiedAt },
+  })
+}
+
+/**
+ * A keyed call uses the contact for the first time: links made before without a key wait from now on, but for the browser
+ * that the call names. The events that they have brought stay.
+ */
+export function makeLinksWait(deciding: Deciding, contact: ContactState, named: string | null, at: number): void {
+  const { state, changes } = deciding
+  const { businessId, id } = contact
+  if (contact.keyed || state.businesses.get(businessId)?.pageIdentify !== 'confirmed') return
+  changes.linkSteps.push({ businessId, contactId: id, waits: true, named })
+  const stays = named === null ? undefined : state.visitors.get(scopedKey(businessId, named))?.listedBy.has(id)
+  if (contact.browsers) {
+    const { listed, waiting } = contact.browsers
+    const kept = stays ? 1 : 0
+    contact.browsers = { listed: kept, waiting: waiting + listed - kept }
+  }
+  for (const visitor of state.visitors.values()) {
+    if (visitor.businessId !== businessId || visitor.visitorId === named) continue
+    const listing = visitor.listedBy.get(id)
+    if (listing) listing.waits = visitor.waits = true
+    if (visitor.current === id) {
+      changeOf(deciding, visitor, at)
+      visitor.current = null
+      visitor.waits = true
+    }
+    for (const link of visitor.links) if (link.contactId === id) Object.assign(link, { contactId: null, waitsFor: id })
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * Brings both databases to the shape that this version expects: numbered SQL files, each applied once, and the SQL
+ * functions, replaced whenever their text changes. Postgres keeps the account of both.
+ */
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import type { TransactionSql } from 'postgres'
+import type { Logger } from '../log.ts'
+import { settleAccount } from '../settle-account.ts'
+import { type ClickHouseClient, type Databases, quoteName } from './clickhouse.ts'
+import type { Sql } from './postgres.ts'
+import { allPartitions } from '../stream/partition-of.ts'
+import { VERSION } from '../version.ts'
+
+/** What stands in the way: an edited file, a database newer than this version, other partitions than asked for. */
+class MigrationError extends Error {
+  override name = 'MigrationError'
+}
+
+interface SqlFile {
+  /** Path below sql/, such as `postgres/0001_businesses_and_keys.sql`. */
+  name: string
+  text: string
+  checksum: string
+}
+
+interface Files {
+  postgres: SqlFile[]
+  functions: SqlFile[]
+  clickhouse: SqlFile[]
+}
+
+const SQL_FOLDER = new URL('../../sql/', import.meta.url)
+const DEFAULT_PARTITIONS = 2
+
+/**
+ * Applies what is missing, in one Postgres transaction: two migrators at once are safe, and a failure leaves
+ * nothing half done there. ClickHouse has no transactions, so its files are written to be repeatable.
+ * `partitions`: STREAM_PARTITIONS, if said. Resolves to how many files it applied. Throws
+ * MigrationError, or the database's own error.
+ */
+export async function migrate(
+  sql: Sql,
+  clickhouse: ClickHouseClient,
+  log: Logger,
+  partitions?: number,
+): Promise<number> {
+  const files = await readFiles()
+  await clickhouse.makeInternal()
+  await refuseFormerTables(clickhouse)
+  // Committed by itself: were it undone with a failure below, the half of ClickHouse made until then would count as whole.
+  await alone(sql, async (tx) => {
+    await tx`create table if not exists migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`
+    if (await isEmpty(clickhouse)) await tx`delete from migrations where name like 'clickhouse/%'`
+  })
+  let count = 0
+  await alone(sql, async (tx) => {
+    const numbered = [...files.postgres, ...files.clickhouse]
+    await settleAccount(tx, numbered)
+    const applied = await readApplied(tx)
+    refuseSurprises(numbered, applied)
+    const newer = newerVersion(applied)
+    if (newer !== undefined)
+      throw new MigrationError(
+        `The database is at version ${newer}, newer than this one (${VERSION}). Install ${newer}.`,
+      )
+    const changed = (file: SqlFile) => applied.get(file.name) !== file.checksum
+    for (const file of files.postgres.filter(changed)) {
+      await tx.unsafe(file.text)
+      await record(tx, file, log)
+    }
+    for (const file of files.functions.filter(changed)) {
+      await dropFormer(tx, file)
+      await tx.unsafe(file.text)
+      await record(tx, file, log)
+    }
+    for (const file of files.clickhouse.filter(changed)) {
+      for (const query of statementsOf(file, clickhouse)) await clickhouse.command({ query })
+      await record(tx, file, log)
+    }
+    await ensurePartitions(tx, partitions)
+    await tx`insert into migrations (name, checksum) values (${VERSION_NAME}, ${VERSION})
+      on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
+    count = Object.values(files).flat().filter(changed).length
+  })
+  return count
+}
+
+/** Every form that there ever was of a file's functions: one with other arguments would stay beside the new one. */
+async function dropFormer(tx: TransactionSql, { text }: SqlFile): Promise<void> {
+  const names = Array.from(text.matchAll(/^create or replace function (\w+)/gm), ([, name = '']) => name)
+  const former = await tx<{ signature: string }[]>`
+    select oid::regprocedure::text as signature from pg_proc
+    where pronamespace = current_schema()::regnamespace and proname in ${tx(names)}`
+  for (const { signature } of former) await tx.unsafe(`drop function ${signature}`)
+}
+
+/** One transaction that waits for every other migrator, however long it takes. */
+async function alone(sql: Sql, work: (tx: TransactionSql) => Promise<void>): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`
+    await tx`select pg_advisory_xact_lock(hashtext('sluice migrate'))`
+    await work(tx)
+  })
+}
+
+/** Makes again whatever ClickHouse lacks, and its views as they should be: its files can be repeated. */
+export async function repeatClickHouse(clickhouse: ClickHouseClient): Promise<void> {
+  await clickhouse.makeInternal()
+  for (const file of await readFolder('clickhouse/'))
+    for (const query of statementsOf(file, clickhouse)) await clickhouse.command({ query })
+}
+
+/** The tables and views that the files make in ClickHouse. */
+export async function listClickHouse(): Promise<{ database: keyof Databases; name: string }[]> {
+  const made = (await readFolder('clickhouse/')).flatMap(({ text }) => [...text.matchAll(MADE)])
+  return made.map(([, isPublic, name = '']) => ({ database: isPublic ? 'public' : 'internal', name }))
+}
+
+const MADE = /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\{public\}\.)?(\w+)/gm
+
+/** The version that migrated last stands among the files, under this name. */
+const VERSION_NAME = 'version'
+
+/** The version that the databases are at, if that is a newer one: this process goes on until it is replaced. */
+export async function readNewerVersion(sql: Sql): Promise<string | undefined> {
+  return newerVersion(await readApplied(sql))
+}
+
+function newerVersion(applied: Map<string, string>): string | undefined {
+  const version = applied.get(VERSION_NAME)
+  return version !== undefined && version.localeCompare(VERSION, 'en', { numeric: true }) > 0 ? version : undefined
+}
+
+/** Names of the files that are not applied as they are now; empty when the databases fit this version, or a newer one. */
+export async function pendingMigrations(sql: Sql): Promise<string[]> {
+  const wanted = await expectedChecksums()
+  const applied = await readApplied(sql)
+  if (newerVersion(applied) !== undefined) return []
+  return [...wanted].filter(([name, checksum]) => applied.get(name) !== checksum).map(([name]) => name)
+}
+
+let expected: Promise<Map<string, string>> | undefined
+
+/** By name. Read once: a process is stopped before its files become another version's. */
+function expectedChecksums(): Promise<Map<string, string>> {
+  expected ??= readChecksums().catch((error: unknown) => {
+    expected = undefined
+    throw error
+  })
+  return expected
+}
+
+async function readChecksums(): Promise<Map<string, string>> {
+  const { postgres, functions, clickhouse } = await readFiles()
+  return new Map([...postgres, ...functions, ...clickhouse].map(({ name, checksum }) => [name, checksum]))
+}
+
+/** How many partitions of each kind there are. Throws MigrationError when STREAM_PARTITIONS says otherwise. */
+export async function readPartitions(sql: Sql | TransactionSql, expected?: number): Promise<number> {
+  const [row] = await sql<{ partitions: number }[]>`select partitions from partitioning`
+  if (!row) throw new MigrationError('The number of partitions is not recorded: run `migrate` first.')
+  if (expected !== undefined && expected !== row.partitions) {
+    throw new MigrationError(
+      `STREAM_PARTITIONS is ${expected}, but the stream has ${row.partitions}: unset it, start, then run \`admin partitions set ${expected}\`.`,
+    )
+  }
+  return row.partitions
+}
+
+async function readFiles(): Promise<Files> {
+  return {
+    postgres: await readFolder('postgres/'),
+    functions: await readFolder('postgres/functions/'),
+    clickhouse: await readFolder('clickhouse/'),
+  }
+}
+
+async function readFolder(folder: string): Promise<SqlFile[]> {
+  const names = (await readdir(new URL(folder, SQL_FOLDER))).filter((name) => name.endsWith('.sql')).toSorted()
+  return await Promise.all(names.map((name) => readSql(folder + name)))
+}
+
+async function readSql(name: string): Promise<SqlFile> {
+  const text = await readFile(new URL(name, SQL_FOLDER), 'utf8')
+  return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
+}
+
+/** Versions before the first release had their tables among the views. Nothing brings these along. */
+async function refuseFormerTables(clickhouse: ClickHouseClient): Promise<void> {
+  const { public: name, internal } = clickhouse.databases
+  const found = await clickhouse.query({
+    query: `select name from system.tables where database = {name: String} and name = 'contact_snapshots'`,
+    query_params: { name },
+    format: 'JSONEachRow',
+  })
+  if ((await found.json()).length === 0) return
+  throw new MigrationError(
+    `The ClickHouse database ${name} has the tables of a version before the first release. They belong into ${internal} now, and ` +
+      'nothing moves them: start with a new DATA_DIR, or with empty databases in ClickHouse and Postgres.',
+  )
+}
+
+/** A new or lost ClickHouse gets its tables again, whatever Postgres remembers. */
+async function isEmpty(clickhouse: ClickHouseClient): Promise<boolean> {
+  const query = 'select count() as tables from system.tables where database = currentDatabase()'
+  const rows = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<{ tables: string }>()
+  return Number(rows[0]?.tables) === 0
+}
+
+async function readApplied(sql: Sql | TransactionSql): Promise<Map<string, string>> {
+  const rows = await sql<{ name: string; checksum: string }[]>`select name, checksum from migrations`
+  return new Map(rows.map((row) => [row.name, row.checksum]))
+}
+
+function refuseSurprises(numbered: SqlFile[], applied: Map<string, string>): void {
+  const checksums = new Map(numbered.map((file) => [file.name, file.checksum]))
+  for (const [name, checksum] of applied) {
+    if (name.includes('/functions/') || name === VERSION_NAME) continue
+    if (!checksums.has(name)) throw new MigrationError(`The database is newer than this version: it has ${name}.`)
+    if (checksums.get(name) !== checksum) throw new MigrationError(`sql/${name} was edited after it had been applied.`)
+  }
+}
+
+async function record(tx: TransactionSql, file: SqlFile, log: Logger): Promise<void> {
+  await tx`insert into migrations (name, checksum) values (${file.name}, ${file.checksum})
+    on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
+  log.info({ file: file.name }, 'migrated')
+}
+
+/**
+ * ClickHouse takes one statement at a time: a semicolon at the end of a line ends one. Names are those of the internal database,
+ * and of the public one after `{public}.`
+ */
+function statementsOf({ text }: SqlFile, { databases }: ClickHouseClient): string[] {
+  const withoutComments = text.replaceAll(/^\s*--.*$/gm, '').replaceAll('{public}', () => quoteName(databases.public))
+  return withoutComments
+    .split(/;\s*$/m)
+    .map((statement) => statement.trim())
+    .filter(Boolean)
+}
+
+async function ensurePartitions(tx: TransactionSql, wanted: number | undefined): Promise<void> {
+  await tx`insert into partitioning (partitions) values (${wanted ?? DEFAULT_PARTITIONS}) on conflict do nothing`
+  const count = await readPartitions(tx, wanted)
+  await tx`insert into positions (partition)
+    select unnest(${`{${allPartitions(count).join(',')}}`}::text[])
+    on conflict do nothing`
+}

@@ -1,0 +1,150 @@
+/**
+ * Keeps the leases of one worker, and sees meanwhile who has the others. Those of lanes at rest are renewed by one statement
+ * for all; a save holds the row of its lane, which is waited for by itself and delays no other. A lease is renewed only while
+ * Redis answers its loop. When it does not, another worker may take the partition; if none does, since Redis is away for all of
+ * them, the same loop goes on under the same epoch once Redis is back.
+ */
+import type { Logger } from '../log.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { type Holder, type Lease, renewLease, renewLeases, suspendLeases } from './lease.ts'
+import { msToBeat, pause } from '../async/sleep.ts'
+import { type Turns, createTurns } from '../async/broadcast.ts'
+
+/** A loop that has not got on for so long, while Postgres answers, is taken for dead. */
+const WEDGED_MS = 60_000
+
+/** When a worker has had no answer from Redis for so long, it is cut off: a blocking read returns after 2 seconds. */
+export const CUT_OFF_MS = 3000
+
+/** Times by `performance.now()`. */
+export interface Heart {
+  /** When the loop of a partition last got on. */
+  beatAt: number
+  /** Since when Redis has not answered it; undefined when it has. */
+  unansweredSince: () => number | undefined
+}
+
+export const isCutOff = ({ unansweredSince }: Heart): boolean =>
+  performance.now() - (unansweredSince() ?? Infinity) >= CUT_OFF_MS
+
+/** Infinity when it is cut off already. */
+const msUntilCutOff = ({ unansweredSince }: Heart): number => {
+  const left = (unansweredSince() ?? Infinity) + CUT_OFF_MS - performance.now()
+  return left > 0 ? Math.ceil(left) : Infinity
+}
+
+/** Renewals tell who has what, too, and that is to be known as often. */
+const LOOK_MS = 1000
+
+export interface LeaseKeeper {
+  /** Who has what, as the next renewal finds it. There is none while nothing is kept. */
+  nextHolders: Turns<Holder[]>['next']
+  /** Resolves when the partition was lost, or at `over`; rejects when its loop is wedged. */
+  keep(lease: Lease, heart: Heart, over: AbortSignal): Promise<void>
+}
+
+interface Kept {
+  lease: Lease
+  heart: Heart
+  /** Since when Postgres has answered; undefined: it did not last time. */
+  reachableSince: number | undefined
+  isWaitedFor: boolean
+  isSuspended: boolean
+  /** With what the loop died of. */
+  end: (death?: Error) => void
+}
+
+export function keepLeases({ sql, log }: { sql: Sql; log: Logger }, leaseMs: number): LeaseKeeper {
+  const kept = new Set<Kept>()
+  const turns = createTurns<Holder[]>()
+  let none = new AbortController()
+
+  const keepRenewing = async (signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      const untilCutOff = Math.min(...[...kept].map(({ heart }) => msUntilCutOff(heart)))
+      await pause(Math.min(msToBeat(Math.min(leaseMs / 3, LOOK_MS)), untilCutOff), signal)
+      if (signal.aborted) return
+      await renewTogether([...kept].filter(({ isWaitedFor }) => !isWaitedFor))
+    }
+  }
+  const renewTogether = async (due: Kept[]): Promise<void> => {
+    const tell = turns.begin()
+    try {
+      const cutOff = due.filter(({ heart }) => isCutOff(heart))
+      const inTouch = due.filter((one) => !cutOff.includes(one))
+      await suspend(cutOff)
+      const { renewed, holders } = await renewLeases(
+        sql,
+        inTouch.map(({ lease }) => lease),
+        leaseMs,
+      )
+      for (const one of inTouch) {
+        if (renewed.has(one.lease.partition)) succeeded(one)
+        else void renewAlone(one)
+      }
+      const epochs = new Map(holders.map(({ partition, epoch }) => [partition, epoch]))
+      for (const one of cutOff) {
+        if (epochs.get(one.lease.partition) === one.lease.epoch) succeeded(one)
+        else one.end()
+      }
+      tell(holders)
+    } catch (error) {
+      failed(due, error)
+    }
+  }
+  const suspend = async (cutOff: Kept[]): Promise<void> => {
+    for (const one of kept) if (!cutOff.includes(one)) one.isSuspended = false
+    if (cutOff.length === 0) return
+    const fresh = cutOff.filter(({ isSuspended }) => !isSuspended)
+    if (fresh.length > 0) {
+      const partitions = fresh.map(({ lease }) => lease.partition)
+      log.warn({ partitions }, `Redis has not answered for ${CUT_OFF_MS} ms: another worker may take these partitions`)
+    }
+    await suspendLeases(
+      sql,
+      cutOff.map(({ lease }) => lease),
+    )
+    for (const one of cutOff) one.isSuspended = true
+  }
+  const renewAlone = async (one: Kept): Promise<void> => {
+    one.isWaitedFor = true
+    try {
+      if (await renewLease(sql, one.lease, leaseMs)) succeeded(one)
+      else one.end()
+    } catch (error) {
+      failed([one], error)
+    } finally {
+      one.isWaitedFor = false
+    }
+  }
+  const succeeded = (one: Kept): void => {
+    one.reachableSince ??= performance.now()
+    // A save waits as long as Postgres is away; only time in which it could have gone on counts.
+    if (performance.now() - Math.max(one.heart.beatAt, one.reachableSince) > WEDGED_MS)
+      one.end(new Error(`The loop of ${one.lease.partition} has not got on for ${WEDGED_MS} ms.`))
+  }
+  const failed = (those: Kept[], error: unknown): void => {
+    for (const one of those) one.reachableSince = undefined
+    log.warn({ err: error, partitions: those.map(({ lease }) => lease.partition) }, 'leases could not be renewed')
+  }
+
+  return {
+    nextHolders: turns.next,
+    keep(lease, heart, over) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const end = (death?: Error): void => {
+        over.removeEventListener('abort', onOver)
+        kept.delete(one)
+        if (kept.size === 0) none.abort()
+        if (death) reject(death)
+        else resolve()
+      }
+      const onOver = (): void => end()
+      const one: Kept = { lease, heart, reachableSince: undefined, isWaitedFor: false, isSuspended: false, end }
+      over.addEventListener('abort', onOver)
+      kept.add(one)
+      if (kept.size === 1) void keepRenewing((none = new AbortController()).signal)
+      return promise
+    },
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * What a front door knows of the road: how many partitions there are, which kinds are closed, and how far workers have
+ * come. Postgres has the truth of it; it is read after every (re)connect, before anything is appended: the Redis that came
+ * back may be older or empty, and know neither the fences, nor what was passed, nor the script. As long as one connection
+ * lasts, Redis forgets nothing, and a fence tells of all that has changed since.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Logger } from '../log.ts'
+import type { Sql } from '../stores/postgres.ts'
+import type { Redis } from '../stores/redis.ts'
+import { APPEND } from './lua.ts'
+import { type Road, openRoad, readRoad } from './partition-map.ts'
+import { pause } from '../async/sleep.ts'
+
+const READ_AGAIN_MS = 200
+/** How long a door waits to see that what was closed is open again: live requests are held meanwhile. */
+const LIVE_CLOSED_MS = 50
+const CLOSED_MS = 250
+/** Nothing is expected to have changed by then. */
+const OPEN_MS = 60_000
+
+export interface RoadDeps {
+  /** In the role `publish`. */
+  redis: Redis
+  sql: Sql
+  log: Logger
+}
+export interface RoadWatcher {
+  /** The road is another one, or is not known any more: what has not been sent has to find its way again. */
+  changed(): void
+  /** Resolves once every append under way has come to its end: nothing may overtake what it was sent before. */
+  settled(): Promise<unknown>
+}
+
+export interface FollowedRoad {
+  /** Undefined while Redis is away, or Postgres was not heard since it came back. */
+  read(): Road | undefined
+  /** True from a refusal by a fence until Postgres was heard: nothing is to be sent. */
+  isInDoubt(): boolean
+  doubt(fence: number): void
+  /** Aborts once the connection of now is lost. */
+  link(): AbortSignal
+  /** Begins anew, as after a reconnect. */
+  reopen(): void
+  close(): void
+}
+
+export function followRoad({ redis, sql, log }: RoadDeps, watcher: RoadWatcher): FollowedRoad {
+  let connection = new AbortController()
+  let doubted = new AbortController()
+  let fence = 0
+  let road: Road | undefined
+
+  const look = async (lost: AbortSignal): Promise<void> => {
+    const read = await readRoad(sql, fence)
+    if (read.version === road?.version && !doubted.signal.aborted) return
+    if (!lost.aborted) doubted.abort()
+    await watcher.settled()
+    if (lost.aborted) return
+    const { version, partitions, closed } = read
+    if (road) log.info({ version, partitions, closed: [...closed] }, 'the partitions changed')
+    road = read
+    doubted = new AbortController()
+    watcher.changed()
+  }
+  const untilNextLook = (lost: AbortSignal): Promise<void> => {
+    const closed = road?.closed.has('live') ? LIVE_CLOSED_MS : CLOSED_MS
+    return pause(road?.closed.size ? closed : OPEN_MS, AbortSignal.any([lost, doubted.signal]))
+  }
+  const follow = async (lost: AbortSignal): Promise<void> => {
+    while (!lost.aborted) {
+      try {
+        if (!road) {
+          await redis.script('LOAD', APPEND.source)
+          await openRoad(sql, await readRunId(redis))
+        }
+        await look(lost)
+        await untilNextLook(lost)
+      } catch (error) {
+        log.warn({ err: error }, 'what the road is like cannot be read; requests are refused until it can')
+        await pause(READ_AGAIN_MS, lost)
+      }
+    }
+  }
+  const reopen = (): void => {
+    onClose()
+    connection = new AbortController()
+    void follow(connection.signal)
+  }
+  const onClose = (): void => {
+    const wasKnown = road !== undefined
+    connection.abort()
+    road = undefined
+    doubted = new AbortController()
+    if (wasKnown) watcher.changed()
+  }
+  redis.on('ready', reopen)
+  redis.on('close', onClose)
+  if (redis.status === 'ready') reopen()
+
+  return {
+    read: () => (redis.status === 'ready' ? road : undefined),
+    isInDoubt: () => doubted.signal.aborted,
+    doubt(version) {
+      fence = Math.max(fence, version)
+      doubted.abort()
+    },
+    link: () => connection.signal,
+    reopen,
+    close() {
+      redis.off('ready', reopen)
+      redis.off('close', onClose)
+      onClose()
+    },
+  }
+}
+
+/** Each process of Redis has its own. One that does not tell counts as new every time. */
+async function readRunId(redis: Redis): Promise<string> {
+  return /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1] ?? randomUUID()
+}

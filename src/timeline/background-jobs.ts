@@ -1,0 +1,70 @@
+import { pause, untilBeat } from '../async/sleep.ts'
+import { finishWebErasures } from '../web-events/finish-web-erasures.ts'
+import { finishErasures } from './finish-erasures.ts'
+import { describeFault } from './insert-events.ts'
+import type { Lease } from './lease.ts'
+import type { Outlook } from './pending-work.ts'
+import { observeOutbox } from './observe-outbox.ts'
+import type { ShipDeps } from './ship-outbox.ts'
+import { causeOf } from './shipping-status.ts'
+
+const OBSERVE_MS = 5000
+const ERASE_MS = 1000
+const BACKOFF_MS = 3000
+
+interface Work {
+  ms: number
+  isThere(): boolean
+  /** What is told when it fails. */
+  waits: string
+  run(): Promise<unknown>
+}
+
+/**
+ * What takes long, beside the shipping and each beside the others, until `signal` aborts: to count a long outbox, and to have
+ * ClickHouse rewrite large tables. None of it holds up an event, whether it is slow or fails.
+ */
+export async function runBeside(
+  deps: ShipDeps,
+  { lease, outlook }: { lease: Lease; outlook: Outlook },
+  signal: AbortSignal,
+): Promise<void> {
+  const { sql, metrics } = deps
+  const works: Work[] = [
+    {
+      ms: ERASE_MS,
+      isThere: () => outlook.seen().erasures,
+      waits: 'an erasure waits, trying again',
+      run: () => finishErasures(deps, signal),
+    },
+    {
+      ms: ERASE_MS,
+      isThere: () => outlook.seen().visits,
+      waits: 'an erasure of web events waits, trying again',
+      run: () => finishWebErasures(deps, signal),
+    },
+  ]
+  if (metrics)
+    works.push({
+      ms: OBSERVE_MS,
+      isThere: () => true,
+      waits: 'outbox not measured',
+      run: () => observeOutbox(sql, metrics),
+    })
+  await Promise.all(works.map((work) => repeat(deps, work, lease, signal)))
+}
+
+async function repeat({ log, metrics }: ShipDeps, work: Work, lease: Lease, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    let failed = false
+    try {
+      if (lease.held() && work.isThere()) await work.run()
+    } catch (error) {
+      if (signal.aborted) return
+      log.warn({ reason: describeFault(error) }, work.waits)
+      metrics?.timelineFailures?.inc({ cause: causeOf(error) })
+      failed = true
+    }
+    await (failed ? pause(BACKOFF_MS, signal) : untilBeat(work.ms, signal))
+  }
+}

@@ -1,0 +1,86 @@
+import type { Sql } from '../stores/postgres.ts'
+import { findUnfinished, type GroupLimits } from './groups.ts'
+import type { Lease } from './lease.ts'
+import { type Presence, dropWrongCopies, lookUpEvents } from './look-up-events.ts'
+import { readTimelineRow, type TimelineRow } from '../outbox/timeline-row.ts'
+import { linesOf } from '../outbox/pack-events.ts'
+import type { ShipDeps } from './ship-outbox.ts'
+
+/** Two are enough; more only when another process got in the way. */
+const DELETIONS = 4
+
+interface ResentRow {
+  id: number
+  events: string
+}
+
+/**
+ * Makes the next group out of rows that are to be sent again (`outbox.resend`; admin verify --repair). Tokens cannot tell
+ * which of their events ClickHouse has: it keeps a limited number of them, and a row that was deleted there leaves its
+ * token behind. So it is asked for the events themselves, and the group is made of those it lacks. True when there is one.
+ *
+ * That is exact because nothing else can bring one of these events in meanwhile: no group is under way when ClickHouse is
+ * asked, this process alone may stamp one (the lease is a condition of the statement), and a row is stamped once. From
+ * then on it is a group like any other: its list is fixed, its token is new, and it can be repeated at will.
+ */
+export async function stampResent(deps: ShipDeps, lease: Lease, limits: GroupLimits): Promise<boolean> {
+  const { sql } = deps
+  const rows = await readWaiting(sql, limits)
+  if (rows.length === 0 || (await findUnfinished(sql)) !== undefined) return false
+  const lacking = await settleEvents(deps, rows.flatMap(eventsOf), lease)
+  const stamps = rows.map((row) => ({ id: row.id, resend: takeOut(lacking, row) }))
+  const stamped = await sql`
+    update outbox o set group_id = ${crypto.randomUUID()}, resend = array(select json_array_elements_text(x.resend)::uuid)
+    from json_to_recordset(${JSON.stringify(stamps)}::text::json) as x (id bigint, resend json)
+    where o.id = x.id and o.group_id is null and o.shipped_at is null and o.resend is not null
+      and exists (select from timeline_lease where owner = ${lease.owner} and lease_until > now())
+    returning 1`
+  return stamped.length > 0
+}
+
+/**
+ * Deletes what is there wrongly, and answers the ids of all that is then not there. ClickHouse judges part by part which
+ * event lies there twice: once a copy is gone from one part, the other is single in its own, and stays. That one is found
+ * in the next round, and taken out by itself when it is not as it should be.
+ */
+async function settleEvents({ clickhouse, log }: ShipDeps, rows: TimelineRow[], lease: Lease): Promise<Set<string>> {
+  const events = [...new Map(rows.map((row) => [row.event_id, row])).values()]
+  for (let round = 1; ; round += 1) {
+    const presence = await lookUpEvents(clickhouse, events)
+    const idsOf = (wanted: Presence) => [...presence].filter(([, held]) => held === wanted).map(([id]) => id)
+    const wrong = idsOf('wrong').length
+    // Nothing else waits for what does not go.
+    if (wrong > 0 && round > DELETIONS) log.error({ events: wrong }, 'events still differ: run admin verify --repair')
+    if (wrong === 0 || round > DELETIONS) return new Set(idsOf('absent'))
+    if (!lease.held()) throw new Error('the timeline lease ran out')
+    await dropWrongCopies(clickhouse, events)
+  }
+}
+
+/** The oldest, as many as make one group; the first is taken whatever its size. */
+async function readWaiting(sql: Sql, limits: GroupLimits): Promise<ResentRow[]> {
+  return await sql<ResentRow[]>`
+    select id, events from (
+      select id, events, row_number() over sofar as place,
+        sum(greatest(event_count, cardinality(contact_ids), cardinality(visitor_ids))) over sofar as total,
+        sum(coalesce(unpacked_bytes, octet_length(events))) over sofar as bytes
+      from (
+        select id, event_count, events, unpacked_bytes, contact_ids, visitor_ids from outbox
+        where shipped_at is null and group_id is null and resend is not null
+        order by id limit ${limits.events}
+      ) oldest
+      window sofar as (order by id)
+    ) waiting
+    where place = 1 or (total <= ${limits.events} and bytes <= ${limits.bytes})
+    order by id`
+}
+
+const eventsOf = ({ events }: ResentRow): TimelineRow[] =>
+  linesOf(events).flatMap((line) => readTimelineRow(line) ?? [])
+
+/** An event that lies in two rows goes with the first. */
+function takeOut(lacking: Set<string>, row: ResentRow): string[] {
+  return eventsOf(row)
+    .map((event) => event.event_id)
+    .filter((id) => lacking.delete(id))
+}

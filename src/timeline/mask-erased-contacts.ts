@@ -1,0 +1,88 @@
+import { type Person, type Scrub, beginScrub, scrubOn } from '../outbox/scrub-outbox.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { insertSnapshots } from './send-snapshots.ts'
+
+/** Ids that one round hides. */
+const AT_ONCE = 500
+/** Ids that one walk through the outbox is about: each row's contacts are compared with all of them. */
+const WALK_IDS = 100
+/** For so long one round walks, by so many rows at a time: shipping never waits for long. */
+const WALK = { ms: 200, rows: 500 }
+/** Higher than any revision that a contact can have, and exact in a JSON number. */
+const LAST_REVISION = Number.MAX_SAFE_INTEGER
+
+interface HideDeps {
+  sql: Sql
+  clickhouse: ClickHouseClient
+}
+
+/**
+ * Makes what hides erased people from every view of ClickHouse and takes them out of the outbox (decisions, "Reading back":
+ * erasure), a part of it at each call: nothing of theirs is sent afterwards, and their rows can be deleted at leisure
+ * (`finishErasures`). Every step can be repeated; `hidden_at` is set last. Answers `more` while it is on its way through the outbox, or others wait.
+ *
+ * How far a walk has come is known to this process alone: whoever comes next begins anew.
+ */
+export function createHiding(
+  { sql, clickhouse }: HideDeps,
+  limits: { ms: number; rows?: number } = WALK,
+): () => Promise<'more' | 'done'> {
+  let scrub: Scrub | undefined
+  return async () => {
+    const waiting = await findUnscrubbed(sql)
+    // A front door was faster.
+    if (waiting.length === 0) scrub = undefined
+    else if (!scrub) {
+      await hide(clickhouse, waiting)
+      scrub = await beginScrub(sql, waiting)
+    }
+    if (scrub && (await scrubOn(sql, scrub, limits))) scrub = undefined
+    const scrubbed = await findScrubbed(sql)
+    await hide(clickhouse, scrubbed)
+    await tellHidden(sql, scrubbed)
+    return scrub || waiting.length === WALK_IDS || scrubbed.length === AT_ONCE ? 'more' : 'done'
+  }
+}
+
+const findUnscrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
+  select business_id, contact_id from erasures
+  where deleted_at is null and scrubbed_at is null
+  order by erased_at, contact_id limit ${WALK_IDS}`
+
+/** By a walk, or by a front door before it answered. */
+const findScrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
+  select business_id, contact_id from erasures
+  where deleted_at is null and scrubbed_at is not null and hidden_at is null
+  order by erased_at, contact_id limit ${AT_ONCE}`
+
+async function hide(clickhouse: ClickHouseClient, people: Person[]): Promise<void> {
+  if (people.length === 0) return
+  await insertSnapshots(
+    clickhouse,
+    people.map(({ business_id, contact_id }) => ({ business_id, contact_id, revision: LAST_REVISION, erased: 1 })),
+  )
+}
+
+/**
+ * Not while a group is under way, whoever has it: its lines may have been read before the outbox was scrubbed, and arrive
+ * behind the deletion. A group that is made afterwards is read from what was scrubbed. This holds also for an owner that was
+ * paused, and whose lease another has by now: it is Postgres that looks, in the statement that writes.
+ *
+ * Events that ClickHouse could not read may have been set aside out of such a group, after Postgres had deleted the person's
+ * other dead letters.
+ */
+async function tellHidden(sql: Sql, people: Person[]): Promise<void> {
+  if (people.length === 0) return
+  await sql`
+    with hidden as (
+      update erasures e set hidden_at = now()
+      from json_to_recordset(${JSON.stringify(people)}::text::json) as x (business_id uuid, contact_id uuid)
+      where e.business_id = x.business_id and e.contact_id = x.contact_id
+        and e.scrubbed_at is not null and e.hidden_at is null
+        and not exists (select from outbox where shipped_at is null and group_id is not null)
+      returning e.business_id, e.contact_id
+    )
+    delete from dead_letters d using hidden h
+    where d.business_id = h.business_id and d.contact_id = h.contact_id and d.kind = 'timeline'`
+}

@@ -1,0 +1,71 @@
+import { ClickHouseError } from '@clickhouse/client'
+import type { Logger } from '../log.ts'
+import { type ClickHouseClient, isAlive } from '../stores/clickhouse.ts'
+import { pause } from '../async/sleep.ts'
+import { describeFault } from './insert-events.ts'
+
+interface AskDeps {
+  clickhouse: ClickHouseClient
+  log: Logger
+}
+
+export interface Patience {
+  /** So long it may be silent, or answer with errors. */
+  ms: number
+  /** So long, in all, it may take while it answers pings. */
+  whileAliveMs: number
+}
+
+const RETRY_MS = 150
+
+/**
+ * Asks ClickHouse until it answers; undefined when it has not within the patience. Rejects when it does not understand
+ * the question, which is a fault of ours.
+ */
+export async function askPatiently<Answer>(
+  deps: AskDeps,
+  patience: Patience,
+  ask: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer | undefined> {
+  const began = performance.now()
+  const watch = watchLife(deps.clickhouse, patience)
+  try {
+    for (;;) {
+      try {
+        return await ask(watch.signal)
+      } catch (error) {
+        if (isMisunderstood(error)) throw error
+        deps.log.warn({ reason: describeFault(error) }, 'not read from ClickHouse')
+        if (performance.now() - began < patience.ms) await pause(RETRY_MS, watch.signal)
+        if (watch.signal.aborted || performance.now() - began >= patience.ms) return undefined
+      }
+    }
+  } finally {
+    watch.end()
+  }
+}
+
+const LOOK_MS = 250
+
+/**
+ * Aborts when the patience is over. Silence is counted in looks and not by the clock: a process that had no time to look
+ * had none to read an answer either.
+ */
+function watchLife(clickhouse: ClickHouseClient, patience: Patience): { signal: AbortSignal; end(): void } {
+  const watch = new AbortController()
+  const began = performance.now()
+  let silentMs = 0
+  const looking = setInterval(() => {
+    silentMs += LOOK_MS
+    if (silentMs >= patience.ms || performance.now() - began >= patience.whileAliveMs) watch.abort()
+    else if (patience.whileAliveMs > patience.ms) void isAlive(clickhouse).then((alive) => alive && (silentMs = 0))
+  }, LOOK_MS)
+  return { signal: watch.signal, end: () => clearInterval(looking) }
+}
+
+/** Not a table that is missing: a ClickHouse that was lost gets it back. */
+const MISUNDERSTOOD =
+  /^(SYNTAX_ERROR|BAD_ARGUMENTS|BAD_QUERY_PARAMETER|UNKNOWN_(IDENTIFIER|FUNCTION|SETTING|QUERY_PARAMETER)|ILLEGAL_TYPE_OF_ARGUMENT|TYPE_MISMATCH|NO_COMMON_TYPE|TOO_DEEP_SUBQUERIES)$/
+
+const isMisunderstood = (error: unknown): boolean =>
+  error instanceof ClickHouseError && MISUNDERSTOOD.test(error.type ?? '')

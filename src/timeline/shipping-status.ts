@@ -1,0 +1,59 @@
+/** Why the timeline is not shipped, kept where every front door sees it. */
+import type { Sql } from '../stores/postgres.ts'
+import { tellsOfFullDisk } from '../stores/full-disk.ts'
+import { describeFault } from './insert-events.ts'
+import type { Lease } from './lease.ts'
+import type { TimelineMetrics } from './observe-outbox.ts'
+
+export interface TroubleDeps {
+  sql: Sql
+  metrics?: TimelineMetrics
+  /** Called after every round: in words what is wrong, or undefined. */
+  onTrouble?: (trouble: string | undefined) => void
+}
+
+export interface TroubleReport {
+  failed(error: unknown): Promise<void>
+  /** Forgets what this owner, or one before it, has told in Postgres. Rejects when that is away: it stays then. */
+  succeeded(): Promise<void>
+  /** There is nothing to tell or to forget: all is well, or another process ships and tells of itself. */
+  none(): void
+}
+
+export function reportTrouble({ sql, metrics, onTrouble }: TroubleDeps, { owner }: Lease): TroubleReport {
+  let since: Date | undefined
+  const none = (): void => {
+    since = undefined
+    onTrouble?.(undefined)
+  }
+  return {
+    none,
+    async failed(error) {
+      since ??= new Date()
+      const reason = describeFault(error)
+      metrics?.timelineFailures?.inc({ cause: causeOf(error) })
+      onTrouble?.(describeTrouble({ reason, since }))
+      await sql`
+        update timeline_lease set trouble = ${reason}, trouble_since = coalesce(trouble_since, ${since})
+        where owner = ${owner} and trouble is distinct from ${reason}`
+    },
+    async succeeded() {
+      none()
+      await sql`
+        update timeline_lease set trouble = null, trouble_since = null
+        where owner = ${owner} and trouble is not null`
+    },
+  }
+}
+
+export const causeOf = (error: unknown): 'disk_full' | 'other' => (tellsOfFullDisk(error) ? 'disk_full' : 'other')
+
+/** In words, as the owner of the lease told it; undefined when all is well. */
+export async function readTrouble(sql: Sql): Promise<string | undefined> {
+  const [told] = await sql<{ reason: string; since: Date }[]>`
+    select trouble as reason, trouble_since as since from timeline_lease where trouble is not null`
+  return told && describeTrouble(told)
+}
+
+const describeTrouble = ({ reason, since }: { reason: string; since: Date }): string =>
+  `timeline: not shipped since ${since.toISOString()}: ${reason}`

@@ -1,0 +1,82 @@
+/**
+ * What happens to one micro-batch of web events: stamp · insert · commit. The stamp in Postgres says which entries go to
+ * ClickHouse as one insert, under a token that is theirs; the commit moves the position past them. Whoever takes over in
+ * between repeats exactly that insert, which then changes nothing (design, promise 5).
+ */
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { type Sql, faultKind } from '../stores/postgres.ts'
+import { INACTIVE } from '../stream/compose-dead-letter.ts'
+import type { MicroBatch, Outcome } from '../stream/micro-batch.ts'
+import { pause } from '../async/sleep.ts'
+import { describeFault } from '../timeline/insert-events.ts'
+import { commitBatch } from './commit-batch.ts'
+import { insertHits } from './insert-hits.ts'
+import { type LeftOut, inactiveOf, linesOf, sightingsOf, tokenOf } from './read-captures.ts'
+import { stampBatch } from './stamp-batch.ts'
+
+export interface WebDeps {
+  sql: Sql
+  clickhouse: ClickHouseClient
+  log: Logger
+  metrics?: Pick<Metrics, 'webHits' | 'webFailures'>
+}
+
+/** An insert that takes longer is tried again: it counts once. */
+const INSERT_MS = 30_000
+const BACKOFF_MS = { first: 100, most: 3000 }
+
+/** Retries until it is written, until the partition is another's, or until `signal` aborts. ClickHouse may be away for long. */
+export async function applyWebBatch(
+  deps: WebDeps,
+  batch: MicroBatch,
+  signal: AbortSignal,
+  beat: () => void,
+): Promise<Outcome> {
+  const token = tokenOf(batch)
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    beat()
+    try {
+      const stamped = await stampBatch(deps.sql, batch)
+      if (stamped.kind === 'fenced') return stamped
+      const isOurs = stamped.kind === 'committed' || (await write(deps, batch, token, stamped, signal))
+      return isOurs ? { kind: 'applied', answers: [] } : { kind: 'fenced' }
+    } catch (error) {
+      if (signal.aborted) break
+      const isConflict = faultKind(error) === 'conflict'
+      tellFailure(deps, batch, error, isConflict)
+      await pause(isConflict ? BACKOFF_MS.first : Math.min(BACKOFF_MS.first * 2 ** failures, BACKOFF_MS.most), signal)
+    }
+  }
+  return { kind: 'stopped' }
+}
+
+/** Two saves that met in Postgres are nobody's trouble. */
+function tellFailure({ log, metrics }: WebDeps, { partition }: MicroBatch, error: unknown, isConflict: boolean): void {
+  if (!isConflict) metrics?.webFailures.inc()
+  log[isConflict ? 'debug' : 'warn']({ reason: describeFault(error), partition }, 'web events wait, trying again')
+}
+
+async function write(
+  deps: WebDeps,
+  batch: MicroBatch,
+  token: string,
+  leftOut: LeftOut,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const lines = linesOf(batch, leftOut)
+  const unreadable = await insertHits(
+    deps.clickhouse,
+    lines,
+    token,
+    AbortSignal.any([signal, AbortSignal.timeout(INSERT_MS)]),
+  )
+  const setAside = [...unreadable, ...inactiveOf(batch, leftOut).map((one) => ({ ...one, reason: INACTIVE }))]
+  const isMoved = await commitBatch(deps.sql, batch, setAside, sightingsOf(batch, leftOut))
+  if (isMoved) deps.metrics?.webHits.inc(lines.length - unreadable.length)
+  for (const { reason } of [...batch.poisoned, ...setAside]) {
+    if (isMoved) deps.log.error({ partition: batch.partition, reason }, 'web events set aside as a dead letter')
+  }
+  return isMoved
+}

@@ -1,0 +1,69 @@
+import { setImmediate } from 'node:timers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createWait } from '../../src/async/with-timeout.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+
+const WAIT_MS = 50
+const patient = createWait(5000, 'Redis')
+const inTime = createWait(WAIT_MS, 'Redis')
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await openStack()
+})
+afterAll(() => stack.close())
+
+it('passes on what is answered in time, and what fails', async () => {
+  expect(await patient(stack.redis.ping())).toBe('PONG')
+  await expect(patient(stack.redis.call('NONSENSE'))).rejects.toThrow('unknown command')
+})
+
+it('rejects what is not answered in time, and not before', async () => {
+  const started = performance.now()
+  await expect(inTime(new Promise(() => {}))).rejects.toThrow(`Redis has not answered within ${WAIT_MS} ms`)
+  expect(performance.now() - started).toBeGreaterThanOrEqual(WAIT_MS)
+})
+
+it('takes an answer for in time that came while this process was too busy to read it', async () => {
+  const another = stack.redis.duplicate()
+  // Behind this answer the loop looks at its clock first, and then at its sockets.
+  await another.ping()
+  const answer = inTime(stack.redis.ping())
+  beBusy(20 * WAIT_MS)
+  expect(await answer).toBe('PONG')
+  another.disconnect()
+})
+
+describe('while this process is busy all the time', () => {
+  it('looks more than once', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const rest = neverRest((turn) => turn === 5 && resolve('late'))
+    expect(await inTime(promise)).toBe('late')
+    rest()
+  })
+
+  it('gives up all the same', async () => {
+    const rest = neverRest()
+    await expect(inTime(new Promise(() => {}))).rejects.toThrow('has not answered')
+    rest()
+  })
+})
+
+function beBusy(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until) continue
+}
+
+/** Turn after turn of the event loop; `onTurn` is called at the end of each. */
+function neverRest(onTurn: (turn: number) => unknown = () => undefined): () => void {
+  let rests = false
+  const work = (turn: number): void => {
+    beBusy(30)
+    onTurn(turn)
+    if (!rests) setImmediate(work, turn + 1)
+  }
+  setImmediate(work, 1)
+  return () => {
+    rests = true
+  }
+}

@@ -1,0 +1,107 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { keysOf, recallContact, rememberContact, renew } from '../../src/contacts/cached-contact.ts'
+import { type ContactState, identityKey } from '../../src/rules/state.ts'
+
+const BUSINESS = 'b'
+const identity = fc.record({
+  kind: fc.constantFrom('email' as const, 'phone' as const, 'platformCustomerId' as const),
+  value: fc.string({ minLength: 1, maxLength: 5 }),
+  proven: fc.boolean(),
+})
+const enrolment = fc.record({
+  id: fc.uuid(),
+  contactId: fc.uuid(),
+  campaignId: fc.uuid(),
+  state: fc.constantFrom('active' as const, 'converted' as const),
+  enrolledAt: fc.nat(),
+  receivedAt: fc.nat(),
+  endedAt: fc.option(fc.nat()),
+})
+const choice = fc.record({ subscribed: fc.boolean(), at: fc.nat() })
+const parts = {
+  profile: fc.record({ firstName: fc.string(), city: fc.string() }, { requiredKeys: [], noNullPrototype: true }),
+  pageFilled: fc.nat(63),
+  enrolments: fc.array(enrolment, { maxLength: 2 }),
+  goalLastAt: fc.uniqueArray(fc.tuple(fc.string(), fc.nat()), { maxLength: 2 }).map((times) => new Map(times)),
+  cleared: fc.option(fc.array(fc.string(), { maxLength: 2 }).map((keys) => new Set(keys))),
+  subscriptions: fc.record({ email: choice, sms: choice }, { requiredKeys: [], noNullPrototype: true }),
+}
+const contact: fc.Arbitrary<ContactState> = fc.record({
+  id: fc.uuid(),
+  businessId: fc.constant(BUSINESS),
+  createdAt: fc.nat(),
+  version: fc.nat(),
+  keyed: fc.boolean(),
+  stage: fc.nat(4),
+  identities: fc.uniqueArray(identity, { maxLength: 3, selector: ({ kind, value }) => `${kind} ${value}` }),
+  ...parts,
+  tags: fc.oneof(
+    fc.nat(),
+    fc.constant(null),
+    fc.array(fc.string(), { maxLength: 2 }).map((tags) => new Set(tags)),
+  ),
+  browsers: fc.option(fc.record({ listed: fc.nat(), waiting: fc.nat() })),
+  mergedIds: fc.constant([]),
+})
+const copyOf = (made: ContactState): ContactState => structuredClone(made)
+
+describe('a remembered contact', () => {
+  it('is recalled as it was, by each of its identities', () => {
+    fc.assert(
+      fc.property(contact, (made) => {
+        const was = copyOf(made)
+        const remembered = rememberContact(made, BUSINESS)
+        const keys = was.identities.map(({ kind, value }) => identityKey(BUSINESS, kind, value))
+        expect(keysOf(remembered)).toEqual(keys)
+        for (const { kind, value } of was.identities)
+          expect(recallContact(remembered, { business_id: BUSINESS, kind, value })).toEqual(was)
+      }),
+    )
+  })
+
+  it('is renewed by all that may change while its version stays', () => {
+    fc.assert(
+      fc.property(contact, fc.record(parts), fc.nat(4), (made, changed, stage) => {
+        const remembered = rememberContact(made, BUSINESS)
+        const [held] = made.identities
+        fc.pre(held !== undefined)
+        const sent = { business_id: BUSINESS, kind: held?.kind ?? 'email', value: held?.value ?? '' }
+        const lent = Object.assign(recallContact(remembered, sent), changed, { stage })
+        const was = copyOf(lent)
+        renew(remembered, lent)
+        expect(recallContact(remembered, sent)).toEqual(was)
+      }),
+    )
+  })
+
+  it('shares nothing that deciding fills with the next one that is as empty', () => {
+    const plain = (id: string): ContactState => ({
+      id,
+      businessId: BUSINESS,
+      createdAt: 1,
+      version: 1,
+      keyed: true,
+      stage: 0,
+      identities: [{ kind: 'email', value: id, proven: false }],
+      profile: {},
+      pageFilled: 0,
+      enrolments: [],
+      goalLastAt: new Map(),
+      subscriptions: {},
+      tags: 0,
+      cleared: null,
+      browsers: { listed: 0, waiting: 0 },
+      mergedIds: [],
+    })
+    const recalled = (id: string) =>
+      recallContact(rememberContact(plain(id), BUSINESS), { business_id: BUSINESS, kind: 'email', value: id })
+    const ann = recalled('ann')
+    ann.profile.firstName = 'Ann'
+    ann.goalLastAt.set('goal', 1)
+    ann.subscriptions.email = { subscribed: true, at: 1 }
+    ann.mergedIds.push('old')
+    ann.identities.push({ kind: 'phone', value: '1', proven: true })
+    expect(recalled('bob')).toEqual(plain('bob'))
+  })
+})

@@ -1,0 +1,188 @@
+/** The limiter by itself, on a real Redis: what callers that ask together get. */
+import { randomUUID } from 'node:crypto'
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Limiter, createLimiter } from '../../src/front-door/access/rate-limiter.ts'
+import type { Taken } from '../../src/front-door/access/rate-bucket.ts'
+import { createLogger } from '../../src/log.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { connectRedis, whenReady } from '../../src/stores/redis.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+
+let stack: Stack
+let limiter: Limiter
+beforeAll(async () => {
+  stack = await openStack()
+  limiter = openLimiter()
+})
+afterAll(() => stack.close())
+
+const openLimiter = (redis = stack.redis, timeoutMs = 5000) =>
+  createLimiter(
+    { redis, metrics: createMetrics(), log: createLogger({ level: 'silent', name: 'test' }) },
+    { timeoutMs },
+  )
+
+const take = (bucket: string, limit: number, times: number) =>
+  Promise.all(Array.from({ length: times }, async () => limiter.take(bucket, limit)))
+
+it('grants callers of one tick exactly what is left, to the first in turn', async () => {
+  const bucket = randomUUID()
+  const taken = await take(bucket, 5, 7)
+  expect(taken.map((one) => one?.allowed)).toEqual([true, true, true, true, true, false, false])
+  expect(taken.map((one) => one?.remaining)).toEqual([4, 3, 2, 1, 0, 0, 0])
+  expect(new Set(taken.map((one) => one?.window)).size).toBe(1)
+  expect((await limiter.take(bucket, 5))?.allowed).toBe(false)
+})
+
+it('keeps buckets apart', async () => {
+  const [a, b] = [randomUUID(), randomUUID()]
+  const [first, second] = await Promise.all([take(a, 1, 2), take(b, 2, 2)])
+  expect(first.map((one) => one?.allowed)).toEqual([true, false])
+  expect(second.map((one) => one?.allowed)).toEqual([true, true])
+})
+
+it('a refund is one unit for the next, and never more than were taken', async () => {
+  const bucket = randomUUID()
+  const [unit] = await take(bucket, 2, 2)
+  await limiter.refund(bucket, unit?.window ?? '')
+  expect((await take(bucket, 2, 2)).map((one) => one?.allowed)).toEqual([true, false])
+})
+
+it('a lowered limit refuses, whatever was granted before', async () => {
+  const bucket = randomUUID()
+  await take(bucket, 5, 3)
+  expect(await limiter.take(bucket, 2)).toMatchObject({ allowed: false, remaining: 0 })
+})
+
+const spyOnQuestions = (redis = stack.redis) => {
+  const asked = vi.spyOn(redis as unknown as { takeUnits(...args: unknown[]): unknown }, 'takeUnits')
+  onTestFinished(() => asked.mockRestore())
+  return asked
+}
+
+it('asks once for all who come while a question of the bucket is under way, in turn', async () => {
+  const asked = spyOnQuestions()
+  const bucket = randomUUID()
+  const first = take(bucket, 3, 1)
+  await nextTick()
+  const others = take(bucket, 3, 3)
+  const taken = (await Promise.all([first, others])).flat()
+  expect(taken.map((one) => one?.allowed)).toEqual([true, true, true, false])
+  expect(asked.mock.calls.map((args) => args[4])).toEqual([1, 3])
+  expect((await limiter.take(bucket, 3))?.allowed).toBe(false)
+})
+
+it('asks about all buckets of one tick in one command, a hundred at most', async () => {
+  const asked = spyOnQuestions()
+  const buckets = Array.from({ length: 101 }, (_, n) => ({ bucket: randomUUID(), limit: 1 + (n % 3) }))
+  const taken = await Promise.all(buckets.map(async ({ bucket, limit }) => await take(bucket, limit, 2)))
+  expect(asked.mock.calls.map(([count]) => count)).toEqual([100, 1])
+  expect(taken.map((both) => both.map((one) => one?.allowed))).toEqual(buckets.map(({ limit }) => [true, limit > 1]))
+  expect(taken.map((both) => both.map((one) => one?.remaining))).toEqual(
+    buckets.map(({ limit }) => [limit - 1, Math.max(0, limit - 2)]),
+  )
+})
+
+it('asks on by itself when Redis has forgotten the script', async () => {
+  const bucket = randomUUID()
+  await limiter.take(bucket, 2)
+  await stack.redis.script('FLUSH')
+  expect((await take(bucket, 2, 2)).map((one) => one?.allowed)).toEqual([true, false])
+})
+
+it('lets all through together that waited for a question which Redis did not answer in time', async () => {
+  const redis = connectRedis(stack.redisUrl, 'limiter')
+  await whenReady(redis)
+  const cut = vi.fn<() => void>()
+  redis.on('close', cut)
+  const impatient = openLimiter(redis, 400)
+  const [one, other, late] = [randomUUID(), randomUUID(), randomUUID()]
+  await Promise.all([one, other].map(async (bucket) => await impatient.take(bucket, 1)))
+  await stack.redis.client('PAUSE', 1500)
+  const asked = spyOnQuestions(redis)
+  const first = [one, other].map(async (bucket) => await impatient.take(bucket, 1))
+  await sleep(50)
+  // Of the same bucket, and of one that nobody has asked about yet.
+  const more = [one, late].map(async (bucket) => await impatient.take(bucket, 1))
+  expect(await Promise.all([...first, ...more])).toEqual([null, null, null, null])
+  // The link was not cut yet, as one is that is silent for a second; nor is anybody who waited asked about again.
+  expect(cut).not.toHaveBeenCalled()
+  expect(asked.mock.calls.map(([count]) => count)).toEqual([2, 1])
+  await stack.redis.ping()
+  for (const bucket of [one, other])
+    await vi.waitFor(async () => expect((await impatient.take(bucket, 1))?.allowed).toBe(false))
+  redis.disconnect()
+})
+
+describe('where many units are left', () => {
+  /** A tenth of a second of it is a hundred. */
+  const limit = 60_000
+  const used = async (bucket: string) => Number(await stack.redis.hget(`sluice:limit:${bucket}`, 'used'))
+  /** As callers do who come one after the other, without a pause. */
+  const takeInTurn = async (bucket: string, times: number, of = limit) => {
+    const taken: (Taken | null)[] = []
+    for (let turn = 0; turn < times; turn += 1) taken.push(await limiter.take(bucket, of))
+    return taken
+  }
+
+  it('those of the next moment are taken ahead, and each counts once', async () => {
+    const asked = spyOnQuestions()
+    const bucket = randomUUID()
+    const taken = await takeInTurn(bucket, 200)
+    expect(taken.map((one) => one?.remaining)).toEqual(Array.from({ length: 200 }, (_, at) => limit - 1 - at))
+    expect(taken.every((one) => one?.allowed && one.resetSeconds === 60)).toBe(true)
+    expect(new Set(taken.map((one) => one?.window)).size).toBe(1)
+    expect(asked.mock.calls.length).toBeLessThan(50)
+  })
+
+  it('what nobody came for is given back before long', async () => {
+    const bucket = randomUUID()
+    await takeInTurn(bucket, 50)
+    expect(await used(bucket)).toBeGreaterThan(50)
+    await vi.waitUntil(async () => (await used(bucket)) === 50, { timeout: 2000, interval: 10 })
+    expect(await limiter.take(bucket, limit)).toMatchObject({ allowed: true, remaining: limit - 51 })
+  })
+
+  it('what nobody came for is given back at the end', async () => {
+    const ending = openLimiter()
+    const bucket = randomUUID()
+    for (let turn = 0; turn < 50; turn += 1) await ending.take(bucket, limit)
+    await ending.close()
+    expect(await used(bucket)).toBe(50)
+  })
+
+  it('never more than a tenth of a second of the limit', async () => {
+    const bucket = randomUUID()
+    const few = 1200
+    await take(bucket, few, 100)
+    await takeInTurn(bucket, 3, few)
+    expect(await used(bucket)).toBeLessThanOrEqual(103 + few / 600)
+  })
+
+  it('two front doors grant what the limit says together, to the last unit', async () => {
+    const doors = [limiter, openLimiter()]
+    const bucket = randomUUID()
+    let allowed = 0
+    const few = 6000
+    for (let round = 0; round < 65; round += 1) {
+      const asked = doors.flatMap((door) => Array.from({ length: 50 }, async () => door.take(bucket, few)))
+      for (const one of await Promise.all(asked)) if (one?.allowed) allowed += 1
+    }
+    expect(allowed).toBe(few)
+    await vi.waitUntil(async () => (await used(bucket)) === few, { timeout: 2000, interval: 10 })
+  })
+
+  it('they end with their window', async () => {
+    const bucket = randomUUID()
+    const first = await takeInTurn(bucket, 50)
+    await stack.redis.pexpire(`sluice:limit:${bucket}`, 60)
+    // What was taken ahead before is used up, and the next question tells how little is left.
+    const isEnding = async () => (await limiter.take(bucket, limit))?.resetSeconds === 1
+    while (!(await isEnding())) continue
+    await sleep(70)
+    const next = await limiter.take(bucket, limit)
+    expect(next).toMatchObject({ allowed: true, remaining: limit - 1, resetSeconds: 60 })
+    expect(next?.window).not.toBe(first[0]?.window)
+  })
+})

@@ -1,0 +1,49 @@
+/** What a process that was asked to end makes of it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, it } from 'vitest'
+
+const UNTIL_STOPPED = new URL('../../src/admin/run-until-stopped.ts', import.meta.url).href
+/** Ends as it should after its second line, or `busyMs` later. */
+const program = (busyMs: number) => `
+  import { untilStopped } from '${UNTIL_STOPPED}'
+  const { signal, end } = untilStopped(60)
+  const awake = setInterval(() => undefined, 1000)
+  signal.addEventListener('abort', () => {
+    console.log(signal.reason)
+    setTimeout(() => (end(), clearInterval(awake)), ${busyMs})
+  })
+  console.log('ready')`
+
+const running: ChildProcess[] = []
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL')
+})
+
+async function start(busyMs: number) {
+  const child = spawn(process.execPath, ['-e', program(busyMs)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  running.push(child)
+  const said: string[] = []
+  child.stdout.on('data', (text) => said.push(String(text).trim()))
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  await expect.poll(() => said, { timeout: 10_000 }).toEqual(['ready'])
+  return { child, said, ended }
+}
+
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('it ends in order, also when %s comes twice', async (name) => {
+  const { child, said, ended } = await start(300)
+  child.kill(name)
+  await sleep(20)
+  child.kill(name)
+  expect(await ended).toBe(0)
+  expect(said).toEqual(['ready', 'it was stopped'])
+})
+
+it('it ends at once when it is asked again later', async () => {
+  const { child, ended } = await start(60_000)
+  child.kill('SIGINT')
+  await sleep(1100)
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+})

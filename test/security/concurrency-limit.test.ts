@@ -1,0 +1,97 @@
+/** A crowd of one business's calls, against the few of another. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { RequestError } from '../../src/errors.ts'
+import { createTurns } from '../../src/front-door/access/concurrency-limit.ts'
+import { type Speak, speakTo } from '../front-door/http-client.ts'
+import { partitionOf } from '../../src/stream/partition-of.ts'
+import { openService, type Service } from '../support/service.ts'
+import { createBusiness, type TestBusiness } from '../support/stack.ts'
+
+const CROWD = 300
+/** Tests have two partitions of a kind. */
+const partitionIn = ({ businessId }: TestBusiness): string => partitionOf('live', businessId, 2)
+
+describe('a crowd of one business', () => {
+  let service: Service
+  let speak: Speak
+  beforeAll(async () => {
+    service = await openService()
+    speak = speakTo(service.url)
+  })
+  afterAll(() => service.close())
+
+  it('that reads slowly does not delay the reads of another', async () => {
+    const [large, small] = [await createBusiness(service.sql), await createBusiness(service.sql)]
+    await service.sql`
+      insert into contacts (business_id, id, created_at, keyed)
+      select ${large.businessId}, gen_random_uuid(), n, true from generate_series(1, 40000) n`
+    let answered = 0
+    const crowd = Array.from({ length: CROWD }, async () => {
+      const { status } = await speak('GET', '/api/contacts?tag=none', { key: large.secretKey })
+      answered += 1
+      return status
+    })
+    // Those of the crowd that were sent first have their connections by then.
+    await crowd[0]
+    const { status } = await speak('GET', '/api/contacts?email=a@example.com', { key: small.secretKey })
+    expect(status).toBe(200)
+    expect(answered).toBeLessThan(CROWD / 2)
+    expect((await Promise.all(crowd)).filter((status) => status !== 200 && status !== 503)).toEqual([])
+  })
+
+  it('that edits does not delay the events of another', async () => {
+    const large = await createBusiness(service.sql)
+    const partition = partitionIn(large)
+    let small = await createBusiness(service.sql)
+    while (partitionIn(small) !== partition) small = await createBusiness(service.sql)
+    const event = { event: 'e', identity: { email: 'a@example.com' } }
+    const { body } = await speak('POST', '/api/sdk/track', { key: large.secretKey, json: event })
+    let answered = 0
+    const crowd = Array.from({ length: CROWD }, async (_, n) => {
+      const json = { addTags: [`t${n}`] }
+      const path = `/api/contacts/${String(body.data['contactId'])}`
+      const { status } = await speak('PATCH', path, { key: large.secretKey, json })
+      answered += 1
+      return status
+    })
+    await crowd[0]
+    for (let n = 0; n < 3; n++)
+      expect((await speak('POST', '/api/sdk/track', { key: small.secretKey, json: event })).status).toBe(200)
+    expect(answered).toBeLessThan(CROWD / 2)
+    expect((await Promise.all(crowd)).filter((status) => status !== 200 && status !== 503)).toEqual([])
+  })
+})
+
+describe('calls of a business', () => {
+  it('take turns in their order, two at a time, each business by itself', async () => {
+    const takeTurn = createTurns(2)
+    const begun: number[] = []
+    const ends: (() => void)[] = []
+    const take = async (n: number, business = 'a') => {
+      const end = await takeTurn(business)
+      begun.push(n)
+      ends.push(end)
+    }
+    const some = [1, 2, 3, 4].map((n) => take(n))
+    await Promise.all(some.slice(0, 2))
+    await take(5, 'b')
+    expect(begun).toEqual([1, 2, 5])
+    ends[0]?.()
+    await some[2]
+    ends[1]?.()
+    await some[3]
+    expect(begun).toEqual([1, 2, 5, 3, 4])
+    for (const end of ends.slice(2)) end()
+    await Promise.all([take(6), take(7)])
+    expect(begun.slice(5)).toEqual([6, 7])
+  })
+
+  it('are refused when their turn does not come, and leave it to others', async () => {
+    const takeTurn = createTurns(2, 50)
+    const ends = await Promise.all([takeTurn('a'), takeTurn('a')])
+    await expect(takeTurn('a')).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(takeTurn('a')).rejects.toBeInstanceOf(RequestError)
+    for (const end of ends) end()
+    await expect(Promise.all([takeTurn('a'), takeTurn('a')])).resolves.toHaveLength(2)
+  })
+})

@@ -1,0 +1,133 @@
+/** A road whose number of partitions changes: the command for it, callers all the while, and what must be true in the end. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { uuidv7 } from 'uuidv7'
+import { expect, vi } from 'vitest'
+import type { Sql } from '../../src/stores/postgres.ts'
+import { type ChangeOptions, type Changed, changePartitions } from '../../src/stream/change-partitions.ts'
+import { fenceOff } from '../../src/stream/fence.ts'
+import type { MicroBatch } from '../../src/stream/micro-batch.ts'
+import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
+import { beginChange, closeKinds, readRoad } from '../../src/stream/partition-map.ts'
+import { readPositions } from '../../src/stream/positions.ts'
+import type { Submitter } from '../../src/stream/submit.ts'
+import { type Road, applyOnce, batchOf, event } from './ingest-lab.ts'
+
+export const soon = { timeout: 15_000, interval: 5 }
+export const queueOnly = { wait: false }
+
+interface How extends Partial<ChangeOptions> {
+  sql?: Sql
+  /** Gets what the command tells. */
+  told?: string[]
+}
+
+/** As the operator's command does it. */
+export function change(road: Road, to: number, { sql = road.sql, told = [], ...options }: How = {}): Promise<Changed> {
+  return changePartitions(
+    { sql, redis: road.redis, tell: (text) => void told.push(text) },
+    { to, livePauseMs: 2000, signal: new AbortController().signal, ...options },
+  )
+}
+
+/** A change whose command is heard of no more has had its time. */
+export const lapse = ({ sql }: Road) =>
+  sql`update partitioning set change_until = now() - interval '1 second' where change_to is not null`
+
+/** As a command does it that then takes its time; resolves with the version. */
+export async function closeAll({ sql, redis }: Road): Promise<number> {
+  const begun = await beginChange(sql, (await readRoad(sql)).version, 3)
+  const version = (await closeKinds(sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
+  await sql`update partitioning set change_until = now() + interval '50 seconds'`
+  await fenceOff(redis, allPartitions(2), version)
+  return version
+}
+
+export const rowsThere = async ({ sql }: Road) => [...(await readPositions(sql)).keys()].toSorted()
+
+export async function untilEmpty(road: Road): Promise<void> {
+  const partitions = await rowsThere(road)
+  await vi.waitUntil(async () => {
+    const lengths = await Promise.all(partitions.map((partition) => road.length(partition)))
+    return lengths.every((length) => length === 0)
+  }, soon)
+}
+
+/** Workers that apply nothing of one kind until they may. */
+export function openGated(road: Road, kind: string): PromiseWithResolvers<void> {
+  const gate = Promise.withResolvers<void>()
+  const apply = async (batch: MicroBatch) => {
+    if (batch.partition.startsWith(kind)) await gate.promise
+    return applyOnce(road.sql, batch)
+  }
+  road.worker('gated', { apply })
+  return gate
+}
+
+/** Requests of one business, each sent when the one before it was answered; resolves with those that were taken, in order. */
+export interface Caller {
+  /** What was taken so far. */
+  taken: readonly string[]
+  stop(): Promise<string[]>
+}
+export function startCaller(door: Submitter, send: 'live' | 'batch', businessId: string = uuidv7()): Caller {
+  const taken: string[] = []
+  let stopped = false
+  const run = async (): Promise<void> => {
+    for (let at = 0; !stopped; at += 1) {
+      const id = `${send}-${businessId}-${at}`
+      const request = send === 'live' ? event(id, businessId) : batchOf(id, businessId, 3)
+      for (;;) {
+        const { kind } = await door.submit(request, { wait: at % 3 > 0 })
+        if (kind === 'outcome_unknown') throw new Error(`${id} is unknown`)
+        if (kind !== 'unavailable') break
+        if (stopped) return
+        await sleep(5)
+      }
+      taken.push(id)
+    }
+  }
+  const running = run()
+  return {
+    taken,
+    async stop() {
+      stopped = true
+      await running
+      return taken
+    },
+  }
+}
+
+/** What each caller was promised is applied once, in its order; and nothing else is. */
+export async function checkApplied(road: Road, promised: string[][]): Promise<void> {
+  await untilEmpty(road)
+  const applied = await road.applied()
+  expect(new Set(applied).size).toBe(applied.length)
+  expect(applied.length).toBe(promised.flat().length)
+  for (const taken of promised) {
+    const [first = ''] = taken
+    const prefix = first.slice(0, first.lastIndexOf('-'))
+    expect(applied.filter((id) => id.startsWith(`${prefix}-`))).toEqual(taken)
+  }
+}
+
+/** Postgres as a command has it that dies, or falls asleep, at its statement of this number. */
+export function pauseAt(
+  whole: Sql,
+  statement: number,
+  what: { before: boolean },
+): { sql: Sql; reached: Promise<void>; goOn(): void } {
+  const reached = Promise.withResolvers<void>()
+  const asleep = Promise.withResolvers<void>()
+  let count = 0
+  const ask = (strings: TemplateStringsArray, ...values: never[]): unknown => {
+    const query = whole(strings, ...values)
+    // A piece of a statement is none.
+    if (!/^\s*(select|update|with)/.test(strings[0] ?? '')) return query
+    count += 1
+    if (count !== statement) return query
+    if (!what.before) return query.then((rows) => (reached.resolve(), asleep.promise.then(() => rows)))
+    reached.resolve()
+    return asleep.promise.then(() => query)
+  }
+  return { sql: ask as unknown as Sql, reached: reached.promise, goOn: () => asleep.resolve() }
+}
