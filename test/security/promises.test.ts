@@ -1,23 +1,23 @@
-/** docs/security.md promises nothing without a test, and names no test that is not there, or that `-t` would not find. */
+/** Every promise of docs/security.md has tests: its row names their files, promises.json their titles. Each exists, and `-t` finds it. */
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 
-interface Named {
-  file: string
-  title: string
-}
+/** A promise, and the titles of its tests by file. */
+type Held = Record<string, Record<string, string[]>>
 
-/** `file` "title", as often as a line has it. */
-const testsOf = (line: string): Named[] =>
-  [...line.matchAll(/`(test\/[\w/-]+\.test\.ts)` "([^"]+)"/g)].map(([, file = '', title = '']) => ({ file, title }))
+const HELD = JSON.parse(read('test/security/promises.json')) as Held
 
-/** The bullets below the heading "Promised". */
-function promisesOf(page: string): string[] {
+const testFilesIn = (text: string): string[] =>
+  [...text.matchAll(/`(test\/[\w/-]+\.test\.ts)`/g)].map(([, file = '']) => file)
+
+/** The rows of the tables below the heading "Promised": the promise's id, and its test files. */
+function promisesOf(page: string): { id: string; files: string[] }[] {
   const [, promised = ''] = page.split(/^## Promised$/m)
-  return (promised.split(/^## /m)[0] ?? '').split('\n').filter((line) => line.startsWith('- '))
+  const rows = (promised.split(/^## /m)[0] ?? '').matchAll(/^\| (\w*\d+) \|(.*)$/gm)
+  return [...rows].map(([, id = '', rest = '']) => ({ id, files: testFilesIn(rest) }))
 }
 
 /** The first words of every `it(…)` and `test(…)`, tables included. */
@@ -37,26 +37,59 @@ const isFound = (title: string, source: string): boolean =>
   !PATTERN.test(title) &&
   titlesIn(source).some((whole) => whole.split(PLACEHOLDERS).some((part) => part.includes(title)))
 
-function findFaults(page: string): string[] {
+const hasTest = (file: string, title: string): boolean => existsSync(new URL(file, root)) && isFound(title, read(file))
+
+function findFaults(page: string, held: Held = HELD): string[] {
   const promises = promisesOf(page)
-  const bare = promises.filter((line) => testsOf(line).length === 0).map((line) => `no test: ${line}`)
-  const missing = testsOf(page).filter(
-    ({ file, title }) => !existsSync(new URL(file, root)) || !isFound(title, read(file)),
+  const tests = promises.flatMap(({ id }) =>
+    Object.entries(held[id] ?? {}).flatMap(([file, titles]) => titles.map((title) => ({ file, title }))),
   )
-  return [...bare, ...missing.map(({ file, title }) => `${file} has no "${title}"`)]
+  return [
+    ...promises.filter(({ files }) => files.length === 0).map(({ id }) => `${id} has no test`),
+    ...promises
+      .filter(
+        ({ id, files }) =>
+          files.toSorted().join() !==
+          Object.keys(held[id] ?? {})
+            .toSorted()
+            .join(),
+      )
+      .map(({ id }) => `${id} has other test files in promises.json`),
+    ...Object.keys(held)
+      .filter((id) => !promises.some((promise) => promise.id === id))
+      .map((id) => `${id} is in promises.json only`),
+    ...tests.filter(({ file, title }) => !hasTest(file, title)).map(({ file, title }) => `${file} has no "${title}"`),
+    ...testFilesIn(page)
+      .filter((file) => !existsSync(new URL(file, root)))
+      .map((file) => `there is no ${file}`),
+  ]
 }
 
 describe('docs/security.md', () => {
   const page = read('docs/security.md')
 
   it('promises nothing without a test that is there', () => {
-    expect(promisesOf(page).length).toBeGreaterThan(20)
+    expect(promisesOf(page).length).toBeGreaterThan(50)
+    expect(new Set(promisesOf(page).map(({ id }) => id)).size).toBe(promisesOf(page).length)
     expect(findFaults(page)).toEqual([])
   })
 
-  it('would be caught at a promise without a test, a file that is none and a title that is none', () => {
-    const wrong = `## Promised\n- All is well.\n- It is. \`test/security/nothing.test.ts\` "is well"\n- It is. \`test/security/promises.test.ts\` "is well"\n## Not promised\n- More.`
-    expect(findFaults(wrong)).toHaveLength(3)
+  it('would be caught at a promise without a test, other files than promises.json has, and a missing file or title', () => {
+    const here = 'test/security/promises.test.ts'
+    const rows = [
+      '| A1 | All is well. | |',
+      '| A2 | It is. | `test/security/nothing.test.ts` |',
+      `| A3 | It is. | \`${here}\` |`,
+    ]
+    const wrong = `## Promised\n${rows.join('\n')}\n## Not promised\n| A9 | More. | |`
+    const held = { A1: {}, A2: {}, A3: { [here]: ['is well'] }, A4: { [here]: ['is where the README leads to'] } }
+    expect(findFaults(wrong, held)).toEqual([
+      'A1 has no test',
+      'A2 has other test files in promises.json',
+      'A4 is in promises.json only',
+      `${here} has no "is well"`,
+      'there is no test/security/nothing.test.ts',
+    ])
   })
 
   it('would be caught at a title with a placeholder or a pattern in it', () => {
