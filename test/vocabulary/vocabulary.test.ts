@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { findBanned, type Word } from './find-banned.ts'
+
+const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
+const { words } = JSON.parse(read('words.json')) as { words: Word[] }
+
+const foundIn = (text: string): string[] => findBanned(text, words).map(({ line, text }) => `${line} ${text}`)
+
+function check(...paths: string[]): { status: number | null; stderr: string } {
+  const script = fileURLToPath(new URL('check.ts', import.meta.url))
+  const { status, stderr } = spawnSync('bun', [script, ...paths], { encoding: 'utf8' })
+  return { status, stderr }
+}
+
+describe('the vocabulary', () => {
+  it.each([
+    ['the log tells of it', '1 tells'],
+    ['It was told.', '1 told'],
+    ['It is nobody’s.', '1 nobody’s'],
+    ["somebody's", "1 somebody's"],
+    ['Whoever asks', '1 Whoever'],
+    ['a road', '1 road'],
+    ['two\nlanes.', '2 lanes'],
+    ['the door answers', '1 door'],
+    ['this is no key', '1 is no'],
+    ['so many of them', '1 so many'],
+    ['/** It asks once\n * more. */', '1 once * more'],
+    ['what came of it', '1 what came of'],
+  ])('has no place for: %s', (text, found) => {
+    expect(foundIn(text)).toEqual([found])
+  })
+
+  it.each([
+    'the front door, two front doors',
+    'There is no key. It is no longer there.',
+    '`src/front-door/serve.ts`, `test/web-lanes.test.ts`, src/road/map.ts, lane.ts',
+    'Retell the broader roadmap.',
+  ])('leaves alone: %s', (text) => {
+    expect(foundIn(text)).toEqual([])
+  })
+
+  it('is checked by a command that names file, line, word and replacement, and fails', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'vocabulary-')), 'page.md')
+    writeFileSync(file, 'Fine.\n\nSlow lanes.\n')
+    expect(check(file)).toEqual({ status: 1, stderr: `${file}:3: "lanes": write partition\n` })
+    writeFileSync(file, 'Slow partitions.\n')
+    expect(check(file)).toEqual({ status: 0, stderr: '' })
+  })
+
+  it('is kept by the covered files', () => {
+    expect(check()).toEqual({ status: 0, stderr: '' })
+  })
+})
