@@ -1,8 +1,8 @@
 /** The commands: `start`, `serve`, `workers`, `migrate`, `admin`. Each loads its own part alone. */
 import { parseArgs } from 'node:util'
 import { ConfigError, type Config, readConfig, resolveStores } from './config.ts'
-import { hearStop } from './process/shutdown-signals.ts'
-import { nameSetting } from './process/suggest-env-var.ts'
+import { onShutdownSignal } from './process/shutdown-signals.ts'
+import { suggestEnvVar } from './process/suggest-env-var.ts'
 import { VERSION } from './version.ts'
 
 interface Command {
@@ -35,7 +35,7 @@ explains how to run it):
       refuseWords('start', argv)
       const { supervise } = await import('./embedded/supervise.ts')
       const stopping = new AbortController()
-      hearStop(() => stopping.abort(), 1)
+      onShutdownSignal(() => stopping.abort(), 1)
       await supervise(config, stopping.signal)
       return 0
     },
@@ -103,7 +103,7 @@ function refuseWords(name: string, argv: string[]): void {
   } catch (error) {
     // What follows the first sentence is about how to pass the option as a positional.
     const reason = (error as Error).message.split('. To specify')[0] ?? ''
-    const setting = nameSetting(argv)
+    const setting = suggestEnvVar(argv)
     const remedy = setting ? `\nSettings come from the environment: ${setting} npm run ${name}` : ''
     throw new UsageError(`${reason}${remedy}\nSee: ${name} --help`, { cause: error })
   }
@@ -141,7 +141,7 @@ async function migrateStores(config: Config): Promise<number> {
 
 /** The first signal asks; a later one does not wait any longer. */
 async function runUntilStopped(running: { close(): Promise<void> }): Promise<number> {
-  await new Promise<void>((resolve) => hearStop(resolve, 1))
+  await new Promise<void>((resolve) => onShutdownSignal(resolve, 1))
   await running.close()
   return 0
 }

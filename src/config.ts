@@ -7,7 +7,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 /** More would be idle connections alone. */
-export const MOST_PARTITIONS = 256
+export const MAX_PARTITIONS = 256
 
 const whole = (minimum: number, maximum: number, fallback: number) =>
   Type.Number({
@@ -43,9 +43,9 @@ const Environment = Type.Object({
   STREAM_PARTITIONS: Type.Optional(
     Type.Number({
       minimum: 1,
-      maximum: MOST_PARTITIONS,
+      maximum: MAX_PARTITIONS,
       multipleOf: 1,
-      expected: `a whole number from 1 to ${MOST_PARTITIONS}`,
+      expected: `a whole number from 1 to ${MAX_PARTITIONS}`,
     }),
   ),
   ANSWER_TIMEOUT_MS: whole(1, 600_000, 10_000),

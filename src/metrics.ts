@@ -16,7 +16,7 @@ export function createMetrics() {
     build: buildInfo(registers),
     memory: residentMemory(registers),
     ...frontDoorMetrics(registers),
-    ...roadMetrics(registers),
+    ...streamMetrics(registers),
     ...deliveryMetrics(registers),
   }
 }
@@ -157,7 +157,7 @@ function countAnswers(registers: Registry[]) {
 }
 
 /** Stream, workers, outbox. */
-function roadMetrics(registers: Registry[]) {
+function streamMetrics(registers: Registry[]) {
   return {
     backlogBytes: new Gauge({
       name: 'stream_backlog_bytes',

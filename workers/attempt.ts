@@ -47,7 +47,7 @@ export interface Applying extends PipelineDeps {
 }
 
 /** Why an item is set aside. */
-export interface Death {
+export interface WorkFailure {
   reason: string
   /** See DeadLetterRecord. */
   suspect: string | null
@@ -73,7 +73,7 @@ export interface Attempt {
 export async function decideAll(
   applying: Applying,
   works: Work[],
-  dead: Map<Work, Death>,
+  dead: Map<Work, WorkFailure>,
   contacts?: ContactCache,
 ): Promise<Attempt | undefined> {
   const { sql, configs, batch, signal, beat } = applying
@@ -122,7 +122,7 @@ export async function decideAll(
 }
 
 /** Of a business that does not exist, or is inactive, nothing is decided. */
-function sortOut(state: State, live: Work[], dead: Map<Work, Death>): { served: Work[]; inactive: Set<Work> } {
+function sortOut(state: State, live: Work[], dead: Map<Work, WorkFailure>): { served: Work[]; inactive: Set<Work> } {
   const inactive = new Set<Work>()
   const served = live.filter((work) => {
     const business = state.businesses.get(work.item.businessId)
@@ -139,7 +139,7 @@ function setAsideThrown(
   served: Work[],
   failed: Work,
   reason: string,
-  dead: Map<Work, Death>,
+  dead: Map<Work, WorkFailure>,
 ): void {
   timeLimit.begin()
   const { businessId } = failed.item

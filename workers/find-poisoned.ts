@@ -4,8 +4,8 @@
  */
 import { DRY_RUN } from '../src/contacts/save-changes.ts'
 import { faultKind, isTimeOut, isUniqueViolation } from '../src/stores/postgres.ts'
-import { type Applying, type Death, decideAll, saveAttempt } from './attempt.ts'
-import { backOff } from '../src/async/backoff.ts'
+import { type Applying, type WorkFailure, decideAll, saveAttempt } from './attempt.ts'
+import { backoff } from '../src/async/backoff.ts'
 import { type Poison, searchPoisoned } from './search-poisoned.ts'
 import { suspectKey } from './suspects.ts'
 import { type Work, contactKeyOf } from './work.ts'
@@ -31,7 +31,7 @@ export async function findPoisoned(
   applying: Applying,
   works: Work[],
   isKnownToFail: boolean,
-): Promise<Map<Work, Death>> {
+): Promise<Map<Work, WorkFailure>> {
   const { timeLimit, suspects } = applying
   timeLimit.begin()
   const poisoned = await searchPoisoned(
@@ -54,13 +54,13 @@ export async function findPoisoned(
 }
 
 /** Those that are not worth trying now, since their contact or business keeps failing. */
-export function findGivenUp({ suspects }: Applying, works: Work[]): Map<Work, Death> {
+export function findGivenUp({ suspects }: Applying, works: Work[]): Map<Work, WorkFailure> {
   const isGivenUp = (work: Work) => suspects?.isGivenUp(contactKeyOf(work)) || suspects?.isGivenUp(work.item.businessId)
   const reason = 'its contact or business keeps failing: not tried'
   return new Map(works.filter(isGivenUp).map((work) => [work, { reason, suspect: null }]))
 }
 
-const deathOf = (work: Work, { reason, scope }: Poison): Death => ({
+const deathOf = (work: Work, { reason, scope }: Poison): WorkFailure => ({
   reason,
   suspect: scope === 'business' ? work.item.businessId : contactKeyOf(work),
 })
@@ -79,10 +79,10 @@ async function faultOf(applying: Applying, works: Work[]): Promise<string | null
       if (isDryRun(error)) return null
       if (isUniqueViolation(error)) violations += 1
       if (faultKind(error) === 'data' || violations > VIOLATIONS_OF_ONE) return messageOf(error)
-      if (isTimeOut(error) && (await isWell(applying))) return `a save of it takes longer than ${DRY_RUN_MS} ms`
+      if (isTimeOut(error) && (await isApplied(applying))) return `a save of it takes longer than ${DRY_RUN_MS} ms`
       configs.clear()
       const isConflict = faultKind(error) === 'conflict'
-      await backOff(isConflict ? Math.min(tries, 4) : tries, signal)
+      await backoff(isConflict ? Math.min(tries, 4) : tries, signal)
       if (!isConflict) timeLimit.extend(performance.now() - began)
     }
   }
@@ -93,7 +93,7 @@ async function faultOf(applying: Applying, works: Work[]): Promise<string | null
  * Postgres answers at once: what takes long there takes long by itself. Waiting for a lock is an error of its own. The probe
  * goes where saves go: it does not wait behind the dry runs of other partitions.
  */
-export async function isWell({ sql, batch }: Pick<Applying, 'sql' | 'batch'>): Promise<boolean> {
+export async function isApplied({ sql, batch }: Pick<Applying, 'sql' | 'batch'>): Promise<boolean> {
   const began = performance.now()
   try {
     await sql`select from positions where partition = ${batch.partition}`

@@ -4,9 +4,9 @@
  */
 import { faultKind, isKnownKey, isTimeOut, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
-import { type Applying, type Attempt, type Death, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
-import { backOff } from '../src/async/backoff.ts'
-import { SEARCH_MS, findGivenUp, findPoisoned, isWell } from './find-poisoned.ts'
+import { type Applying, type Attempt, type WorkFailure, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
+import { backoff } from '../src/async/backoff.ts'
+import { SEARCH_MS, findGivenUp, findPoisoned, isApplied } from './find-poisoned.ts'
 import { suspectKey } from './suspects.ts'
 import { createTimeLimit } from './time-limit.ts'
 import { type Work, answersOf, workOf } from './work.ts'
@@ -24,7 +24,7 @@ export async function applyMicroBatch(
   const applying: Applying = { ...deps, batch, signal, beat, timeLimit: createTimeLimit(deps.searchMs ?? SEARCH_MS) }
   const works = workOf(batch)
   /** The items that cannot be applied, with the reason. */
-  const dead = new Map<Work, Death>()
+  const dead = new Map<Work, WorkFailure>()
   /** Those that may have been written. */
   const attempts = new Map<string, Attempt>()
   const started = performance.now()
@@ -38,7 +38,7 @@ export async function applyMicroBatch(
       attempts.set(attempt.id, attempt)
       const saved = await saveAttempt(applying, attempt)
       if (saved === 'known key') {
-        contacts?.noteKnownKey()
+        contacts?.noteRepeatedKey()
         deps.metrics?.conflict?.()
         continue
       }
@@ -46,11 +46,11 @@ export async function applyMicroBatch(
       const committed = saved === 'written' ? attempt : await findCommitted(deps, batch, attempts)
       if (!committed) return { kind: 'fenced' }
       // Also when it was decided without: the cache may hold a contact that it changed, as it was before.
-      contacts?.keep(committed.state, committed.changes)
+      contacts?.commit(committed.state, committed.changes)
       return applied(applying, committed, started)
     } catch (error) {
       if (attempt && wasRolledBack(error)) attempts.delete(attempt.id)
-      if (isKnownKey(error)) contacts?.noteKnownKey()
+      if (isKnownKey(error)) contacts?.noteRepeatedKey()
       const kind = faultKind(error)
       if (kind === 'trouble') deps.log.warn({ err: error, partition: batch.partition }, 'a save failed, trying again')
       else deps.configs.clear()
@@ -60,11 +60,11 @@ export async function applyMicroBatch(
       }
       if (isUniqueViolation(error)) violations += 1
       const isKnownToFail = kind === 'data' || violations >= TOO_MANY_VIOLATIONS
-      const isPoisoned = isKnownToFail || (isTimeOut(error) && (await isWell(applying)))
+      const isPoisoned = isKnownToFail || (isTimeOut(error) && (await isApplied(applying)))
       // What the cache held was out of date, most likely, or a key was known: Postgres itself is asked at once.
       if (kind === 'conflict' && contacts && failures === 0) continue
       if (isPoisoned && (await setAside(applying, works, dead, isKnownToFail))) violations = 0
-      else await backOff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)
+      else await backoff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)
     }
   }
   return { kind: 'stopped' }
@@ -74,7 +74,7 @@ export async function applyMicroBatch(
  * Items of businesses that have failed lately: the others do not wait for a save that is likely to fail. An erasure has no
  * others beside it, and the time of a whole save: what its business sends besides does not keep a person from being erased.
  */
-async function tryApart(applying: Applying, works: Work[], dead: Map<Work, Death>): Promise<void> {
+async function tryApart(applying: Applying, works: Work[], dead: Map<Work, WorkFailure>): Promise<void> {
   const { suspectsOf, sql, batch } = applying
   const suspects = await suspectsOf?.(sql, batch.partition, batch.epoch)
   if (!suspects) return
@@ -89,7 +89,7 @@ async function tryApart(applying: Applying, works: Work[], dead: Map<Work, Death
 async function setAside(
   applying: Applying,
   works: Work[],
-  dead: Map<Work, Death>,
+  dead: Map<Work, WorkFailure>,
   isKnownToFail: boolean,
 ): Promise<boolean> {
   const left = works.filter((work) => !dead.has(work))

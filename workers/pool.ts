@@ -2,8 +2,8 @@
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Logger } from '../src/log.ts'
-import { pause } from '../src/async/sleep.ts'
-import type { ThreadOrder, ThreadReport, ThreadTask, WorkerConfig } from './threads/task.ts'
+import { sleep } from '../src/async/sleep.ts'
+import type { ThreadCommand, ThreadReport, ThreadTask, WorkerConfig } from './threads/task.ts'
 
 const FIRST_RESTART_MS = 250
 const LONGEST_RESTART_MS = 10_000
@@ -12,7 +12,7 @@ const STEADY_MS = 60_000
 /** How long a thread that is busy is waited for when somebody asks for metrics. */
 const METRICS_MS = 1000
 
-export type ThreadKind = 'ingest' | 'patientIngest' | 'timeline' | 'deliveries'
+export type ThreadKind = 'ingest' | 'lowPriorityIngest' | 'timeline' | 'deliveries'
 
 export interface SupervisedThread {
   name: string
@@ -49,7 +49,7 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
   let report: ReturnType<SupervisedThread['report']>
   let metrics: object[] = []
   let metricsTold = new AbortController()
-  let order: (order: ThreadOrder) => void = () => undefined
+  let order: (order: ThreadCommand) => void = () => undefined
 
   const hear = (told: ThreadReport): void => {
     report = { trouble: told.trouble, blocked: told.blocked, at: performance.now() }
@@ -60,7 +60,7 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
   const runOnce = async (): Promise<void> => {
     const { port1, port2 } = new MessageChannel()
     order = (order) => port1.postMessage(order)
-    const stop = (): void => port1.postMessage('stop' satisfies ThreadOrder)
+    const stop = (): void => port1.postMessage('stop' satisfies ThreadCommand)
     stopping.signal.addEventListener('abort', stop)
     port1.on('message', hear)
     try {
@@ -88,7 +88,7 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
       deaths = performance.now() - started > STEADY_MS ? 1 : deaths + 1
       const restartMs = Math.min(FIRST_RESTART_MS * 2 ** (deaths - 1), LONGEST_RESTART_MS)
       log.error({ err: error, thread: kind, restartMs }, 'a thread died and is started again')
-      await pause(restartMs, stopping.signal)
+      await sleep(restartMs, stopping.signal)
     }
   }
 
@@ -100,7 +100,7 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
       if (!report) return []
       if (metricsTold.signal.aborted) metricsTold = new AbortController()
       order('tell metrics')
-      await pause(METRICS_MS, metricsTold.signal)
+      await sleep(METRICS_MS, metricsTold.signal)
       return metrics
     },
     async stop() {

@@ -1,7 +1,7 @@
 /** What the workers tell of themselves over HTTP: /healthz, /readyz, /metrics. */
 import { type IncomingMessage, type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { bringsToken, isOfThisMachine } from '../src/process/metrics-access.ts'
+import { hasMetricsToken, isLoopback } from '../src/process/metrics-access.ts'
 
 export interface HealthSources {
   /** What is wrong, in words; empty when all threads are well. */
@@ -62,8 +62,8 @@ async function answer(sources: HealthSources, request: IncomingMessage): Promise
 
 /** On loopback, or with METRICS_TOKEN (decisions, "Reading back"). */
 function maySeeMetrics({ metricsToken }: HealthSources, { socket, headers }: IncomingMessage): boolean {
-  const local = isOfThisMachine(socket.remoteAddress ?? '', (header) => header in headers)
-  return local || bringsToken(headers.authorization, metricsToken)
+  const local = isLoopback(socket.remoteAddress ?? '', (header) => header in headers)
+  return local || hasMetricsToken(headers.authorization, metricsToken)
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

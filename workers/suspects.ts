@@ -14,7 +14,7 @@ const UNTRIED_MS = 60_000
 /** What is read of the dead letters of an attack that goes on: the newest. */
 const MOST_LETTERS = 10_000
 /** Contacts and businesses that are remembered in one partition: the ones that failed last. */
-export const MOST_KEYS = 10_000
+export const MAX_KEYS = 10_000
 
 export interface Suspects {
   /** An item of this business has failed lately, or of this contact. */
@@ -56,7 +56,7 @@ function createSuspectsOfOne(failed: Map<string, Failed>, now: () => number): Su
     failed.set(key, { count, at: now() })
     // The oldest come first.
     for (const [other, { at }] of failed) {
-      if (failed.size <= MOST_KEYS && now() - at <= REMEMBERED_MS) break
+      if (failed.size <= MAX_KEYS && now() - at <= REMEMBERED_MS) break
       failed.delete(other)
     }
   }

@@ -15,7 +15,7 @@ import {
   checkRateLimit,
   checkTimezone,
 } from './check-settings.ts'
-import { type Command, CommandError, type Option, UsageError, type Words, tellDefaults } from './command.ts'
+import { type Command, CommandError, type Option, UsageError, type Words, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { table } from './show-help.ts'
 
@@ -111,7 +111,7 @@ function readSettings(words: Words): BusinessSettings {
 const create: Command = {
   name: 'business create',
   summary: 'Make a business',
-  options: { name: { value: 'NAME', help: 'What people call it' }, ...tellDefaults(SETTINGS, DEFAULTS) },
+  options: { name: { value: 'NAME', help: 'What people call it' }, ...showDefaults(SETTINGS, DEFAULTS) },
   required: ['name'],
   async run(config, words) {
     const settings = { ...readSettings(words), name: checkName(words.text('name') ?? '') }

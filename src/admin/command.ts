@@ -11,7 +11,7 @@ export interface Option {
 }
 
 /** The options of what makes a thing, with what each is when it is left out. What changes a thing has no such defaults. */
-export function tellDefaults(
+export function showDefaults(
   options: Record<string, Option>,
   defaults: Record<string, string>,
 ): Record<string, Option> {

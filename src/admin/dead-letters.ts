@@ -10,10 +10,10 @@ import {
 } from '../stream/dead-letter.ts'
 import { checkId, checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Option, type Words } from './command.ts'
-import { cutList, tellMore } from './truncate-list.ts'
+import { truncateList, moreText } from './truncate-list.ts'
 import { drawProgress } from './draw-progress.ts'
 import { withPostgres } from './open-postgres.ts'
-import { withRoad } from './open-submitter.ts'
+import { withSubmitter } from './open-submitter.ts'
 import { table } from './show-help.ts'
 
 /** As many as are shown at once. */
@@ -32,7 +32,7 @@ const list: Command = {
   async run(config, words) {
     const limit = checkWhole('--limit', words.text('limit') ?? '100', MOST)
     const { kept, truncated } = await withPostgres(config, async (sql) =>
-      cutList(await listDeadLetters(sql, { ...businessOf(words), limit: limit + 1 }), limit),
+      truncateList(await listDeadLetters(sql, { ...businessOf(words), limit: limit + 1 }), limit),
     )
     const deadLetters = kept.map(({ id, businessId, partition, streamId, kind, reason, ...letter }) => ({
       deadLetterId: id,
@@ -52,7 +52,7 @@ const list: Command = {
       letter.reason,
       letter.payload ?? '',
     ])
-    const more = tellMore(truncated, `these are the oldest ${limit}`)
+    const more = moreText(truncated, `these are the oldest ${limit}`)
     return { json: { deadLetters, truncated }, text: (lines.length ? table(lines) : 'There is no dead letter') + more }
   },
 }
@@ -65,7 +65,7 @@ const replay: Command = {
   async run(config, words) {
     const results: { deadLetterId: string; outcome: string }[] = []
     const pen = drawProgress(process.stderr, Date.now)
-    await withRoad(config, async (deps) => {
+    await withSubmitter(config, async (deps) => {
       for await (const ids of choose(deps.sql, words)) {
         for (const deadLetterId of ids) {
           const outcome = await replayDeadLetter(deps, deadLetterId)

@@ -9,7 +9,7 @@ import {
 } from '../deliveries/handle-deliveries.ts'
 import { checkId, checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Option, type Report, UsageError, type Words } from './command.ts'
-import { cutList, tellMore } from './truncate-list.ts'
+import { truncateList, moreText } from './truncate-list.ts'
 import { withPostgres } from './open-postgres.ts'
 import type { Config } from '../config.ts'
 import { table } from './show-help.ts'
@@ -34,7 +34,7 @@ const list: Command = {
     const limit = checkWhole('--limit', words.text('limit') ?? '100', MOST)
     const shown = { ...readOf(words), state: readState(words) }
     const found = await withPostgres(config, (sql) => listDeliveries(sql, shown, limit + 1))
-    const { kept, truncated } = cutList(found, limit)
+    const { kept, truncated } = truncateList(found, limit)
     const deliveries = kept.map(({ id, nextAttemptAt, createdAt, settledAt, ...one }) => ({
       deliveryId: id,
       ...one,
@@ -54,7 +54,7 @@ const list: Command = {
       one.lastError ?? '',
     ])
     const text = lines.length ? table([HEADS, ...lines]) : 'There is no delivery'
-    const more = tellMore(truncated, `these are the oldest ${limit}`)
+    const more = moreText(truncated, `these are the oldest ${limit}`)
     return { json: { deliveries, truncated }, text: text + more }
   },
 }
@@ -83,8 +83,8 @@ async function handle(config: Config, words: Words, change: typeof retryDeliveri
   const word = words.positional(0)
   const id = word === 'all' ? null : checkId('ID', word)
   const chosen = { ...readOf(words), id }
-  const tell = (soFar: number) => void process.stderr.write(`${done}: ${soFar} so far\n`)
-  const deliveries = await withPostgres(config, (sql) => change(sql, chosen, tell))
+  const report = (soFar: number) => void process.stderr.write(`${done}: ${soFar} so far\n`)
+  const deliveries = await withPostgres(config, (sql) => change(sql, chosen, report))
   if (id !== null && deliveries === 0)
     throw new CommandError(
       'delivery_not_found',

@@ -20,7 +20,7 @@ import { CONVERSION_TYPES } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
 import { checkActive, checkId, checkName } from './check-settings.ts'
-import { type Command, CommandError, type Option, UsageError, type Words, tellDefaults } from './command.ts'
+import { type Command, CommandError, type Option, UsageError, type Words, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { explained, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
 import { table } from './show-help.ts'
@@ -43,7 +43,7 @@ const add: Command = {
   options: {
     business: { value: 'ID', help: 'The business whose conversions are sent' },
     kind: { value: DESTINATION_KINDS.join('|'), help: 'The kind of destination' },
-    ...tellDefaults(SETTINGS, DEFAULTS),
+    ...showDefaults(SETTINGS, DEFAULTS),
   },
   required: ['business', 'kind'],
   notes: `${NOTES}\n${SAME_KEY}`,
@@ -146,8 +146,8 @@ const remove: Command = {
   async run(config, words) {
     if (!words.flag('yes')) throw new UsageError('What waits for it is dropped: add --yes')
     const destinationId = await withDestination(config, words, async (sql, found) => {
-      const tell = (soFar: number) => void process.stderr.write(`Dropped: ${soFar} so far\n`)
-      await removeDestination(sql, found, tell)
+      const report = (soFar: number) => void process.stderr.write(`Dropped: ${soFar} so far\n`)
+      await removeDestination(sql, found, report)
       return found.id
     })
     return { json: { destinationId, removed: true }, text: `Destination ${destinationId} is removed` }

@@ -9,7 +9,7 @@ import { CommandError } from './command.ts'
 const OPEN_MS = 10_000
 
 /** Lends Postgres and the road to the workers to `use`, and closes them. Throws CommandError when Redis does not answer. */
-export async function withRoad<Result>(
+export async function withSubmitter<Result>(
   config: Config,
   use: (deps: { sql: Sql; submit: Submit }) => Promise<Result>,
 ): Promise<Result> {
@@ -19,12 +19,12 @@ export async function withRoad<Result>(
   const connect = (role: RedisRole) => connectRedis(redisUrl, role, log)
   const redis = { publish: connect('publish'), subscribe: connect('subscribe'), command: connect('command') }
   try {
-    const road = createSubmitter({ sql, redis, log }, config)
+    const submitter = createSubmitter({ sql, redis, log }, config)
     try {
-      await waitUntilOpen(road)
-      return await use({ sql, submit: road.submit })
+      await waitUntilOpen(submitter)
+      return await use({ sql, submit: submitter.submit })
     } finally {
-      await road.close()
+      await submitter.close()
     }
   } finally {
     for (const connection of Object.values(redis)) connection.disconnect()
@@ -32,9 +32,9 @@ export async function withRoad<Result>(
   }
 }
 
-async function waitUntilOpen(road: Submitter): Promise<void> {
+async function waitUntilOpen(submitter: Submitter): Promise<void> {
   const deadline = Date.now() + OPEN_MS
-  while (!road.isOpen()) {
+  while (!submitter.isOpen()) {
     if (Date.now() > deadline) throw new CommandError('unavailable', 'Redis does not answer: is Sluice running?')
     await sleep(20)
   }

@@ -1,16 +1,16 @@
 /** The number of partitions: shown, and changed while everything runs. */
-import { type Config, MOST_PARTITIONS, resolveStores } from '../config.ts'
+import { type Config, MAX_PARTITIONS, resolveStores } from '../config.ts'
 import { createLogger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { connectRedis, whenReady } from '../stores/redis.ts'
 import { type ChangeDeps, type Changed, changePartitions } from '../stream/change-partitions.ts'
 import { readHolders } from '../stream/lease.ts'
-import { readRoad } from '../stream/partition-map.ts'
+import { readPartitionMap } from '../stream/partition-map.ts'
 import { checkWhole } from './check-settings.ts'
 import { type Command, CommandError, type Report } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { table } from './show-help.ts'
-import { untilStopped } from './run-until-stopped.ts'
+import { runUntilStopped } from './run-until-stopped.ts'
 
 const NOTES = `While it runs, batches are answered with 503 (nothing was recorded; Retry-After tells when to try again) until
 the requests that wait are applied. Then live is closed for a moment, --live-pause at most: a live request is held for a second, then answered so, too.
@@ -24,20 +24,20 @@ const show: Command = {
   name: 'partitions show',
   summary: 'Show how many partitions of each kind there are, and who works on them',
   async run(config) {
-    const { road, holders } = await withPostgres(config, async (sql) => ({
-      road: await readRoad(sql),
+    const { partitionMap, holders } = await withPostgres(config, async (sql) => ({
+      partitionMap: await readPartitionMap(sql),
       holders: await readHolders(sql),
     }))
-    const { partitions, change } = road
+    const { partitions, change } = partitionMap
     const lanes = holders.map(({ partition, owner }) => ({
       partition,
-      position: road.positions.get(partition) ?? null,
+      position: partitionMap.positions.get(partition) ?? null,
       worker: owner,
     }))
-    const changing = change ? `, on the way to ${change.to} (closed: ${[...road.closed].join(', ')})` : ''
+    const changing = change ? `, on the way to ${change.to} (closed: ${[...partitionMap.closed].join(', ')})` : ''
     const rows = lanes.map(({ partition, position, worker }) => [partition, position ?? '', worker ?? 'no worker'])
     return {
-      json: { partitions, change: change ? { to: change.to, closed: [...road.closed] } : null, lanes },
+      json: { partitions, change: change ? { to: change.to, closed: [...partitionMap.closed] } : null, lanes },
       text: `${partitions} of each kind${changing}\n${table([HEADS, ...rows])}`,
     }
   },
@@ -53,11 +53,11 @@ const set: Command = {
   },
   notes: NOTES,
   async run(config, words) {
-    const wanted = checkWhole('N', words.positional(0), MOST_PARTITIONS)
+    const wanted = checkWhole('N', words.positional(0), MAX_PARTITIONS)
     const seconds = checkWhole('--timeout', words.text('timeout') ?? '600', 86_400)
     const livePauseMs = checkWhole('--live-pause', words.text('live-pause') ?? '2', 3600) * 1000
     const startedAt = performance.now()
-    const stop = untilStopped(seconds)
+    const stop = runUntilStopped(seconds)
     try {
       const options = { to: wanted, livePauseMs, signal: stop.signal }
       const changed = await withStores(config, (deps) => changePartitions(deps, options))
@@ -79,7 +79,7 @@ async function withStores<Result>(config: Config, use: (deps: ChangeDeps) => Pro
       throw new CommandError('unavailable', 'Redis does not answer: is Sluice running?')
     })
     return await withPostgres(config, (sql: Sql) =>
-      use({ sql, redis, tell: (text) => void process.stderr.write(`${text}\n`) }),
+      use({ sql, redis, report: (text) => void process.stderr.write(`${text}\n`) }),
     )
   } finally {
     redis.disconnect()

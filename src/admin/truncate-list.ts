@@ -1,7 +1,7 @@
 /** Of a list that was read with one more than is wanted: what is wanted, and whether there is more. */
-export function cutList<Item>(items: Item[], most: number): { kept: Item[]; truncated: boolean } {
+export function truncateList<Item>(items: Item[], most: number): { kept: Item[]; truncated: boolean } {
   return { kept: items.slice(0, most), truncated: items.length > most }
 }
 
 /** What follows the list on a screen. */
-export const tellMore = (truncated: boolean, said: string): string => (truncated ? `\nThere are more: ${said}` : '')
+export const moreText = (truncated: boolean, said: string): string => (truncated ? `\nThere are more: ${said}` : '')

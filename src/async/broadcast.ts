@@ -1,14 +1,14 @@
 /** The turns of a recurring task, for others who need what one finds. */
-import { pause } from './sleep.ts'
+import { sleep } from './sleep.ts'
 
-export interface Turns<Found> {
+export interface Broadcast<Found> {
   /** At the beginning of a turn; `tell` at its end, if it found anything. */
   begin(): (found: Found) => void
   /** What the first finds, of the turns that begin from now on; undefined when none has within `ms`, or at `signal`. */
   next(ms: number, signal: AbortSignal): Promise<Found | undefined>
 }
 
-export function createTurns<Found>(): Turns<Found> {
+export function createBroadcast<Found>(): Broadcast<Found> {
   const waiting = new Set<(found: Found) => void>()
   return {
     begin() {
@@ -29,7 +29,7 @@ export function createTurns<Found>(): Turns<Found> {
       // Signals may live as long as the process does: nothing is left at them.
       signal.addEventListener('abort', end)
       waiting.add(answer)
-      await pause(ms, over.signal)
+      await sleep(ms, over.signal)
       waiting.delete(answer)
       signal.removeEventListener('abort', end)
       return found

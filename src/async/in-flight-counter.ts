@@ -1,22 +1,22 @@
 /** How many of something are under way, and when none is any more: a count costs less than a list of them. */
-export interface Running {
+export interface InFlightCounter {
   begin(): void
   end(): void
   count(): number
   /** Resolves at once when none is. */
-  untilNone(): Promise<void>
+  whenIdle(): Promise<void>
 }
 
-export function countRunning(): Running {
+export function createInFlightCounter(): InFlightCounter {
   let count = 0
   const waiting: (() => void)[] = []
   return {
     begin: () => void (count += 1),
     end() {
       count -= 1
-      if (count === 0) for (const tell of waiting.splice(0)) tell()
+      if (count === 0) for (const resolve of waiting.splice(0)) resolve()
     },
     count: () => count,
-    untilNone: () => (count === 0 ? Promise.resolve() : new Promise((tell) => waiting.push(tell))),
+    whenIdle: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   }
 }

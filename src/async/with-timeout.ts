@@ -1,6 +1,6 @@
 /** Waits for a store's answer no longer than is said, but takes none for late before this process had the time to read it. */
 import { clearTimeout, setTimeout } from 'node:timers'
-import { createTimeOuts } from './shared-timeouts.ts'
+import { createSharedTimeouts } from './shared-timeouts.ts'
 
 /** A process that wakes no later than this has time to read what came. */
 const FREE_MS = 2
@@ -11,8 +11,8 @@ const MOST_LOOKS = 8
  * The wrapped promise rejects after `ms` without an answer. A process that is too busy to look in time looks again, eight times
  * at most and each time within `ms`: it has read what came meanwhile.
  */
-export function createWait(ms: number, who: string): <T>(answer: Promise<T>) => Promise<T> {
-  const timeOuts = createTimeOuts(ms)
+export function createTimeoutGuard(ms: number, who: string): <T>(answer: Promise<T>) => Promise<T> {
+  const timeouts = createSharedTimeouts(ms)
   return (answer) =>
     new Promise((resolve, reject) => {
       let looking: ReturnType<typeof setTimeout> | undefined
@@ -26,9 +26,9 @@ export function createWait(ms: number, who: string): <T>(answer: Promise<T>) => 
         const more = Math.min(ms, Math.max(lateMs, FREE_MS))
         looking = setTimeout(look, more, now + more, looks + 1).unref()
       }
-      const timeOut = timeOuts.begin(() => look(timeOut.deadline, 0))
+      const timeout = timeouts.begin(() => look(timeout.deadline, 0))
       const end = (): void => {
-        timeOuts.end(timeOut)
+        timeouts.end(timeout)
         clearTimeout(looking)
       }
       answer.finally(end).then(resolve, reject)

@@ -10,7 +10,7 @@ export type SentIdentity = { business_id: string; kind: IdentityKind; value: str
 
 type Parts = Pick<ContactState, 'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'cleared'>
 
-export interface Remembered extends Pick<
+export interface CachedContact extends Pick<
   ContactState,
   'id' | 'businessId' | 'createdAt' | 'version' | 'keyed' | 'stage' | 'tags' | 'browsers'
 > {
@@ -25,7 +25,7 @@ export interface Remembered extends Pick<
 }
 
 /** @param businessId the same string for all, since each call brings one of its own. */
-export function rememberContact(contact: ContactState, businessId: string): Remembered {
+export function toCachedContact(contact: ContactState, businessId: string): CachedContact {
   const { id, createdAt, version, keyed, stage, tags, browsers, identities } = contact
   const only = identities.length === 1 ? identities[0] : undefined
   return {
@@ -45,16 +45,16 @@ export function rememberContact(contact: ContactState, businessId: string): Reme
 }
 
 /** What changes without raising its version. */
-export function renew(remembered: Remembered, contact: ContactState): void {
-  remembered.stage = contact.stage
-  remembered.tags = contact.tags
-  remembered.browsers = contact.browsers
-  remembered.parts = partsOf(contact)
+export function refreshCachedContact(cached: CachedContact, contact: ContactState): void {
+  cached.stage = contact.stage
+  cached.tags = contact.tags
+  cached.browsers = contact.browsers
+  cached.parts = partsOf(contact)
 }
 
 /** @param sent that it is looked for by */
-export function recallContact(remembered: Remembered, sent: SentIdentity): ContactState {
-  const { id, createdAt, version, keyed, stage, tags, browsers, proven, identities, parts } = remembered
+export function fromCachedContact(cached: CachedContact, sent: SentIdentity): ContactState {
+  const { id, createdAt, version, keyed, stage, tags, browsers, proven, identities, parts } = cached
   return {
     id,
     businessId: sent.business_id,
@@ -76,7 +76,7 @@ export function recallContact(remembered: Remembered, sent: SentIdentity): Conta
 }
 
 /** As `identityKey` writes them: those that it was remembered by, though rules may have added to the list that they share since. */
-export function keysOf({ businessId, onlyKey, identities }: Remembered): string[] {
+export function keysOf({ businessId, onlyKey, identities }: CachedContact): string[] {
   if (onlyKey !== null) return [onlyKey]
   return (identities ?? []).map(({ kind, value }) => identityKey(businessId, kind, value))
 }

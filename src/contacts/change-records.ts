@@ -10,7 +10,7 @@ import { writeLines } from '../outbox/pack-events.ts'
 import { hashKey } from './collect-lookups.ts'
 import { inSnakeCase } from './in-snake-case.ts'
 import { type Places, mergeRecords } from './merge-records.ts'
-import { timelineLine } from '../outbox/encode-event.ts'
+import { encodeEvent } from '../outbox/encode-event.ts'
 import { visitorRecords } from './visitor-records.ts'
 import { arrayLiteral } from './write-columns.ts'
 
@@ -51,7 +51,7 @@ export function recordsOf(state: State, changes: Changes) {
     edits: changes.edits.map(({ cleared, ...edit }) => inSnakeCase(edit, { cleared: cleared.map(columnOf) })),
     deliveries: changes.deliveries.map((row) => inSnakeCase(moved(row))),
     /** The timeline's rows. */
-    events: writeLines(changes.events.map((event) => timelineLine(moved(event)))),
+    events: writeLines(changes.events.map((event) => encodeEvent(moved(event)))),
   }
 }
 

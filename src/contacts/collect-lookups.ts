@@ -7,7 +7,7 @@ import { latestStart } from '../rules/visitors/link-visitor.ts'
 import { identityKey, scopedKey } from '../rules/state.ts'
 import type { SentIdentity } from './cached-contact.ts'
 
-export interface Asked {
+export interface Lookups {
   identities: SentIdentity[]
   keys: { businessId: string; key: string }[]
   /**
@@ -19,9 +19,9 @@ export interface Asked {
 }
 
 /** Each question once: a hot contact or a repeated key is asked for a single time. */
-export function collectQuestions(items: Item[], isKnown: (sent: SentIdentity, key: string) => boolean): Asked {
-  const asked: Asked = { identities: [], keys: [], visitors: [], contacts: [] }
-  const visitors = new Map<string, Asked['visitors'][number]>()
+export function collectLookups(items: Item[], isKnown: (sent: SentIdentity, key: string) => boolean): Lookups {
+  const asked: Lookups = { identities: [], keys: [], visitors: [], contacts: [] }
+  const visitors = new Map<string, Lookups['visitors'][number]>()
   const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
   for (const item of items) {
     const business_id = item.businessId
@@ -49,7 +49,7 @@ export function collectQuestions(items: Item[], isKnown: (sent: SentIdentity, ke
 const isFirst = (seen: Set<string>, key: string) => !seen.has(key) && Boolean(seen.add(key))
 
 function askVisitor(
-  visitors: Map<string, Asked['visitors'][number]>,
+  visitors: Map<string, Lookups['visitors'][number]>,
   item: EventItem | BrowserItem | IdentifyItem,
 ): void {
   const { visitorId: visitor_id } = item.fact

@@ -5,20 +5,27 @@
  */
 import type { Changes } from '../rules/changes.ts'
 import type { BusinessState, ContactState, State } from '../rules/state.ts'
-import { type Remembered, type SentIdentity, keysOf, recallContact, rememberContact, renew } from './cached-contact.ts'
+import {
+  type CachedContact,
+  type SentIdentity,
+  keysOf,
+  fromCachedContact,
+  toCachedContact,
+  refreshCachedContact,
+} from './cached-contact.ts'
 
 /**
  * Contacts, and what hangs on each: identities, enrolments, long lists of tags and cleared traits. Of whom nothing is known but one identity takes some 660 bytes.
  * All partitions of a thread together, each an equal share: a business that has the thread for itself has all of it.
  */
-const MOST_WEIGHT = 320_000
+const MAX_WEIGHT = 320_000
 /**
  * As many of one micro-batch are kept at first sight: there is time for it then, and reading one again is dear. Of more only
  * those who come again, once half of the share is taken: whoever imports has no use for them.
  */
-const FEW = 8
+const SMALL_BATCH = 8
 /** Micro-batches whose keys are asked for after one that was known: whoever sends again does not do it once. */
-const WARY = 64
+const RECHECK_BATCHES = 64
 /** Fewer tags are counted, and not kept. */
 const FEW_TAGS = 500
 /** A cache that was not asked for so long belongs to a partition that went elsewhere, or to nobody: it goes. */
@@ -26,13 +33,13 @@ const IDLE_MS = 600_000
 
 export interface ContactCache {
   /** Lends the contact that holds this identity to the state; false when it is not known here. `key`: its `identityKey`. */
-  lend(state: State, sent: SentIdentity, key: string): boolean
+  checkout(state: State, sent: SentIdentity, key: string): boolean
   /** After the commit: takes back what was lent and decided on, and what was new. */
-  keep(state: State, changes: Changes): void
+  commit(state: State, changes: Changes): void
   /** Whether a micro-batch may be decided as if all of its idempotency keys were new; the save finds out when they are not. */
-  takesKeysForNew(): boolean
+  assumesKeysNew(): boolean
   /** One was known. */
-  noteKnownKey(): void
+  noteRepeatedKey(): void
   /** Gives up what is more than its share by now. */
   shrink(): void
 }
@@ -42,7 +49,7 @@ export interface ContactCache {
  * raises its version (what it consented to does not).
  */
 export function createContactCaches(
-  most = MOST_WEIGHT,
+  most = MAX_WEIGHT,
   now = () => performance.now(),
 ): (partition: string, epoch: number) => ContactCache {
   const caches = new Map<string, { epoch: number; cache: ContactCache; usedAt: number }>()
@@ -61,12 +68,12 @@ export function createContactCaches(
   }
 }
 
-interface Entry extends Remembered {
+interface Entry extends CachedContact {
   /** Of the business: another one may have other goals, whose times were not read. */
   configVersion: number
   weight: number
   /** As what it was lent. Deciding changes a contact in place: one that did not come back is worth nothing. */
-  lent: ContactState | null
+  checkedOut: ContactState | null
   /** Since it was last spared. */
   used: boolean
 }
@@ -75,9 +82,9 @@ interface Entry extends Remembered {
 export function createContactCache(most: () => number): ContactCache {
   const entries = new Map<string, Entry>()
   const owners = new Map<string, Entry>()
-  const isFamiliar = createDoorkeeper(most)
+  const wasSeenBefore = createAdmissionFilter(most)
   let weight = 0
-  let wary = 0
+  let recheckBatches = 0
 
   const hasRoom = () => weight < most() / 2
   const drop = (entry: Entry): void => {
@@ -86,8 +93,8 @@ export function createContactCache(most: () => number): ContactCache {
     for (const key of keysOf(entry)) if (owners.get(key) === entry) owners.delete(key)
   }
   const put = (contact: ContactState, { id: businessId, configVersion }: BusinessState): void => {
-    const remembered = rememberContact(contact, businessId)
-    const entry = { ...remembered, configVersion, weight: weightOf(contact), lent: null, used: false }
+    const cached = toCachedContact(contact, businessId)
+    const entry = { ...cached, configVersion, weight: weightOf(contact), checkedOut: null, used: false }
     weight += entry.weight
     entries.set(contact.id, entry)
     for (const key of keysOf(entry)) owners.set(key, entry)
@@ -105,46 +112,47 @@ export function createContactCache(most: () => number): ContactCache {
   }
 
   return {
-    lend(state, sent, key) {
+    checkout(state, sent, key) {
       if (state.owners.has(key)) return true
       const entry = owners.get(key)
       if (!entry) return false
-      if (entry.lent || entry.configVersion !== state.businesses.get(sent.business_id)?.configVersion) {
+      if (entry.checkedOut || entry.configVersion !== state.businesses.get(sent.business_id)?.configVersion) {
         drop(entry)
         return false
       }
-      entry.lent = recallContact(entry, sent)
+      entry.checkedOut = fromCachedContact(entry, sent)
       entry.used = true
-      state.contacts.set(entry.id, entry.lent)
+      state.contacts.set(entry.id, entry.checkedOut)
       for (const own of keysOf(entry)) state.owners.set(own, entry.id)
       return true
     },
-    keep(state, changes) {
-      const isRestless = restlessOf(changes)
+    commit(state, changes) {
+      const wasChangedOutside = changedOutsideOf(changes)
       for (const contact of state.contacts.values()) {
         const entry = entries.get(contact.id)
-        const isAsItWas = entry?.lent === contact && !changes.deltas.get(contact.id)?.raisesVersion
-        followSave(contact, changes)
-        if (isAsItWas && !isRestless(contact)) {
-          renew(entry, contact)
+        const isAsItWas = entry?.checkedOut === contact && !changes.deltas.get(contact.id)?.raisesVersion
+        applySave(contact, changes)
+        if (isAsItWas && !wasChangedOutside(contact)) {
+          refreshCachedContact(entry, contact)
           weight += weightOf(contact) - entry.weight
           entry.weight = weightOf(contact)
-          entry.lent = null
+          entry.checkedOut = null
           continue
         }
         if (entry) drop(entry)
         const business = state.businesses.get(contact.businessId)
-        const isWorthIt = entry !== undefined || hasRoom() || state.contacts.size <= FEW || isFamiliar(contact.id)
-        if (isWorthIt && business && !isRestless(contact)) put(contact, business)
+        const isWorthIt =
+          entry !== undefined || hasRoom() || state.contacts.size <= SMALL_BATCH || wasSeenBefore(contact.id)
+        if (isWorthIt && business && !wasChangedOutside(contact)) put(contact, business)
       }
       shrink()
     },
-    takesKeysForNew() {
-      if (wary === 0) return true
-      wary -= 1
+    assumesKeysNew() {
+      if (recheckBatches === 0) return true
+      recheckBatches -= 1
       return false
     },
-    noteKnownKey: () => void (wary = WARY),
+    noteRepeatedKey: () => void (recheckBatches = RECHECK_BATCHES),
     shrink,
   }
 }
@@ -153,7 +161,7 @@ const weightOf = ({ identities, enrolments, tags, cleared }: ContactState): numb
   1 + identities.length + enrolments.length + (tags instanceof Set ? tags.size : 0) + (cleared?.size ?? 0)
 
 /** True from the second time on, for the last ids, two to four for each contact that fits in: most people of an import are seen once. */
-function createDoorkeeper(most: () => number): (id: string) => boolean {
+function createAdmissionFilter(most: () => number): (id: string) => boolean {
   let seen = new Set<string>()
   let before = new Set<string>()
   return (id) => {
@@ -165,14 +173,14 @@ function createDoorkeeper(most: () => number): (id: string) => boolean {
 }
 
 /** Postgres did more to these than the working copy knows. */
-function restlessOf(changes: Changes): (contact: ContactState) => boolean {
+function changedOutsideOf(changes: Changes): (contact: ContactState) => boolean {
   const merged = new Set(changes.merges.flatMap(({ losingId, survivingId }) => [losingId, survivingId]))
   const erased = new Set(changes.erasures.map(({ contactId }) => contactId))
   const configured = new Set(changes.newFields.map(({ businessId }) => businessId))
   return ({ id, businessId }) => merged.has(id) || erased.has(id) || configured.has(businessId)
 }
 
-function followSave(contact: ContactState, { deltas }: Changes): void {
+function applySave(contact: ContactState, { deltas }: Changes): void {
   const delta = deltas.get(contact.id)
   contact.version = contact.version === null ? 1 : contact.version + (delta?.raisesVersion ? 1 : 0)
   contact.stage = Math.max(contact.stage, delta?.stage ?? 0)

@@ -2,7 +2,7 @@
 import { type Channel, type FieldType, type IdentityKind, PROFILE_FIELDS, type Profile } from '../rules/events/facts.ts'
 import type { Item } from '../rules/item.ts'
 import { MAX_BROWSERS } from '../rules/limits.ts'
-import { MOST_CONTACTS } from '../rules/visitors/link-visitor.ts'
+import { MAX_CONTACTS_PER_VISITOR } from '../rules/visitors/link-visitor.ts'
 import {
   type BusinessState,
   type Campaign,
@@ -17,7 +17,7 @@ import {
   scopedKey,
 } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { type Asked, collectQuestions, hashKey } from './collect-lookups.ts'
+import { type Lookups, collectLookups, hashKey } from './collect-lookups.ts'
 import type { ContactCache } from './contact-cache.ts'
 import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
@@ -49,8 +49,8 @@ export async function loadState(
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   const served = items.filter(({ businessId }) => state.businesses.get(businessId)?.active)
-  const asked = collectQuestions(served, (sent, key) => contacts?.lend(state, sent, key) ?? false)
-  const keysUnasked = mayGoUnasked(asked, served) && (contacts?.takesKeysForNew() ?? false)
+  const asked = collectLookups(served, (sent, key) => contacts?.checkout(state, sent, key) ?? false)
+  const keysUnasked = mayGoUnasked(asked, served) && (contacts?.assumesKeysNew() ?? false)
   const hashed = keysUnasked ? [] : asked.keys.map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
   if (hashed.length === 0 && !asksForMore(asked)) return { state, keysUnasked }
   const countsBrowsers = inFull.length > 0 || asked.visitors.some(({ joins }) => joins)
@@ -61,9 +61,9 @@ export async function loadState(
     select load_state(${writeColumns(asked.identities)}::text::text[],
       ${writeColumns(hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash })))}::text::text[],
       ${writeRecords(asked.visitors)}::text::json, ${writeColumns(asked.contacts)}::text::text[],
-      ${writeRecords(goals)}::text::json, ${MOST_CONTACTS}, ${inFull.length === 0 ? null : arrayLiteral(inFull)}::text::uuid[], ${countsBrowsers ? MAX_BROWSERS : null}::integer) as state`
+      ${writeRecords(goals)}::text::json, ${MAX_CONTACTS_PER_VISITOR}, ${inFull.length === 0 ? null : arrayLiteral(inFull)}::text::uuid[], ${countsBrowsers ? MAX_BROWSERS : null}::integer) as state`
   fillState(state, row.state, new Map(hashed.map(({ hash, key }) => [hash, key])))
-  if (state.keys.size > 0) contacts?.noteKnownKey()
+  if (state.keys.size > 0) contacts?.noteRepeatedKey()
   return { state, keysUnasked }
 }
 
@@ -173,11 +173,11 @@ type LoadedLink = [fromAt: number, contactId: string | null, identifiedAt: numbe
  * Nearly always keys are new, and asking for them costs as much as recording them. Browsers' events are not recorded under
  * theirs when they are nobody's: no save would find out.
  */
-const mayGoUnasked = ({ keys }: Asked, items: Item[]): boolean =>
+const mayGoUnasked = ({ keys }: Lookups, items: Item[]): boolean =>
   keys.length > 0 && !items.some(({ kind }) => kind === 'browser')
 
 /** Than keys. */
-const asksForMore = ({ identities, visitors, contacts }: Asked) =>
+const asksForMore = ({ identities, visitors, contacts }: Lookups) =>
   identities.length + visitors.length + contacts.length > 0
 
 function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
@@ -254,8 +254,8 @@ function addContact(state: State, row: LoadedContact): void {
     browsers: browsers && { listed: browsers[0], waiting: browsers[1] },
   }
   // What the cache lent is older than what was read just now.
-  const lent = state.contacts.get(id)
-  for (const held of lent?.identities ?? []) state.owners.delete(identityKey(businessId, held.kind, held.value))
+  const checkedOut = state.contacts.get(id)
+  for (const held of checkedOut?.identities ?? []) state.owners.delete(identityKey(businessId, held.kind, held.value))
   state.contacts.set(id, contact)
   for (const held of contact.identities) state.owners.set(identityKey(businessId, held.kind, held.value), id)
 }

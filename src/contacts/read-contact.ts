@@ -5,7 +5,7 @@ import type { TraitEntry } from '../rules/events/traits.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /** Browsers listed of a contact: the newest. Anybody can have more identified as somebody's. */
-export const MOST_VISITORS = 100
+export const MAX_VISITORS = 100
 
 /** A browser that identified the person; null until a page with the tag has reported it. */
 export interface Visitor {
@@ -35,7 +35,7 @@ export interface Contact {
   identities: Record<IdentityKind, string[]>
   events: { event: string; firstAt: string; lastAt: string; count: number }[]
   subscriptions: Subscriptions
-  /** Of the newest `MOST_VISITORS` browsers, oldest first. */
+  /** Of the newest `MAX_VISITORS` browsers, oldest first. */
   visitorIds: string[]
   visitors: Visitor[]
   enrolments: { campaignId: string; state: string; enrolledAt: string; endedAt: string | null }[]
@@ -92,7 +92,7 @@ export async function readContact(
           order by l.linked_at, l.visitor_id), '[]')
         from (
           select o.* from contact_visitors o where o.business_id = c.business_id and o.contact_id = c.id and not o.waits
-          order by o.linked_at desc, o.visitor_id desc limit ${MOST_VISITORS}
+          order by o.linked_at desc, o.visitor_id desc limit ${MAX_VISITORS}
         ) l left join visitors v on v.business_id = l.business_id and v.visitor_id = l.visitor_id) as visitors,
       (select coalesce(json_agg(json_build_object('campaignId', e.campaign_id, 'state', e.state,
           'enrolledAt', e.enrolled_at, 'endedAt', e.ended_at) order by e.enrolled_at, e.received_at), '[]')

@@ -2,7 +2,7 @@
 import type { Changes, VisitorChange } from '../rules/changes.ts'
 import { type State, survivorOf } from '../rules/state.ts'
 import { inSnakeCase } from './in-snake-case.ts'
-import { timelineLine } from '../outbox/encode-event.ts'
+import { encodeEvent } from '../outbox/encode-event.ts'
 
 export function visitorRecords(state: State, changes: Changes) {
   const survivor = (id: string | null) => id && survivorOf(state, id)
@@ -36,7 +36,7 @@ export function visitorRecords(state: State, changes: Changes) {
       occurred_at: event.fact.occurredAt,
       received_at: event.receivedAt,
       // Whose it is, is written once it is somebody's.
-      line: timelineLine({ ...event, contactId: '' }),
+      line: encodeEvent({ ...event, contactId: '' }),
     })),
     // Those that somebody identified too: one statement locks them all, in order.
     sightings: [...changes.sightings, ...[...changes.visitors.values()].map(toBeThere)].map((row) => inSnakeCase(row)),

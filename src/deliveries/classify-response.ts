@@ -17,7 +17,7 @@ const TOO_MANY = 429
 export const HOLD_MS = 60_000
 
 /** What a status by itself means, of an answer that is no success. */
-export function judgeStatus(answer: Answer): Exclude<Verdict, { kind: 'sent' }> {
+export function classifyStatus(answer: Answer): Exclude<Verdict, { kind: 'sent' }> {
   const { status } = answer
   const reason = `HTTP ${status}`
   if (PASSING.has(status) || status === TOO_MANY || status >= 500 || status < 300) return tryAgain(answer, reason)

@@ -1,9 +1,9 @@
 /** Destinations in Postgres. Every change raises the version of the business's configuration: what is recorded later sees it. */
 import { uuidv7 } from 'uuidv7'
-import { STEP, inSteps } from '../stores/run-in-chunks.ts'
+import { CHUNK_ROWS, runInChunks } from '../stores/run-in-chunks.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { type DestinationKind, clickIdsOf } from './settings.ts'
 
 /** Its secret stays in Postgres. */
@@ -69,12 +69,12 @@ export async function updateDestination(sql: Sql, before: Destination, change: D
 
 /**
  * With all that waits for it, and what is remembered of it: first nothing more is queued, and little is left for the one
- * statement that keeps the business's saves waiting. `tell` hears how many conversions have gone.
+ * statement that keeps the business's saves waiting. `report` hears how many conversions have gone.
  */
 export async function removeDestination(
   sql: Sql,
   destination: Destination,
-  tell?: (soFar: number) => void,
+  report?: (soFar: number) => void,
 ): Promise<void> {
   const { businessId, id } = destination
   const raised = () =>
@@ -82,7 +82,7 @@ export async function removeDestination(
   await sql`
     with business as (${raised()})
     update destinations d set active = false from business where d.business_id = business.id and d.id = ${id}`
-  await dropAll(sql, destination, tell)
+  await dropAll(sql, destination, report)
   await sql`
     with business as (${raised()})
     delete from destinations d using business where d.business_id = business.id and d.id = ${id}`
@@ -92,20 +92,20 @@ export async function removeDestination(
  * What a sender, a merge or an erasure has in its hands is waited for with nothing locked. The deletion of the destination
  * would wait for it too, but with the destination locked, which the sender may be about to hold back: a deadlock.
  */
-async function dropAll(sql: Sql, { businessId, id }: Destination, tell?: (soFar: number) => void): Promise<void> {
+async function dropAll(sql: Sql, { businessId, id }: Destination, report?: (soFar: number) => void): Promise<void> {
   const all = sql`business_id = ${businessId} and destination_id = ${id}`
   for (;;) {
-    await inSteps(
+    await runInChunks(
       () => sql`
         with step as materialized (
-          select business_id, id from deliveries where ${all} limit ${STEP} for update skip locked
+          select business_id, id from deliveries where ${all} limit ${CHUNK_ROWS} for update skip locked
         )
         delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`,
-      tell,
+      report,
     )
     const left = await sql`select from deliveries where ${all} limit 1`
     if (left.length === 0) return
-    await pause(IN_HANDS_MS)
+    await sleep(IN_HANDS_MS)
   }
 }
 

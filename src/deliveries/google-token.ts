@@ -35,7 +35,7 @@ export function keepGoogleTokens(monotonicNow = () => performance.now()): Google
       const answer = await askForToken(settings, secret, signal)
       const told = readAnswer(TokenAnswer, answer.text)
       if (answer.status !== 200 || told?.access_token === undefined)
-        return { verdict: judgeRefusal(answer, told?.error) }
+        return { verdict: classifyTokenError(answer, told?.error) }
       if (tokens.size >= MOST_TOKENS) tokens.clear()
       const lastsMs = (told.expires_in ?? 0) * 1000
       tokens.set(owner, { accessToken: told.access_token, until: asked + lastsMs - SPARE_MS })
@@ -60,7 +60,7 @@ function askForToken({ tokenUrl }: GoogleSettings, secret: GoogleSecret, signal:
 }
 
 /** Whatever is wrong with the credentials, the conversion waits for an operator to mend it. */
-function judgeRefusal(answer: Answer, error = ''): Verdict {
+function classifyTokenError(answer: Answer, error = ''): Verdict {
   const code = /^[a-z_]{1,64}$/.test(error) ? ` ${error}` : ''
   return tryAgain(answer, `no access token: HTTP ${answer.status}${code}`)
 }

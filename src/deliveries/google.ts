@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, judgeStatus, readAnswer, tryAgain } from './classify-response.ts'
+import { type Answer, HOLD_MS, classifyStatus, readAnswer, tryAgain } from './classify-response.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
 /** Google takes five identifiers of a person. */
@@ -102,11 +102,11 @@ const GoogleAnswer = Type.Object({
   error: Type.Optional(GoogleFault),
 })
 
-export function judgeGoogle(answer: Answer): Verdict {
+export function classifyGoogleResponse(answer: Answer): Verdict {
   const told = readAnswer(GoogleAnswer, answer.text)
   const fault = told?.partialFailureError ?? told?.error
   if (fault) return judgeFault(answer, codesOf(fault))
-  if (answer.status !== 200) return judgeStatus(answer)
+  if (answer.status !== 200) return classifyStatus(answer)
   // Nothing went wrong: results are there, or it was only to be checked.
   return told ? { kind: 'sent' } : tryAgain(answer, 'an answer that cannot be read')
 }
@@ -119,7 +119,7 @@ function judgeFault(answer: Answer, codes: string[]): Verdict {
   if (has(TOO_RECENT)) return { kind: 'retry', reason, afterMs: Math.max(SIX_HOURS_MS, answer.retryAfterMs ?? 0) }
   if (codes.length > 0 && codes.every((code) => KNOWN.has(code))) return { kind: 'sent' }
   // A part that failed comes with status 200.
-  return answer.status === 200 ? { kind: 'dead', reason } : { ...judgeStatus(answer), reason }
+  return answer.status === 200 ? { kind: 'dead', reason } : { ...classifyStatus(answer), reason }
 }
 
 /** The names of its faults, and nothing of its words: they could hold what was sent. */

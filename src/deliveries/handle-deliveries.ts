@@ -1,5 +1,5 @@
 /** Deliveries in an operator's hands: to be looked at, sent once more, or dropped. */
-import { STEP, inSteps } from '../stores/run-in-chunks.ts'
+import { CHUNK_ROWS, runInChunks } from '../stores/run-in-chunks.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 export const DELIVERY_STATES = ['queued', 'sent', 'dead'] as const
@@ -47,25 +47,25 @@ export async function listDeliveries(sql: Sql, { state, ...of }: Shown, limit: n
 
 /**
  * Those that were given up, or the one that waits for a later attempt, are due at once, with all their attempts before them.
- * `tell` hears of many how far it is. Returns how many.
+ * `report` hears of many how far it is. Returns how many.
  */
-export async function retryDeliveries(sql: Sql, chosen: Chosen, tell?: (soFar: number) => void): Promise<number> {
-  return inSteps(
+export async function retryDeliveries(sql: Sql, chosen: Chosen, report?: (soFar: number) => void): Promise<number> {
+  return runInChunks(
     () => sql`
       with step as materialized (${unsent(sql, chosen)})
       update deliveries d set state = 'queued', attempts = 0, next_attempt_at = now(), settled_at = null
       from step where d.business_id = step.business_id and d.id = step.id and d.claim is null`,
-    tell,
+    report,
   )
 }
 
 /** What was sent stays in the list until it is forgotten. As `retryDeliveries` tells and returns. */
-export async function dropDeliveries(sql: Sql, chosen: Chosen, tell?: (soFar: number) => void): Promise<number> {
-  return inSteps(
+export async function dropDeliveries(sql: Sql, chosen: Chosen, report?: (soFar: number) => void): Promise<number> {
+  return runInChunks(
     () => sql`
       with step as materialized (${unsent(sql, chosen)})
       delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`,
-    tell,
+    report,
   )
 }
 
@@ -74,7 +74,7 @@ function unsent(sql: Sql, { id, ...of }: Chosen) {
   return sql`
     select business_id, id from deliveries
     where ${matches(sql, of)} and ${id === null ? sql`state = 'dead'` : sql`id = ${id} and state <> 'sent'`}
-    order by business_id, destination_id limit ${STEP} for update`
+    order by business_id, destination_id limit ${CHUNK_ROWS} for update`
 }
 
 function matches(sql: Sql, { businessId, destinationId }: Of) {

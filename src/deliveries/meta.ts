@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { ConversionType } from '../rules/events/facts.ts'
 import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, judgeStatus, readAnswer, tryAgain } from './classify-response.ts'
+import { type Answer, HOLD_MS, classifyStatus, readAnswer, tryAgain } from './classify-response.ts'
 import type { MetaSecret, MetaSettings } from './settings.ts'
 
 /** Meta's standard events; Schedule is its word for a booked appointment. */
@@ -70,20 +70,20 @@ const TRANSIENT_CODES = new Set([1, 2])
 const LIMIT_CODES = new Set([4, 17, 32, 341, 613])
 const TOKEN_CODES = new Set([102, 190])
 
-export function judgeMeta(answer: Answer): Verdict {
+export function classifyMetaResponse(answer: Answer): Verdict {
   const told = readAnswer(MetaAnswer, answer.text)
-  if (told?.error) return judgeError(answer, told.error)
-  if (answer.status !== 200) return judgeStatus(answer)
+  if (told?.error) return classifyMetaError(answer, told.error)
+  if (answer.status !== 200) return classifyStatus(answer)
   return told?.events_received === 1 ? { kind: 'sent' } : tryAgain(answer, 'an answer that cannot be read')
 }
 
 /** Meta's own words could hold what was sent, its token too: its numbers tell as much. */
-function judgeError(answer: Answer, error: Static<typeof MetaError>): Verdict {
+function classifyMetaError(answer: Answer, error: Static<typeof MetaError>): Verdict {
   const { code = 0, error_subcode: subcode = 0, is_transient: isTransient, fbtrace_id: told = '' } = error
   const trace = /^[\w-]{1,64}$/.test(told) ? `, trace ${told}` : ''
   const reason = `HTTP ${answer.status}, Meta's code ${code}/${subcode}${trace}`
   if (LIMIT_CODES.has(code) || (code >= 80_000 && code < 80_100))
     return { kind: 'retry', reason, afterMs: answer.retryAfterMs ?? HOLD_MS, holds: true }
   const passes = isTransient === true || TRANSIENT_CODES.has(code) || TOKEN_CODES.has(code)
-  return passes ? tryAgain(answer, reason) : { ...judgeStatus(answer), reason }
+  return passes ? tryAgain(answer, reason) : { ...classifyStatus(answer), reason }
 }

@@ -53,7 +53,7 @@ export function readRetryAfter(text: string | null, now = Date.now()): number | 
 }
 
 /** Why there was no answer; addresses and what a peer sent stay out. */
-export function describeSilence(error: unknown): string {
+export function describeNetworkError(error: unknown): string {
   const name = error instanceof Error ? error.name : ''
   if (name === 'TimeoutError' || name === 'AbortError') return 'no answer in time'
   const told = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause) ?? name

@@ -1,8 +1,8 @@
-import { STEP } from '../stores/run-in-chunks.ts'
+import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /**
- * Forgets what was sent, or given up, more than `keepMs` ago, `STEP` at most: sending never waits for long. Answers `more`
+ * Forgets what was sent, or given up, more than `keepMs` ago, `CHUNK_ROWS` at most: sending never waits for long. Answers `more`
  * when there may be more of them.
  */
 export async function purgeDeliveries(sql: Sql, keepMs: number): Promise<'more' | 'done'> {
@@ -11,8 +11,8 @@ export async function purgeDeliveries(sql: Sql, keepMs: number): Promise<'more' 
     with step as materialized (
       select business_id, id from deliveries
       where state <> 'queued' and settled_at < now() - ${keepMs} * interval '1 millisecond'
-      order by settled_at limit ${STEP} for update skip locked
+      order by settled_at limit ${CHUNK_ROWS} for update skip locked
     )
     delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`
-  return count === STEP ? 'more' : 'done'
+  return count === CHUNK_ROWS ? 'more' : 'done'
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { pause, untilBeat } from '../async/sleep.ts'
+import { sleep, untilNextTick } from '../async/sleep.ts'
 import { type Claimed, claimDeliveries } from './claim-deliveries.ts'
 import type { Verdict } from './conversion.ts'
 import { hasDestination } from './destinations.ts'
@@ -50,7 +50,7 @@ export async function runDeliveries(deps: DeliveryDeps, signal: AbortSignal): Pr
     try {
       isWanted ||= await hasDestination(deps.sql)
       if (!isWanted) {
-        await untilBeat(UNWANTED_MS, signal)
+        await untilNextTick(UNWANTED_MS, signal)
         continue
       }
       if (performance.now() >= purgeAt) {
@@ -67,10 +67,10 @@ export async function runDeliveries(deps: DeliveryDeps, signal: AbortSignal): Pr
         underWay.add(done)
       }
       // Until a place is free again, or something else may be due: one that hangs keeps nobody waiting.
-      await Promise.race([...underWay, pause(POLL_MS, signal)])
+      await Promise.race([...underWay, sleep(POLL_MS, signal)])
     } catch (error) {
       deps.log.warn({ err: error }, 'deliveries cannot be read, trying again')
-      await pause(TROUBLE_MS, signal)
+      await sleep(TROUBLE_MS, signal)
     }
   }
   await Promise.all(underWay)
@@ -92,7 +92,7 @@ async function deliver(
     const outcome = await settleDelivery(deps.sql, claimed, verdict, { tries: deps.config.deliveryTries })
     if (outcome === undefined) return
     deps.metrics?.deliveries.inc({ kind: claimed.destination.kind, outcome })
-    tell(deps.log, claimed, verdict, outcome)
+    report(deps.log, claimed, verdict, outcome)
   } catch (error) {
     deps.log.warn({ err: error, delivery: claimed.id }, 'what came of a delivery could not be written down')
   }
@@ -116,7 +116,7 @@ async function send(
   }
 }
 
-function tell(log: Logger, { id, destination, attempts }: Claimed, verdict: Verdict, outcome: Settled): void {
+function report(log: Logger, { id, destination, attempts }: Claimed, verdict: Verdict, outcome: Settled): void {
   if (verdict.kind === 'sent') return
   const line = { delivery: id, destination: destination.id, attempts, reason: verdict.reason }
   if (outcome === 'dead') log.error(line, 'a delivery is given up')

@@ -1,12 +1,12 @@
 /** One attempt: the request that a destination's kind asks for, and what came of it. */
 import type { Conversion, Verdict } from './conversion.ts'
-import { composeForGoogle, judgeGoogle, refuseForGoogle } from './google.ts'
+import { composeForGoogle, classifyGoogleResponse, refuseForGoogle } from './google.ts'
 import type { GoogleTokens } from './google-token.ts'
 import { HOLD_MS } from './classify-response.ts'
-import { composeForMeta, judgeMeta, refuseForMeta } from './meta.ts'
-import { describeSilence, post, postForStatus } from './post.ts'
+import { composeForMeta, classifyMetaResponse, refuseForMeta } from './meta.ts'
+import { describeNetworkError, post, postForStatus } from './post.ts'
 import type { Setup } from './settings.ts'
-import { composeForWebhook, judgeWebhook } from './webhook.ts'
+import { composeForWebhook, classifyWebhookResponse } from './webhook.ts'
 
 export interface Sending {
   setup: Setup
@@ -31,7 +31,7 @@ export async function sendConversion(deps: SendDeps, sending: Sending, signal: A
   try {
     return await attempt(deps, sending, signal)
   } catch (error) {
-    return { kind: 'retry', reason: describeSilence(error), afterMs: HOLD_MS, holds: true }
+    return { kind: 'retry', reason: describeNetworkError(error), afterMs: HOLD_MS, holds: true }
   }
 }
 
@@ -45,10 +45,10 @@ async function attempt({ tokens, now }: SendDeps, { setup, conversion, isTest }:
   const happened = { ...conversion, occurredAt: Math.min(conversion.occurredAt, now()) }
   switch (setup.kind) {
     case 'meta':
-      return judgeMeta(await post(composeForMeta(happened, setup.settings, setup.secret), signal))
+      return classifyMetaResponse(await post(composeForMeta(happened, setup.settings, setup.secret), signal))
     case 'webhook': {
       const { settings, secret } = setup
-      return judgeWebhook(
+      return classifyWebhookResponse(
         await postForStatus(composeForWebhook(conversion, settings, { secret, now: now(), isTest }), signal),
       )
     }
@@ -62,7 +62,7 @@ async function attempt({ tokens, now }: SendDeps, { setup, conversion, isTest }:
         signal,
       )
       if (answer.status === 401) tokens.forget(accessToken)
-      return judgeGoogle(answer)
+      return classifyGoogleResponse(answer)
     }
   }
 }

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { Conversion, Outgoing, Verdict } from './conversion.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, judgeStatus } from './classify-response.ts'
+import { type Answer, classifyStatus } from './classify-response.ts'
 import type { WebhookSecret, WebhookSettings } from './settings.ts'
 
 /** `now` is epoch ms: receivers refuse a signature that is minutes old. */
@@ -74,6 +74,6 @@ function documentOf(conversion: Conversion, isTest: boolean) {
 }
 
 /** Any 2xx is enough; what it says is not read. */
-export function judgeWebhook(answer: Answer): Verdict {
-  return answer.status >= 200 && answer.status < 300 ? { kind: 'sent' } : judgeStatus(answer)
+export function classifyWebhookResponse(answer: Answer): Verdict {
+  return answer.status >= 200 && answer.status < 300 ? { kind: 'sent' } : classifyStatus(answer)
 }

@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util'
 import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'node:zlib'
 import { type ChdbResult, Session } from 'chdb'
 import { ANALYST, LIMITS } from './analyst-role.ts'
-import { askAsAnalyst } from './query-as-analyst.ts'
+import { queryAsAnalyst } from './query-as-analyst.ts'
 import { requireRoom, syncTables } from './clickhouse-disk.ts'
 import { type Insert, grows, preparations, readFault, readInsert } from './clickhouse-statement.ts'
 import { endOnCrash } from './end-on-crash.ts'
@@ -151,7 +151,7 @@ async function answerAnalyst(
       format: header(request, 'x-clickhouse-format') ?? query.get('default_format') ?? 'TabSeparated',
       text: async () => await readText(decoded(request), LIMITS.statementBytes),
     }
-    const run = async () => await askAsAnalyst(session, server.database, question)
+    const run = async () => await queryAsAnalyst(session, server.database, question)
     send(request, response, query, await server.files.through(run, { readsTables: true }), false)
   } finally {
     session.close()

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '../log.ts'
 import { ANALYST } from './analyst-role.ts'
-import { calmRuntime } from './runtime-env.ts'
+import { runtimeEnv } from './runtime-env.ts'
 import { plainEnvironment } from './engine-command.ts'
 import {
   type Address,
@@ -66,7 +66,7 @@ export async function startClickHouse(setup: EngineSetup, log: Logger): Promise<
       Object.entries(options).map(([name, value]) => `--${name}=${value}`),
     ),
   ]
-  const environment = { ...plainEnvironment(), ...calmRuntime(), UV_THREADPOOL_SIZE: String(THREADS), HOME: folder }
+  const environment = { ...plainEnvironment(), ...runtimeEnv(), UV_THREADPOOL_SIZE: String(THREADS), HOME: folder }
   const engine = { name: 'clickhouse', dataDir: setup.dataDir, folder, command, environment, signal: 'TERM' as const }
   const running = await runEngine(engine, setup.signal)
   await untilReady(engine, running, answers(`http://127.0.0.1:${setup.port}/ping`, setup), setup.signal)

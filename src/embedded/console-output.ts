@@ -12,7 +12,7 @@ export interface Greeting {
   demo: DemoKeys | undefined
 }
 
-export function greet({ url, config, engines, demo }: Greeting): void {
+export function printGreeting({ url, config, engines, demo }: Greeting): void {
   say(`Sluice ${VERSION} runs at ${url}\n`)
   const rows = [
     ['API', `${url}/openapi`],
@@ -44,12 +44,12 @@ Record an event:
     -d '{"event":"purchase","identity":{"email":"ada@example.com"},"value":49.9,"currency":"USD"}'`
 
 /** Our own processes log lines of JSON, which would be unreadable within another: their file is named. */
-export function complainOf(name: string, { dataDir }: Config): { error(facts: object, message: string): void } {
+export function printFailure(name: string, { dataDir }: Config): { error(facts: object, message: string): void } {
   const file = here(join(dataDir, `${name}.log`))
   return { error: (_facts, message) => void process.stderr.write(`${name} ${message}. Its log: ${file}\n`) }
 }
 
-export function farewell(): void {
+export function printGoodbye(): void {
   say('\nStopping: the front door, the workers, then the engines.')
 }
 

@@ -16,7 +16,7 @@ import {
   type RunningEngine,
   writeWhole,
 } from './engine-setup.ts'
-import { holdDataDir } from './lock-data-dir.ts'
+import { lockDataDir } from './lock-data-dir.ts'
 import { keepPorts } from './keep-ports.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
 import { startPostgres } from './postgres.ts'
@@ -62,7 +62,7 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
   const folder = resolve(dataDir)
   // Open to pass through, since Postgres may run as a user of its own; what is inside is closed.
   await mkdir(folder, { recursive: true, mode: 0o711 }).catch((error: unknown) => explainFolder(folder, error))
-  const release = await holdDataDir(folder)
+  const release = await lockDataDir(folder)
   try {
     await options.ready?.()
   } catch (error) {

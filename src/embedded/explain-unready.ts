@@ -1,8 +1,8 @@
 /** What `/readyz` or `/healthz` gives as reasons, for a terminal. Stores come first: a lane without a worker follows from them. */
 export function explainUnready(body: string): string[] {
   const reasons = readReasons(body)
-  const isOfLane = (reason: string) => reason.startsWith('workers: ')
-  return [...reasons.filter((reason) => !isOfLane(reason)), ...reasons.filter(isOfLane)]
+  const isOfPartition = (reason: string) => reason.startsWith('workers: ')
+  return [...reasons.filter((reason) => !isOfPartition(reason)), ...reasons.filter(isOfPartition)]
 }
 
 /** Of the front door, which answers in an envelope, or of the workers, which answer in lines. */

@@ -1,7 +1,7 @@
 /** One process that has to be there: whenever it ends it is started again. */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tellsOfFullDisk } from '../stores/full-disk.ts'
+import { isFullDiskError } from '../stores/full-disk.ts'
 import type { RunningEngine } from './engine-setup.ts'
 
 export interface Keeping {
@@ -69,7 +69,7 @@ type Words = { lastWords: string } | { err: unknown }
 
 /** A full disk is told as such: it is the one trouble that does not pass without the operator. */
 async function tell({ name, folder, log }: Keeping, words: Words, message: string): Promise<void> {
-  const isFull = tellsOfFullDisk('err' in words ? words.err : words.lastWords) || (await hasHardlyRoom(folder))
+  const isFull = isFullDiskError('err' in words ? words.err : words.lastWords) || (await hasHardlyRoom(folder))
   log.error(
     { engine: name, ...(isFull && { folder }), ...words },
     isFull ? `${message}: ITS DISK IS FULL, make room` : message,

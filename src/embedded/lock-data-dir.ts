@@ -22,7 +22,7 @@ interface Holder {
 }
 
 /** Resolves to what lets go of the directory. Throws when another supervisor holds it. */
-export async function holdDataDir(dataDir: string): Promise<() => Promise<void>> {
+export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
   const id = randomUUID()
   let state = 'wants'
   const server = createServer((socket) => {

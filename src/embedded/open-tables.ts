@@ -52,7 +52,7 @@ async function open(folder: string, keptFree: number): Promise<Session> {
   await writeFile(note, JSON.stringify(before)).catch(() => undefined)
   const session = new Session(folder, { connectionArgs: [...OPTIONS, keepFree(keptFree)] })
   const doubted = (await listSetAside(folder)).filter((path) => !before.includes(path))
-  const unread = await tellUnread(session)
+  const unread = await reportUnread(session)
   if (doubted.length === 0 || unread === '') {
     await rm(note, { force: true })
     return session
@@ -78,5 +78,5 @@ async function keepText(path: string, text: string): Promise<void> {
 }
 
 /** The last file that could not be opened or read, as the engine tells it; empty when all could, or were not there. */
-const tellUnread = (session: Session): Promise<string> =>
+const reportUnread = (session: Session): Promise<string> =>
   ask(session, 'SELECT argMax(last_error_message, last_error_time) FROM system.errors WHERE code IN (74, 76)')

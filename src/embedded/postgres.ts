@@ -14,7 +14,7 @@ import { chooseBuffers } from './choose-buffers.ts'
 import { type EngineSetup, type RunningEngine, USER } from './engine-setup.ts'
 import { ensureSuperuserPassword, postgresUrl, preparePostgres, superuserUrl } from './prepare-postgres.ts'
 import { chooseRunner, giveFile, giveFolder, type Runner } from './run-as.ts'
-import { useWal } from './preallocate-wal.ts'
+import { preallocateWal } from './preallocate-wal.ts'
 import { type EngineCommand, plainEnvironment } from './engine-command.ts'
 import { type EngineProcess, runEngine, untilReady } from './run-engine.ts'
 import { worksIn } from './stop-leftover.ts'
@@ -103,7 +103,7 @@ interface WalUse {
 }
 
 function useWalBeside({ url, folder, signal }: WalUse, { exited }: EngineProcess, log: Logger): void {
-  useWal(url, folder).catch(async (error: unknown) => {
+  preallocateWal(url, folder).catch(async (error: unknown) => {
     // When Postgres was ended meanwhile, the next start goes on.
     const hasEnded = signal.aborted || (await Promise.race([exited.then(() => true), sleep(1000)]))
     if (!hasEnded) log.warn({ err: error }, 'segments of the log of Postgres were not used ahead')

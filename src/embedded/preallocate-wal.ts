@@ -14,7 +14,7 @@ export const WAL_USER = 'sluice-wal'
  * save waits (50 ms and more), one that was used before is taken as it is. Does nothing when there are enough, or when they
  * would take more than an eighth of the free space.
  */
-export async function useWal(url: string, folder: string, segments = SEGMENTS): Promise<void> {
+export async function preallocateWal(url: string, folder: string, segments = SEGMENTS): Promise<void> {
   const disk = await statfs(folder)
   if (segments * SEGMENT_BYTES > disk.bavail * disk.bsize * MOST_OF_FREE_SPACE) return
   // A checkpoint of much that waits takes as long as it takes.

@@ -24,7 +24,7 @@ export interface Question {
 let asking = 0
 
 /** Throws what ClickHouse would say. `database`: that of the public views. */
-export async function askAsAnalyst(session: Session, database: string, question: Question): Promise<ChdbResult> {
+export async function queryAsAnalyst(session: Session, database: string, question: Question): Promise<ChdbResult> {
   if (asking >= LIMITS.atOnce)
     throw new Error(
       `Code: 202. DB::Exception: analyst: ${asking} at once are the most. (TOO_MANY_SIMULTANEOUS_QUERIES)`,

@@ -8,7 +8,7 @@ import { closeSync, fstatSync, openSync } from 'node:fs'
 import { open, rename, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { unlessAborted } from '../async/race-abort.ts'
+import { raceAbort } from '../async/race-abort.ts'
 import { type EngineCommand, logFile, pidFile, WATCHDOG_NAME } from './engine-command.ts'
 import { signalIfAlive, stopLeftover } from './stop-leftover.ts'
 
@@ -101,7 +101,7 @@ export async function untilReady<T>(
     throw new Error(`${engine.name} did not start (${logFile(engine)}):\n${log}`)
   })
   try {
-    return await unlessAborted(Promise.race([ready, failed]), signal)
+    return await raceAbort(Promise.race([ready, failed]), signal)
   } catch (error) {
     await running.stop(5000)
     throw error

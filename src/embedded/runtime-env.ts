@@ -1,7 +1,7 @@
 import { env } from 'node:process'
 
 /** The Dockerfile says the same. */
-export const CALM = {
+export const RUNTIME_ENV = {
   // Bun's allocator looks ten times a second for memory to give back, which a busy service then takes again page by page.
   // Every ten seconds (in ms) is enough, and saves the workers a twentieth of their CPU.
   MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '10000',
@@ -11,6 +11,6 @@ export const CALM = {
 }
 
 /** Settings of the runtime for a service that is quiet at times; what the operator has set stays. */
-export function calmRuntime(): Record<string, string> {
-  return Object.fromEntries(Object.entries(CALM).filter(([name]) => env[name] === undefined))
+export function runtimeEnv(): Record<string, string> {
+  return Object.fromEntries(Object.entries(RUNTIME_ENV).filter(([name]) => env[name] === undefined))
 }

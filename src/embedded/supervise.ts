@@ -16,9 +16,9 @@ import { migrate, pendingMigrations } from '../stores/migrate.ts'
 import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
 import { placeOf, requireStores } from '../stores/require-stores.ts'
-import { explainTakenPort } from '../process/explain-port-error.ts'
-import { unlessAborted } from '../async/race-abort.ts'
-import { calmRuntime } from './runtime-env.ts'
+import { explainPortError } from '../process/explain-port-error.ts'
+import { raceAbort } from '../async/race-abort.ts'
+import { runtimeEnv } from './runtime-env.ts'
 import { type DemoKeys, ensureDemo } from './demo-business.ts'
 import { type EngineCommand, environmentWithout } from './engine-command.ts'
 import { type RunningEngine, writeWhole } from './engine-setup.ts'
@@ -27,7 +27,7 @@ import { explainUnready } from './explain-unready.ts'
 import { keepRunning } from './keep-running.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from './run-engine.ts'
 import { stopLeftover } from './stop-leftover.ts'
-import { complainOf, farewell, greet } from './console-output.ts'
+import { printFailure, printGoodbye, printGreeting } from './console-output.ts'
 
 const READY_MS = 60_000
 
@@ -43,7 +43,7 @@ interface Service {
 export async function supervise(config: Config, signal: AbortSignal): Promise<void> {
   const log = createLogger({ level: 'warn', name: 'start', to: 2 })
   const down: (() => Promise<void>)[] = []
-  signal.addEventListener('abort', farewell)
+  signal.addEventListener('abort', printGoodbye)
   try {
     const services = await planServices(config)
     const ready = async () => {
@@ -59,12 +59,12 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
     const prepared = engines.complete.then(() => prepareStores(config, log))
     prepared.catch(() => undefined) // It is awaited, but not at once.
     // Once everything is migrated, events do not wait for ClickHouse to start.
-    if (!(await isMigrated(config))) await unlessAborted(prepared, signal)
+    if (!(await isMigrated(config))) await raceAbort(prepared, signal)
     await startServices(services, config, down, signal)
-    const demo = await unlessAborted(prepared, signal)
+    const demo = await raceAbort(prepared, signal)
     const { url } = services[0]
     await untilOk(`${url}/readyz`, config, signal)
-    greet({ url, config, engines: describeEngines(config, engines), demo })
+    printGreeting({ url, config, engines: describeEngines(config, engines), demo })
     await untilAborted(signal)
   } catch (error) {
     // Whatever ends a start that nobody wants any more is no fault.
@@ -137,7 +137,7 @@ function planCommand(
     dataDir,
     folder: dataDir,
     command: runtimeCommand(new URL('../cli.ts', import.meta.url), [word]),
-    environment: { ...environmentWithout(...SECRETS[word]), ...calmRuntime(), ...settings, DATA_DIR: dataDir },
+    environment: { ...environmentWithout(...SECRETS[word]), ...runtimeEnv(), ...settings, DATA_DIR: dataDir },
     signal: 'TERM',
     // The stores that it would need to finish have been stopped as well.
     patienceMs: 0,
@@ -155,7 +155,7 @@ async function startServices(
   const starts = services.map((service) =>
     keepRunning({
       name: service.command.name,
-      log: complainOf(service.command.name, config),
+      log: printFailure(service.command.name, config),
       start: (signal) => startService(withEnvironment(service, environment), config, signal),
       signal,
     }),
@@ -171,7 +171,7 @@ async function refuseTakenPort(host: string, port: number): Promise<void> {
   try {
     await once(probe.listen(port, host), 'listening')
   } catch (error) {
-    throw explainTakenPort(error, host, port)
+    throw explainPortError(error, host, port)
   } finally {
     probe.close()
   }

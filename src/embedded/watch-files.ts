@@ -34,7 +34,7 @@ export async function watchFiles(session: Session): Promise<FileWatch> {
     }
     if (reads > known) {
       known = reads
-      process.stderr.write(`${reads} reads of files failed, the last: ${await tellLastRead(session)}\n`)
+      process.stderr.write(`${reads} reads of files failed, the last: ${await reportLastRead(session)}\n`)
     }
     return reads
   }
@@ -65,14 +65,14 @@ async function countFailures(session: Session): Promise<{ writes: number; reads:
 }
 
 /** What the engine says of it; of some it knows the file's name. */
-const tellLastRead = (session: Session): Promise<string> =>
+const reportLastRead = (session: Session): Promise<string> =>
   ask(session, 'SELECT last_error_message FROM system.errors WHERE code = 74')
 
 /** `own`: the statement's own error, if it had one. It may name the part. */
 async function describe(session: Session, own: unknown): Promise<string> {
   const part = own instanceof Error ? /while reading from part (\S+)/.exec(own.message)?.[1] : undefined
   const place = part === undefined ? '' : `, in ${part}`
-  return `Code: 74. DB::Exception: ${await tellLastRead(session)}${place} (CANNOT_READ_FROM_FILE_DESCRIPTOR)`
+  return `Code: 74. DB::Exception: ${await reportLastRead(session)}${place} (CANNOT_READ_FROM_FILE_DESCRIPTOR)`
 }
 
 /** The only row, columns with tabs between. */

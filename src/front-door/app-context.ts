@@ -10,34 +10,34 @@ import type { Submitter } from '../stream/submit.ts'
 import type { Readiness } from './health/check-readiness.ts'
 import type { Operation } from './openapi/describe-api.ts'
 import type { Business, KeyHolder } from './access/find-business.ts'
-import type { Limiter } from './access/rate-limiter.ts'
-import type { LookUp } from './access/cached-lookup.ts'
-import type { Turns } from './access/concurrency-limit.ts'
+import type { RateLimiter } from './access/rate-limiter.ts'
+import type { CachedLookup } from './access/cached-lookup.ts'
+import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
 
 /** Built once in main.ts; the first argument of everything here. */
-export interface Door {
+export interface AppContext {
   config: { maxInFlight: number; metricsToken: string | undefined; trustProxy: number }
   log: Logger
   /** Whether one more refusal may have a line in the log. */
-  mayTellRefusal: () => boolean
+  mayLogRejection: () => boolean
   metrics: Metrics
   sql: Sql
   redis: Redis
   clickhouse: ClickHouseClient
   /** Of the engines on this machine. */
   readDisks: () => Promise<Disk[]>
-  limiter: Limiter
+  limiter: RateLimiter
   /** By the sha256 of a key, in hex. */
-  keyHolders: LookUp<KeyHolder>
+  keyHolders: CachedLookup<KeyHolder>
   /** By business id. */
-  businesses: LookUp<Business>
+  businesses: CachedLookup<Business>
   submitter: Pick<Submitter, 'submit'>
   /** Whether it can do its work now; asking costs nothing. */
   readReadiness: () => Promise<Readiness>
   /** Requests being answered now, and the bytes of their bodies: all, and each caller's. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
   /** Of what a business's servers read, and of what they change by a contact's id. */
-  turns: { read: Turns; change: Turns }
+  slots: { read: ConcurrencyLimit; change: ConcurrencyLimit }
   /** Epoch ms. */
   now: () => number
 }
@@ -53,7 +53,7 @@ export interface Charge {
 }
 
 /** One request on its way through the door. */
-export interface Call {
+export interface RequestContext {
   request: Request
   params: Record<string, string>
   requestId: string
@@ -62,7 +62,7 @@ export interface Call {
   /** Whose key was sent, or which business a page named; null until it is known to exist. */
   businessId: string | null
   /** The code of the refusal; empty while there is none. */
-  refusal: ErrorCode | ''
+  rejectionCode: ErrorCode | ''
   /** Epoch ms: "now" for every rule. */
   receivedAt: number
   /** In ms, of a clock that never goes back: what became of the call since is measured by it. */
@@ -71,11 +71,11 @@ export interface Call {
   headers: Record<string, string>
   charges: Charge[]
   /** Whose share of the room for bodies it takes: a business by its secret key; all other callers share one. */
-  bodyShare: string
+  bodyQuotaKey: string
   /** Read so far. */
   bodyBytes: number
   /** Ends its turn among those of its business; undefined when it has none. */
-  endTurn: (() => void) | undefined
+  releaseSlot: (() => void) | undefined
 }
 
 /** A success in the envelope. */
@@ -90,7 +90,7 @@ export interface Route {
   /** Parameters begin with a colon. */
   path: string
   /** A bare Response leaves the envelope out (metrics, pages, preflights). Refusals are thrown as RequestError. */
-  answer: (door: Door, call: Call) => Promise<Reply | Response>
+  answer: (app: AppContext, context: RequestContext) => Promise<Reply | Response>
   /** Pages of any origin may read the answer, whatever it is. */
   crossOrigin?: true
   /** For the OpenAPI description; null leaves the route out of it. */

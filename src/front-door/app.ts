@@ -1,9 +1,9 @@
 /** All routes, as one `fetch`. Elysia finds the route; everything else is plain functions. */
 import { Elysia, NotFoundError } from 'elysia'
 import { RequestError } from '../errors.ts'
-import { answerRequest, type Framed } from './http/handle-request.ts'
+import { handleRequest, type Framed } from './http/handle-request.ts'
 import { invalidRequest } from './http/check-body.ts'
-import type { Door, Route } from './app-context.ts'
+import type { AppContext, Route } from './app-context.ts'
 import { preflightRoute } from './access/authenticate-browser.ts'
 import { attributionRoute } from './routes/attribution.ts'
 import { browserCaptureRoute } from './routes/browser/capture.ts'
@@ -12,10 +12,10 @@ import { browserTrackRoute } from './routes/browser/track.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
 import { contactRoutes } from './routes/contacts/read.ts'
 import { customFieldsRoute } from './routes/custom-fields.ts'
-import { describeRoutes } from './routes/openapi.ts'
+import { openApiRoutes } from './routes/openapi.ts'
 import { identifyRoute } from './routes/sdk/identify.ts'
 import { manageContactRoutes } from './routes/contacts/manage.ts'
-import { operationRoutes } from './routes/health.ts'
+import { healthRoutes } from './routes/health.ts'
 import { trackBatchRoute } from './routes/sdk/track-batch.ts'
 import { trackRoute } from './routes/sdk/track.ts'
 import type { Served } from './http/serve.ts'
@@ -38,24 +38,24 @@ export const API_ROUTES: readonly Route[] = [
 
 /** All that the front door answers to. */
 export function listRoutes(): Route[] {
-  return [...API_ROUTES, ...describeRoutes(API_ROUTES), ...operationRoutes, browserScriptRoute()]
+  return [...API_ROUTES, ...openApiRoutes(API_ROUTES), ...healthRoutes, browserScriptRoute()]
 }
 
-export function buildApp(door: Door): Served {
+export function buildApp(app: AppContext): Served {
   const routes = listRoutes()
   // A host of one short label is a host too.
   const elysia = new Elysia({ strictPath: true, handler: { standardHostname: false } })
   // A handler that names nothing but `request` and `params` keeps Elysia from reading the body before we know the caller.
   for (const { method, path, answer, crossOrigin } of routes) {
     const framed: Framed = { route: path, answer, ...(crossOrigin && { crossOrigin }) }
-    elysia.route(method, path, ({ request, params }) => answerRequest(door, framed, request, params))
+    elysia.route(method, path, ({ request, params }) => handleRequest(app, framed, request, params))
   }
   for (const [path, methods] of groupMethods(routes)) {
     const framed: Framed = { route: path, answer: () => Promise.reject(methodNotAllowed(methods)) }
-    elysia.all(path, ({ request, params }) => answerRequest(door, framed, request, params))
+    elysia.all(path, ({ request, params }) => handleRequest(app, framed, request, params))
   }
   const refuse = (request: Request, fault: unknown) =>
-    answerRequest(door, { route: 'unmatched', answer: () => Promise.reject(fault) }, request, {})
+    handleRequest(app, { route: 'unmatched', answer: () => Promise.reject(fault) }, request, {})
   elysia.onError(({ request, error }) => refuse(request, error instanceof NotFoundError ? unknownPath() : error))
   const isWellAddressed = createAddressCheck()
   return {

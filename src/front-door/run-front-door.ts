@@ -2,16 +2,16 @@
 import { type Config, resolveStores } from '../config.ts'
 import { readDisks } from '../embedded/read-disks.ts'
 import { buildApp } from './app.ts'
-import type { Door } from './app-context.ts'
-import { askTogether } from './access/batch-lookups.ts'
+import type { AppContext } from './app-context.ts'
+import { batchLookups } from './access/batch-lookups.ts'
 import { checkReadiness } from './health/check-readiness.ts'
 import { findBusinesses, findKeyHolders } from './access/find-business.ts'
-import { createLimiter } from './access/rate-limiter.ts'
-import { createLookUp } from './access/cached-lookup.ts'
-import { AT_ONCE, createTurns } from './access/concurrency-limit.ts'
+import { createRateLimiter } from './access/rate-limiter.ts'
+import { createCachedLookup } from './access/cached-lookup.ts'
+import { MAX_CONCURRENT, createConcurrencyLimit } from './access/concurrency-limit.ts'
 import { serve } from './http/serve.ts'
 import { shareReadiness } from './health/share-readiness.ts'
-import { createLineLimit } from '../process/log-throttle.ts'
+import { createLogThrottle } from '../process/log-throttle.ts'
 import { createLogger, type Logger } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
 import { readPartitions } from '../stores/migrate.ts'
@@ -37,9 +37,12 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const log = createLogger({ level: config.logLevel, name: 'front-door' })
   const stores = await openStores(config, log)
   const metrics = createMetrics()
-  const limiter = createLimiter({ redis: stores.redis.limiter, metrics, log }, { timeoutMs: config.rateLimitTimeoutMs })
+  const limiter = createRateLimiter(
+    { redis: stores.redis.limiter, metrics, log },
+    { timeoutMs: config.rateLimitTimeoutMs },
+  )
   let submitter: Submitter | undefined
-  const letGo = async () => {
+  const releaseBodyMemory = async () => {
     await limiter.close()
     await submitter?.close()
     await stores.close()
@@ -49,21 +52,21 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       throw nameStore(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
-    const door = openDoor(config, stores, { submitter, limiter, metrics, log })
+    const app = openFrontDoor(config, stores, { submitter, limiter, metrics, log })
     await Promise.all([settle(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + SPARE_MS) / 1000)
-    const listening = await serve(buildApp(door), { port, host, reusePort, idleSeconds })
+    const listening = await serve(buildApp(app), { port, host, reusePort, idleSeconds })
     log.info({ url: listening.url }, 'the front door is open')
     return {
       url: listening.url,
       async close() {
         await listening.close(answerTimeoutMs + SPARE_MS)
-        await letGo()
+        await releaseBodyMemory()
       },
     }
   } catch (error) {
-    await letGo()
+    await releaseBodyMemory()
     throw error
   }
 }
@@ -99,27 +102,27 @@ async function openStores(config: Config, log: Logger) {
 
 const monotonicNow = () => performance.now()
 
-type Parts = Pick<Door, 'limiter' | 'metrics' | 'log'> & { submitter: Submitter }
+type Parts = Pick<AppContext, 'limiter' | 'metrics' | 'log'> & { submitter: Submitter }
 
-function openDoor(config: Config, stores: Stores, parts: Parts): Door {
+function openFrontDoor(config: Config, stores: Stores, parts: Parts): AppContext {
   const { urls, sql, quick, clickhouse, redis } = stores
   const asked = { sql, redis: redis.command, clickhouse, readDisks: () => readDisks(config.dataDir, urls) }
   return {
     ...parts,
     ...asked,
     config,
-    mayTellRefusal: createLineLimit(parts.log, monotonicNow),
+    mayLogRejection: createLogThrottle(parts.log, monotonicNow),
     readReadiness: shareReadiness((isOpen) => checkReadiness(asked, isOpen), parts.submitter.isOpen, monotonicNow),
-    keyHolders: createLookUp(
-      askTogether((hashes) => findKeyHolders(quick, hashes)),
+    keyHolders: createCachedLookup(
+      batchLookups((hashes) => findKeyHolders(quick, hashes)),
       monotonicNow,
     ),
-    businesses: createLookUp(
-      askTogether((ids) => findBusinesses(quick, ids)),
+    businesses: createCachedLookup(
+      batchLookups((ids) => findBusinesses(quick, ids)),
       monotonicNow,
     ),
     inFlight: { count: 0, bytes: 0, bytesOf: new Map() },
-    turns: { read: createTurns(AT_ONCE.read), change: createTurns(AT_ONCE.change) },
+    slots: { read: createConcurrencyLimit(MAX_CONCURRENT.read), change: createConcurrencyLimit(MAX_CONCURRENT.change) },
     now: Date.now,
   }
 }

@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../rules/changes.ts'
 import { encodeTimelineRow } from './timeline-row.ts'
 
 /** An event as the outbox holds it. */
-export function timelineLine({ eventId, businessId, contactId, receivedAt, source, fact }: RecordedEvent): string {
+export function encodeEvent({ eventId, businessId, contactId, receivedAt, source, fact }: RecordedEvent): string {
   return encodeTimelineRow({
     business_id: businessId,
     contact_id: contactId,

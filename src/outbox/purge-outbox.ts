@@ -1,16 +1,16 @@
-import { STEP } from '../stores/run-in-chunks.ts'
+import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /**
- * Deletes outbox rows that ClickHouse has had for longer than `keepMs`, `STEP` at most: shipping never waits for long.
+ * Deletes outbox rows that ClickHouse has had for longer than `keepMs`, `CHUNK_ROWS` at most: shipping never waits for long.
  * Answers `more` when there may be more of them.
  */
 export async function purgeOutbox(sql: Sql, keepMs: number): Promise<'more' | 'done'> {
   const { count } = await sql`
     with step as materialized (
       select id from outbox where shipped_at < now() - ${keepMs} * interval '1 millisecond'
-      order by shipped_at limit ${STEP}
+      order by shipped_at limit ${CHUNK_ROWS}
     )
     delete from outbox o using step where o.id = step.id`
-  return count === STEP ? 'more' : 'done'
+  return count === CHUNK_ROWS ? 'more' : 'done'
 }

@@ -3,7 +3,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { unpackRows } from './unpack-rows.ts'
 
 /** Rows looked at by one statement: each is short, however much the outbox keeps. */
-const STEP = 10_000
+const CHUNK_ROWS = 10_000
 
 export interface Person {
   business_id: string
@@ -38,7 +38,7 @@ export async function beginScrub(sql: Sql, people: readonly Person[]): Promise<S
  * Goes on for so long, a step at least, beside the pipeline and never in it. True at the end, when all are scrubbed.
  * Idempotent.
  */
-export async function scrubOn(sql: Sql, scrub: Scrub, { ms = Infinity, rows = STEP } = {}): Promise<boolean> {
+export async function scrubOn(sql: Sql, scrub: Scrub, { ms = Infinity, rows = CHUNK_ROWS } = {}): Promise<boolean> {
   const ids = JSON.stringify(scrub.people.map(({ contact_id }) => contact_id))
   const until = performance.now() + ms
   while (scrub.next <= scrub.last) {

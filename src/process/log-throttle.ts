@@ -6,7 +6,7 @@ const LINES_PER_SECOND = 100
  * Says whether one more line of a kind may be written: 100 a second may. A flood of requests must not become a flood of
  * lines, which costs more than refusing them and fills the disk. Those left out are counted, and told before the next.
  */
-export function createLineLimit(log: Logger, now: () => number): () => boolean {
+export function createLogThrottle(log: Logger, now: () => number): () => boolean {
   let endsAt = -Infinity
   let written = 0
   let leftOut = 0

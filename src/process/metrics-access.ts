@@ -13,12 +13,12 @@ const PROXIED = [
 ]
 
 /** `peer` is the other end of the connection; `has` tells whether a header (in lower case) was sent. */
-export function isOfThisMachine(peer: string, has: (header: string) => boolean): boolean {
+export function isLoopback(peer: string, has: (header: string) => boolean): boolean {
   return /^(127\.|::1$|::ffff:127\.)/i.test(peer) && !PROXIED.some(has)
 }
 
 /** Whether a caller's Authorization header brings the token; never without a token to bring. */
-export function bringsToken(authorization: string | undefined, token: string | undefined): boolean {
+export function hasMetricsToken(authorization: string | undefined, token: string | undefined): boolean {
   return authorization !== undefined && token !== undefined && isSame(authorization, `Bearer ${token}`)
 }
 

@@ -6,7 +6,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * Calls `stop` when somebody asks this process to end, until what it returns is called. Who asks again later does not wait:
  * the process ends at once, with `exitCode`.
  */
-export function hearStop(stop: () => void, exitCode: number): () => void {
+export function onShutdownSignal(stop: () => void, exitCode: number): () => void {
   let heardAt: number | undefined
   const hear = (): void => {
     heardAt ??= performance.now()

@@ -5,7 +5,7 @@ import { VARIABLES } from '../config.ts'
  * The setting that the first such option is meant for, as the environment takes it: `PORT=9000` for `--port 9000`. An address
  * or a key is not repeated. Undefined when none of the words names one.
  */
-export function nameSetting(words: readonly string[]): string | undefined {
+export function suggestEnvVar(words: readonly string[]): string | undefined {
   for (const [at, word] of words.entries()) {
     const [, option = '', given] = /^--([a-z][a-z-]*)(?:=(.*))?$/.exec(word) ?? []
     const name = option.toUpperCase().replaceAll('-', '_')

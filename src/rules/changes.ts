@@ -13,7 +13,7 @@ import type {
   Source,
   Touch,
 } from './events/facts.ts'
-import type { ContactState, EnrolmentState, HeldChoice, Listing, State, VisitorLink, VisitorState } from './state.ts'
+import type { ContactState, EnrolmentState, StoredConsent, Listing, State, VisitorLink, VisitorState } from './state.ts'
 import type { TraitEntry } from './events/traits.ts'
 
 export interface Statistic {
@@ -131,7 +131,7 @@ export interface Choice {
   method: string
   recordedAt: number
   /** What Postgres will hold before this is written, once it has united those who were merged: an opt-out of one of them, say. */
-  was: HeldChoice | undefined
+  was: StoredConsent | undefined
 }
 
 /** Of an edit, what no event can do; the rest is in the contact's delta. */

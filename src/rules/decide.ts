@@ -23,11 +23,11 @@ import type {
   SubscribeItem,
 } from './item.ts'
 import { MAX_BROWSERS, showCount } from './limits.ts'
-import { type Link, MOST_CONTACTS, linkByEvent, linkVisitor } from './visitors/link-visitor.ts'
+import { type Link, MAX_CONTACTS_PER_VISITOR, linkByEvent, linkVisitor } from './visitors/link-visitor.ts'
 import { amountToNumber } from './events/money.ts'
 import { namedContact } from './identity/named-contact.ts'
 import { recordEvent, rememberKey } from './events/record-event.ts'
-import { type ContactState, type HeldChoice, scopedKey } from './state.ts'
+import { type ContactState, type StoredConsent, scopedKey } from './state.ts'
 
 export function decide(deciding: Deciding, item: Item): Decision {
   if (!deciding.state.businesses.get(item.businessId)?.active)
@@ -102,7 +102,7 @@ function answerErased(fact: EventFact, contactId: string): EventDecision {
   }
 }
 
-const LINKS_NOBODY = `the visitorId links nobody any more: over ${MOST_CONTACTS} contacts were identified with it`
+const LINKS_NOBODY = `the visitorId links nobody any more: over ${MAX_CONTACTS_PER_VISITOR} contacts were identified with it`
 
 const NOT_LINKED = `the visitorId was not linked: a contact has at most ${showCount(MAX_BROWSERS)} browsers`
 
@@ -176,7 +176,7 @@ function decideSubscribe({ state, changes }: Deciding, item: SubscribeItem): Sub
 }
 
 /** The order of the stream tells which choice is the last, and no clock; only what is sent again has to look for a later one. */
-const isChosenSince = (held: HeldChoice | undefined, at: number): boolean => held !== undefined && held.at > at
+const isChosenSince = (held: StoredConsent | undefined, at: number): boolean => held !== undefined && held.at > at
 
 /** A contact is subscribed to nothing until an opt-in is recorded. */
 function subscriptionsOf(contact: ContactState | null): Subscriptions {

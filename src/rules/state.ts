@@ -60,7 +60,7 @@ export interface EnrolmentState {
 }
 
 /** An opt-in (true) or opt-out (false), and when it was received: epoch milliseconds. */
-export interface HeldChoice {
+export interface StoredConsent {
   subscribed: boolean
   at: number
 }
@@ -88,7 +88,7 @@ export interface ContactState {
   enrolments: EnrolmentState[]
   /** When each goal event of a published campaign last happened. */
   goalLastAt: Map<string, number>
-  subscriptions: Partial<Record<Channel, HeldChoice>>
+  subscriptions: Partial<Record<Channel, StoredConsent>>
   /** While they are few, how many there are at most; of many, all of them, or null when they were not read. */
   tags: Set<string> | number | null
   /** Keys of traits that were cleared and have no field; null when they were not read. */

@@ -5,7 +5,7 @@ const FULL = /no space left on device|ENOSPC|NOT_ENOUGH_SPACE|not enough space|s
 const POSTGRES_DISK_FULL = '53100'
 
 /** True for a store's error, or its last words, that tell of a full disk. */
-export function tellsOfFullDisk(trouble: unknown): boolean {
+export function isFullDiskError(trouble: unknown): boolean {
   if (!(trouble instanceof Error)) return FULL.test(String(trouble))
   const { code = '', type = '' } = trouble as { code?: string; type?: string }
   return code === POSTGRES_DISK_FULL || FULL.test(`${code} ${type} ${trouble.message}`)

@@ -1,7 +1,7 @@
 /** Which store does not answer, in an operator's words: its name, its variable and its address, never its password. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config, StoreUrls } from '../config.ts'
-import { unlessAborted } from '../async/race-abort.ts'
+import { raceAbort } from '../async/race-abort.ts'
 import { connectClickHouse } from './clickhouse.ts'
 import { connectPostgres } from './postgres.ts'
 import { connectRedis } from './redis.ts'
@@ -64,7 +64,7 @@ async function requireStore(config: Config, store: Store, url: string, signal?: 
   const deadline = performance.now() + PATIENCE_MS
   for (;;) {
     try {
-      return await unlessAborted(inTime(STORES[store].ask(url)), signal)
+      return await raceAbort(inTime(STORES[store].ask(url)), signal)
     } catch (error) {
       signal?.throwIfAborted()
       const mayPass = unreachableCode(error) !== undefined || PASSING.test(codeOf(error))

@@ -10,19 +10,19 @@
  */
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
-import { type Lane, fenceOff } from './fence.ts'
+import { type PartitionBacklog, raiseFences } from './fence.ts'
 import { readHolders } from './lease.ts'
 import { PARTITION_KINDS, type PartitionKind, allPartitions, kindOf } from './partition-of.ts'
 import {
-  type Road,
+  type PartitionMap,
   beginChange,
   cancelChange,
   closeKinds,
-  readRoad,
+  readPartitionMap,
   renewChange,
   switchPartitions,
 } from './partition-map.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { readPositions } from './positions.ts'
 import { BEGINNING } from './stream-id.ts'
 import { trim } from './trim.ts'
@@ -32,7 +32,7 @@ export interface ChangeDeps {
   /** In the role `command`. */
   redis: Redis
   /** What is going on, for whoever waits. */
-  tell: (text: string) => void
+  report: (text: string) => void
 }
 export interface ChangeOptions {
   to: number
@@ -72,65 +72,65 @@ interface Change extends ChangeOptions {
   from: number
   version: number
   waiting: string
-  toldAt: number
+  reportedAt: number
 }
 
 /** Rejects when a store cannot be reached at the start; once begun, trouble is waited out until the signal comes. */
 export async function changePartitions(deps: ChangeDeps, options: ChangeOptions): Promise<Changed> {
   const { to, signal } = options
-  const { partitions: previous } = await readRoad(deps.sql)
+  const { partitions: previous } = await readPartitionMap(deps.sql)
   let waiting = ''
   let hasBegun = false
   while (!signal.aborted) {
     try {
-      const road = await untilNoOther(deps, signal)
-      if (road.change) return { kind: 'busy', to: road.change.to }
-      if (road.partitions === to) return previous === to ? { kind: 'unchanged' } : { kind: 'changed', previous }
-      waiting = await untilAttended(deps, road.partitions, signal)
+      const partitionMap = await untilNoOther(deps, signal)
+      if (partitionMap.change) return { kind: 'busy', to: partitionMap.change.to }
+      if (partitionMap.partitions === to) return previous === to ? { kind: 'unchanged' } : { kind: 'changed', previous }
+      waiting = await untilAttended(deps, partitionMap.partitions, signal)
       if (waiting !== '' && !signal.aborted) return { kind: 'unattended', waiting }
-      const version = await beginChange(deps.sql, road.version, to)
+      const version = await beginChange(deps.sql, partitionMap.version, to)
       if (version === undefined) continue
       hasBegun = true
-      const change = { ...options, deps, from: road.partitions, version, waiting, toldAt: -Infinity }
+      const change = { ...options, deps, from: partitionMap.partitions, version, waiting, reportedAt: -Infinity }
       if (await carryOut(change)) return { kind: 'changed', previous }
       waiting = change.waiting
     } catch (error) {
       if (!hasBegun) throw error
-      deps.tell(`Beginning again: ${describe(error)}`)
-      await pause(10 * POLL_MS, signal)
+      deps.report(`Beginning again: ${describe(error)}`)
+      await sleep(10 * POLL_MS, signal)
     }
   }
   // The reply to the switch may be what was lost.
-  const { partitions } = await readRoad(deps.sql)
+  const { partitions } = await readPartitionMap(deps.sql)
   return partitions === to && previous !== to ? { kind: 'changed', previous } : { kind: 'given_up', waiting }
 }
 
 /** A change that is renewed has its command; one that is not ends by itself, and is waited for. */
-async function untilNoOther({ sql, tell }: ChangeDeps, signal: AbortSignal): Promise<Road> {
-  let road = await readRoad(sql)
-  const { change } = road
-  if (change) tell(`A change to ${change.to} is under way; it ends within seconds if its command has died`)
-  while (road.change && road.change.until.getTime() === change?.until.getTime() && !signal.aborted) {
-    await pause(4 * POLL_MS, signal)
-    road = await readRoad(sql)
+async function untilNoOther({ sql, report }: ChangeDeps, signal: AbortSignal): Promise<PartitionMap> {
+  let partitionMap = await readPartitionMap(sql)
+  const { change } = partitionMap
+  if (change) report(`A change to ${change.to} is under way; it ends within seconds if its command has died`)
+  while (partitionMap.change && partitionMap.change.until.getTime() === change?.until.getTime() && !signal.aborted) {
+    await sleep(4 * POLL_MS, signal)
+    partitionMap = await readPartitionMap(sql)
   }
-  return road
+  return partitionMap
 }
 
 /** Resolves with what waits and nobody works on; '' when there is no such thing. */
 async function untilAttended(
-  { sql, redis, tell }: ChangeDeps,
+  { sql, redis, report }: ChangeDeps,
   partitions: number,
   signal: AbortSignal,
 ): Promise<string> {
   const over = performance.now() + ATTENDED_WITHIN_MS
   for (let tries = 0; ; tries += 1) {
     const attended = await readAttended(sql)
-    const lanes = await fenceOff(redis, allPartitions(partitions), 0)
-    const waiting = describeWaiting(lanes.filter(({ partition }) => !attended.has(partition)))
+    const backlogs = await raiseFences(redis, allPartitions(partitions), 0)
+    const waiting = describeWaiting(backlogs.filter(({ partition }) => !attended.has(partition)))
     if (waiting === '' || performance.now() > over || signal.aborted) return waiting
-    if (tries === 0) tell(`Nobody works on what waits: ${waiting}`)
-    await pause(4 * POLL_MS, signal)
+    if (tries === 0) report(`Nobody works on what waits: ${waiting}`)
+    await sleep(4 * POLL_MS, signal)
   }
 }
 
@@ -139,7 +139,7 @@ async function carryOut(change: Change): Promise<boolean> {
   const { deps, signal } = change
   let isDone = false
   try {
-    deps.tell('Batches are refused until the requests that wait are applied')
+    deps.report('Batches are refused until the requests that wait are applied')
     await drain(change, partitionsOf(change, 'backfill'), signal)
     await untilNear(change, 'web', GATHERED_MS)
     if (!signal.aborted) await close(change, ['backfill', 'web'])
@@ -157,7 +157,7 @@ async function carryOut(change: Change): Promise<boolean> {
 
 async function undo({ deps, version }: Change): Promise<void> {
   await cancelChange(deps.sql, version).catch((error: unknown) => {
-    deps.tell(`The change could not be undone; it ends by itself within seconds: ${describe(error)}`)
+    deps.report(`The change could not be undone; it ends by itself within seconds: ${describe(error)}`)
   })
 }
 
@@ -166,17 +166,17 @@ async function switchOver(change: Change): Promise<boolean> {
   const { deps, from, signal, livePauseMs } = change
   await close(change, [...PARTITION_KINDS])
   const patience = AbortSignal.any([signal, AbortSignal.timeout(livePauseMs)])
-  const lanes = await drain(change, allPartitions(from), patience)
-  if (!lanes) {
+  const backlogs = await drain(change, allPartitions(from), patience)
+  if (!backlogs) {
     await close(change, ['backfill', 'web'])
-    if (!signal.aborted) deps.tell(`Live requests took longer than ${livePauseMs} ms and are let through again`)
+    if (!signal.aborted) deps.report(`Live requests took longer than ${livePauseMs} ms and are let through again`)
     return false
   }
-  const lastIds = new Map(lanes.map(({ partition, lastId }) => [partition, lastId]))
+  const lastIds = new Map(backlogs.map(({ partition, lastId }) => [partition, lastId]))
   const passed = await switchPartitions(deps.sql, change.version, lastIds)
   if (passed === undefined) throw new ChangeLostError('the change was ended meanwhile')
   if (passed > 0)
-    deps.tell(`${passed} partitions had lost entries before they were applied: that was not of this change`)
+    deps.report(`${passed} partitions had lost entries before they were applied: that was not of this change`)
   return true
 }
 
@@ -187,20 +187,24 @@ async function close(change: Change, kinds: PartitionKind[]): Promise<void> {
 }
 
 /** Resolves with the empty partitions; undefined when the signal came first. */
-async function drain(change: Change, partitions: string[], signal: AbortSignal): Promise<Lane[] | undefined> {
+async function drain(
+  change: Change,
+  partitions: string[],
+  signal: AbortSignal,
+): Promise<PartitionBacklog[] | undefined> {
   while (!signal.aborted) {
-    const lanes = await look(change, partitions, change.version)
-    if (lanes?.every(({ waiting }) => waiting === 0)) return lanes
-    await pause(POLL_MS, signal)
+    const backlogs = await look(change, partitions, change.version)
+    if (backlogs?.every(({ waiting }) => waiting === 0)) return backlogs
+    await sleep(POLL_MS, signal)
   }
   return undefined
 }
 
 async function untilNear(change: Change, kind: PartitionKind, nearMs: number): Promise<void> {
   while (!change.signal.aborted) {
-    const lanes = await look(change, partitionsOf(change, kind), 0)
-    if (lanes?.every(({ ageMs }) => ageMs < nearMs)) return
-    await pause(2 * POLL_MS, change.signal)
+    const backlogs = await look(change, partitionsOf(change, kind), 0)
+    if (backlogs?.every(({ ageMs }) => ageMs < nearMs)) return
+    await sleep(2 * POLL_MS, change.signal)
   }
 }
 
@@ -208,42 +212,42 @@ async function rest(change: Change, ms: number): Promise<void> {
   const over = performance.now() + ms
   while (performance.now() < over && !change.signal.aborted) {
     await look(change, [], 0)
-    await pause(10 * POLL_MS, change.signal)
+    await sleep(10 * POLL_MS, change.signal)
   }
 }
 
 /** Keeps the change, and sees how much is left; undefined when a store did not answer. Throws ChangeLostError. */
-async function look(change: Change, partitions: string[], fence: number): Promise<Lane[] | undefined> {
-  const { sql, redis, tell } = change.deps
+async function look(change: Change, partitions: string[], fence: number): Promise<PartitionBacklog[] | undefined> {
+  const { sql, redis, report } = change.deps
   try {
     if (!(await renewChange(sql, change.version))) throw new ChangeLostError('it had not been renewed in time')
-    const lanes = await fenceOff(redis, partitions, fence)
-    await tellWaiting(change, lanes)
-    await tidy(change, lanes)
-    return lanes
+    const backlogs = await raiseFences(redis, partitions, fence)
+    await reportWaiting(change, backlogs)
+    await tidy(change, backlogs)
+    return backlogs
   } catch (error) {
     if (error instanceof ChangeLostError) throw error
-    tell(`Waiting for a store: ${describe(error)}`)
+    report(`Waiting for a store: ${describe(error)}`)
     return undefined
   }
 }
 
 /** A worker that died after its commit has left entries that nobody has to apply any more. */
-async function tidy({ deps: { sql, redis } }: Change, lanes: Lane[]): Promise<void> {
-  const waiting = lanes.filter((lane) => lane.waiting > 0)
+async function tidy({ deps: { sql, redis } }: Change, backlogs: PartitionBacklog[]): Promise<void> {
+  const waiting = backlogs.filter((backlog) => backlog.waiting > 0)
   if (waiting.length === 0) return
   const positions = await readPositions(sql)
   for (const { partition } of waiting) await trim(redis, partition, positions.get(partition) ?? BEGINNING)
 }
 
-async function tellWaiting(change: Change, lanes: Lane[]): Promise<void> {
-  change.waiting = describeWaiting(lanes)
-  if (change.waiting === '' || performance.now() - change.toldAt < TELL_EVERY_MS) return
-  change.toldAt = performance.now()
+async function reportWaiting(change: Change, backlogs: PartitionBacklog[]): Promise<void> {
+  change.waiting = describeWaiting(backlogs)
+  if (change.waiting === '' || performance.now() - change.reportedAt < TELL_EVERY_MS) return
+  change.reportedAt = performance.now()
   const attended = await readAttended(change.deps.sql)
-  const alone = lanes.filter(({ partition, waiting }) => waiting > 0 && !attended.has(partition))
+  const alone = backlogs.filter(({ partition, waiting }) => waiting > 0 && !attended.has(partition))
   const hint = alone.length > 0 ? `; nobody works on ${alone.map(({ partition }) => partition).join(', ')}` : ''
-  change.deps.tell(`Waiting to be applied: ${change.waiting}${hint}`)
+  change.deps.report(`Waiting to be applied: ${change.waiting}${hint}`)
 }
 
 async function readAttended(sql: Sql): Promise<Set<string>> {
@@ -255,8 +259,8 @@ const partitionsOf = ({ from }: Change, kind: PartitionKind): string[] =>
   allPartitions(from).filter((partition) => kindOf(partition) === kind)
 
 /** Entries by partition; '' when none waits. */
-const describeWaiting = (lanes: Lane[]): string =>
-  lanes
+const describeWaiting = (backlogs: PartitionBacklog[]): string =>
+  backlogs
     .filter(({ waiting }) => waiting > 0)
     .map(({ partition, waiting }) => `${waiting} in ${partition}`)
     .join(', ')

@@ -8,7 +8,7 @@ import { TRAVEL_ALONE } from './entry.ts'
 import type { Lease } from './lease.ts'
 import type { AddressedAnswer, ApplyMicroBatch, MicroBatch } from './micro-batch.ts'
 import { kindOf } from './partition-of.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { clearPending } from './positions.ts'
 import { groupAnswers, sendAnswers } from './reply.ts'
 import { compareIds } from './stream-id.ts'
@@ -61,7 +61,7 @@ export async function consumePartition(
   )
 
   /** Of a backlog, beside a save. What keeps it from being read, the next read tells. */
-  const readAhead = (last: string): Promise<ReadEntry[]> => reader.readAtOnce(last, count).catch(() => [])
+  const readPrefetched = (last: string): Promise<ReadEntry[]> => reader.readAtOnce(last, count).catch(() => [])
   /** Fills `entries`, which are none until then. */
   const readNext = async (): Promise<void> => {
     entries = (await ahead) ?? []
@@ -95,7 +95,7 @@ export async function consumePartition(
     } catch (error) {
       if (signal.aborted) break
       log.warn({ err: error, partition }, 'the stream cannot be read, trying again')
-      await pause(AFTER_TROUBLE_MS, signal)
+      await sleep(AFTER_TROUBLE_MS, signal)
       continue
     }
     if (entries.length === 0) continue
@@ -105,7 +105,7 @@ export async function consumePartition(
     const isFollowed = isFull || entries.length > 0
     const events = sum(taken, (entry) => entry.events)
     // More is there already, most likely: it is read while this is saved.
-    if (isFull && entries.length === 0) ahead = readAhead(batch.to)
+    if (isFull && entries.length === 0) ahead = readPrefetched(batch.to)
     const started = performance.now()
     const outcome = await deps.apply(batch, signal, deps.beat)
     if (outcome.kind !== 'applied') return finish(outcome.kind, told, trimmer)
@@ -115,7 +115,7 @@ export async function consumePartition(
     await told
     told = tell(deps, partition, position, [...outcome.answers, ...answerPoisoned(taken)])
     trimmer.trimSoon(position)
-    if (kindOf(partition) === 'web' && !isFollowed) await pause(GATHER_MS, signal)
+    if (kindOf(partition) === 'web' && !isFollowed) await sleep(GATHER_MS, signal)
   }
   return finish('stopped', told, trimmer)
 }
@@ -124,7 +124,7 @@ export async function consumePartition(
 async function finish<How>(how: How, told: Promise<void>, trimmer: Trimmer): Promise<How> {
   const done = new AbortController()
   const finished = Promise.all([told, trimmer.finish()]).finally(() => done.abort())
-  await Promise.race([finished, pause(FINISH_MS, done.signal)])
+  await Promise.race([finished, sleep(FINISH_MS, done.signal)])
   return how
 }
 

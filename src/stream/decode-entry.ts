@@ -143,9 +143,9 @@ export interface PoisonedRequest extends PoisonedEntry {
 
 /**
  * Reads one entry's fields (`d`, then `w`). Never throws: what cannot be read is in `poisoned`, a whole entry or the
- * one request that is not as it should be. `lane`: the kind of partition that it lies in.
+ * one request that is not as it should be. `partitionType`: the kind of partition that it lies in.
  */
-export function decodeEntry(streamId: string, fields: string[], lane = 'live'): ReadEntry {
+export function decodeEntry(streamId: string, fields: string[], partitionType = 'live'): ReadEntry {
   // Fields come as names and values in turn; ours has `d` first. Of another's entry all is kept.
   const payload = (fields[0] === 'd' ? fields[1] : undefined) ?? JSON.stringify(fields)
   const read: ReadEntry = { streamId, requests: [], poisoned: [], events: 0, bytes: payload.length }
@@ -155,7 +155,7 @@ export function decodeEntry(streamId: string, fields: string[], lane = 'live'): 
     return read
   }
   for (const candidate of entry.requests) {
-    const reason = fault(candidate) ?? strayed(candidate as Request, lane)
+    const reason = fault(candidate) ?? strayed(candidate as Request, partitionType)
     if (reason === undefined) addRequest(read, entry.frontDoor, candidate as Request)
     else read.poisoned.push(poison(streamId, reason, candidate, entry.frontDoor))
   }
@@ -173,8 +173,10 @@ export function fault(candidate: unknown): string | undefined {
 }
 
 /** What was captured is no event, and no event is web traffic, wherever somebody put it. */
-function strayed({ kind }: Request, lane: string): string | undefined {
-  return (partitionKind(kind) === 'web') === (lane === 'web') ? undefined : `A ${kind} request has no place here.`
+function strayed({ kind }: Request, partitionType: string): string | undefined {
+  return (partitionKind(kind) === 'web') === (partitionType === 'web')
+    ? undefined
+    : `A ${kind} request has no place here.`
 }
 
 /** How much work a request is: micro-batches are capped by it. */

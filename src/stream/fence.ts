@@ -8,7 +8,7 @@ import { FENCE } from './lua.ts'
 import { isRefusal, runScript } from './run-script.ts'
 import { BEGINNING } from './stream-id.ts'
 
-export interface Lane {
+export interface PartitionBacklog {
   partition: string
   /** Entries in the stream. */
   waiting: number
@@ -19,7 +19,7 @@ export interface Lane {
 }
 
 /** Raises the fences to the version (0: leaves them) and tells what lies behind them at that moment. */
-export async function fenceOff(redis: Redis, partitions: string[], version: number): Promise<Lane[]> {
+export async function raiseFences(redis: Redis, partitions: string[], version: number): Promise<PartitionBacklog[]> {
   return await Promise.all(
     partitions.map(async (partition) => {
       const keys = [streamKey(partition), fenceKey(partition)]

@@ -6,7 +6,7 @@
 import type { Sql } from '../stores/postgres.ts'
 import type { PartitionKind } from './partition-of.ts'
 
-export interface Road {
+export interface PartitionMap {
   version: number
   /** Of each kind. */
   partitions: number
@@ -25,7 +25,7 @@ export const CHANGE_HOLDS_MS = 3000
  * has read and is about to commit; its ids could then lie at or below the position of that save, and never be read. So the
  * epochs move on first: saves of before are written by now, or never will be.
  */
-export async function openRoad(sql: Sql, redisRun: string): Promise<void> {
+export async function initPartitionMap(sql: Sql, redisRun: string): Promise<void> {
   await sql`
     with seen as (
       update partitioning set redis_run = ${redisRun} where redis_run is distinct from ${redisRun} returning only_row
@@ -41,12 +41,12 @@ export async function openRoad(sql: Sql, redisRun: string): Promise<void> {
  * Ends a change whose time is over (or lies further ahead than any: the clock was set back), and reads what is true then.
  * `fence`: a version that Redis knows of. One above Postgres' own is from before a backup was put back, and is gone past.
  */
-export async function readRoad(sql: Sql, fence = 0): Promise<Road> {
+export async function readPartitionMap(sql: Sql, fence = 0): Promise<PartitionMap> {
   await sql`
     update partitioning set
       version = greatest(version + 1, ${fence}), closed = '{}', change_to = null, change_until = null
     where change_until < now() or change_until > now() + interval '1 minute' or version < ${fence}`
-  const rows = await sql<RoadRow[]>`
+  const rows = await sql<PartitionMapRow[]>`
     select version, partitions, array_to_string(closed, ' ') as closed, change_to as to, change_until as until,
       partition, position
     from partitioning left join positions on true`
@@ -62,7 +62,7 @@ export async function readRoad(sql: Sql, fence = 0): Promise<Road> {
   }
 }
 
-interface RoadRow {
+interface PartitionMapRow {
   version: number
   partitions: number
   closed: string

@@ -10,7 +10,7 @@ export type PartitionKind = (typeof PARTITION_KINDS)[number]
 
 /** Threads of their own serve either: the work for what can wait is long, and would stand in the way of what cannot. */
 export const URGENT_KINDS = ['live'] as const satisfies PartitionKind[]
-export const PATIENT_KINDS = ['backfill', 'web'] as const satisfies PartitionKind[]
+export const LOW_PRIORITY_KINDS = ['backfill', 'web'] as const satisfies PartitionKind[]
 
 export function partitionKind(kind: Request['kind']): PartitionKind {
   if (kind === 'capture') return 'web'

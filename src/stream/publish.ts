@@ -5,15 +5,15 @@
  */
 import { Buffer } from 'node:buffer'
 import { clearImmediate, setImmediate } from 'node:timers'
-import { createLineLimit } from '../process/log-throttle.ts'
+import { createLogThrottle } from '../process/log-throttle.ts'
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { encodeEntry, eventsOf } from './decode-entry.ts'
 import { TRAVEL_ALONE, type Request } from './entry.ts'
 import { fenceOf } from './fence.ts'
-import { followRoad } from './watch-partition-map.ts'
-import { createHold } from './resize-buffer.ts'
+import { watchPartitionMap } from './watch-partition-map.ts'
+import { createResizeBuffer } from './resize-buffer.ts'
 import { backlogKey, fenceKey, streamKey } from './keys.ts'
 import { type Backlog, createBacklog } from './limit-backlog.ts'
 import { APPEND } from './lua.ts'
@@ -80,38 +80,38 @@ interface Group {
   bytes: number
   open: boolean
 }
-interface Lane {
+interface PartitionQueue {
   partition: string
   floor: string
   backlog: Backlog
   groups: Group[]
   /** Appends that Redis has not answered yet. */
-  underWay: number
+  inFlight: number
 }
 
 const UNAVAILABLE: Published = { kind: 'unavailable', retryAfter: RETRY_AFTER_S }
 
 export function createPublisher(deps: PublisherDeps, options: PublisherOptions): Publisher {
-  const lanes = new Map<string, Lane>()
+  const queues = new Map<string, PartitionQueue>()
   const appending = new Set<Promise<void>>()
-  const hold = createHold<Waiting>(options.backlogLimitBytes, ({ settle }) => settle(UNAVAILABLE))
-  const road = followRoad(deps, { changed: sendAnew, settled: () => Promise.all(appending) })
+  const buffer = createResizeBuffer<Waiting>(options.backlogLimitBytes, ({ settle }) => settle(UNAVAILABLE))
+  const partitionMap = watchPartitionMap(deps, { changed: rerouteQueued, settled: () => Promise.all(appending) })
   // A Redis that refuses does so many times a second.
-  const mayTell = createLineLimit(deps.log, () => performance.now())
+  const mayLog = createLogThrottle(deps.log, () => performance.now())
   let flush: ReturnType<typeof setImmediate> | undefined
 
-  function laneOf(partition: string): Lane {
-    let lane = lanes.get(partition)
-    if (!lane) {
+  function queueOf(partition: string): PartitionQueue {
+    let queue = queues.get(partition)
+    if (!queue) {
       const backlog = createBacklog(deps.redis, partition, options.backlogLimitBytes)
-      lanes.set(partition, (lane = { partition, floor: BEGINNING, backlog, groups: [], underWay: 0 }))
+      queues.set(partition, (queue = { partition, floor: BEGINNING, backlog, groups: [], inFlight: 0 }))
     }
-    return lane
+    return queue
   }
 
   function raiseFloor(partition: string, position: string): void {
-    const lane = laneOf(partition)
-    if (compareIds(position, lane.floor) > 0) lane.floor = position
+    const queue = queueOf(partition)
+    if (compareIds(position, queue.floor) > 0) queue.floor = position
   }
 
   function publish(request: Request, settle: (published: Published) => void): void {
@@ -121,83 +121,87 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
 
   function send(waiting: Waiting): void {
     const { request, bytes, settle } = waiting
-    const known = road.read()
+    const known = partitionMap.read()
     if (!known) return settle(UNAVAILABLE)
     const kind = partitionKind(request.kind)
     const isClosed = known.closed.has(kind)
-    if (isClosed || road.isInDoubt()) {
+    if (isClosed || partitionMap.isStale()) {
       const opensSoon = kind === 'live' || !isClosed
-      if (!opensSoon || !hold.add(waiting)) settle(refusalOf(kind))
+      if (!opensSoon || !buffer.add(waiting)) settle(refusalOf(kind))
       return
     }
-    const lane = laneOf(partitionOf(kind, partitionKey(request), known.partitions))
-    if (lane.backlog.refuses(request.businessId, bytes)) return settle(refusalOf(kind))
-    lane.backlog.startSending(request.businessId, bytes)
-    addToGroup(lane, waiting)
-    flushSoon(lane)
+    const queue = queueOf(partitionOf(kind, partitionKey(request), known.partitions))
+    if (queue.backlog.refuses(request.businessId, bytes)) return settle(refusalOf(kind))
+    queue.backlog.startSending(request.businessId, bytes)
+    addToGroup(queue, waiting)
+    flushSoon(queue)
   }
 
   /** Whatever waits here finds its way afresh, in the order in which it came. */
-  function sendAnew(): void {
-    for (const [partition, position] of road.read()?.positions ?? []) raiseFloor(partition, position)
-    const grouped = [...lanes.values()].flatMap((lane) =>
-      lane.groups.splice(0).flatMap(({ waiting }) => takeOff(lane, waiting)),
+  function rerouteQueued(): void {
+    for (const [partition, position] of partitionMap.read()?.positions ?? []) raiseFloor(partition, position)
+    const grouped = [...queues.values()].flatMap((queue) =>
+      queue.groups.splice(0).flatMap(({ waiting }) => takeOff(queue, waiting)),
     )
-    for (const waiting of [...grouped, ...hold.takeAll()].toSorted((a, b) => a.request.n - b.request.n)) send(waiting)
+    for (const waiting of [...grouped, ...buffer.takeAll()].toSorted((a, b) => a.request.n - b.request.n)) send(waiting)
   }
 
-  function flushSoon({ underWay, groups }: Lane): void {
-    if (underWay === 0 && groups.length > 0) flush ??= setImmediate(flushGroups)
+  function flushSoon({ inFlight, groups }: PartitionQueue): void {
+    if (inFlight === 0 && groups.length > 0) flush ??= setImmediate(flushGroups)
   }
 
   function flushGroups(): void {
     flush = undefined
-    if (road.isInDoubt()) return sendAnew()
-    for (const lane of lanes.values())
-      if (lane.underWay === 0) for (const group of lane.groups.splice(0)) start(lane, group)
+    if (partitionMap.isStale()) return rerouteQueued()
+    for (const queue of queues.values())
+      if (queue.inFlight === 0) for (const group of queue.groups.splice(0)) start(queue, group)
   }
 
-  function start(lane: Lane, group: Group): void {
-    lane.underWay += 1
-    const sent = appendGroup(lane, group).finally(() => {
+  function start(queue: PartitionQueue, group: Group): void {
+    queue.inFlight += 1
+    const sent = appendGroup(queue, group).finally(() => {
       appending.delete(sent)
-      lane.underWay -= 1
-      flushSoon(lane)
+      queue.inFlight -= 1
+      flushSoon(queue)
     })
     appending.add(sent)
   }
 
-  async function appendGroup(lane: Lane, group: Group): Promise<void> {
-    const version = road.read()?.version
-    const published = version === undefined ? UNAVAILABLE : await append(lane, group, version)
-    const done = takeOff(lane, group.waiting)
+  async function appendGroup(queue: PartitionQueue, group: Group): Promise<void> {
+    const version = partitionMap.read()?.version
+    const published = version === undefined ? UNAVAILABLE : await append(queue, group, version)
+    const done = takeOff(queue, group.waiting)
     for (const waiting of done) {
       if (published === 'fenced') send(waiting)
       else waiting.settle(published)
     }
   }
 
-  async function append(lane: Lane, { waiting, events }: Group, version: number): Promise<Published | 'fenced'> {
+  async function append(
+    queue: PartitionQueue,
+    { waiting, events }: Group,
+    version: number,
+  ): Promise<Published | 'fenced'> {
     const requests = waiting.map(({ json }) => json)
     const entry = encodeEntry(options.frontDoor, requests)
-    const args = [lane.floor, packText(entry, events) ?? entry, weigh(waiting), version]
-    const link = road.link()
+    const args = [queue.floor, packText(entry, events) ?? entry, weigh(waiting), version]
+    const link = partitionMap.link()
     try {
-      const keys = [streamKey(lane.partition), backlogKey(lane.partition), fenceKey(lane.partition)]
+      const keys = [streamKey(queue.partition), backlogKey(queue.partition), fenceKey(queue.partition)]
       const answer = await deps.redis.evalsha(APPEND.sha, keys.length, ...keys, ...args)
       const [id, ...counters] = answer as (string | number)[]
-      lane.backlog.hear(counters)
-      return { kind: 'appended', partition: lane.partition, id: String(id), link }
+      queue.backlog.hear(counters)
+      return { kind: 'appended', partition: queue.partition, id: String(id), link }
     } catch (error) {
       const fence = fenceOf(error)
       if (fence !== undefined) {
-        if (!link.aborted) road.doubt(fence)
+        if (!link.aborted) partitionMap.markStale(fence)
         return 'fenced'
       }
       // Not sent once more as text: what followed it on the connection could overtake it.
-      if (isUnknownScript(error)) road.reopen()
+      if (isUnknownScript(error)) partitionMap.reopen()
       const refused = isRefusal(error) || wasNeverSent(error)
-      if (mayTell()) deps.log.warn({ err: error, partition: lane.partition, refused }, 'an append failed')
+      if (mayLog()) deps.log.warn({ err: error, partition: queue.partition, refused }, 'an append failed')
       return refused ? UNAVAILABLE : { kind: 'outcome_unknown' }
     }
   }
@@ -208,12 +212,12 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
       flushGroups()
       await Promise.all(appending)
     }
-    road.close()
-    hold.close()
-    for (const lane of lanes.values()) lane.backlog.close()
+    partitionMap.close()
+    buffer.close()
+    for (const queue of queues.values()) queue.backlog.close()
   }
 
-  const isOpen = (): boolean => road.read() !== undefined
+  const isOpen = (): boolean => partitionMap.read() !== undefined
   return { publish, raiseFloor, isOpen, close }
 }
 
@@ -223,15 +227,15 @@ function refusalOf(kind: PartitionKind): Published {
   return { kind: 'unavailable', retryAfter: least + Math.floor(Math.random() * (most - least + 1)) }
 }
 
-function takeOff({ backlog }: Lane, waiting: Waiting[]): Waiting[] {
+function takeOff({ backlog }: PartitionQueue, waiting: Waiting[]): Waiting[] {
   for (const { request, bytes } of waiting) backlog.endSending(request.businessId, bytes)
   return waiting
 }
 
-function addToGroup(lane: Lane, waiting: Waiting): void {
+function addToGroup(queue: PartitionQueue, waiting: Waiting): void {
   const { request } = waiting
   const events = eventsOf(request)
-  const last = lane.groups.at(-1)
+  const last = queue.groups.at(-1)
   const alone = request.kind === 'batch' || TRAVEL_ALONE.has(request.kind)
   const fits = last?.open && last.events + events <= GROUP_EVENTS && last.bytes + waiting.bytes <= GROUP_BYTES
   if (fits && !alone) {
@@ -239,7 +243,7 @@ function addToGroup(lane: Lane, waiting: Waiting): void {
     last.events += events
     last.bytes += waiting.bytes
   } else {
-    lane.groups.push({ waiting: [waiting], events, bytes: waiting.bytes, open: !alone })
+    queue.groups.push({ waiting: [waiting], events, bytes: waiting.bytes, open: !alone })
   }
 }
 

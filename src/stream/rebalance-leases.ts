@@ -9,7 +9,7 @@ export interface LeaseHolder {
   suspendedBy?: string | null
 }
 
-export interface Facts {
+export interface LeaseFacts {
   /** This worker. */
   me: string
   /** All live workers. */
@@ -21,16 +21,16 @@ export interface Facts {
 
 export interface Moves {
   /** To be acquired, in this order. */
-  take: string[]
+  acquire: string[]
   /** To be given up once its save is done. */
-  give: string | undefined
+  release: string | undefined
 }
 
 /**
  * A fair share is the partitions divided by the workers: rounded up for those who find some free, rounded down for those
  * who would keep another from having as much. One partition at a time is given up, by whoever has most.
  */
-export function spreadLeases(facts: Facts): Moves {
+export function rebalanceLeases(facts: LeaseFacts): Moves {
   const suspended = new Set(facts.holders.map(({ suspendedBy }) => suspendedBy))
   const workers = new Set([...facts.workers.filter((worker) => !suspended.has(worker)), facts.me])
   const fewest = Math.floor(facts.holders.length / workers.size)
@@ -41,16 +41,16 @@ export function spreadLeases(facts: Facts): Moves {
 
   const share = isAnyShort ? fewest : most
   const free = facts.holders.filter((holder) => isFree(facts, holder)).map((holder) => holder.partition)
-  if (mine < share) return { take: alternateKinds(free, facts.running).slice(0, share - mine), give: undefined }
-  const isSurplus = mine > most || (mine > fewest && isAnyShort && free.length === 0 && isRichest(facts.me, mine, held))
-  return { take: [], give: isSurplus ? ofLargerKind(facts.running) : undefined }
+  if (mine < share) return { acquire: alternateKinds(free, facts.running).slice(0, share - mine), release: undefined }
+  const isSurplus = mine > most || (mine > fewest && isAnyShort && free.length === 0 && hasMost(facts.me, mine, held))
+  return { acquire: [], release: isSurplus ? ofLargerKind(facts.running) : undefined }
 }
 
 /** One whose loop still runs here, although the lease is over, is not: the loop has to end first. */
-const isFree = ({ me, running }: Facts, { partition, owner }: LeaseHolder): boolean =>
+const isFree = ({ me, running }: LeaseFacts, { partition, owner }: LeaseHolder): boolean =>
   (owner === null || owner === me) && !running.has(partition)
 
-function countHeld({ me, holders, running }: Facts, workers: ReadonlySet<string>): Map<string, number> {
+function countHeld({ me, holders, running }: LeaseFacts, workers: ReadonlySet<string>): Map<string, number> {
   const held = new Map<string, number>([[me, running.size]])
   for (const { owner } of holders) {
     if (owner !== null && owner !== me && workers.has(owner)) held.set(owner, (held.get(owner) ?? 0) + 1)
@@ -59,7 +59,7 @@ function countHeld({ me, holders, running }: Facts, workers: ReadonlySet<string>
 }
 
 /** Of equals the first by name, so that two do not give at once. */
-function isRichest(me: string, mine: number, held: ReadonlyMap<string, number>): boolean {
+function hasMost(me: string, mine: number, held: ReadonlyMap<string, number>): boolean {
   return [...held].every(([worker, count]) => count < mine || (count === mine && worker >= me))
 }
 

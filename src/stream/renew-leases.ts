@@ -7,8 +7,8 @@
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type Holder, type Lease, renewLease, renewLeases, suspendLeases } from './lease.ts'
-import { msToBeat, pause } from '../async/sleep.ts'
-import { type Turns, createTurns } from '../async/broadcast.ts'
+import { msUntilTick, sleep } from '../async/sleep.ts'
+import { type Broadcast, createBroadcast } from '../async/broadcast.ts'
 
 /** A loop that has not got on for so long, while Postgres answers, is taken for dead. */
 const WEDGED_MS = 60_000
@@ -17,18 +17,18 @@ const WEDGED_MS = 60_000
 export const CUT_OFF_MS = 3000
 
 /** Times by `performance.now()`. */
-export interface Heart {
+export interface Heartbeat {
   /** When the loop of a partition last got on. */
-  beatAt: number
+  lastProgressAt: number
   /** Since when Redis has not answered it; undefined when it has. */
   unansweredSince: () => number | undefined
 }
 
-export const isCutOff = ({ unansweredSince }: Heart): boolean =>
+export const isCutOff = ({ unansweredSince }: Heartbeat): boolean =>
   performance.now() - (unansweredSince() ?? Infinity) >= CUT_OFF_MS
 
 /** Infinity when it is cut off already. */
-const msUntilCutOff = ({ unansweredSince }: Heart): number => {
+const msUntilCutOff = ({ unansweredSince }: Heartbeat): number => {
   const left = (unansweredSince() ?? Infinity) + CUT_OFF_MS - performance.now()
   return left > 0 ? Math.ceil(left) : Infinity
 }
@@ -36,16 +36,16 @@ const msUntilCutOff = ({ unansweredSince }: Heart): number => {
 /** Renewals tell who has what, too, and that is to be known as often. */
 const LOOK_MS = 1000
 
-export interface LeaseKeeper {
+export interface LeaseRenewer {
   /** Who has what, as the next renewal finds it. There is none while nothing is kept. */
-  nextHolders: Turns<Holder[]>['next']
+  nextHolders: Broadcast<Holder[]>['next']
   /** Resolves when the partition was lost, or at `over`; rejects when its loop is wedged. */
-  keep(lease: Lease, heart: Heart, over: AbortSignal): Promise<void>
+  keep(lease: Lease, heartbeat: Heartbeat, over: AbortSignal): Promise<void>
 }
 
 interface Kept {
   lease: Lease
-  heart: Heart
+  heartbeat: Heartbeat
   /** Since when Postgres has answered; undefined: it did not last time. */
   reachableSince: number | undefined
   isWaitedFor: boolean
@@ -54,23 +54,23 @@ interface Kept {
   end: (death?: Error) => void
 }
 
-export function keepLeases({ sql, log }: { sql: Sql; log: Logger }, leaseMs: number): LeaseKeeper {
+export function renewLeasesInBackground({ sql, log }: { sql: Sql; log: Logger }, leaseMs: number): LeaseRenewer {
   const kept = new Set<Kept>()
-  const turns = createTurns<Holder[]>()
+  const broadcast = createBroadcast<Holder[]>()
   let none = new AbortController()
 
   const keepRenewing = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
-      const untilCutOff = Math.min(...[...kept].map(({ heart }) => msUntilCutOff(heart)))
-      await pause(Math.min(msToBeat(Math.min(leaseMs / 3, LOOK_MS)), untilCutOff), signal)
+      const untilCutOff = Math.min(...[...kept].map(({ heartbeat }) => msUntilCutOff(heartbeat)))
+      await sleep(Math.min(msUntilTick(Math.min(leaseMs / 3, LOOK_MS)), untilCutOff), signal)
       if (signal.aborted) return
       await renewTogether([...kept].filter(({ isWaitedFor }) => !isWaitedFor))
     }
   }
   const renewTogether = async (due: Kept[]): Promise<void> => {
-    const tell = turns.begin()
+    const publish = broadcast.begin()
     try {
-      const cutOff = due.filter(({ heart }) => isCutOff(heart))
+      const cutOff = due.filter(({ heartbeat }) => isCutOff(heartbeat))
       const inTouch = due.filter((one) => !cutOff.includes(one))
       await suspend(cutOff)
       const { renewed, holders } = await renewLeases(
@@ -87,7 +87,7 @@ export function keepLeases({ sql, log }: { sql: Sql; log: Logger }, leaseMs: num
         if (epochs.get(one.lease.partition) === one.lease.epoch) succeeded(one)
         else one.end()
       }
-      tell(holders)
+      publish(holders)
     } catch (error) {
       failed(due, error)
     }
@@ -120,7 +120,7 @@ export function keepLeases({ sql, log }: { sql: Sql; log: Logger }, leaseMs: num
   const succeeded = (one: Kept): void => {
     one.reachableSince ??= performance.now()
     // A save waits as long as Postgres is away; only time in which it could have gone on counts.
-    if (performance.now() - Math.max(one.heart.beatAt, one.reachableSince) > WEDGED_MS)
+    if (performance.now() - Math.max(one.heartbeat.lastProgressAt, one.reachableSince) > WEDGED_MS)
       one.end(new Error(`The loop of ${one.lease.partition} has not got on for ${WEDGED_MS} ms.`))
   }
   const failed = (those: Kept[], error: unknown): void => {
@@ -129,8 +129,8 @@ export function keepLeases({ sql, log }: { sql: Sql; log: Logger }, leaseMs: num
   }
 
   return {
-    nextHolders: turns.next,
-    keep(lease, heart, over) {
+    nextHolders: broadcast.next,
+    keep(lease, heartbeat, over) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const end = (death?: Error): void => {
         over.removeEventListener('abort', onOver)
@@ -140,7 +140,7 @@ export function keepLeases({ sql, log }: { sql: Sql; log: Logger }, leaseMs: num
         else resolve()
       }
       const onOver = (): void => end()
-      const one: Kept = { lease, heart, reachableSince: undefined, isWaitedFor: false, isSuspended: false, end }
+      const one: Kept = { lease, heartbeat, reachableSince: undefined, isWaitedFor: false, isSuspended: false, end }
       over.addEventListener('abort', onOver)
       kept.add(one)
       if (kept.size === 1) void keepRenewing((none = new AbortController()).signal)

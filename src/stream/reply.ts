@@ -1,7 +1,7 @@
 /** The way back: one message per micro-batch and front door, on a channel of that front door's own. */
 import type { Redis } from '../stores/redis.ts'
 import type { Logger } from '../log.ts'
-import { type TimeOut, createTimeOuts } from '../async/shared-timeouts.ts'
+import { type SharedTimeout, createSharedTimeouts } from '../async/shared-timeouts.ts'
 import type { Answer, AnswerMessage } from './entry.ts'
 import { answersChannel } from './keys.ts'
 import type { AddressedAnswer } from './micro-batch.ts'
@@ -17,8 +17,8 @@ export interface RepliesDeps {
 export interface Replies {
   /** The next number of a request; nobody waits for its answer yet. */
   nextNumber(): number
-  /** `tell` gets the answer, or undefined after the time-out. To be called before the request travels. */
-  wait(n: number, tell: (answer: Answer | undefined) => void): void
+  /** `resolve` gets the answer, or undefined after the time-out. To be called before the request travels. */
+  wait(n: number, resolve: (answer: Answer | undefined) => void): void
   /** Stops waiting: nothing is told. */
   forget(n: number): void
   /** False while answers could not arrive. */
@@ -31,8 +31,8 @@ export interface Replies {
 const PING_EVERY_MS = 2000
 
 interface Waiting {
-  tell: (answer: Answer | undefined) => void
-  timeOut: TimeOut
+  resolve: (answer: Answer | undefined) => void
+  timeout: SharedTimeout
 }
 export interface RepliesOptions {
   /** The channel that answers come on. */
@@ -42,7 +42,7 @@ export interface RepliesOptions {
 
 export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }: RepliesOptions): Replies {
   const waiting = new Map<number, Waiting>()
-  const timeOuts = createTimeOuts(answerTimeoutMs)
+  const timeouts = createSharedTimeouts(answerTimeoutMs)
   const channel = answersChannel(frontDoor)
   let last = 0
   let subscribed = false
@@ -52,10 +52,10 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
     const known = waiting.get(n)
     if (known === undefined) return undefined
     waiting.delete(n)
-    timeOuts.end(known.timeOut)
+    timeouts.end(known.timeout)
     return known
   }
-  const settle = (n: number, answer: Answer | undefined): void => forget(n)?.tell(answer)
+  const settle = (n: number, answer: Answer | undefined): void => forget(n)?.resolve(answer)
   const onMessage = (from: string, text: string): void => {
     if (from !== channel) return
     const message = JSON.parse(text) as AnswerMessage
@@ -79,8 +79,8 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
 
   return {
     nextNumber: () => ++last,
-    wait(n, tell) {
-      waiting.set(n, { tell, timeOut: timeOuts.begin(() => settle(n, undefined)) })
+    wait(n, resolve) {
+      waiting.set(n, { resolve, timeout: timeouts.begin(() => settle(n, undefined)) })
     },
     forget: (n) => void forget(n),
     isListening: () => subscribed && deps.redis.status === 'ready',
@@ -88,7 +88,7 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
       clearInterval(heartbeat)
       deps.redis.off('message', onMessage)
       for (const n of waiting.keys()) settle(n, undefined)
-      timeOuts.close()
+      timeouts.close()
     },
   }
 }

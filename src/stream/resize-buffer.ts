@@ -1,13 +1,13 @@
 /** Requests that wait at the door for a lane to open again: for a moment, and not more than fit. */
 const HOLD_MS = 1000
 
-export interface Holdable {
+export interface Bufferable {
   bytes: number
   /** By `performance.now()`; set when it is held for the first time. */
   heldUntil?: number
 }
 
-export interface Hold<T extends Holdable> {
+export interface ResizeBuffer<T extends Bufferable> {
   /** False when it has waited long enough, or there is no room. */
   add(request: T): boolean
   /** All that are held, no longer held. */
@@ -16,7 +16,10 @@ export interface Hold<T extends Holdable> {
 }
 
 /** `giveUp` is called with what was held for too long. */
-export function createHold<T extends Holdable>(mostBytes: number, giveUp: (request: T) => void): Hold<T> {
+export function createResizeBuffer<T extends Bufferable>(
+  mostBytes: number,
+  giveUp: (request: T) => void,
+): ResizeBuffer<T> {
   let held: T[] = []
   let bytes = 0
   let timer: ReturnType<typeof setTimeout> | undefined

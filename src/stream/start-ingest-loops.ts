@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { consumePartition } from './consume.ts'
-import { CUT_OFF_MS, type Heart, type LeaseKeeper, isCutOff, keepLeases } from './renew-leases.ts'
+import { CUT_OFF_MS, type Heartbeat, type LeaseRenewer, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
 import {
   type Holder,
   type Lease,
@@ -16,9 +16,9 @@ import {
 } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { isRefusal } from './run-script.ts'
-import { spreadLeases } from './rebalance-leases.ts'
+import { rebalanceLeases } from './rebalance-leases.ts'
 import { type StreamReader, createReader } from './stream-reader.ts'
 import { type Health, watchLoops } from './watch-loops.ts'
 
@@ -56,15 +56,15 @@ export interface IngestLoops {
   done: Promise<void>
 }
 
-interface Running {
+interface InFlightCounter {
   lease: Lease
-  heart: LoopHeart
+  heartbeat: LoopHeartbeat
   stop: AbortController
   ended: Promise<void>
 }
 
 /** Of one loop, as this worker watches it. */
-export interface LoopHeart extends Heart {
+export interface LoopHeartbeat extends Heartbeat {
   /** Since when it has been applying one micro-batch; undefined between two. */
   workingSince: number | undefined
 }
@@ -73,8 +73,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const { sql, redis, log } = deps
   const { owner, kinds, leaseMs } = options
   const tickMs = Math.min(500, leaseMs / 4)
-  const running = new Map<string, Running>()
-  const keeper = keepLeases(deps, leaseMs)
+  const running = new Map<string, InFlightCounter>()
+  const keeper = renewLeasesInBackground(deps, leaseMs)
   const stopping = new AbortController()
   const stop = options.signal ? AbortSignal.any([stopping.signal, options.signal]) : stopping.signal
   let death: Error | undefined
@@ -91,12 +91,12 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const start = (lease: Lease): void => {
     const stop = new AbortController()
     const reader = createReader(deps.connectReader, lease.partition)
-    const heart: LoopHeart = {
-      beatAt: performance.now(),
+    const heartbeat: LoopHeartbeat = {
+      lastProgressAt: performance.now(),
       workingSince: undefined,
       unansweredSince: () => earliest(reader.unansweredSince(), commandsUnansweredSince),
     }
-    const ended = runLoop(deps, keeper, { lease, heart, reader }, stop).then(
+    const ended = runLoop(deps, keeper, { lease, heartbeat, reader }, stop).then(
       () => {
         running.delete(lease.partition)
         rest.abort()
@@ -108,7 +108,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
         stopping.abort()
       },
     )
-    running.set(lease.partition, { lease, heart, stop, ended })
+    running.set(lease.partition, { lease, heartbeat, stop, ended })
     log.info({ partition: lease.partition, epoch: lease.epoch, position: lease.position }, 'took a partition')
   }
 
@@ -116,13 +116,13 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const endLost = async (epochs: Map<string, number>): Promise<void> => {
     const lost = [...running.values()].filter(({ lease }) => epochs.get(lease.partition) !== lease.epoch)
     for (const loop of lost) loop.stop.abort()
-    if (lost.length > 0) await Promise.race([Promise.all(lost.map((loop) => loop.ended)), pause(tickMs, stop)])
+    if (lost.length > 0) await Promise.race([Promise.all(lost.map((loop) => loop.ended)), sleep(tickMs, stop)])
   }
 
   /** Resolves with the live workers. One that cannot read leaves their number, and rejects: it must not take anything. */
   const announce = async (): Promise<string[]> => {
     commandsUnansweredSince ??= performance.now()
-    wasCutOff ||= [...running.values()].some(({ heart }) => isCutOff(heart))
+    wasCutOff ||= [...running.values()].some(({ heartbeat }) => isCutOff(heartbeat))
     if (wasCutOff && !(await canRead(deps, kinds))) {
       await announceWorker(redis, options, 0)
       commandsUnansweredSince = undefined
@@ -155,26 +155,26 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     const all = known ?? (await readHolders(sql))
     const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition))).map(sparing)
     await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))
-    const { take, give } = spreadLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
-    for (const partition of take) {
+    const { acquire, release } = rebalanceLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
+    for (const partition of acquire) {
       const lease = await acquireLease(sql, partition, owner, leaseMs)
       if (lease) start(lease)
     }
-    if (give !== undefined) {
-      log.info({ partition: give }, 'gives up a partition for another worker')
-      running.get(give)?.stop.abort()
-      await running.get(give)?.ended
+    if (release !== undefined) {
+      log.info({ partition: release }, 'gives up a partition for another worker')
+      running.get(release)?.stop.abort()
+      await running.get(release)?.ended
     }
     return workers.length === 1 && holders.every(({ partition }) => running.has(partition))
   }
 
   const run = async (): Promise<void> => {
-    const watched = () => [...running].map(([partition, { heart }]) => ({ partition, heart }))
+    const watched = () => [...running].map(([partition, { heartbeat }]) => ({ partition, heartbeat }))
     void watchLoops({
       log,
       stop,
       watched,
-      isCutOff: () => isCutOff({ beatAt: 0, unansweredSince: () => commandsUnansweredSince }),
+      isCutOff: () => isCutOff({ lastProgressAt: 0, unansweredSince: () => commandsUnansweredSince }),
       report: options.onHealth,
     })
     let known: Holder[] | undefined
@@ -188,7 +188,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       // At rest together with the next renewal, which comes earlier unless Postgres is in trouble.
       const left = Math.max(0, began + 2.4 * tickMs - performance.now())
       known = hasAll ? await keeper.nextHolders(left, rest.signal) : undefined
-      if (!known) await pause(Math.max(0, began + tickMs - performance.now()), stop)
+      if (!known) await sleep(Math.max(0, began + tickMs - performance.now()), stop)
     }
     for (const loop of running.values()) loop.stop.abort()
     await Promise.all([...running.values()].map((loop) => loop.ended))
@@ -213,18 +213,23 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
 /** One partition, from the lease to its release. */
 async function runLoop(
   deps: IngestDeps,
-  keeper: LeaseKeeper,
-  { lease, heart, reader }: { lease: Lease; heart: LoopHeart; reader: StreamReader },
+  keeper: LeaseRenewer,
+  { lease, heartbeat, reader }: { lease: Lease; heartbeat: LoopHeartbeat; reader: StreamReader },
   stop: AbortController,
 ): Promise<void> {
   const { partition } = lease
   const onStop = (): void => reader.close()
   stop.signal.addEventListener('abort', onStop)
   const over = new AbortController()
-  const renewing = keeper.keep(lease, heart, over.signal)
+  const renewing = keeper.keep(lease, heartbeat, over.signal)
   try {
     const consuming = consumePartition(
-      { ...deps, apply: timed(deps.apply, heart), reader, beat: () => (heart.beatAt = performance.now()) },
+      {
+        ...deps,
+        apply: timed(deps.apply, heartbeat),
+        reader,
+        beat: () => (heartbeat.lastProgressAt = performance.now()),
+      },
       lease,
       stop.signal,
     )
@@ -243,13 +248,13 @@ async function runLoop(
 
 /** Notes since when it has been at it. */
 const timed =
-  (apply: ApplyMicroBatch, heart: LoopHeart): ApplyMicroBatch =>
+  (apply: ApplyMicroBatch, heartbeat: LoopHeartbeat): ApplyMicroBatch =>
   async (...batch) => {
-    heart.workingSince = performance.now()
+    heartbeat.workingSince = performance.now()
     try {
       return await apply(...batch)
     } finally {
-      heart.workingSince = undefined
+      heartbeat.workingSince = undefined
     }
   }
 

@@ -1,7 +1,7 @@
 /** One request's way to a worker and back, as a route of the front door sees it. */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
-import { countRunning } from '../async/in-flight-counter.ts'
+import { createInFlightCounter } from '../async/in-flight-counter.ts'
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
@@ -59,7 +59,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
     { redis: deps.redis.subscribe, log, onPosition: publisher.raiseFloor },
     { frontDoor, answerTimeoutMs: config.answerTimeoutMs },
   )
-  const running = countRunning()
+  const running = createInFlightCounter()
   let closing = false
 
   // The answer can be here before Redis has said that it took the request.
@@ -69,7 +69,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
     const settleWithBoth = () => {
       if (published?.kind !== 'appended' || answered === undefined) return
       const { answer } = answered
-      settle(answer ? { kind: 'answered', answer } : whereIsIt(deps, published))
+      settle(answer ? { kind: 'answered', answer } : resolveUnanswered(deps, published))
     }
     replies.wait(request.n, (answer) => {
       answered = { answer }
@@ -100,7 +100,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
     isOpen: () => !closing && publisher.isOpen() && replies.isListening(),
     async close() {
       closing = true
-      await running.untilNone()
+      await running.whenIdle()
       await publisher.close()
       replies.close()
     },
@@ -112,7 +112,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
  * entry leaves the stream only after the position went past it, and a partition goes only once all of it was passed. A
  * Redis that went away meanwhile may have lost the entry and been passed all the same.
  */
-async function whereIsIt(
+async function resolveUnanswered(
   { redis, sql, log }: SubmitterDeps,
   { partition, id, link }: Published & { kind: 'appended' },
 ): Promise<Submitted> {

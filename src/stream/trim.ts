@@ -2,7 +2,7 @@
 import type { Redis } from '../stores/redis.ts'
 import { backlogKey, streamKey } from './keys.ts'
 import { RAISE_LAST_ID, TRIM } from './lua.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { runScript } from './run-script.ts'
 
 /** Bounds how long Redis is busy with one call. */
@@ -36,7 +36,7 @@ export function createTrimmer(redis: Redis, partition: string, report: (error: u
   let running: Promise<void> | undefined
   const run = async (): Promise<void> => {
     while (due !== undefined) {
-      await pause(TRIM_AFTER_MS, finishing.signal)
+      await sleep(TRIM_AFTER_MS, finishing.signal)
       const position = due
       due = undefined
       await trim(redis, partition, position).catch(report)

@@ -1,8 +1,8 @@
 /** Watches the loops of one worker: which of them are cut off from Redis, and which do not get on. */
 import type { Logger } from '../log.ts'
 import { isCutOff } from './renew-leases.ts'
-import { untilBeat } from '../async/sleep.ts'
-import type { LoopHeart } from './start-ingest-loops.ts'
+import { untilNextTick } from '../async/sleep.ts'
+import type { LoopHeartbeat } from './start-ingest-loops.ts'
 import { STALLED_MS } from './stalled-partitions.ts'
 
 export interface Health {
@@ -19,7 +19,7 @@ const QUIET_MS = 30_000
 interface Watched {
   log: Logger
   stop: AbortSignal
-  watched: () => { partition: string; heart: LoopHeart }[]
+  watched: () => { partition: string; heartbeat: LoopHeartbeat }[]
   /** Redis does not answer the commands of this worker, whether it has a partition or not. */
   isCutOff: () => boolean
   report: ((health: Health) => void) | undefined
@@ -30,7 +30,7 @@ export async function watchLoops({ log, stop, watched, isCutOff: isWorkerCutOff,
   const loggedAt = new Map<string, number>()
   while (!stop.aborted) {
     const now = performance.now()
-    const stalled = watched().flatMap(({ partition, heart: { workingSince } }) =>
+    const stalled = watched().flatMap(({ partition, heartbeat: { workingSince } }) =>
       workingSince !== undefined && now - workingSince >= STALLED_MS
         ? [{ partition, seconds: Math.floor((now - workingSince) / 1000) }]
         : [],
@@ -40,7 +40,7 @@ export async function watchLoops({ log, stop, watched, isCutOff: isWorkerCutOff,
       loggedAt.set(one.partition, now)
       log.warn(one, 'a partition has work and makes no progress')
     }
-    const cutOff = watched().flatMap(({ partition, heart }) => (isCutOff(heart) ? [partition] : []))
+    const cutOff = watched().flatMap(({ partition, heartbeat }) => (isCutOff(heartbeat) ? [partition] : []))
     report?.({
       ...((cutOff.length > 0 || isWorkerCutOff()) && {
         blocked: `redis: it does not answer this worker (${cutOff.toSorted().join(', ') || 'no partition'})`,
@@ -49,7 +49,7 @@ export async function watchLoops({ log, stop, watched, isCutOff: isWorkerCutOff,
         degraded: stalled.map(describeStalled).join('; '),
       }),
     })
-    await untilBeat(LOOK_MS, stop)
+    await untilNextTick(LOOK_MS, stop)
   }
   report?.({})
 }

@@ -9,8 +9,8 @@ import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { APPEND } from './lua.ts'
-import { type Road, openRoad, readRoad } from './partition-map.ts'
-import { pause } from '../async/sleep.ts'
+import { type PartitionMap, initPartitionMap, readPartitionMap } from './partition-map.ts'
+import { sleep } from '../async/sleep.ts'
 
 const READ_AGAIN_MS = 200
 /** How long a door waits to see that what was closed is open again: live requests are held meanwhile. */
@@ -19,25 +19,25 @@ const CLOSED_MS = 250
 /** Nothing is expected to have changed by then. */
 const OPEN_MS = 60_000
 
-export interface RoadDeps {
+export interface PartitionMapDeps {
   /** In the role `publish`. */
   redis: Redis
   sql: Sql
   log: Logger
 }
-export interface RoadWatcher {
+export interface PartitionMapListener {
   /** The road is another one, or is not known any more: what has not been sent has to find its way again. */
   changed(): void
   /** Resolves once every append under way has come to its end: nothing may overtake what it was sent before. */
   settled(): Promise<unknown>
 }
 
-export interface FollowedRoad {
+export interface WatchedPartitionMap {
   /** Undefined while Redis is away, or Postgres was not heard since it came back. */
-  read(): Road | undefined
+  read(): PartitionMap | undefined
   /** True from a refusal by a fence until Postgres was heard: nothing is to be sent. */
-  isInDoubt(): boolean
-  doubt(fence: number): void
+  isStale(): boolean
+  markStale(fence: number): void
   /** Aborts once the connection of now is lost. */
   link(): AbortSignal
   /** Begins anew, as after a reconnect. */
@@ -45,40 +45,43 @@ export interface FollowedRoad {
   close(): void
 }
 
-export function followRoad({ redis, sql, log }: RoadDeps, watcher: RoadWatcher): FollowedRoad {
+export function watchPartitionMap(
+  { redis, sql, log }: PartitionMapDeps,
+  watcher: PartitionMapListener,
+): WatchedPartitionMap {
   let connection = new AbortController()
-  let doubted = new AbortController()
+  let stale = new AbortController()
   let fence = 0
-  let road: Road | undefined
+  let partitionMap: PartitionMap | undefined
 
   const look = async (lost: AbortSignal): Promise<void> => {
-    const read = await readRoad(sql, fence)
-    if (read.version === road?.version && !doubted.signal.aborted) return
-    if (!lost.aborted) doubted.abort()
+    const read = await readPartitionMap(sql, fence)
+    if (read.version === partitionMap?.version && !stale.signal.aborted) return
+    if (!lost.aborted) stale.abort()
     await watcher.settled()
     if (lost.aborted) return
     const { version, partitions, closed } = read
-    if (road) log.info({ version, partitions, closed: [...closed] }, 'the partitions changed')
-    road = read
-    doubted = new AbortController()
+    if (partitionMap) log.info({ version, partitions, closed: [...closed] }, 'the partitions changed')
+    partitionMap = read
+    stale = new AbortController()
     watcher.changed()
   }
   const untilNextLook = (lost: AbortSignal): Promise<void> => {
-    const closed = road?.closed.has('live') ? LIVE_CLOSED_MS : CLOSED_MS
-    return pause(road?.closed.size ? closed : OPEN_MS, AbortSignal.any([lost, doubted.signal]))
+    const closed = partitionMap?.closed.has('live') ? LIVE_CLOSED_MS : CLOSED_MS
+    return sleep(partitionMap?.closed.size ? closed : OPEN_MS, AbortSignal.any([lost, stale.signal]))
   }
   const follow = async (lost: AbortSignal): Promise<void> => {
     while (!lost.aborted) {
       try {
-        if (!road) {
+        if (!partitionMap) {
           await redis.script('LOAD', APPEND.source)
-          await openRoad(sql, await readRunId(redis))
+          await initPartitionMap(sql, await readRunId(redis))
         }
         await look(lost)
         await untilNextLook(lost)
       } catch (error) {
         log.warn({ err: error }, 'what the road is like cannot be read; requests are refused until it can')
-        await pause(READ_AGAIN_MS, lost)
+        await sleep(READ_AGAIN_MS, lost)
       }
     }
   }
@@ -88,10 +91,10 @@ export function followRoad({ redis, sql, log }: RoadDeps, watcher: RoadWatcher):
     void follow(connection.signal)
   }
   const onClose = (): void => {
-    const wasKnown = road !== undefined
+    const wasKnown = partitionMap !== undefined
     connection.abort()
-    road = undefined
-    doubted = new AbortController()
+    partitionMap = undefined
+    stale = new AbortController()
     if (wasKnown) watcher.changed()
   }
   redis.on('ready', reopen)
@@ -99,11 +102,11 @@ export function followRoad({ redis, sql, log }: RoadDeps, watcher: RoadWatcher):
   if (redis.status === 'ready') reopen()
 
   return {
-    read: () => (redis.status === 'ready' ? road : undefined),
-    isInDoubt: () => doubted.signal.aborted,
-    doubt(version) {
+    read: () => (redis.status === 'ready' ? partitionMap : undefined),
+    isStale: () => stale.signal.aborted,
+    markStale(version) {
       fence = Math.max(fence, version)
-      doubted.abort()
+      stale.abort()
     },
     link: () => connection.signal,
     reopen,

@@ -1,9 +1,9 @@
-import { pause, untilBeat } from '../async/sleep.ts'
+import { sleep, untilNextTick } from '../async/sleep.ts'
 import { finishWebErasures } from '../web-events/finish-web-erasures.ts'
 import { finishErasures } from './finish-erasures.ts'
 import { describeFault } from './insert-events.ts'
 import type { Lease } from './lease.ts'
-import type { Outlook } from './pending-work.ts'
+import type { PendingWorkWatcher } from './pending-work.ts'
 import { observeOutbox } from './observe-outbox.ts'
 import type { ShipDeps } from './ship-outbox.ts'
 import { causeOf } from './shipping-status.ts'
@@ -24,22 +24,22 @@ interface Work {
  * What takes long, beside the shipping and each beside the others, until `signal` aborts: to count a long outbox, and to have
  * ClickHouse rewrite large tables. None of it holds up an event, whether it is slow or fails.
  */
-export async function runBeside(
+export async function startBackgroundJob(
   deps: ShipDeps,
-  { lease, outlook }: { lease: Lease; outlook: Outlook },
+  { lease, pending }: { lease: Lease; pending: PendingWorkWatcher },
   signal: AbortSignal,
 ): Promise<void> {
   const { sql, metrics } = deps
   const works: Work[] = [
     {
       ms: ERASE_MS,
-      isThere: () => outlook.seen().erasures,
+      isThere: () => pending.seen().erasures,
       waits: 'an erasure waits, trying again',
       run: () => finishErasures(deps, signal),
     },
     {
       ms: ERASE_MS,
-      isThere: () => outlook.seen().visits,
+      isThere: () => pending.seen().visits,
       waits: 'an erasure of web events waits, trying again',
       run: () => finishWebErasures(deps, signal),
     },
@@ -65,6 +65,6 @@ async function repeat({ log, metrics }: ShipDeps, work: Work, lease: Lease, sign
       metrics?.timelineFailures?.inc({ cause: causeOf(error) })
       failed = true
     }
-    await (failed ? pause(BACKOFF_MS, signal) : untilBeat(work.ms, signal))
+    await (failed ? sleep(BACKOFF_MS, signal) : untilNextTick(work.ms, signal))
   }
 }

@@ -23,7 +23,7 @@ interface ResentRow {
  * asked, this process alone may stamp one (the lease is a condition of the statement), and a row is stamped once. From
  * then on it is a group like any other: its list is fixed, its token is new, and it can be repeated at will.
  */
-export async function stampResent(deps: ShipDeps, lease: Lease, limits: GroupLimits): Promise<boolean> {
+export async function claimResends(deps: ShipDeps, lease: Lease, limits: GroupLimits): Promise<boolean> {
   const { sql } = deps
   const rows = await readWaiting(sql, limits)
   if (rows.length === 0 || (await findUnfinished(sql)) !== undefined) return false

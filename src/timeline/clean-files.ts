@@ -6,7 +6,7 @@
 import type { Logger } from '../log.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
 import { connectRedis, type Redis, whenReady } from '../stores/redis.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 
 /** The tables that `erase_contact` and the steps after it delete from. */
 export const CLEANED_TABLES = [
@@ -55,7 +55,7 @@ export async function keepFilesClean(deps: CleaningDeps, signal: AbortSignal): P
       if (!signal.aborted)
         deps.log.warn({ err: error }, 'files were not cleaned after an erasure; trying again in an hour')
     })
-    await pause(LOOK_MS, signal)
+    await sleep(LOOK_MS, signal)
   }
 }
 
@@ -114,7 +114,7 @@ async function rewriteLog({ redisUrl, log }: CleaningDeps, signal: AbortSignal):
     await redis.bgrewriteaof().catch((error: unknown) => {
       log.warn({ err: error }, 'Redis did not begin to write its append-only file anew')
     })
-    for (const deadline = performance.now() + REWRITE_MS; !signal.aborted; await pause(POLL_MS, signal)) {
+    for (const deadline = performance.now() + REWRITE_MS; !signal.aborted; await sleep(POLL_MS, signal)) {
       const isBusy = ['aof_rewrite_in_progress', 'aof_rewrite_scheduled']
       const states = await Promise.all(isBusy.map((field) => readInfo(redis, field)))
       if (states.every((state) => state !== '1')) break

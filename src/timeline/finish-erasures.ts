@@ -25,7 +25,7 @@ interface EraseDeps {
 }
 
 /**
- * Deletes what ClickHouse holds of people of whom nothing can arrive any more (`createHiding`). It waits for ClickHouse to
+ * Deletes what ClickHouse holds of people of whom nothing can arrive any more (`createErasureMask`). It waits for ClickHouse to
  * rewrite its tables, beside the shipping; rejects when that takes too long, and as long as they are being rewritten.
  * Every step can be repeated, also by two owners at once; `deleted_at` is set last. Returns the number of ids.
  */

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client'
-import { tellsOfFullDisk } from '../stores/full-disk.ts'
+import { isFullDiskError } from '../stores/full-disk.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 
 /** Nobody waits for an insert, and sharing it out among threads costs more than it brings. */
@@ -71,7 +71,7 @@ export function isDataFault(error: unknown): boolean {
 /** What went wrong, without the data: a message of ClickHouse quotes the row that it could not read. */
 export function describeFault(error: unknown): string {
   if (error instanceof ClickHouseError) {
-    const hint = tellsOfFullDisk(error) ? ': its disk is full' : ''
+    const hint = isFullDiskError(error) ? ': its disk is full' : ''
     return `ClickHouse: ${error.type ?? 'error'} (${error.code})${hint}`
   }
   return error instanceof Error ? error.message : String(error)

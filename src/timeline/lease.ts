@@ -1,9 +1,9 @@
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { leaseIsHeld, withoutDisk } from '../stream/lease.ts'
-import { untilBeat } from '../async/sleep.ts'
-import { type Turns, createTurns } from '../async/broadcast.ts'
-import { type Waiting, whatWaits } from './pending-work.ts'
+import { untilNextTick } from '../async/sleep.ts'
+import { type Broadcast, createBroadcast } from '../async/broadcast.ts'
+import { type PendingWork, pendingWorkColumns } from './pending-work.ts'
 
 /** Renewals look for work, too: at rest nothing else is asked. The first event after it waits for so long at most. */
 export const REST_MS = 1000
@@ -14,7 +14,7 @@ export interface Lease {
   readonly owner: string
   held(): boolean
   /** What waits, as the next renewal finds it. There is none while another process has the lease. */
-  nextLook: Turns<Waiting>['next']
+  nextLook: Broadcast<PendingWork>['next']
   /** Stops renewing, and lets another process take over at once. */
   release(): Promise<void>
 }
@@ -31,16 +31,16 @@ export interface Lease {
 export async function takeLease(deps: { sql: Sql; log: Logger }, leaseMs: number): Promise<Lease> {
   const owner = crypto.randomUUID()
   const released = new AbortController()
-  const turns = createTurns<Waiting>()
+  const broadcast = createBroadcast<PendingWork>()
   let heldUntil = 0
   const renew = async () => {
-    const tell = turns.begin()
+    const publish = broadcast.begin()
     // Counted from before the call, so that this process lets go no later than Postgres does.
     const asked = performance.now()
     const waiting = await renewLease(deps.sql, owner, leaseMs)
     if (!waiting) return
     heldUntil = asked + leaseMs
-    tell(waiting)
+    publish(waiting)
   }
   const tryRenew = () => renew().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not renewed'))
   await tryRenew()
@@ -48,7 +48,7 @@ export async function takeLease(deps: { sql: Sql; log: Logger }, leaseMs: number
   return {
     owner,
     held: () => performance.now() < heldUntil,
-    nextLook: turns.next,
+    nextLook: broadcast.next,
     async release() {
       released.abort()
       heldUntil = 0
@@ -60,16 +60,16 @@ export async function takeLease(deps: { sql: Sql; log: Logger }, leaseMs: number
 
 async function repeat(run: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await untilBeat(everyMs, signal)
+    await untilNextTick(everyMs, signal)
     if (!signal.aborted) await run()
   }
 }
 
 /** Undefined when another process has it. */
-async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<Waiting | undefined> {
-  const [waiting] = await sql<Waiting[]>`
+async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<PendingWork | undefined> {
+  const [waiting] = await sql<PendingWork[]>`
     update timeline_lease set owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where owner = ${owner} or not (${leaseIsHeld(sql)})
-    returning ${whatWaits(sql)}, ${withoutDisk(sql)}`
+    returning ${pendingWorkColumns(sql)}, ${withoutDisk(sql)}`
   return waiting
 }

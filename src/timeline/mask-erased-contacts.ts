@@ -24,7 +24,7 @@ interface HideDeps {
  *
  * How far a walk has come is known to this process alone: whoever comes next begins anew.
  */
-export function createHiding(
+export function createErasureMask(
   { sql, clickhouse }: HideDeps,
   limits: { ms: number; rows?: number } = WALK,
 ): () => Promise<'more' | 'done'> {
@@ -40,7 +40,7 @@ export function createHiding(
     if (scrub && (await scrubOn(sql, scrub, limits))) scrub = undefined
     const scrubbed = await findScrubbed(sql)
     await hide(clickhouse, scrubbed)
-    await tellHidden(sql, scrubbed)
+    await reportHidden(sql, scrubbed)
     return scrub || waiting.length === WALK_IDS || scrubbed.length === AT_ONCE ? 'more' : 'done'
   }
 }
@@ -72,7 +72,7 @@ async function hide(clickhouse: ClickHouseClient, people: Person[]): Promise<voi
  * Events that ClickHouse could not read may have been set aside out of such a group, after Postgres had deleted the person's
  * other dead letters.
  */
-async function tellHidden(sql: Sql, people: Person[]): Promise<void> {
+async function reportHidden(sql: Sql, people: Person[]): Promise<void> {
   if (people.length === 0) return
   await sql`
     with hidden as (

@@ -2,7 +2,7 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Lease } from './lease.ts'
 
 /** What Postgres holds for the timeline worker to do. */
-export interface Waiting {
+export interface PendingWork {
   /** Rows of the outbox, whatever is to become of them. */
   rows: boolean
   /** People whom ClickHouse is to forget. */
@@ -13,20 +13,20 @@ export interface Waiting {
   trouble: boolean
 }
 
-export interface Outlook {
-  look(): Promise<Waiting>
+export interface PendingWorkWatcher {
+  look(): Promise<PendingWork>
   /** What the next renewal of the lease finds; undefined when none does within `ms`, or at `signal`. */
-  next(ms: number, signal: AbortSignal): Promise<Waiting | undefined>
+  next(ms: number, signal: AbortSignal): Promise<PendingWork | undefined>
   /** As of the last look; anything may wait when that is long ago. */
-  seen(): Waiting
+  seen(): PendingWork
 }
 
 const SEEN_MS = 2000
-const ANYTHING: Waiting = { rows: true, erasures: true, visits: true, trouble: true }
+const ANYTHING: PendingWork = { rows: true, erasures: true, visits: true, trouble: true }
 
-export function createOutlook(sql: Sql, { nextLook }: Pick<Lease, 'nextLook'>): Outlook {
+export function watchPendingWork(sql: Sql, { nextLook }: Pick<Lease, 'nextLook'>): PendingWorkWatcher {
   let last = { waiting: ANYTHING, at: -Infinity }
-  const note = <Found extends Waiting | undefined>(waiting: Found): Found => {
+  const note = <Found extends PendingWork | undefined>(waiting: Found): Found => {
     if (waiting) last = { waiting, at: performance.now() }
     return waiting
   }
@@ -37,13 +37,13 @@ export function createOutlook(sql: Sql, { nextLook }: Pick<Lease, 'nextLook'>): 
   }
 }
 
-async function lookForWork(sql: Sql): Promise<Waiting> {
-  const [waiting] = await sql<[Waiting]>`select ${whatWaits(sql)}`
+async function lookForWork(sql: Sql): Promise<PendingWork> {
+  const [waiting] = await sql<[PendingWork]>`select ${pendingWorkColumns(sql)}`
   return waiting
 }
 
-/** The columns of `Waiting`. */
-export const whatWaits = (sql: Sql) => sql`
+/** The columns of `PendingWork`. */
+export const pendingWorkColumns = (sql: Sql) => sql`
   exists (select from outbox where shipped_at is null) as rows,
   exists (select from erasures where deleted_at is null) as erasures,
   exists (select from erased_visits where swept_at is null) as visits,

@@ -1,7 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client'
 import type { Logger } from '../log.ts'
 import { type ClickHouseClient, isAlive } from '../stores/clickhouse.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { describeFault } from './insert-events.ts'
 
 interface AskDeps {
@@ -9,7 +9,7 @@ interface AskDeps {
   log: Logger
 }
 
-export interface Patience {
+export interface RetryOptions {
   /** So long it may be silent, or answer with errors. */
   ms: number
   /** So long, in all, it may take while it answers pings. */
@@ -22,9 +22,9 @@ const RETRY_MS = 150
  * Asks ClickHouse until it answers; undefined when it has not within the patience. Rejects when it does not understand
  * the question, which is a fault of ours.
  */
-export async function askPatiently<Answer>(
+export async function queryWithRetry<Answer>(
   deps: AskDeps,
-  patience: Patience,
+  patience: RetryOptions,
   ask: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer | undefined> {
   const began = performance.now()
@@ -36,7 +36,7 @@ export async function askPatiently<Answer>(
       } catch (error) {
         if (isMisunderstood(error)) throw error
         deps.log.warn({ reason: describeFault(error) }, 'not read from ClickHouse')
-        if (performance.now() - began < patience.ms) await pause(RETRY_MS, watch.signal)
+        if (performance.now() - began < patience.ms) await sleep(RETRY_MS, watch.signal)
         if (watch.signal.aborted || performance.now() - began >= patience.ms) return undefined
       }
     }
@@ -51,7 +51,7 @@ const LOOK_MS = 250
  * Aborts when the patience is over. Silence is counted in looks and not by the clock: a process that had no time to look
  * had none to read an answer either.
  */
-function watchLife(clickhouse: ClickHouseClient, patience: Patience): { signal: AbortSignal; end(): void } {
+function watchLife(clickhouse: ClickHouseClient, patience: RetryOptions): { signal: AbortSignal; end(): void } {
   const watch = new AbortController()
   const began = performance.now()
   let silentMs = 0

@@ -2,8 +2,8 @@ import { ClickHouseError } from '@clickhouse/client'
 import type { Logger } from '../log.ts'
 import { amountToNumber } from '../rules/events/money.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { askPatiently } from './query-with-retry.ts'
-import { fenceTables } from './table-filters.ts'
+import { queryWithRetry } from './query-with-retry.ts'
+import { additionalTableFilters } from './table-filters.ts'
 
 export const ATTRIBUTION_MODELS = ['first', 'last'] as const
 export type AttributionModel = (typeof ATTRIBUTION_MODELS)[number]
@@ -73,7 +73,7 @@ export async function readAttribution(
   query: AttributionQuery,
   patienceMs = PATIENCE_MS,
 ): Promise<Attribution | 'too_much' | undefined> {
-  const found = await askPatiently(deps, { ms: patienceMs, whileAliveMs: patienceMs }, (signal) =>
+  const found = await queryWithRetry(deps, { ms: patienceMs, whileAliveMs: patienceMs }, (signal) =>
     selectRows(deps.clickhouse, query, signal).catch(tellTooMuch),
   )
   if (found === undefined || found === 'too_much') return found
@@ -126,7 +126,7 @@ function fenceOf({ businessId, from, to }: AttributionQuery): string {
   const merged = `select contact_id from contact_redirects where ${ours} and survivor_id in (${buyers})`
   const browsers = `select visitor_id from visitor_links
     where ${ours} and (contact_id in (${buyers}) or contact_id in (${merged}))`
-  return fenceTables({
+  return additionalTableFilters({
     events: ours,
     contact_redirects: ours,
     visitor_touches: `${ours} and visitor_id in (${browsers})`,

@@ -2,7 +2,7 @@ import type { Logger } from '../log.ts'
 import type { InterpretedType, Source } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { askPatiently } from './query-with-retry.ts'
+import { queryWithRetry } from './query-with-retry.ts'
 import type { TimelineRow } from '../outbox/timeline-row.ts'
 import { readUnshipped } from './read-unshipped.ts'
 import { type Position, decodeCursor, encodeCursor, newestFirst } from './timeline-cursor.ts'
@@ -64,7 +64,7 @@ export async function readTimeline(
   // One more tells whether there is a next page.
   const count = query.limit + 1
   const unshipped = await readUnshipped(deps.sql, { ...query, before, count })
-  const shipped = await askPatiently(deps, PATIENCE, (signal) =>
+  const shipped = await queryWithRetry(deps, PATIENCE, (signal) =>
     selectEvents(deps.clickhouse, { ...query, before, count }, signal),
   )
   return shipped === undefined ? 'unavailable' : toPage([...unshipped, ...shipped], query.limit)

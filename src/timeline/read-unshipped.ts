@@ -26,7 +26,7 @@ const SPARE_ROWS = 1000
 export async function readUnshipped(sql: Sql, wanted: Unshipped): Promise<TimelineRow[]> {
   const rows = await findRows(sql, wanted.contactIds)
   const newest = keepNewest(wanted)
-  for (const ids of inSteps(rows)) {
+  for (const ids of runInChunks(rows)) {
     const saves = await sql<{ events: string }[]>`
       select events from outbox where id = any(${`{${ids.join(',')}}`}::bigint[]) and shipped_at is null`
     for (const { events } of saves) newest.add(unpackEvents(events))
@@ -48,7 +48,7 @@ interface Walk {
 }
 
 /** Contacts that one walk is about: more cost it more (find_unshipped). */
-const MOST_CONTACTS = 100
+const MAX_CONTACTS_PER_VISITOR = 100
 /** The walk that has not begun yet, and the end of all that were asked for, by their connection. */
 const walks = new WeakMap<Sql, { next: Walk | undefined; last: Promise<unknown> }>()
 
@@ -59,7 +59,7 @@ const walks = new WeakMap<Sql, { next: Walk | undefined; last: Promise<unknown> 
 async function findRows(sql: Sql, contactIds: string[]): Promise<FoundRow[]> {
   const walking = walks.get(sql) ?? { next: undefined, last: Promise.resolve() }
   walks.set(sql, walking)
-  const joined = walking.next && walking.next.contactIds.size + contactIds.length <= MOST_CONTACTS
+  const joined = walking.next && walking.next.contactIds.size + contactIds.length <= MAX_CONTACTS_PER_VISITOR
   const walk = (joined && walking.next) || beginWalk(sql, walking)
   for (const id of contactIds) walk.contactIds.add(id)
   const rows = await walk.found
@@ -84,7 +84,7 @@ function beginWalk(sql: Sql, walking: { next: Walk | undefined; last: Promise<un
   return walk
 }
 
-function inSteps(rows: FoundRow[]): number[][] {
+function runInChunks(rows: FoundRow[]): number[][] {
   const steps: number[][] = []
   let room = 0
   for (const { id, bytes } of rows) {

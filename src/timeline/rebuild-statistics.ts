@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from '../log.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { askAgain } from './request-resync.ts'
+import { requestResync } from './request-resync.ts'
 import type { Lease } from './lease.ts'
 import { LONG_STATEMENT, quoted } from './look-up-events.ts'
 import { type Contact, type Expected, type Person, readExpected, readResent } from './read-expected.ts'
@@ -64,7 +64,7 @@ function requireHeld(lease: Lease): void {
 async function askForAll({ sql, log }: Deps, groupId: string, people: Person[]): Promise<void> {
   try {
     for (const [businessId, theirs] of Map.groupBy(people, (person) => person.businessId))
-      await askAgain(
+      await requestResync(
         sql,
         businessId,
         theirs.map(({ contactId }) => contactId),

@@ -8,7 +8,7 @@ import { encodeTimelineRow, type TimelineRow } from '../outbox/timeline-row.ts'
  *
  * Only of contacts that live, and that cannot be erased before this is written: an erasure looks through the outbox.
  */
-export async function askAgain(
+export async function requestResync(
   sql: Sql,
   businessId: string,
   contactIds: string[],

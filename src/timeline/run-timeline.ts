@@ -1,17 +1,17 @@
 import type { Config } from '../config.ts'
-import { pause } from '../async/sleep.ts'
-import { keepWebEvents } from '../web-events/set-retention.ts'
+import { sleep } from '../async/sleep.ts'
+import { setWebEventRetention } from '../web-events/set-retention.ts'
 import { forgetVisitors } from './forget-visitors.ts'
-import { createHiding } from './mask-erased-contacts.ts'
+import { createErasureMask } from './mask-erased-contacts.ts'
 import { describeFault } from './insert-events.ts'
 import { type Lease, REST_MS, takeLease } from './lease.ts'
-import { type Outlook, type Waiting, createOutlook } from './pending-work.ts'
+import { type PendingWorkWatcher, type PendingWork, watchPendingWork } from './pending-work.ts'
 import { purgeOutbox } from '../outbox/purge-outbox.ts'
-import { runBeside } from './background-jobs.ts'
+import { startBackgroundJob } from './background-jobs.ts'
 import { type ShipDeps, shipOutbox, shipResent } from './ship-outbox.ts'
-import { type TroubleDeps, type TroubleReport, reportTrouble } from './shipping-status.ts'
+import { type ShippingStatusDeps, type ShippingStatus, reportShippingFailure } from './shipping-status.ts'
 
-export interface TimelineDeps extends ShipDeps, TroubleDeps {
+export interface TimelineDeps extends ShipDeps, ShippingStatusDeps {
   /** Without `webEventsKeepDays` ClickHouse keeps web events as it was told before. */
   config: Pick<Config, 'leaseMs' | 'outboxKeepMs' | 'anonymousKeepMs'> & Partial<Pick<Config, 'webEventsKeepDays'>>
 }
@@ -30,22 +30,22 @@ const BACKOFF_MS = { first: 250, most: 3000 }
 export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Promise<void> {
   const lease = await takeLease(deps, deps.config.leaseMs)
   const chores = createChores(deps)
-  const trouble = reportTrouble(deps, lease)
-  const outlook = createOutlook(deps.sql, lease)
-  const beside = runBeside(deps, { lease, outlook }, signal)
+  const trouble = reportShippingFailure(deps, lease)
+  const pending = watchPendingWork(deps.sql, lease)
+  const beside = startBackgroundJob(deps, { lease, pending }, signal)
   let failures = 0
-  let known: Waiting | undefined
+  let known: PendingWork | undefined
   while (!signal.aborted) {
     const isOurs = lease.held()
     if (!isOurs) trouble.none()
     const began = performance.now()
-    const wait = isOurs ? await runRound(deps, { lease, outlook, chores, trouble }, known, signal) : GATHER_MS.least
+    const wait = isOurs ? await runRound(deps, { lease, pending, chores, trouble }, known, signal) : GATHER_MS.least
     failures = wait === 'failed' ? failures + 1 : 0
     // Together with the next renewal, which comes earlier unless Postgres is in trouble.
     const left = Math.max(0, began + 1.2 * REST_MS - performance.now())
-    known = wait === 'rest' ? await outlook.next(left, signal) : undefined
-    if (wait === 'failed') await pause(backoffMs(failures), signal)
-    else if (wait !== 'rest') await pause(Math.max(0, began + wait - performance.now()), signal)
+    known = wait === 'rest' ? await pending.next(left, signal) : undefined
+    if (wait === 'failed') await sleep(backoffMs(failures), signal)
+    else if (wait !== 'rest') await sleep(Math.max(0, began + wait - performance.now()), signal)
   }
   await beside
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not released'))
@@ -54,12 +54,17 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
 /** How long after its beginning the next is due, in milliseconds. `known`: what waits, if somebody has just looked. */
 async function runRound(
   deps: TimelineDeps,
-  { lease, outlook, chores, trouble }: { lease: Lease; outlook: Outlook; chores: Chores; trouble: TroubleReport },
-  known: Waiting | undefined,
+  {
+    lease,
+    pending,
+    chores,
+    trouble,
+  }: { lease: Lease; pending: PendingWorkWatcher; chores: Chores; trouble: ShippingStatus },
+  known: PendingWork | undefined,
   signal: AbortSignal,
 ): Promise<number | 'rest' | 'failed'> {
   try {
-    const waiting = known ?? (await outlook.look())
+    const waiting = known ?? (await pending.look())
     const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
     // Between two groups: none is to be under way.
     if (waiting.erasures) await chores.hideErased()
@@ -92,11 +97,11 @@ type Chores = ReturnType<typeof createChores>
 function createChores(deps: TimelineDeps) {
   const { sql, clickhouse, config } = deps
   return {
-    hideErased: every(1000, createHiding(deps)),
+    hideErased: every(1000, createErasureMask(deps)),
     purge: every(10_000, () => purgeOutbox(sql, config.outboxKeepMs)),
     forget: every(10_000, () => forgetVisitors(sql, Date.now() - config.anonymousKeepMs)),
     keepWeb: every(60_000, async () => {
-      if (config.webEventsKeepDays !== undefined) await keepWebEvents(clickhouse, config.webEventsKeepDays)
+      if (config.webEventsKeepDays !== undefined) await setWebEventRetention(clickhouse, config.webEventsKeepDays)
     }),
   }
 }

@@ -11,7 +11,7 @@ import { sendSnapshots } from './send-snapshots.ts'
 import { sendTouches } from './send-touches.ts'
 import { sendVisitorLinks } from './send-visitor-links.ts'
 import { sendVisitors } from './send-visitors.ts'
-import { stampResent } from './claim-resends.ts'
+import { claimResends } from './claim-resends.ts'
 
 export interface ShipDeps {
   sql: Sql
@@ -59,7 +59,7 @@ export async function shipResent(
   signal?: AbortSignal,
   limits: GroupLimits = GROUP_LIMITS,
 ): Promise<boolean> {
-  if (!(await stampResent(deps, lease, limits))) return false
+  if (!(await claimResends(deps, lease, limits))) return false
   await shipOutbox(deps, lease, signal, limits)
   return true
 }

@@ -1,18 +1,18 @@
 /** Why the timeline is not shipped, kept where every front door sees it. */
 import type { Sql } from '../stores/postgres.ts'
-import { tellsOfFullDisk } from '../stores/full-disk.ts'
+import { isFullDiskError } from '../stores/full-disk.ts'
 import { describeFault } from './insert-events.ts'
 import type { Lease } from './lease.ts'
 import type { TimelineMetrics } from './observe-outbox.ts'
 
-export interface TroubleDeps {
+export interface ShippingStatusDeps {
   sql: Sql
   metrics?: TimelineMetrics
   /** Called after every round: in words what is wrong, or undefined. */
   onTrouble?: (trouble: string | undefined) => void
 }
 
-export interface TroubleReport {
+export interface ShippingStatus {
   failed(error: unknown): Promise<void>
   /** Forgets what this owner, or one before it, has told in Postgres. Rejects when that is away: it stays then. */
   succeeded(): Promise<void>
@@ -20,7 +20,10 @@ export interface TroubleReport {
   none(): void
 }
 
-export function reportTrouble({ sql, metrics, onTrouble }: TroubleDeps, { owner }: Lease): TroubleReport {
+export function reportShippingFailure(
+  { sql, metrics, onTrouble }: ShippingStatusDeps,
+  { owner }: Lease,
+): ShippingStatus {
   let since: Date | undefined
   const none = (): void => {
     since = undefined
@@ -46,10 +49,10 @@ export function reportTrouble({ sql, metrics, onTrouble }: TroubleDeps, { owner 
   }
 }
 
-export const causeOf = (error: unknown): 'disk_full' | 'other' => (tellsOfFullDisk(error) ? 'disk_full' : 'other')
+export const causeOf = (error: unknown): 'disk_full' | 'other' => (isFullDiskError(error) ? 'disk_full' : 'other')
 
 /** In words, as the owner of the lease told it; undefined when all is well. */
-export async function readTrouble(sql: Sql): Promise<string | undefined> {
+export async function readShippingFailure(sql: Sql): Promise<string | undefined> {
   const [told] = await sql<{ reason: string; since: Date }[]>`
     select trouble as reason, trouble_since as since from timeline_lease where trouble is not null`
   return told && describeTrouble(told)

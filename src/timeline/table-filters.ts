@@ -4,7 +4,7 @@ import { textLiteral } from '../stores/clickhouse-literal.ts'
  * A setting for the reading of a view: conditions by table, in SQL. A condition on a view reaches only the first of the tables
  * that it joins; these reach all of them, and their keys.
  */
-export function fenceTables(conditions: Record<string, string>): string {
+export function additionalTableFilters(conditions: Record<string, string>): string {
   const filters = Object.entries(conditions).map(
     ([table, condition]) => `${textLiteral(table)}: ${textLiteral(condition)}`,
   )

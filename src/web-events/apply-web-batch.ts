@@ -9,7 +9,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { type Sql, faultKind } from '../stores/postgres.ts'
 import { INACTIVE } from '../stream/compose-dead-letter.ts'
 import type { MicroBatch, Outcome } from '../stream/micro-batch.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { describeFault } from '../timeline/insert-events.ts'
 import { commitBatch } from './commit-batch.ts'
 import { insertHits } from './insert-hits.ts'
@@ -45,15 +45,20 @@ export async function applyWebBatch(
     } catch (error) {
       if (signal.aborted) break
       const isConflict = faultKind(error) === 'conflict'
-      tellFailure(deps, batch, error, isConflict)
-      await pause(isConflict ? BACKOFF_MS.first : Math.min(BACKOFF_MS.first * 2 ** failures, BACKOFF_MS.most), signal)
+      reportFailure(deps, batch, error, isConflict)
+      await sleep(isConflict ? BACKOFF_MS.first : Math.min(BACKOFF_MS.first * 2 ** failures, BACKOFF_MS.most), signal)
     }
   }
   return { kind: 'stopped' }
 }
 
 /** Two saves that met in Postgres are nobody's trouble. */
-function tellFailure({ log, metrics }: WebDeps, { partition }: MicroBatch, error: unknown, isConflict: boolean): void {
+function reportFailure(
+  { log, metrics }: WebDeps,
+  { partition }: MicroBatch,
+  error: unknown,
+  isConflict: boolean,
+): void {
   if (!isConflict) metrics?.webFailures.inc()
   log[isConflict ? 'debug' : 'warn']({ reason: describeFault(error), partition }, 'web events wait, trying again')
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createTimeOuts } from '../../src/async/shared-timeouts.ts'
+import { createSharedTimeouts } from '../../src/async/shared-timeouts.ts'
 
 function setUp(ms: number) {
-  const timeOuts = createTimeOuts(ms)
+  const timeouts = createSharedTimeouts(ms)
   const late: string[] = []
-  return { timeOuts, late, begin: (name: string) => timeOuts.begin(() => late.push(name)) }
+  return { timeouts, late, begin: (name: string) => timeouts.begin(() => late.push(name)) }
 }
 
 it('ends each when its own time is over, in the order in which they began', async () => {
@@ -22,20 +22,20 @@ it('ends each when its own time is over, in the order in which they began', asyn
 })
 
 it('says nothing of those that ended before, and goes on with those that begin later', async () => {
-  const { timeOuts, late, begin } = setUp(200)
-  timeOuts.end(begin('a'))
+  const { timeouts, late, begin } = setUp(200)
+  timeouts.end(begin('a'))
   await sleep(320)
   begin('b')
   const c = begin('c')
-  timeOuts.end(c)
-  timeOuts.end(c)
+  timeouts.end(c)
+  timeouts.end(c)
   await sleep(320)
   expect(late).toEqual(['b'])
 })
 
 it('takes in what begins as another ends, and keeps nobody waiting for it', async () => {
-  const { timeOuts, late, begin } = setUp(400)
-  timeOuts.begin(() => begin('next'))
+  const { timeouts, late, begin } = setUp(400)
+  timeouts.begin(() => begin('next'))
   await sleep(200)
   begin('other')
   await sleep(480)
@@ -45,9 +45,9 @@ it('takes in what begins as another ends, and keeps nobody waiting for it', asyn
 })
 
 it('ends nothing once it is closed', async () => {
-  const { timeOuts, late, begin } = setUp(80)
+  const { timeouts, late, begin } = setUp(80)
   begin('a')
-  timeOuts.close()
+  timeouts.close()
   await sleep(200)
   expect(late).toEqual([])
 })

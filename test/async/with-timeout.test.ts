@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createWait } from '../../src/async/with-timeout.ts'
+import { createTimeoutGuard } from '../../src/async/with-timeout.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
 const WAIT_MS = 50
-const patient = createWait(5000, 'Redis')
-const inTime = createWait(WAIT_MS, 'Redis')
+const patient = createTimeoutGuard(5000, 'Redis')
+const inTime = createTimeoutGuard(WAIT_MS, 'Redis')
 
 let stack: Stack
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { useWal } from '../../src/embedded/preallocate-wal.ts'
+import { preallocateWal } from '../../src/embedded/preallocate-wal.ts'
 import type { Bench } from './bench.ts'
 
 /** `max_wal_size` in segments of 16 MB. */
@@ -12,5 +12,5 @@ export async function warmUp(bench: Bench): Promise<void> {
   const past = await bench.openCallers({ kind: 'batch', prefix: 'warm-batch-', size: 500 })
   await bench.send([past, { pace: { kind: 'closed' }, connections: 4, seconds: bench.length(1, 5) }])
   // Postgres' log is as it is after the first checkpoints: segments are used again, and none is new.
-  if (!bench.quick) await useWal(bench.stack.stores.databaseUrl, tmpdir(), MOST_SEGMENTS)
+  if (!bench.quick) await preallocateWal(bench.stack.stores.databaseUrl, tmpdir(), MOST_SEGMENTS)
 }

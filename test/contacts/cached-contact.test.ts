@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keysOf, recallContact, rememberContact, renew } from '../../src/contacts/cached-contact.ts'
+import { keysOf, fromCachedContact, toCachedContact, refreshCachedContact } from '../../src/contacts/cached-contact.ts'
 import { type ContactState, identityKey } from '../../src/rules/state.ts'
 
 const BUSINESS = 'b'
@@ -51,11 +51,11 @@ describe('a remembered contact', () => {
     fc.assert(
       fc.property(contact, (made) => {
         const was = copyOf(made)
-        const remembered = rememberContact(made, BUSINESS)
+        const remembered = toCachedContact(made, BUSINESS)
         const keys = was.identities.map(({ kind, value }) => identityKey(BUSINESS, kind, value))
         expect(keysOf(remembered)).toEqual(keys)
         for (const { kind, value } of was.identities)
-          expect(recallContact(remembered, { business_id: BUSINESS, kind, value })).toEqual(was)
+          expect(fromCachedContact(remembered, { business_id: BUSINESS, kind, value })).toEqual(was)
       }),
     )
   })
@@ -63,14 +63,14 @@ describe('a remembered contact', () => {
   it('is renewed by all that may change while its version stays', () => {
     fc.assert(
       fc.property(contact, fc.record(parts), fc.nat(4), (made, changed, stage) => {
-        const remembered = rememberContact(made, BUSINESS)
+        const remembered = toCachedContact(made, BUSINESS)
         const [held] = made.identities
         fc.pre(held !== undefined)
         const sent = { business_id: BUSINESS, kind: held?.kind ?? 'email', value: held?.value ?? '' }
-        const lent = Object.assign(recallContact(remembered, sent), changed, { stage })
+        const lent = Object.assign(fromCachedContact(remembered, sent), changed, { stage })
         const was = copyOf(lent)
-        renew(remembered, lent)
-        expect(recallContact(remembered, sent)).toEqual(was)
+        refreshCachedContact(remembered, lent)
+        expect(fromCachedContact(remembered, sent)).toEqual(was)
       }),
     )
   })
@@ -95,7 +95,7 @@ describe('a remembered contact', () => {
       mergedIds: [],
     })
     const recalled = (id: string) =>
-      recallContact(rememberContact(plain(id), BUSINESS), { business_id: BUSINESS, kind: 'email', value: id })
+      fromCachedContact(toCachedContact(plain(id), BUSINESS), { business_id: BUSINESS, kind: 'email', value: id })
     const ann = recalled('ann')
     ann.profile.firstName = 'Ann'
     ann.goalLastAt.set('goal', 1)

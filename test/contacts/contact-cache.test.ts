@@ -9,7 +9,7 @@ import { type ContactState, type State, emptyState, identityKey } from '../../sr
 import type { Sql } from '../../src/stores/postgres.ts'
 import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import {
-  type Call,
+  type RequestContext,
   NOW,
   type Pipeline,
   batch,
@@ -55,8 +55,8 @@ describe('what it holds', () => {
     mergedIds: [],
   })
   const keyOf = (id: string) => identityKey('b', 'email', id)
-  const lend = (cache: ContactCache, to: State, id: string) =>
-    cache.lend(to, { business_id: 'b', kind: 'email', value: id }, keyOf(id))
+  const checkout = (cache: ContactCache, to: State, id: string) =>
+    cache.checkout(to, { business_id: 'b', kind: 'email', value: id }, keyOf(id))
   const keeping = (most: number, ...ids: string[]) =>
     keptBy(
       createContactCache(() => most),
@@ -66,15 +66,15 @@ describe('what it holds', () => {
     for (const id of [...ids, ...ids]) {
       const made = state()
       made.contacts.set(id, contact(id))
-      cache.keep(made, emptyChanges())
+      cache.commit(made, emptyChanges())
     }
     return cache
   }
-  const lends = (cache: ContactCache, id: string) => lend(cache, state(), id)
+  const lends = (cache: ContactCache, id: string) => checkout(cache, state(), id)
 
   it('is what was saved, under the version that the save left', () => {
     const next = state()
-    expect(lend(keeping(9, 'ann'), next, 'ann')).toBe(true)
+    expect(checkout(keeping(9, 'ann'), next, 'ann')).toBe(true)
     expect(next.contacts.get('ann')?.version).toBe(1)
     expect(next.owners.get(keyOf('ann'))).toBe('ann')
   })
@@ -92,39 +92,39 @@ describe('what it holds', () => {
   ])('of %i who were seen once only, together, is anybody kept where half of the room is taken: %s', (many, kept) => {
     const cache = keeping(30, ...Array.from({ length: 8 }, (_, n) => `familiar ${n}`))
     const { made, ids } = strangers(many)
-    cache.keep(made, emptyChanges())
+    cache.commit(made, emptyChanges())
     expect(ids.map((id) => lends(cache, id))).toEqual(ids.map(() => kept))
   })
 
   it('is whoever came first, however many come together, until half of the room is taken', () => {
     const cache = createContactCache(() => 12)
     const { made, ids } = strangers(9)
-    cache.keep(made, emptyChanges())
+    cache.commit(made, emptyChanges())
     expect(ids.filter((id) => lends(cache, id))).toEqual(ids.slice(0, 3))
   })
 
   it('is not lent again until a save brings it back', () => {
     const cache = keeping(9, 'ann')
     const failed = state()
-    lend(cache, failed, 'ann')
+    checkout(cache, failed, 'ann')
     expect(lends(cache, 'ann')).toBe(false)
     expect(lends(cache, 'ann')).toBe(false)
   })
 
   it('ends with the configuration that it was read under', () => {
     const cache = keeping(9, 'ann')
-    expect(lend(cache, state(2), 'ann')).toBe(false)
+    expect(checkout(cache, state(2), 'ann')).toBe(false)
   })
 
   it('is bounded by what hangs on the contacts, too', () => {
     const cache = keeping(5, 'ann', 'bob')
     const grown = state()
-    lend(cache, grown, 'bob')
+    checkout(cache, grown, 'bob')
     const bob = grown.contacts.get('bob')
     for (const value of ['bob2', 'bob3']) bob?.identities.push({ kind: 'email', value, proven: true })
     const changes = emptyChanges()
     changes.deltas.set('bob', { ...emptyDelta(), raisesVersion: true })
-    cache.keep(grown, changes)
+    cache.commit(grown, changes)
     expect(lends(cache, 'ann')).toBe(false)
     expect(lends(cache, 'bob3')).toBe(true)
   })
@@ -132,26 +132,26 @@ describe('what it holds', () => {
   it('is bounded: the oldest goes, unless it was used', () => {
     const cache = keeping(4, 'ann', 'bob')
     const used = state()
-    lend(cache, used, 'ann')
+    checkout(cache, used, 'ann')
     used.contacts.set('cem', contact('cem'))
-    cache.keep(used, emptyChanges())
+    cache.commit(used, emptyChanges())
     const again = state()
     again.contacts.set('cem', contact('cem'))
-    cache.keep(again, emptyChanges())
+    cache.commit(again, emptyChanges())
     expect(['ann', 'bob', 'cem'].map((id) => lends(cache, id))).toEqual([true, false, true])
   })
 
   it('knows what a decision changed without raising the version', () => {
     const cache = keeping(9, 'ann')
     const decided = state()
-    lend(cache, decided, 'ann')
+    checkout(cache, decided, 'ann')
     const ann = decided.contacts.get('ann')
     if (ann) ann.profile.firstName = 'Ann'
     ann?.goalLastAt.set('goal', 7)
     if (ann) ann.subscriptions.email = { subscribed: true, at: 7 }
-    cache.keep(decided, emptyChanges())
+    cache.commit(decided, emptyChanges())
     const next = state()
-    lend(cache, next, 'ann')
+    checkout(cache, next, 'ann')
     expect(next.contacts.get('ann')).toMatchObject({
       profile: { firstName: 'Ann' },
       goalLastAt: new Map([['goal', 7]]),
@@ -162,15 +162,15 @@ describe('what it holds', () => {
   it('is what was read afresh after an attempt that failed, whatever that one had decided', () => {
     const cache = keeping(9, 'ann')
     const failed = state()
-    lend(cache, failed, 'ann')
+    checkout(cache, failed, 'ann')
     const decided = failed.contacts.get('ann')
     if (decided) decided.profile.firstName = 'Wrong'
     decided?.identities.push({ kind: 'phone', value: '1', proven: true })
     const read = state()
     read.contacts.set('ann', { ...contact('ann'), version: 4 })
-    cache.keep(read, emptyChanges())
+    cache.commit(read, emptyChanges())
     const next = state()
-    lend(cache, next, 'ann')
+    checkout(cache, next, 'ann')
     expect(next.contacts.get('ann')).toEqual({ ...contact('ann'), version: 4 })
   })
 
@@ -178,18 +178,18 @@ describe('what it holds', () => {
     const cache = keeping(9, 'ann')
     const change = (from: string, ...values: string[]) => {
       const decided = state()
-      expect(lend(cache, decided, from)).toBe(true)
+      expect(checkout(cache, decided, from)).toBe(true)
       const ann = decided.contacts.get('ann')
       if (ann) ann.identities = values.map((value) => ({ kind: 'email', value, proven: true }))
       const changes = emptyChanges()
       changes.deltas.set('ann', { ...emptyDelta(), raisesVersion: true })
-      cache.keep(decided, changes)
+      cache.commit(decided, changes)
     }
     const foundBy = () =>
       ['ann', 'anna', 'annie'].filter((value) => {
         const next = state()
-        const found = lend(cache, next, value)
-        if (found) cache.keep(next, emptyChanges())
+        const found = checkout(cache, next, value)
+        if (found) cache.commit(next, emptyChanges())
         return found
       })
     change('ann', 'ann', 'anna', 'annie')
@@ -209,22 +209,22 @@ describe('what it holds', () => {
       ['ann'],
     )
     const decided = state()
-    lend(cache, decided, 'ann')
+    checkout(cache, decided, 'ann')
     most = 0
     cache.shrink()
     most = 4
     const changes = emptyChanges()
     changes.deltas.set('ann', { ...emptyDelta(), raisesVersion: true })
-    cache.keep(decided, changes)
+    cache.commit(decided, changes)
     keptBy(cache, ['bob', 'cem', 'dan'])
     expect(['ann', 'bob', 'cem', 'dan'].filter((id) => lends(cache, id))).toHaveLength(2)
   })
 
   it('takes keys for new but for 64 micro-batches after one that was known', () => {
     const cache = createContactCache(() => 99)
-    expect(cache.takesKeysForNew()).toBe(true)
-    cache.noteKnownKey()
-    expect(Array.from({ length: 65 }, () => cache.takesKeysForNew())).toEqual([
+    expect(cache.assumesKeysNew()).toBe(true)
+    cache.noteRepeatedKey()
+    expect(Array.from({ length: 65 }, () => cache.assumesKeysNew())).toEqual([
       ...Array.from({ length: 64 }, () => false),
       true,
     ])
@@ -311,7 +311,7 @@ describe('two partitions with a cache each', () => {
     Object.fromEntries(
       fields.map(({ person, kind }) => [kind, kind === 'email' ? `${person}@x.io` : `97250000000${person}`]),
     )
-  const callOf = (businessId: string, made: Step, n: number): Call => {
+  const callOf = (businessId: string, made: Step, n: number): RequestContext => {
     const fact = eventFact(made.event, identityOf(made), {
       occurredAt: NOW - n,
       value: 1,

@@ -7,7 +7,7 @@ import type { Identity, Profile } from '../../src/rules/events/facts.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
 import type { Answer, ContactAnswer } from '../../src/stream/entry.ts'
 import {
-  type Call,
+  type RequestContext,
   NOW,
   batch,
   browser,
@@ -66,7 +66,7 @@ const fact = fc
     }),
   )
 
-type Make = (businessId: string, known: string[]) => Call
+type Make = (businessId: string, known: string[]) => RequestContext
 const call: fc.Arbitrary<Make> = fc.oneof(
   fc.tuple(fact, fc.boolean()).map(
     ([one, keyed]): Make =>
@@ -109,7 +109,7 @@ const call: fc.Arbitrary<Make> = fc.oneof(
 )
 
 /** Each item of a batch as a batch of its own. */
-const singles = (made: Call): Call[] =>
+const singles = (made: RequestContext): RequestContext[] =>
   made.kind === 'batch' ? made.items.map((item) => ({ ...made, items: [item] })) : [made]
 
 /** Applies all calls: the first ones alone, so that the others find people; then in groups of `cut`. */

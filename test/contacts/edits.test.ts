@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { EditFact } from '../../src/rules/events/facts.ts'
 import type { EditAnswer } from '../../src/stream/entry.ts'
 import {
-  type Call,
+  type RequestContext,
   NOW,
   type Pipeline,
   eventFact,
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 
 const ADA = { email: 'ada@example.com' }
-const editOf = (businessId: string, contactId: string, fact: Partial<EditFact>, more = {}): Call => ({
+const editOf = (businessId: string, contactId: string, fact: Partial<EditFact>, more = {}): RequestContext => ({
   kind: 'edit',
   businessId,
   receivedAt: NOW,

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { EventFact } from '../../src/rules/events/facts.ts'
-import { type Call, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import { type RequestContext, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -30,7 +30,7 @@ type Flood = typeof flood extends fc.Arbitrary<infer F> ? F : never
 const idOf = (who: number) => ({ platformCustomerId: `p${who}` })
 const phoneOf = (who: number) => ({ phone: `97250000000${who}` })
 
-function callsOf(businessId: string, { kind, who, other, from: first, many }: Flood): Call[] {
+function callsOf(businessId: string, { kind, who, other, from: first, many }: Flood): RequestContext[] {
   const sent = (input: Partial<EventFact>, identity = {}) =>
     eventFact('seen', { ...phoneOf(who), ...identity }, input as object)
   const events = {
@@ -49,7 +49,7 @@ function callsOf(businessId: string, { kind, who, other, from: first, many }: Fl
   return [batch(businessId, events[kind]())]
 }
 
-const eventsIn = (calls: Call[]) =>
+const eventsIn = (calls: RequestContext[]) =>
   calls.reduce((sum, call) => sum + (call.kind === 'batch' ? call.items.length : call.kind === 'track' ? 1 : 0), 0)
 
 async function publishCampaigns(businessId: string): Promise<void> {

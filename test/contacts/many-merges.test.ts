@@ -2,7 +2,16 @@
 import { describe, expect, it, vi } from 'vitest'
 import { readContact } from '../../src/contacts/read-contact.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
-import { type Call, NOW, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import {
+  type RequestContext,
+  NOW,
+  batch,
+  eventFact,
+  identify,
+  identifyFact,
+  openPipeline,
+  track,
+} from '../support/facts.ts'
 import { businessId, pipeline, stack, takeBusiness, useFreshBusiness } from '../support/fresh-business.ts'
 import { createBusiness } from '../support/stack.ts'
 
@@ -40,7 +49,7 @@ async function makeContacts(business: string): Promise<string[]> {
 }
 
 /** Names the email of one and the phone of another. */
-const join = (business: string, a: number, b: number): Call =>
+const join = (business: string, a: number, b: number): RequestContext =>
   track(business, eventFact('joined', { email: identityOf(a).email, phone: identityOf(b).phone }))
 
 /** All that is left of them, ids as places among `ids`. */

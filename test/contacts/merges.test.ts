@@ -5,7 +5,7 @@ import { readContact } from '../../src/contacts/read-contact.ts'
 import type { Identity, Subscriptions } from '../../src/rules/events/facts.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
 import {
-  type Call,
+  type RequestContext,
   NOW,
   type Pipeline,
   batch,
@@ -34,7 +34,12 @@ const seen = (identity: Identity) => track(businessId, eventFact('e', identity))
 const named = (identity: Identity, firstName: string) =>
   identify(businessId, identifyFact(identity, { profile: { firstName } }))
 const unkeyed = (identity: Identity) => identify(businessId, identifyFact(identity), false)
-const choose = (contactId: string, channels: Partial<Subscriptions>, method: string, business = businessId): Call => ({
+const choose = (
+  contactId: string,
+  channels: Partial<Subscriptions>,
+  method: string,
+  business = businessId,
+): RequestContext => ({
   kind: 'subscribe',
   businessId: business,
   receivedAt: NOW,
@@ -135,7 +140,7 @@ describe('a customer id that nobody proved', () => {
 
 describe('the browsers of two who are one', () => {
   it('are listed in the order in which either of them used them', async () => {
-    const at = (receivedAt: number, identity: Identity, visitorId: string): Call => ({
+    const at = (receivedAt: number, identity: Identity, visitorId: string): RequestContext => ({
       ...identify(businessId, identifyFact(identity, { visitorId })),
       receivedAt,
     })
@@ -169,11 +174,11 @@ describe('a choice of channels', () => {
 
   describe('of a dead letter that is sent again', () => {
     const LETTER = '0198c0de-0000-7000-8000-000000000001'
-    const chooseAt = (contactId: string, sms: boolean, receivedAt: number): Call => ({
+    const chooseAt = (contactId: string, sms: boolean, receivedAt: number): RequestContext => ({
       ...choose(contactId, { sms }, `at ${receivedAt - NOW}`),
       receivedAt,
     })
-    const again = (call: Call): Call => ({ ...call, replayOf: LETTER })
+    const again = (call: RequestContext): RequestContext => ({ ...call, replayOf: LETTER })
     const recorded = async () =>
       (await stack.sql`select subscribed, method from subscriptions where business_id = ${businessId}`).map(
         (row) => row,
@@ -266,7 +271,7 @@ describe('a choice of channels', () => {
       const people = [0, 1, 2, 3].map((n) => ({ email: `p${n}@x.io`, phone: `97250000000${n}` }))
       const ids: string[] = []
       for (const one of people) ids.push((await pipeline.track(seen(one))).contactId)
-      const callOf = (step: Choosing | Meeting): Call =>
+      const callOf = (step: Choosing | Meeting): RequestContext =>
         'sms' in step
           ? choose(ids[step.who]!, { sms: step.sms }, 'form')
           : seen({ email: people[step.who]!.email, phone: people[step.other]!.phone })

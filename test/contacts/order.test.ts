@@ -7,7 +7,16 @@ import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Identity } from '../../src/rules/events/facts.ts'
 import { stageOf } from '../../src/rules/events/journey-stage.ts'
-import { type Call, NOW, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import {
+  type RequestContext,
+  NOW,
+  batch,
+  eventFact,
+  identify,
+  identifyFact,
+  openPipeline,
+  track,
+} from '../support/facts.ts'
 import { type Person, byIdentities, readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 
@@ -138,7 +147,9 @@ describe('a set of events', () => {
         const facts = order.map((n) => callFact(events[n]!, n))
         for (let done = 0, group = 0; done < facts.length; group += 1) {
           const part = facts.slice(done, done + (cuts[group] ?? 1))
-          const calls: Call[] = asBatch[group] ? [batch(businessId, part)] : part.map((fact) => track(businessId, fact))
+          const calls: RequestContext[] = asBatch[group]
+            ? [batch(businessId, part)]
+            : part.map((fact) => track(businessId, fact))
           await pipeline.apply(...calls)
           done += part.length
         }

@@ -106,7 +106,7 @@ describe('callers that race', () => {
     ]
     const erased = new Set<string>()
     const recorded: string[] = []
-    const lanes = pipelines.map(async (pipeline, which) => {
+    const workers = pipelines.map(async (pipeline, which) => {
       for (let n = 0; n < 40; n += 1) {
         const fact = eventFact('e', forms[(n + which) % 3]!, {
           value: 1,
@@ -122,7 +122,7 @@ describe('callers that race', () => {
         await scrubOutbox(stack.sql, businessId, erasedIds)
       }
     })
-    await Promise.all(lanes)
+    await Promise.all(workers)
 
     const left = recorded.filter((id) => !erased.has(id)).length
     expect(erased.size).toBeGreaterThan(0)

@@ -4,7 +4,7 @@ import { readContact } from '../../src/contacts/read-contact.ts'
 import type { Identity, Profile, Subscriptions } from '../../src/rules/events/facts.ts'
 import type { PageIdentify } from '../../src/rules/state.ts'
 import type { ContactAnswer } from '../../src/stream/entry.ts'
-import { type Call, NOW, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import { type RequestContext, NOW, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { businessId, pipeline, stack, useFreshBusiness } from '../support/fresh-business.ts'
 
 useFreshBusiness()
@@ -15,7 +15,7 @@ const seen = (identity: Identity) => track(businessId, eventFact('e', identity))
 const said = (identity: Identity, profile: Profile = {}) => identify(businessId, identifyFact(identity, { profile }))
 const byPage = (identity: Identity, profile: Profile = {}) =>
   identify(businessId, identifyFact(identity, { profile }), false)
-const choose = (contactId: string, channels: Partial<Subscriptions>, method: string): Call => ({
+const choose = (contactId: string, channels: Partial<Subscriptions>, method: string): RequestContext => ({
   kind: 'subscribe',
   businessId,
   receivedAt: NOW,
@@ -25,7 +25,7 @@ const choose = (contactId: string, channels: Partial<Subscriptions>, method: str
 })
 const setting = (value: PageIdentify) =>
   stack.sql`update businesses set page_identify = ${value}, config_version = config_version + 1 where id = ${businessId}`
-const contactOf = async (call: Call) => {
+const contactOf = async (call: RequestContext) => {
   const [answer] = await pipeline.apply(call)
   return (answer as ContactAnswer).contactId!
 }
@@ -144,7 +144,7 @@ describe('a name that a page filled', () => {
   })
 
   it('gives way in a merge to a keyed one, where pages are not trusted', async () => {
-    const merged = async (value: PageIdentify, ...before: Call[]) => {
+    const merged = async (value: PageIdentify, ...before: RequestContext[]) => {
       await setting(value)
       await pipeline.apply(...before)
       return names(await contactOf(seen({ ...ANN, ...PHONE })))

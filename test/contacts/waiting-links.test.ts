@@ -7,7 +7,7 @@ import { readContact } from '../../src/contacts/read-contact.ts'
 import { forgetVisitors } from '../../src/timeline/forget-visitors.ts'
 import { addTo, readDeliveries } from '../deliveries/delivery-lab.ts'
 import {
-  type Call,
+  type RequestContext,
   NOW,
   batch,
   browser,
@@ -30,15 +30,15 @@ async function setPages(mode: 'open' | 'confirmed'): Promise<void> {
   pipeline.deps.configs.clear()
 }
 const CID = { email: 'cid@x.io' }
-const keyed = (who: typeof ANN, visitorId: string | null = V, receivedAt = NOW): Call => ({
+const keyed = (who: typeof ANN, visitorId: string | null = V, receivedAt = NOW): RequestContext => ({
   ...identify(businessId, identifyFact(who, { visitorId })),
   receivedAt,
 })
-const paged = (who: typeof ANN, visitorId = V, receivedAt = NOW): Call => ({
+const paged = (who: typeof ANN, visitorId = V, receivedAt = NOW): RequestContext => ({
   ...identify(businessId, identifyFact(who, { visitorId }), false),
   receivedAt,
 })
-const bought = (who: typeof ANN, visitorId: string | null = null, at = NOW): Call => ({
+const bought = (who: typeof ANN, visitorId: string | null = null, at = NOW): RequestContext => ({
   ...track(businessId, eventFact('signup', who, { visitorId, occurredAt: at })),
   receivedAt: at,
 })
@@ -128,7 +128,7 @@ describe('a page’s word about a person whom a keyed call has used', () => {
 
   it('answers subscriptions only where a keyed call has named this visitor for the contact', async () => {
     const { contactId } = await pipeline.identify(paged(ANN, V))
-    const choose: Call = {
+    const choose: RequestContext = {
       kind: 'subscribe',
       businessId,
       receivedAt: NOW,
@@ -384,7 +384,7 @@ it('a stranger changes nothing of a person whom keyed calls have used, whatever 
   const page = fc.oneof(
     fc.constantFrom(V, W).map((visitor) => () => paged(ANN, visitor)),
     fc.constantFrom(V, W).map((visitor) => () => paged(CID, visitor)),
-    fc.nat(60).map((minutes) => (): Call => ({
+    fc.nat(60).map((minutes) => (): RequestContext => ({
       ...identify(businessId, identifyFact(ANN, { visitorId: V, ageMs: minutes * 60_000 }), false),
     })),
     fc
@@ -408,7 +408,7 @@ it('a stranger changes nothing of a person whom keyed calls have used, whatever 
       fc.array(fc.oneof(page, page, server), { maxLength: 16 }),
       fc.integer({ min: 1, max: 6 }),
       async (makes, cut) => {
-        const outcome = async (calls: (() => Call)[]) => {
+        const outcome = async (calls: (() => RequestContext)[]) => {
           await takeBusiness()
           await setPages('confirmed')
           const { contactId } = await pipeline.track(bought(ANN))

@@ -2,8 +2,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, it, test } from 'vitest'
 import { type Conversion, deduplicationId } from '../../src/deliveries/conversion.ts'
-import { composeForGoogle, judgeGoogle, refuseForGoogle } from '../../src/deliveries/google.ts'
-import { composeForMeta, judgeMeta, refuseForMeta } from '../../src/deliveries/meta.ts'
+import { composeForGoogle, classifyGoogleResponse, refuseForGoogle } from '../../src/deliveries/google.ts'
+import { composeForMeta, classifyMetaResponse, refuseForMeta } from '../../src/deliveries/meta.ts'
 import { readRetryAfter } from '../../src/deliveries/post.ts'
 import {
   type GoogleSettings,
@@ -13,7 +13,7 @@ import {
   checkSecret,
   checkSettings,
 } from '../../src/deliveries/settings.ts'
-import { composeForWebhook, judgeWebhook, keyBytes } from '../../src/deliveries/webhook.ts'
+import { composeForWebhook, classifyWebhookResponse, keyBytes } from '../../src/deliveries/webhook.ts'
 import { SECRETS } from './delivery-lab.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.750Z')
@@ -123,7 +123,7 @@ describe('Meta', () => {
     [502, '<html>', { kind: 'retry', reason: 'HTTP 502' }],
     [404, '', { kind: 'dead', reason: 'HTTP 404' }],
   ])('is answered as it deserves: %i %s', (status, text, verdict) => {
-    expect(judgeMeta({ status, text, retryAfterMs: null })).toEqual(verdict)
+    expect(classifyMetaResponse({ status, text, retryAfterMs: null })).toEqual(verdict)
   })
 
   test.each([
@@ -134,7 +134,7 @@ describe('Meta', () => {
     [200, '{}', {}],
   ])('is left alone for as long as it asks: %i %s', (status, text, more) => {
     const verdict = { kind: 'retry', reason: expect.any(String) as string, afterMs: 3_600_000, ...more }
-    expect(judgeMeta({ status, text, retryAfterMs: 3_600_000 })).toEqual(verdict)
+    expect(classifyMetaResponse({ status, text, retryAfterMs: 3_600_000 })).toEqual(verdict)
   })
 })
 
@@ -259,7 +259,7 @@ describe('Google', () => {
     ],
     [503, 'later', { kind: 'retry', reason: 'HTTP 503' }],
   ])('is answered as it deserves: %i %s', (status, text, verdict) => {
-    expect(judgeGoogle({ status, text, retryAfterMs: null })).toEqual(verdict)
+    expect(classifyGoogleResponse({ status, text, retryAfterMs: null })).toEqual(verdict)
   })
 
   test.each([
@@ -270,7 +270,7 @@ describe('Google', () => {
     [200, 'nothing', 3_600_000, {}],
   ])('is left alone for as long as it asks: %i %s', (status, text, retryAfterMs, more) => {
     const verdict = { kind: 'retry', reason: expect.any(String) as string, afterMs: retryAfterMs, ...more }
-    expect(judgeGoogle({ status, text, retryAfterMs })).toEqual(verdict)
+    expect(classifyGoogleResponse({ status, text, retryAfterMs })).toEqual(verdict)
   })
 })
 
@@ -358,7 +358,7 @@ describe('a webhook', () => {
     [500, null, { kind: 'retry', reason: 'HTTP 500' }],
     [503, 9000, { kind: 'retry', reason: 'HTTP 503', afterMs: 9000 }],
   ])('answers %i', (status, retryAfterMs, verdict) => {
-    expect(judgeWebhook({ status, text: 'john@x.io', retryAfterMs })).toEqual(verdict)
+    expect(classifyWebhookResponse({ status, text: 'john@x.io', retryAfterMs })).toEqual(verdict)
   })
 })
 

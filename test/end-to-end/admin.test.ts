@@ -110,8 +110,8 @@ describe('businesses', () => {
 
   test('are removed for good, with a yes; their keys answer 404 within a second', async () => {
     const { businessId, secretKey: key } = await makeBusiness(stack.sql)
-    const door = await runFrontDoor(stack.config)
-    const ask = async () => (await speakTo(door.url)('GET', '/api/custom-fields', { key })).status
+    const frontDoor = await runFrontDoor(stack.config)
+    const ask = async () => (await speakTo(frontDoor.url)('GET', '/api/custom-fields', { key })).status
     try {
       expect(await admin(`business remove ${businessId}`)).toMatchObject({
         exitCode: 2,
@@ -122,7 +122,7 @@ describe('businesses', () => {
       await sleep(1000)
       expect(await ask()).toBe(404)
     } finally {
-      await door.close()
+      await frontDoor.close()
     }
     const { businesses } = await adminJson<Listed>('business list')
     expect(businesses.map((one) => one.businessId)).not.toContain(businessId)

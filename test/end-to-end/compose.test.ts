@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { VARIABLES } from '../../src/config.ts'
 import { QUIET } from '../../src/embedded/postgres.ts'
-import { CALM } from '../../src/embedded/runtime-env.ts'
+import { RUNTIME_ENV } from '../../src/embedded/runtime-env.ts'
 
 interface Service {
   image: string
@@ -181,7 +181,7 @@ describe('the image', () => {
 
   test('calms the runtime as `start` does', () => {
     const said = dockerfile.match(/^ENV (.*)$/m)?.[1]?.split(' ')
-    expect(said).toEqual(expect.arrayContaining(Object.entries(CALM).map(([name, value]) => `${name}=${value}`)))
+    expect(said).toEqual(expect.arrayContaining(Object.entries(RUNTIME_ENV).map(([name, value]) => `${name}=${value}`)))
   })
 
   test('does not run as root', () => {

@@ -9,11 +9,11 @@ import { promisify } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { CALM } from '../../src/embedded/runtime-env.ts'
+import { RUNTIME_ENV } from '../../src/embedded/runtime-env.ts'
 import type { DemoKeys } from '../../src/embedded/demo-business.ts'
 import { startEngines } from '../../src/embedded/engines.ts'
 import { superuserUrl } from '../../src/embedded/prepare-postgres.ts'
-import { useWal } from '../../src/embedded/preallocate-wal.ts'
+import { preallocateWal } from '../../src/embedded/preallocate-wal.ts'
 import { createLogger } from '../../src/log.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
@@ -77,7 +77,9 @@ describe('start', () => {
     for (const service of ['front-door', 'workers', 'clickhouse']) {
       const pid = (await readFile(join(dataDir, `${service}.pid`), 'utf8')).trim()
       const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
-      expect(environment).toEqual(expect.arrayContaining([`BUN_GC_TIMER_INTERVAL=${CALM.BUN_GC_TIMER_INTERVAL}`]))
+      expect(environment).toEqual(
+        expect.arrayContaining([`BUN_GC_TIMER_INTERVAL=${RUNTIME_ENV.BUN_GC_TIMER_INTERVAL}`]),
+      )
     }
 
     // Nobody waits for what it does, and everybody would. Where Linux divides time among sessions, that counts among them.
@@ -280,12 +282,12 @@ describe('segments of Postgres’ log', () => {
     const url = await superuserUrl(place, engines.databaseUrl ?? '')
     const { bavail, bsize } = await statfs(folder)
     const before = await countAhead(sql)
-    await useWal(url, folder, Math.ceil((bavail * bsize) / 8 / 2 ** 24) + 100)
+    await preallocateWal(url, folder, Math.ceil((bavail * bsize) / 8 / 2 ** 24) + 100)
     expect(await countAhead(sql)).toBe(before)
-    await useWal(url, folder, 4)
+    await preallocateWal(url, folder, 4)
     expect(await countAhead(sql)).toBe(3)
     // Goes on where it ended: those three are none of the new ones.
-    await useWal(url, folder, 6)
+    await preallocateWal(url, folder, 6)
     expect(await countAhead(sql)).toBe(5)
     await sql.end()
     await engines.stop()

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KEPT_FREE_BYTES, requireRoom } from '../../src/embedded/clickhouse-disk.ts'
 import { grows, readFault } from '../../src/embedded/clickhouse-statement.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
-import { tellsOfFullDisk } from '../../src/stores/full-disk.ts'
+import { isFullDiskError } from '../../src/stores/full-disk.ts'
 import { CUT_OFF, type KeptClickHouse, findTable, keepClickHouse } from './keep-clickhouse.ts'
 
 /** While there is a file `limited`, no file may grow beyond 1 MiB: writes fail, as on a full disk, which takes root to make. */
@@ -149,7 +149,7 @@ describe.runIf(process.platform === 'linux')('a disk that is nearly full', () =>
   it('takes no change, and is told as full', async () => {
     const refused = await requireRoom(tmpdir(), Infinity).catch((error: unknown) => error)
     expect(readFault(refused)).toMatchObject({ status: 500, code: '243' })
-    expect(tellsOfFullDisk(refused)).toBe(true)
+    expect(isFullDiskError(refused)).toBe(true)
     // A disk with nothing free: so much is enough where nothing is asked for, and no byte more.
     await requireRoom('/proc', 0)
     await expect(requireRoom('/proc', 1)).rejects.toThrow('NOT_ENOUGH_SPACE')

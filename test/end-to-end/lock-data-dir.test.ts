@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { holdDataDir } from '../../src/embedded/lock-data-dir.ts'
+import { lockDataDir } from '../../src/embedded/lock-data-dir.ts'
 import { freePort } from '../../src/embedded/run-engine.ts'
 
 const folders: string[] = []
@@ -26,13 +26,13 @@ test.each([
   for (let round = 0; round < 8; round += 1) {
     const folder = await newFolder()
     await prepare(folder)
-    const held = await Promise.allSettled(Array.from({ length: 8 }, () => holdDataDir(folder)))
+    const held = await Promise.allSettled(Array.from({ length: 8 }, () => lockDataDir(folder)))
     const releases = held.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     expect(releases).toHaveLength(1)
-    await expect(holdDataDir(folder)).rejects.toThrow('already started')
+    await expect(lockDataDir(folder)).rejects.toThrow('already started')
     await releases[0]?.()
     await (
-      await holdDataDir(folder)
+      await lockDataDir(folder)
     )()
     expect(await readdir(folder)).toEqual([])
   }

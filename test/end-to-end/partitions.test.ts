@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { partitionOf } from '../../src/stream/partition-of.ts'
-import { readRoad } from '../../src/stream/partition-map.ts'
+import { readPartitionMap } from '../../src/stream/partition-map.ts'
 import { runWorkers } from '../../workers/main.ts'
 import { type Answer, ASYNC, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -67,7 +67,7 @@ describe('of a service in use', () => {
   })
 
   test('it is shown, and setting it again changes nothing', async () => {
-    const { partitions } = await readRoad(service.sql)
+    const { partitions } = await readPartitionMap(service.sql)
     const shown = await admin('partitions show --json')
     expect(JSON.parse(shown.out)).toMatchObject({ partitions, change: null })
     expect((await admin('partitions show')).out).toMatch(
@@ -129,11 +129,11 @@ describe('without workers', () => {
   })
 
   test('what waits keeps it from beginning', { timeout: 20_000 }, async () => {
-    const door = await runFrontDoor(stack.config)
+    const frontDoor = await runFrontDoor(stack.config)
     const { businessId, secretKey: key } = await createBusiness(stack.sql)
     const json = { event: 'signup', identity: { email: 'ada@example.com' } }
-    await speakTo(door.url)('POST', '/api/sdk/track', { key, json, headers: ASYNC })
-    await door.close()
+    await speakTo(frontDoor.url)('POST', '/api/sdk/track', { key, json, headers: ASYNC })
+    await frontDoor.close()
     const partition = partitionOf('live', businessId, 1)
     const { exitCode, out } = await admin('partitions set 2 --json')
     const message = `Requests wait that nobody works on (1 in ${partition}): start workers first`
@@ -145,7 +145,7 @@ describe('without workers', () => {
       exitCode: 1,
       err: expect.stringContaining(`not done after 1 s; still waiting: 1 in ${partition}`) as string,
     })
-    expect(await readRoad(stack.sql)).toMatchObject({ partitions: 1, change: undefined })
+    expect(await readPartitionMap(stack.sql)).toMatchObject({ partitions: 1, change: undefined })
     await stack.redis.del(streamKey(partition))
   })
 

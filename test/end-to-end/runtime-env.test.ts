@@ -1,6 +1,6 @@
 import { env } from 'node:process'
 import { afterEach, expect, test } from 'vitest'
-import { CALM, calmRuntime } from '../../src/embedded/runtime-env.ts'
+import { RUNTIME_ENV, runtimeEnv } from '../../src/embedded/runtime-env.ts'
 
 const name = 'BUN_GC_TIMER_INTERVAL'
 const before = env[name]
@@ -11,7 +11,7 @@ afterEach(() => {
 
 test('the runtime is calmed but where the operator has said otherwise', () => {
   delete env[name]
-  expect(calmRuntime()[name]).toBe(CALM[name])
+  expect(runtimeEnv()[name]).toBe(RUNTIME_ENV[name])
   env[name] = '1000'
-  expect(calmRuntime()).not.toHaveProperty(name)
+  expect(runtimeEnv()).not.toHaveProperty(name)
 })

@@ -87,18 +87,18 @@ const readiness = async (url: string): Promise<{ status: number; text: string }>
 }
 const isReady = (url: string) => expect.poll(() => readiness(url), { timeout: 60_000 }).toMatchObject({ status: 200 })
 
-async function openDoor(folder: string): Promise<{ child: ChildProcess; url: string }> {
+async function openFrontDoor(folder: string): Promise<{ child: ChildProcess; url: string }> {
   const port = await freePort()
   return { child: run(folder, 'serve', { PORT: String(port) }), url: `http://127.0.0.1:${port}` }
 }
 
 /** One event after the other, through the front door that is in use now. */
-function keepCalling(door: () => string) {
+function keepCalling(frontDoor: () => string) {
   const statuses: number[] = []
   let isOver = false
   const calling = (async () => {
     while (!isOver) {
-      const answer = await fetch(`${door()}/api/sdk/track`, {
+      const answer = await fetch(`${frontDoor()}/api/sdk/track`, {
         method: 'POST',
         headers: { authorization: `Bearer ${business.secretKey}`, 'content-type': 'application/json' },
         body: JSON.stringify({ event: 'lesson', identity: { email: 'ada@example.com' } }),
@@ -116,15 +116,15 @@ function keepCalling(door: () => string) {
 }
 
 test('no call is refused, and each counts once', { timeout: 240_000 }, async () => {
-  const [oldDoor, oldWorkers] = [await openDoor(THIS), run(THIS, 'workers')]
-  await isReady(oldDoor.url)
-  let url = oldDoor.url
+  const [oldFrontDoor, oldWorkers] = [await openFrontDoor(THIS), run(THIS, 'workers')]
+  await isReady(oldFrontDoor.url)
+  let url = oldFrontDoor.url
   const calls = keepCalling(() => url)
   await expect.poll(() => calls.statuses.length).toBeGreaterThan(5)
 
   const migrated = run(NEXT, 'migrate')
   expect(await once(migrated, 'exit')).toEqual([0, null])
-  const { status, text } = await readiness(oldDoor.url)
+  const { status, text } = await readiness(oldFrontDoor.url)
   expect([status, text]).toEqual([200, expect.stringContaining('the database is at 99.0.0')])
   const backwards = run(THIS, 'migrate')
   expect(await once(backwards, 'exit')).toEqual([1, null])
@@ -133,12 +133,12 @@ test('no call is refused, and each counts once', { timeout: 240_000 }, async () 
   expect(await stop(oldWorkers)).toBe(0)
   const behind = calls.statuses.length
   await expect.poll(() => calls.statuses.length, { timeout: 60_000 }).toBeGreaterThan(behind + 5)
-  const newDoor = await openDoor(NEXT)
-  await isReady(newDoor.url)
-  url = newDoor.url
+  const newFrontDoor = await openFrontDoor(NEXT)
+  await isReady(newFrontDoor.url)
+  url = newFrontDoor.url
   const changed = calls.statuses.length
   await expect.poll(() => calls.statuses.length).toBeGreaterThan(changed + 5)
-  expect(await stop(oldDoor.child)).toBe(0)
+  expect(await stop(oldFrontDoor.child)).toBe(0)
   await calls.end()
 
   expect(calls.statuses.filter((status) => status !== 200 && status !== 202)).toEqual([])
@@ -148,6 +148,6 @@ test('no call is refused, and each counts once', { timeout: 240_000 }, async () 
     return row?.count
   }
   await expect.poll(counted, { timeout: 20_000 }).toBe(calls.statuses.length)
-  expect(await stop(newDoor.child)).toBe(0)
+  expect(await stop(newFrontDoor.child)).toBe(0)
   expect(await stop(newWorkers)).toBe(0)
 })

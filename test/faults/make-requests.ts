@@ -4,7 +4,7 @@ import type { Chance } from './seeded.ts'
 import type { Business } from './create-businesses.ts'
 
 /** One lane of one business: it sends one request after the other. */
-export interface Lane {
+export interface PartitionLease {
   business: Business
   ledger: Ledger
   chance: Chance
@@ -29,13 +29,16 @@ interface Identified {
 }
 
 /** One of three who are known, one in four new. Their fields come apart and together, so that contacts have to merge. */
-function pickIdentity({ chance, people: { name, counts } }: Lane, circle: keyof People['counts']): Identified {
+function pickIdentity(
+  { chance, people: { name, counts } }: PartitionLease,
+  circle: keyof People['counts'],
+): Identified {
   const isNew = counts[circle] === 0 || chance.is(0.25)
   const person = isNew ? counts[circle]++ : Math.max(0, counts[circle] - 1 - chance.below(PEOPLE_AT_ONCE))
   return identify(chance, `${name}-${circle}-${person}`, NUMBERS[circle] + person)
 }
 
-const pickCircle = ({ chance }: Lane) => (chance.is(0.5) ? 'live' : 'all')
+const pickCircle = ({ chance }: PartitionLease) => (chance.is(0.5) ? 'live' : 'all')
 
 /** Where the phone numbers of each begin. */
 const NUMBERS = { all: 2_000_000, live: 4_000_000, strangers: 6_000_000 }
@@ -57,22 +60,22 @@ function identify(chance: Chance, name: string, number: number): Identified {
   }
 }
 
-export function makeLive(lane: Lane): Sending {
-  const { business, ledger, chance } = lane
-  const earlier = chance.is(0.12) ? pickEarlier(lane) : undefined
+export function makeLive(lease: PartitionLease): Sending {
+  const { business, ledger, chance } = lease
+  const earlier = chance.is(0.12) ? pickEarlier(lease) : undefined
   if (earlier) return earlier
-  if (chance.is(0.1)) return makeUnkeyedIdentify(lane)
-  if (chance.is(0.15)) return makeIdentify(lane)
+  if (chance.is(0.1)) return makeUnkeyedIdentify(lease)
+  if (chance.is(0.15)) return makeIdentify(lease)
   const event = chance.is(0.4) ? chance.pick(TRIGGERS) : chance.pick(MEANINGS)
-  const { body, fact } = makeEvent(lane, event, pickIdentity(lane, pickCircle(lane)))
+  const { body, fact } = makeEvent(lease, event, pickIdentity(lease, pickCircle(lease)))
   const { mark, identity } = fact
   return ledger.open({ business, kind: 'track', body, facts: [fact], mark, identity, known: 0 })
 }
 
-function makeIdentify(lane: Lane): Sending {
-  const { business, ledger, chance } = lane
+function makeIdentify(lease: PartitionLease): Sending {
+  const { business, ledger, chance } = lease
   const mark = crypto.randomUUID()
-  const { sent, identity } = pickIdentity(lane, pickCircle(lane))
+  const { sent, identity } = pickIdentity(lease, pickCircle(lease))
   const traits = chance.is(0.5) ? makeTraits(chance) : {}
   const firstName = chance.is(0.5) ? `F${mark}` : undefined
   const body = { identity: sent, method: mark, traits, ...(firstName && { profile: { firstName } }) }
@@ -80,12 +83,12 @@ function makeIdentify(lane: Lane): Sending {
 }
 
 /** A page: it knows no key, and says of somebody known or of a stranger what it must not be believed. */
-function makeUnkeyedIdentify(lane: Lane): Sending {
-  const { business, ledger, chance, people } = lane
+function makeUnkeyedIdentify(lease: PartitionLease): Sending {
+  const { business, ledger, chance, people } = lease
   const mark = crypto.randomUUID()
   const stranger = chance.below(PEOPLE_AT_ONCE)
   const { sent, identity } = chance.is(0.7)
-    ? pickIdentity(lane, pickCircle(lane))
+    ? pickIdentity(lease, pickCircle(lease))
     : identify(chance, `${people.name}-stranger-${stranger}`, NUMBERS.strangers + stranger)
   const firstName = chance.is(0.5) ? `U${mark}` : undefined
   const body = {
@@ -109,7 +112,7 @@ function makeUnkeyedIdentify(lane: Lane): Sending {
 }
 
 /** An event sent before, acknowledged or not: its repeat must change nothing. */
-function pickEarlier({ business, ledger, chance }: Lane): Sending | undefined {
+function pickEarlier({ business, ledger, chance }: PartitionLease): Sending | undefined {
   const earlier = ledger.sendings.filter(
     (sending) => sending.business === business && sending.kind === 'track' && isRepeatable(sending),
   )
@@ -120,13 +123,13 @@ function pickEarlier({ business, ledger, chance }: Lane): Sending | undefined {
 export const isRepeatable = ({ facts }: Sending): boolean =>
   facts.every(({ key, valid }) => key !== undefined || !valid)
 
-export function makeBatch(lane: Lane): Sending {
-  const { business, ledger, chance } = lane
+export function makeBatch(lease: PartitionLease): Sending {
+  const { business, ledger, chance } = lease
   // As a whole with keys or without: only the former can be sent again.
   const keyed = chance.is(0.85)
-  const make = () => makeEvent(lane, chance.pick(MEANINGS), pickIdentity(lane, 'all'), keyed)
+  const make = () => makeEvent(lease, chance.pick(MEANINGS), pickIdentity(lease, 'all'), keyed)
   const events = Array.from({ length: chance.between(1, 25) }, make)
-  const repeated = chance.is(0.3) ? pickEarlier(lane) : undefined
+  const repeated = chance.is(0.3) ? pickEarlier(lease) : undefined
   const facts = events.map(({ fact }) => fact)
   const items: object[] = events.map(({ body }) => body)
   if (repeated) {
@@ -166,17 +169,17 @@ const MEANINGS: Meaning[] = [
 const LONGEST_AGO_MS = 100_000_000_000
 
 function makeEvent(
-  lane: Lane,
+  lease: PartitionLease,
   { event, type, sign, order }: Meaning,
   { sent, identity }: Identified,
-  keyed = lane.chance.is(0.85),
+  keyed = lease.chance.is(0.85),
 ): { body: object; fact: Fact } {
-  const { business, chance } = lane
+  const { business, chance } = lease
   const mark = crypto.randomUUID()
   const cents = sign * chance.between(1, 100_000)
   const currency = sign === 0 ? undefined : chance.pick(['USD', 'EUR', 'ILS'])
   const key = keyed ? `key-${mark}` : undefined
-  const occurredAt = pickInstant(lane)
+  const occurredAt = pickInstant(lease)
   const tags = chance.is(0.25) ? [chance.pick(TAGS), chance.pick(TAGS)] : []
   const traits = chance.is(0.4) ? makeTraits(chance) : {}
   const body = {
@@ -195,7 +198,7 @@ function makeEvent(
 }
 
 /** Undefined: when it is received. */
-function pickInstant({ chance, people }: Lane): number | undefined {
+function pickInstant({ chance, people }: PartitionLease): number | undefined {
   if (chance.is(0.1)) return undefined
   if (chance.is(0.15)) return people.since + chance.below(3)
   return Date.now() - chance.below(LONGEST_AGO_MS)

@@ -29,7 +29,7 @@ export interface Stage {
 export interface Scenario {
   name: string
   /** The callers hear an HTTP answer to everything: the front door is up all along. */
-  doorStays: boolean
+  frontDoorStays: boolean
   /** Why it cannot be run on this machine; undefined when it can. */
   whyNot?(): Promise<string | undefined>
   /** Breaks something and brings it back. */
@@ -86,7 +86,7 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
   const audited = addUp(await Promise.all(run.audits.map((audit) => audit())))
   const differing = isStranded ? [] : await verifyWorld(world, run.businessIds)
   const told = countTold(run.ledger)
-  const unheard = began.every(({ doorStays }) => doorStays) ? notHttp(told) : []
+  const unheard = began.every(({ frontDoorStays }) => frontDoorStays) ? notHttp(told) : []
   return {
     ...audited,
     scenario: began.map(({ name }) => name).join(' · '),

@@ -13,7 +13,7 @@ import {
   isAcknowledged,
   isKept,
 } from './ledger.ts'
-import { type Lane, type People, isRepeatable, makeBatch, makeLive } from './make-requests.ts'
+import { type PartitionLease, type People, isRepeatable, makeBatch, makeLive } from './make-requests.ts'
 import type { Chance } from './seeded.ts'
 import type { Business } from './create-businesses.ts'
 
@@ -40,27 +40,27 @@ const LONG_AGO_MS = 10_000_000_000
 
 export function startTraffic({ url, businesses, ledger, chance, pauseMs = 30 }: TrafficOptions): Traffic {
   const stopping = new AbortController()
-  const run = async (lane: Lane, next: () => Sending): Promise<void> => {
+  const run = async (lease: PartitionLease, next: () => Sending): Promise<void> => {
     while (!stopping.signal.aborted) {
       await deliver(url, next(), stopping.signal)
-      await sleep(lane.chance.between(1, pauseMs))
+      await sleep(lease.chance.between(1, pauseMs))
     }
   }
-  const lanes = businesses.flatMap((business, at) => {
+  const leases = businesses.flatMap((business, at) => {
     const people: People = {
       name: `${at}-${chance.below(1e6)}`,
       counts: { all: 0, live: 0 },
       since: Date.now() - LONG_AGO_MS,
     }
-    const lane = (): Lane => ({ business, ledger, chance: chance.fork(), people })
-    const live = Array.from({ length: LIVE_LANES }, lane).map((one) => run(one, () => makeLive(one)))
-    const past = lane()
+    const lease = (): PartitionLease => ({ business, ledger, chance: chance.fork(), people })
+    const live = Array.from({ length: LIVE_LANES }, lease).map((one) => run(one, () => makeLive(one)))
+    const past = lease()
     return [...live, run(past, () => makeBatch(past))]
   })
   return {
     async stop() {
       stopping.abort()
-      await Promise.all(lanes)
+      await Promise.all(leases)
     },
   }
 }

@@ -49,9 +49,9 @@ export interface World {
   /** The test's own connections, straight to the stores. */
   own: { sql: Sql; redis: Redis; clickhouse: ClickHouseClient }
   /** Starts the front door again, with these settings besides the usual ones. */
-  restartDoor(settings: Record<string, string>): Promise<void>
+  restartFrontDoor(settings: Record<string, string>): Promise<void>
   /** Starts the front door and the workers again, with these addresses of the stores in place of the true ones. */
-  reroute(roads: Partial<Roads>): Promise<void>
+  reroute(roads: Partial<ProxyRoutes>): Promise<void>
   /** Everything that is down is started. */
   heal(): Promise<void>
   /** Resolves when nothing is on its way any more: streams empty, outbox shipped, erasures finished. */
@@ -61,7 +61,7 @@ export interface World {
 }
 
 /** Which addresses the front door and the workers are told. */
-export interface Roads {
+export interface ProxyRoutes {
   door: Partial<StoreUrls>
   workers: Partial<StoreUrls>
 }
@@ -71,11 +71,11 @@ export async function openWorld(): Promise<World> {
   const folder = await createRunFolder()
   await chmod(folder, 0o711)
   const log = createLogger({ level: 'warn', name: 'faults', to: 2 })
-  const roads: Roads = { door: {}, workers: {} }
+  const roads: ProxyRoutes = { door: {}, workers: {} }
   const stores = { databaseUrl: '', redisUrl: '', clickhouseUrl: '' }
   const url = `http://127.0.0.1:${await freePort()}`
   const workersUrls: string[] = []
-  let doorSettings: Record<string, string> = {}
+  let frontDoorSettings: Record<string, string> = {}
 
   const engine = async (name: string, key: keyof StoreUrls, start: (setup: EngineSetup) => Promise<RunningEngine>) => {
     const { signal } = new AbortController()
@@ -91,7 +91,7 @@ export async function openWorld(): Promise<World> {
     name: string,
     command: string,
     address: string,
-    of: keyof Roads,
+    of: keyof ProxyRoutes,
     more: () => Record<string, string>,
   ) =>
     createHandle(name, folder, () =>
@@ -115,7 +115,7 @@ export async function openWorld(): Promise<World> {
   const clickhouse = await engine('clickhouse', 'clickhouseUrl', (setup) => startClickHouse(setup, log))
   const door = service('front-door', 'serve', `${url}/healthz`, 'door', () => ({
     PORT: new URL(url).port,
-    ...doorSettings,
+    ...frontDoorSettings,
   }))
   const pair: [Handle, Handle] = [await workers('workers-a'), await workers('workers-b')]
   const engines = [postgres, redis, clickhouse]
@@ -146,8 +146,8 @@ export async function openWorld(): Promise<World> {
       await added.start()
       return added
     },
-    async restartDoor(settings) {
-      doorSettings = settings
+    async restartFrontDoor(settings) {
+      frontDoorSettings = settings
       await door.stop()
       await door.start()
       await untilReadyToServe(url)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { askTogether } from '../../src/front-door/access/batch-lookups.ts'
+import { batchLookups } from '../../src/front-door/access/batch-lookups.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
@@ -8,7 +8,7 @@ const tick = () => new Promise((resolve) => setImmediate(resolve))
 
 function setUp(answer = async (keys: string[]) => new Map(keys.map((key) => [key, key.toUpperCase()]))) {
   const find = vi.fn<typeof answer>(answer)
-  return { asked: () => find.mock.calls.map(([keys]) => keys), ask: askTogether(find) }
+  return { asked: () => find.mock.calls.map(([keys]) => keys), ask: batchLookups(find) }
 }
 
 it('asks at once, and once, for all that callers of one tick wait for', async () => {

@@ -15,15 +15,15 @@ const DAY = 86_400_000
 const WEEK = MAX_AGE_MS
 
 let stack: Stack
-let door: FrontDoor
+let frontDoor: FrontDoor
 let business: TestBusiness
 beforeAll(async () => {
   stack = await openStack({ TRUST_PROXY: 'true' })
-  door = await runFrontDoor(stack.config)
+  frontDoor = await runFrontDoor(stack.config)
   business = await createBusiness(stack.sql)
 })
 afterAll(async () => {
-  await door.close()
+  await frontDoor.close()
   await stack.close()
 })
 
@@ -32,7 +32,7 @@ let addresses = 0
 function send(json: unknown, headers: Record<string, string> = {}, said: Said = {}) {
   addresses += 1
   const address = `10.0.${Math.floor(addresses / 250)}.${addresses % 250}`
-  return speakTo(door.url)('POST', PATH, {
+  return speakTo(frontDoor.url)('POST', PATH, {
     ...(said.raw === undefined && { json }),
     ...said,
     headers: { 'user-agent': BROWSER, 'x-forwarded-for': address, ...headers },
@@ -147,7 +147,7 @@ describe('what a page sends of itself', () => {
     })
     expect([answer.status, answer.body.data]).toEqual([200, { received: 1, ignored: 'bot' }])
     expect(await taken(sent.visitorId)).toEqual([])
-    const { text } = await speakTo(door.url)('GET', '/metrics')
+    const { text } = await speakTo(frontDoor.url)('GET', '/metrics')
     expect(text).toMatch(/^browser_bots_total\{route="browser-capture"\} 1$/m)
   })
 })
@@ -236,7 +236,7 @@ describe('its limits', () => {
     expect([(await sent()).status, (await sent()).status]).toEqual([200, 429])
     const json = { event: 'e', identity: { email: 'ann@x.io' } }
     const headers = { prefer: 'respond-async' }
-    expect((await speakTo(door.url)('POST', '/api/sdk/track', { key: secretKey, json, headers })).status).toBe(202)
+    expect((await speakTo(frontDoor.url)('POST', '/api/sdk/track', { key: secretKey, json, headers })).status).toBe(202)
   })
 
   it('1,200 requests a minute of one address', async () => {
@@ -282,7 +282,7 @@ describe('whose page it is', () => {
   })
 
   it('may read the answer, and for how long to wait', async () => {
-    const asked = await speakTo(door.url)('OPTIONS', PATH)
+    const asked = await speakTo(frontDoor.url)('OPTIONS', PATH)
     expect([asked.status, asked.headers.get('access-control-allow-headers')]).toEqual([204, 'content-type'])
     const { headers } = await send(body())
     expect(headers.get('access-control-allow-origin')).toBe('*')

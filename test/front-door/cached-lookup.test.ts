@@ -1,13 +1,13 @@
 import { expect, it, vi } from 'vitest'
 import { RequestError } from '../../src/errors.ts'
-import { createLookUp } from '../../src/front-door/access/cached-lookup.ts'
+import { createCachedLookup } from '../../src/front-door/access/cached-lookup.ts'
 
 const HERE = () => '203.0.113.7'
 
 function setUp(answer: (key: string, isRenewal: boolean) => Promise<string | null>) {
   const clock = { ms: 0 }
   const find = vi.fn<typeof answer>(answer)
-  return { clock, find, lookUp: createLookUp(find, () => clock.ms) }
+  return { clock, find, lookUp: createCachedLookup(find, () => clock.ms) }
 }
 
 it('asks once for callers at the same time', async () => {

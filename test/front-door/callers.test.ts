@@ -7,17 +7,17 @@ import { createBusiness, openStack, type Stack, type TestBusiness } from '../sup
 import { type Answer, ASYNC, BROWSER, type Said, type Speak, speakTo } from './http-client.ts'
 
 let stack: Stack
-let door: FrontDoor
+let frontDoor: FrontDoor
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
   stack = await openStack({ TRUST_PROXY: 'true' })
-  door = await runFrontDoor(stack.config)
-  speak = speakTo(door.url)
+  frontDoor = await runFrontDoor(stack.config)
+  speak = speakTo(frontDoor.url)
   tenant = await createBusiness(stack.sql)
 })
 afterAll(async () => {
-  await door.close()
+  await frontDoor.close()
   await stack.close()
 })
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { answerRequest } from '../../src/front-door/http/handle-request.ts'
+import { handleRequest } from '../../src/front-door/http/handle-request.ts'
 import { clientAddress, networkOf } from '../../src/front-door/http/client-address.ts'
-import type { Call, Door } from '../../src/front-door/app-context.ts'
+import type { RequestContext, AppContext } from '../../src/front-door/app-context.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 
@@ -47,20 +47,20 @@ it('is the peer for a caller that came through no proxy', () => {
 it('stays what it was for the whole call, when the caller has gone meanwhile', async () => {
   let ip: string | undefined = '192.0.2.1'
   const request = Object.defineProperty(new Request('http://x'), 'ip', { get: () => ip })
-  const door = {
+  const frontDoor = {
     config: { maxInFlight: 1, trustProxy: 0 },
     inFlight: { count: 0, bytes: 0, bytesOf: new Map() },
     metrics: createMetrics(),
     log: createLogger({ level: 'silent', name: 'test' }),
     now: Date.now,
-  } as unknown as Door
+  } as unknown as AppContext
   const seen: string[] = []
-  const answer = (_: Door, { address }: Call) => {
+  const answer = (_: AppContext, { address }: RequestContext) => {
     seen.push(address())
     ip = undefined
     seen.push(address())
     return Promise.resolve({ message: '', data: {} })
   }
-  await answerRequest(door, { route: '/x', answer }, request, {})
+  await handleRequest(frontDoor, { route: '/x', answer }, request, {})
   expect(seen).toEqual(['192.0.2.1', '192.0.2.1'])
 })

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/errors.ts'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import { describeApi } from '../../src/front-door/openapi/describe-api.ts'
-import { renderApi } from '../../src/front-door/openapi/render-page.ts'
-import { sayCurl } from '../../src/front-door/openapi/curl-example.ts'
-import { saySchema } from '../../src/front-door/openapi/schema-text.ts'
+import { renderPage } from '../../src/front-door/openapi/render-page.ts'
+import { curlExample } from '../../src/front-door/openapi/curl-example.ts'
+import { schemaText } from '../../src/front-door/openapi/schema-text.ts'
 import { EventSchema } from '../../src/front-door/routes/schemas.ts'
 import { expectShape } from './reply-shape.ts'
 
@@ -147,7 +147,7 @@ it('points to nothing that is not there', () => {
 })
 
 it('makes a page that loads nothing from elsewhere', () => {
-  const page = renderApi(document)
+  const page = renderPage(document)
   expect(page).toContain('/api/sdk/track/batch')
   for (const said of ['Needs a secret key.', 'A key is optional.', 'A publishable key is optional.'])
     expect(page).toContain(said)
@@ -155,7 +155,7 @@ it('makes a page that loads nothing from elsewhere', () => {
 })
 
 describe('the page', () => {
-  const page = renderApi(document)
+  const page = renderPage(document)
 
   it('tells how a key is sent, every error, and where operators look', () => {
     expect(page).toContain('<code>Authorization: Bearer sk_live_…</code>')
@@ -189,7 +189,7 @@ describe('the page', () => {
       requestBody: { content: { 'application/json': { schema: { title: hostile }, example: { a: hostile } } } },
       responses: { 200: { description: hostile, content: { 'application/json': { example: { a: hostile } } } } },
     }
-    const made = renderApi({
+    const made = renderPage({
       info: { title: hostile, description: hostile },
       paths: { [`/${hostile}`]: { get: operation } },
     })
@@ -209,8 +209,8 @@ describe('a curl', () => {
     Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).map((method) => ({ method, path }))),
   )('of $method $path says what the example does', ({ method, path }) => {
     const operation = document.paths[path]![method]!
-    const command = sayCurl(method, path, operation as Parameters<typeof sayCurl>[2])
-    expect(renderApi(document)).toContain(command.replaceAll('"', '&quot;'))
+    const command = curlExample(method, path, operation as Parameters<typeof curlExample>[2])
+    expect(renderPage(document)).toContain(command.replaceAll('"', '&quot;'))
     const given = argumentsOf(command)
     const verb = method === 'get' ? [] : ['-X', method.toUpperCase()]
     expect(given.slice(0, verb.length)).toEqual(verb)
@@ -227,7 +227,7 @@ describe('a curl', () => {
 
   it('keeps quotes, dollars and spaces as they are', () => {
     const example = { a: `it's "$HOME" \`ls\` \\` }
-    const command = sayCurl('post', '/{id}', {
+    const command = curlExample('post', '/{id}', {
       security: [{ key: [] }],
       parameters: [
         { name: 'id', in: 'path', example: 'a"$b' },
@@ -252,5 +252,5 @@ it.each([
   [{ type: 'integer', maximum: 9, default: 0 }, 'integer, 9 at most, default `0`'],
   [{}, 'any'],
 ])('says of %j what may be sent', (schema, said) => {
-  expect(saySchema(schema)).toBe(said)
+  expect(schemaText(schema)).toBe(said)
 })

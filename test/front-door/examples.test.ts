@@ -61,19 +61,19 @@ describe('with workers', () => {
 
 describe('without workers', () => {
   let stack: Stack
-  let door: FrontDoor
+  let frontDoor: FrontDoor
   let business: TestBusiness
   beforeAll(async () => {
     stack = await openStack({ ANSWER_TIMEOUT_MS: '50' })
-    door = await runFrontDoor(stack.config)
+    frontDoor = await runFrontDoor(stack.config)
     business = await createBusiness(stack.sql)
   })
   afterAll(async () => {
-    await door?.close()
+    await frontDoor?.close()
     await stack?.close()
   })
 
   it.each(answering(202))('$method $path', async (one) => {
-    await send(door.url, business, { contactId: crypto.randomUUID() }, one, 202)
+    await send(frontDoor.url, business, { contactId: crypto.randomUUID() }, one, 202)
   })
 })

@@ -1,30 +1,30 @@
 /** What no HTTP client would send: the door answers well-formed or hangs up, and stays open to others (docs/security.md). */
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
+import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
 import { type RawAnswer, readAnswers, speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 import { type Speak, speakTo } from './http-client.ts'
 
 let stack: Stack
-let door: DoorProcess
+let frontDoor: FrontDoorProcess
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
   stack = await openStack()
-  door = await startDoor(stack)
-  speak = speakTo(door.url)
+  frontDoor = await startFrontDoor(stack)
+  speak = speakTo(frontDoor.url)
   tenant = await createBusiness(stack.sql)
 })
 afterAll(async () => {
-  await door.stop()
+  await frontDoor.stop()
   await stack.close()
 })
 
 const EVENT = '{"event":"e","identity":{"email":"ada@example.com"}}'
 const get = (path: string, ...lines: string[]) =>
   [`GET ${path} HTTP/1.1`, 'Connection: close', ...lines, '', ''].join('\r\n')
-const ask = async (sent: string): Promise<RawAnswer[]> => readAnswers((await speakRaw(door.url, sent)).text)
+const ask = async (sent: string): Promise<RawAnswer[]> => readAnswers((await speakRaw(frontDoor.url, sent)).text)
 const post = (key: string, length: number, body = EVENT) =>
   [
     'POST /api/sdk/track HTTP/1.1',
@@ -125,7 +125,7 @@ describe('a length', () => {
   })
 
   it('that is longer than the body holds no memory once its caller is gone', async () => {
-    const { text } = await speakRaw(door.url, post(tenant.secretKey, 200_000), { hangUp: true })
+    const { text } = await speakRaw(frontDoor.url, post(tenant.secretKey, 200_000), { hangUp: true })
     expect(text === '' || readAnswers(text)[0]?.status === 400).toBe(true)
     await expect.poll(async () => (await speak('GET', '/metrics')).text).toMatch(/^http_requests_in_flight 1$/m)
   })

@@ -12,18 +12,18 @@ import { type Answer, ASYNC, type Speak, speakTo } from './http-client.ts'
 
 let stack: Stack
 let redis: OwnRedis
-let door: FrontDoor
+let frontDoor: FrontDoor
 let speak: Speak
 let tenant: TestBusiness
 beforeEach(async () => {
   stack = await openStack({ ANSWER_TIMEOUT_MS: '1000', RATE_LIMIT_TIMEOUT_MS: '50' })
   redis = await startOwnRedis()
-  door = await runFrontDoor({ ...stack.config, redisUrl: redis.url })
-  speak = speakTo(door.url)
+  frontDoor = await runFrontDoor({ ...stack.config, redisUrl: redis.url })
+  speak = speakTo(frontDoor.url)
   tenant = await createBusiness(stack.sql)
 })
 afterEach(async () => {
-  await door.close()
+  await frontDoor.close()
   await redis.close()
   await stack.close()
 })

@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type Limiter, createLimiter } from '../../src/front-door/access/rate-limiter.ts'
-import type { Taken } from '../../src/front-door/access/rate-bucket.ts'
+import { type RateLimiter, createRateLimiter } from '../../src/front-door/access/rate-limiter.ts'
+import type { TokenGrant } from '../../src/front-door/access/rate-bucket.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
 let stack: Stack
-let limiter: Limiter
+let limiter: RateLimiter
 beforeAll(async () => {
   stack = await openStack()
   limiter = openLimiter()
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => stack.close())
 
 const openLimiter = (redis = stack.redis, timeoutMs = 5000) =>
-  createLimiter(
+  createRateLimiter(
     { redis, metrics: createMetrics(), log: createLogger({ level: 'silent', name: 'test' }) },
     { timeoutMs },
   )
@@ -121,7 +121,7 @@ describe('where many units are left', () => {
   const used = async (bucket: string) => Number(await stack.redis.hget(`sluice:limit:${bucket}`, 'used'))
   /** As callers do who come one after the other, without a pause. */
   const takeInTurn = async (bucket: string, times: number, of = limit) => {
-    const taken: (Taken | null)[] = []
+    const taken: (TokenGrant | null)[] = []
     for (let turn = 0; turn < times; turn += 1) taken.push(await limiter.take(bucket, of))
     return taken
   }
@@ -161,12 +161,14 @@ describe('where many units are left', () => {
   })
 
   it('two front doors grant what the limit says together, to the last unit', async () => {
-    const doors = [limiter, openLimiter()]
+    const frontDoors = [limiter, openLimiter()]
     const bucket = randomUUID()
     let allowed = 0
     const few = 6000
     for (let round = 0; round < 65; round += 1) {
-      const asked = doors.flatMap((door) => Array.from({ length: 50 }, async () => door.take(bucket, few)))
+      const asked = frontDoors.flatMap((frontDoor) =>
+        Array.from({ length: 50 }, async () => frontDoor.take(bucket, few)),
+      )
       for (const one of await Promise.all(asked)) if (one?.allowed) allowed += 1
     }
     expect(allowed).toBe(few)

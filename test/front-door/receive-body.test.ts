@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Call, Door } from '../../src/front-door/app-context.ts'
+import type { RequestContext, AppContext } from '../../src/front-door/app-context.ts'
 import type { Business, KeyHolder } from '../../src/front-door/access/find-business.ts'
 import { BODY_LIMITS } from '../../src/front-door/http/read-body.ts'
 import { STALE_MS, receiveBody } from '../../src/front-door/http/receive-body.ts'
@@ -30,12 +30,21 @@ describe('a body', () => {
   /** One that is there `ms` after its call began, and whose key is another's word by then. */
   function arriveAfter(ms: number, now: KeyHolder | null) {
     const keyHolders = vi.fn<() => KeyHolder | null>(() => now)
-    const door = { inFlight: { count: 1, bytes: 0, bytesOf: new Map() }, keyHolders } as Partial<Door> as Door
+    const frontDoor = {
+      inFlight: { count: 1, bytes: 0, bytesOf: new Map() },
+      keyHolders,
+    } as Partial<AppContext> as AppContext
     const headers = { 'content-type': 'application/json', authorization: 'Bearer sk_live_x', 'content-length': '2' }
     const request = new Request('http://localhost', { method: 'POST', headers, body: '{}' })
-    const sent: Partial<Call> = { request, startedAt: BEGAN, bodyShare: 'b', bodyBytes: 0, address: () => '::1' }
+    const sent: Partial<RequestContext> = {
+      request,
+      startedAt: BEGAN,
+      bodyQuotaKey: 'b',
+      bodyBytes: 0,
+      address: () => '::1',
+    }
     vi.spyOn(performance, 'now').mockReturnValue(BEGAN + ms)
-    return { keyHolders, received: receiveBody(door, sent as Call, BUSINESS, BODY_LIMITS.single) }
+    return { keyHolders, received: receiveBody(frontDoor, sent as RequestContext, BUSINESS, BODY_LIMITS.single) }
   }
   const changed: KeyHolder = { kind: 'secret', business: { ...BUSINESS, currency: 'ILS' } }
 
@@ -62,19 +71,19 @@ describe('a body', () => {
 
 describe('a slow body', () => {
   let stack: Stack
-  let door: FrontDoor
+  let frontDoor: FrontDoor
   let speak: Speak
   const lines: Line[] = []
   beforeAll(async () => {
     stack = await openStack({ TRUST_PROXY: 'true', ANSWER_TIMEOUT_MS: '1' })
-    door = await runFrontDoor(stack.config)
-    speak = speakTo(door.url)
+    frontDoor = await runFrontDoor(stack.config)
+    speak = speakTo(frontDoor.url)
   })
   afterEach(() => {
     for (const line of lines.splice(0)) line.hangUp()
   })
   afterAll(async () => {
-    await door.close()
+    await frontDoor.close()
     await stack.close()
   })
 
@@ -96,7 +105,7 @@ describe('a slow body', () => {
   async function sendSlowly(of: TestBusiness): Promise<() => Promise<[number, string | undefined][]>> {
     // Every key is known before its slow call, as in traffic.
     for (const key of [of.secretKey, of.publishableKey]) await speak('POST', '/api/sdk/track', { key, json: EVENT })
-    const opened = await Promise.all(SENT.map(() => openLine(door.url)))
+    const opened = await Promise.all(SENT.map(() => openLine(frontDoor.url)))
     lines.push(...opened)
     for (const [at, [method, path, key, json]] of SENT.entries()) {
       const body = JSON.stringify(json)

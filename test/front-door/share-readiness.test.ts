@@ -96,14 +96,14 @@ describe('a front door', () => {
     })
     await new Promise<void>((listening) => void clickhouse.listen(0, '127.0.0.1', listening))
     const clickhouseUrl = `http://127.0.0.1:${(clickhouse.address() as AddressInfo).port}/default`
-    const door = await runFrontDoor({ ...stack.config, clickhouseUrl })
+    const frontDoor = await runFrontDoor({ ...stack.config, clickhouseUrl })
     const before = pings
-    const answers = await Promise.all(Array.from({ length: 100 }, () => speakTo(door.url)('GET', '/readyz')))
+    const answers = await Promise.all(Array.from({ length: 100 }, () => speakTo(frontDoor.url)('GET', '/readyz')))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
     expect(pings - before).toBeGreaterThan(0)
     // One, but for a machine on which all this takes many seconds.
     expect(pings - before).toBeLessThan(20)
-    await door.close()
+    await frontDoor.close()
     clickhouse.closeAllConnections()
     clickhouse.close()
   })

@@ -8,20 +8,20 @@ import { speakTo } from './http-client.ts'
 
 let stack: Stack
 let redis: OwnRedis | undefined
-let door: FrontDoor | undefined
+let frontDoor: FrontDoor | undefined
 beforeEach(async () => {
   stack = await openStack({ ALLOW_VOLATILE_REDIS: 'true' })
 })
 afterEach(async () => {
-  await door?.close()
+  await frontDoor?.close()
   await redis?.close()
   await stack.close()
 })
 
 async function open(...options: string[]) {
   redis = await startOwnRedis(options)
-  door = await runFrontDoor({ ...stack.config, redisUrl: redis.url })
-  const speak = speakTo(door.url)
+  frontDoor = await runFrontDoor({ ...stack.config, redisUrl: redis.url })
+  const speak = speakTo(frontDoor.url)
   return {
     redis,
     ready: async () => (await speak('GET', '/readyz')).text,

@@ -1,6 +1,6 @@
 /** Made-up requests around the three endpoints: no fault of ours, no hang, every answer as the contract has it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
+import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
 import { type Service, openService } from '../support/service.ts'
 import type { RawAnswer } from '../support/speak-raw.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
@@ -12,21 +12,21 @@ const REQUESTS = 500
 
 describe('the three endpoints', () => {
   let service: Service
-  let door: DoorProcess
+  let frontDoor: FrontDoorProcess
   let business: TestBusiness
   beforeAll(async () => {
     service = await openService()
     // Nearly every caller has an address of its own.
-    door = await startDoor(service, { TRUST_PROXY: 'true' })
+    frontDoor = await startFrontDoor(service, { TRUST_PROXY: 'true' })
     business = await createBusiness(service.sql, { rate_limit: 100_000_000 })
   })
   afterAll(async () => {
-    await door.stop()
+    await frontDoor.stop()
     await service.close()
   })
 
   it('answer hundreds of made-up requests by the contract', { timeout: 240_000 }, async () => {
-    const told = await fuzzEndpoints(door.url, business, { seed: 1, requests: REQUESTS })
+    const told = await fuzzEndpoints(frontDoor.url, business, { seed: 1, requests: REQUESTS })
     // Enough of each kind that it means something.
     for (const [answer, least] of Object.entries(LEAST))
       expect([answer, told.get(answer)]).toEqual([answer, atLeast(least)])

@@ -38,10 +38,10 @@ export async function fuzzEndpoints(
         : await sendRequest(url, sent.request, callers, count)
     if (complaints.length > 0) throw new Error(complaints.join('; '))
   })
-  const lanes = Array.from({ length: LANES }, (_, lane) =>
-    fc.assert(property, { seed: seed + lane, numRuns: Math.ceil(requests / LANES) }),
+  const workers = Array.from({ length: LANES }, (_, worker) =>
+    fc.assert(property, { seed: seed + worker, numRuns: Math.ceil(requests / LANES) }),
   )
-  const [broken] = (await Promise.allSettled(lanes)).filter(({ status }) => status === 'rejected')
+  const [broken] = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected')
   if (broken?.status === 'rejected') throw broken.reason
   return told
 }

@@ -167,7 +167,7 @@ const trimmed = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value).trim() : undefined
 
 const YEAR_ONE = Date.UTC(2000, 0, 1) - 730_119 * 86_400_000
-const AHEAD_MS = 5 * 60_000
+const PREFETCH_MS = 5 * 60_000
 /** The product's "now" is a moment later than ours. */
 const DOUBT_MS = 60_000
 
@@ -178,8 +178,8 @@ function judgeInstant(found: Findings, value: unknown, now: number): void {
   if (value === Infinity || value === -Infinity) found.faults.add('invalid_request')
   const at = typeof value === 'number' ? value : readInstant(value)
   if (!found.must(at !== undefined && at >= YEAR_ONE, 'invalid_occurred_at') || at === undefined) return
-  if (Math.abs(at - now - AHEAD_MS) < DOUBT_MS) found.unsure = true
-  found.must(at <= now + AHEAD_MS, 'invalid_occurred_at')
+  if (Math.abs(at - now - PREFETCH_MS) < DOUBT_MS) found.unsure = true
+  found.must(at <= now + PREFETCH_MS, 'invalid_occurred_at')
 }
 
 /** Epoch ms of an ISO 8601 date or date-time; undefined of anything else, and of a date that does not exist. */

@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { createLineLimit } from '../../src/process/log-throttle.ts'
+import { createLogThrottle } from '../../src/process/log-throttle.ts'
 
 it('gives a hundred refusals a second their lines, and counts the others', () => {
   const told: unknown[] = []
   const log = pino({ base: null, timestamp: false }, { write: (line: string) => void told.push(JSON.parse(line)) })
   let now = 5000
-  const mayTell = createLineLimit(log, () => now)
+  const mayTell = createLogThrottle(log, () => now)
   const ask = (times: number) => Array.from({ length: times }, mayTell).filter(Boolean).length
   expect(ask(100)).toBe(100)
   expect(ask(1)).toBe(0)

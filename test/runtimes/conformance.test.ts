@@ -42,10 +42,10 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     return JSON.parse(out) as Record<string, string>
   }
 
-  async function urlOf(door: ChildProcess): Promise<string> {
+  async function urlOf(frontDoor: ChildProcess): Promise<string> {
     let complaint = ''
-    door.stderr?.on('data', (text) => (complaint += String(text)))
-    for await (const line of createInterface({ input: door.stdout! })) {
+    frontDoor.stderr?.on('data', (text) => (complaint += String(text)))
+    for await (const line of createInterface({ input: frontDoor.stdout! })) {
       const told = JSON.parse(line) as { url?: string }
       if (told.url) return told.url
     }
@@ -57,8 +57,8 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     const { businessId } = await admin('business', 'create', '--name', 'Conformance', '--country', 'IL')
     key = (await admin('key', 'create', '--business', businessId!, '--kind', 'secret'))['key']!
     start('workers').stdout?.resume()
-    const door = start('serve')
-    speak = speakTo(await urlOf(door))
+    const frontDoor = start('serve')
+    speak = speakTo(await urlOf(frontDoor))
   })
   afterAll(async () => {
     for (const child of running) if (child.exitCode === null) child.kill('SIGKILL')
@@ -151,8 +151,8 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
 
   it('is well, and ends on SIGTERM', async () => {
     expect((await speak('GET', '/readyz')).status).toBe(200)
-    const [workers, door] = running.slice(-2)
-    for (const child of [door!, workers!]) {
+    const [workers, frontDoor] = running.slice(-2)
+    for (const child of [frontDoor!, workers!]) {
       child.kill('SIGTERM')
       if (child.exitCode === null) await once(child, 'exit')
       expect(child.exitCode).toBe(0)

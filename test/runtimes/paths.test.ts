@@ -1,7 +1,7 @@
 /** A path is matched as it was sent, on every runtime (decisions, "Envelope"): a proxy's rules and ours see one path. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isPlainTarget } from '../../src/front-door/http/check-path.ts'
-import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
+import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { readAnswers, speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
@@ -71,21 +71,21 @@ const PLAIN: [target: string, status: number][] = [
 
 describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
   let stack: Stack
-  let door: DoorProcess
+  let frontDoor: FrontDoorProcess
   let tenant: TestBusiness
   beforeAll(async () => {
     stack = await openStack()
-    door = await startDoor(stack, {}, runtime)
+    frontDoor = await startFrontDoor(stack, {}, runtime)
     tenant = await createBusiness(stack.sql)
   })
   afterAll(async () => {
-    await door.stop()
+    await frontDoor.stop()
     await stack.close()
   })
 
   async function ask(target: string, method = 'GET') {
     const lines = [`Host: example.com`, `Authorization: Bearer ${tenant.secretKey}`, 'Connection: close']
-    const { text } = await speakRaw(door.url, [`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'))
+    const { text } = await speakRaw(frontDoor.url, [`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'))
     // Refusals of the server itself may have no body, and no length.
     return text.startsWith('HTTP/1.1 400 Bad Request\r\n') ? { status: 400, body: '' } : readAnswers(text, method)[0]!
   }

@@ -1,6 +1,6 @@
 /** Requests that two parsers could read differently: a proxy must not take for one what we take for two (docs/security.md). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
+import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
@@ -46,15 +46,15 @@ const TWO_READINGS: Record<string, [lines: string[], rest: string]> = {
 
 describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
   let stack: Stack
-  let door: DoorProcess
+  let frontDoor: FrontDoorProcess
   let tenant: TestBusiness
   beforeAll(async () => {
     stack = await openStack()
-    door = await startDoor(stack, {}, runtime)
+    frontDoor = await startFrontDoor(stack, {}, runtime)
     tenant = await createBusiness(stack.sql)
   })
   afterAll(async () => {
-    await door.stop()
+    await frontDoor.stop()
     await stack.close()
   })
 
@@ -68,7 +68,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
       ...(end === '' ? [] : [`Connection: ${end}`]),
       ...lines,
     ]
-    const { text } = await speakRaw(door.url, `${head.join('\r\n')}\r\n\r\n${rest}`, { patienceMs: 2000 })
+    const { text } = await speakRaw(frontDoor.url, `${head.join('\r\n')}\r\n\r\n${rest}`, { patienceMs: 2000 })
     return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)]
       .map(([, status]) => Number(status))
       .filter((status) => status !== 100)

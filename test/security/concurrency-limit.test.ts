@@ -1,7 +1,7 @@
 /** A crowd of one business's calls, against the few of another. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/errors.ts'
-import { createTurns } from '../../src/front-door/access/concurrency-limit.ts'
+import { createConcurrencyLimit } from '../../src/front-door/access/concurrency-limit.ts'
 import { type Speak, speakTo } from '../front-door/http-client.ts'
 import { partitionOf } from '../../src/stream/partition-of.ts'
 import { openService, type Service } from '../support/service.ts'
@@ -64,11 +64,11 @@ describe('a crowd of one business', () => {
 
 describe('calls of a business', () => {
   it('take turns in their order, two at a time, each business by itself', async () => {
-    const takeTurn = createTurns(2)
+    const acquireSlot = createConcurrencyLimit(2)
     const begun: number[] = []
     const ends: (() => void)[] = []
     const take = async (n: number, business = 'a') => {
-      const end = await takeTurn(business)
+      const end = await acquireSlot(business)
       begun.push(n)
       ends.push(end)
     }
@@ -87,11 +87,11 @@ describe('calls of a business', () => {
   })
 
   it('are refused when their turn does not come, and leave it to others', async () => {
-    const takeTurn = createTurns(2, 50)
-    const ends = await Promise.all([takeTurn('a'), takeTurn('a')])
-    await expect(takeTurn('a')).rejects.toMatchObject({ code: 'unavailable' })
-    await expect(takeTurn('a')).rejects.toBeInstanceOf(RequestError)
+    const acquireSlot = createConcurrencyLimit(2, 50)
+    const ends = await Promise.all([acquireSlot('a'), acquireSlot('a')])
+    await expect(acquireSlot('a')).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(acquireSlot('a')).rejects.toBeInstanceOf(RequestError)
     for (const end of ends) end()
-    await expect(Promise.all([takeTurn('a'), takeTurn('a')])).resolves.toHaveLength(2)
+    await expect(Promise.all([acquireSlot('a'), acquireSlot('a')])).resolves.toHaveLength(2)
   })
 })

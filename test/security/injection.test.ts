@@ -7,7 +7,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/http-client.ts'
-import { startDoor } from '../support/front-door-process.ts'
+import { startFrontDoor } from '../support/front-door-process.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 
@@ -96,9 +96,9 @@ describe('the databases', () => {
 
 describe('a log', () => {
   it('has one line for each request, which no caller can forge', async () => {
-    const door = await startDoor(service, { LOG_LEVEL: 'trace' })
+    const frontDoor = await startFrontDoor(service, { LOG_LEVEL: 'trace' })
     const forged = '"}\n{"level":"fatal","msg":"forged"}\r\n\u001b[31m'
-    const ask = speakTo(door.url)
+    const ask = speakTo(frontDoor.url)
     const key = tenant.secretKey
     const json = {
       event: forged,
@@ -113,10 +113,10 @@ describe('a log', () => {
     await ask('GET', '/healthz', {
       headers: { 'x-request-id': '{"level":"fatal"}', 'user-agent': '"}{"msg":"forged"' },
     })
-    await door.stop()
-    const answered = door.lines().filter(({ msg }) => msg === 'answered')
+    await frontDoor.stop()
+    const answered = frontDoor.lines().filter(({ msg }) => msg === 'answered')
     expect(answered).toHaveLength(5)
-    expect(JSON.stringify(door.lines())).not.toContain('forged')
+    expect(JSON.stringify(frontDoor.lines())).not.toContain('forged')
     expect(answered.at(-1)).toMatchObject({ level: 'debug', requestId: '{"level":"fatal"}' })
   })
 })

@@ -1,6 +1,6 @@
 /** Metrics are for whoever is on this machine, or has METRICS_TOKEN: at the front door (callers.test.ts) and at the workers. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { bringsToken, isOfThisMachine } from '../../src/process/metrics-access.ts'
+import { hasMetricsToken, isLoopback } from '../../src/process/metrics-access.ts'
 import { type HealthServer, serveHealth } from '../../workers/serve-health.ts'
 
 describe('a caller', () => {
@@ -26,7 +26,7 @@ describe('a caller', () => {
       'via',
     ].map((header): [string, string[], boolean] => ['127.0.0.1', [header], false]),
   ])('from %j with %j is of this machine: %s', (peer, headers, local) => {
-    expect(isOfThisMachine(peer, (name) => headers.includes(name))).toBe(local)
+    expect(isLoopback(peer, (name) => headers.includes(name))).toBe(local)
   })
 
   it.each<[string | undefined, string | undefined, boolean]>([
@@ -43,7 +43,7 @@ describe('a caller', () => {
     ['', 'token', false],
     ['Bearer tökën', 'tökën', true],
   ])('with %j brings the token %j: %s', (authorization, token, brings) => {
-    expect(bringsToken(authorization, token)).toBe(brings)
+    expect(hasMetricsToken(authorization, token)).toBe(brings)
   })
 })
 

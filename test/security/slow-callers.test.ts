@@ -1,12 +1,12 @@
 /** Callers that are slow on purpose, in headers, in bodies, or in saying anything at all, keep nobody else from being served. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/http-client.ts'
-import { type DoorProcess, startDoor } from '../support/front-door-process.ts'
+import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
 import { type Line, openLine } from '../support/speak-raw.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 
 let stack: Stack
-let door: DoorProcess
+let frontDoor: FrontDoorProcess
 let speak: Speak
 let mine: TestBusiness
 let theirs: TestBusiness
@@ -18,18 +18,18 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const line of lines.splice(0)) line.hangUp()
-  await door.stop()
+  await frontDoor.stop()
   await stack.close()
 })
 
 /** An idle connection is cut a little after the longest wait for an answer. */
-async function openDoor(answerTimeoutMs: number): Promise<void> {
-  door = await startDoor(stack, { TRUST_PROXY: 'true', ANSWER_TIMEOUT_MS: String(answerTimeoutMs) })
-  speak = speakTo(door.url)
+async function openFrontDoor(answerTimeoutMs: number): Promise<void> {
+  frontDoor = await startFrontDoor(stack, { TRUST_PROXY: 'true', ANSWER_TIMEOUT_MS: String(answerTimeoutMs) })
+  speak = speakTo(frontDoor.url)
 }
 
 async function openLines(count: number, first: (at: number) => string): Promise<Line[]> {
-  const opened = await Promise.all(Array.from({ length: count }, () => openLine(door.url)))
+  const opened = await Promise.all(Array.from({ length: count }, () => openLine(frontDoor.url)))
   for (const [at, line] of opened.entries()) line.say(first(at))
   lines.push(...opened)
   return opened
@@ -70,7 +70,7 @@ async function untilInFlight(count: number): Promise<void> {
 
 describe('hundreds of slow callers', () => {
   it('keep no live call from being served, and are cut off while they dawdle', { timeout: 120_000 }, async () => {
-    await openDoor(1000)
+    await openFrontDoor(1000)
     const dawdling = [
       ...(await openLines(120, () => 'POST /api/sdk/track HTTP/1.1\r\nHost: x\r\nX-Slow: ')),
       ...(await openLines(60, (at) => fromPage(at, 1000))),
@@ -99,7 +99,7 @@ describe('hundreds of slow callers', () => {
 
 describe('on Node', () => {
   it('slow headers, silence and idleness are cut off too', { timeout: 120_000 }, async () => {
-    door = await startDoor(stack, { ANSWER_TIMEOUT_MS: '1000' }, 'node')
+    frontDoor = await startFrontDoor(stack, { ANSWER_TIMEOUT_MS: '1000' }, 'node')
     const dawdling = await openLines(2, () => 'POST /api/sdk/track HTTP/1.1\r\nHost: x\r\nX-Slow: ')
     const silent = await openLines(2, () => '')
     const idle = await openLines(2, () => 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -114,7 +114,7 @@ describe('on Node', () => {
 })
 
 describe('the memory for bodies', () => {
-  beforeEach(() => openDoor(5000))
+  beforeEach(() => openFrontDoor(5000))
 
   it('that slow uploads of one business take is its own share', async () => {
     await openLines(7, () => announce('/api/sdk/track/batch', 32 * 1024 * 1024, keyOf(mine)))

@@ -1,7 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { expect, it } from 'vitest'
 import { readFault } from '../../src/embedded/clickhouse-statement.ts'
-import { tellsOfFullDisk } from '../../src/stores/full-disk.ts'
+import { isFullDiskError } from '../../src/stores/full-disk.ts'
 import { describeFault } from '../../src/timeline/insert-events.ts'
 
 it.each([
@@ -13,7 +13,7 @@ it.each([
   'Code: 243. DB::Exception: Cannot reserve 1.00 MiB, not enough space. (NOT_ENOUGH_SPACE)',
   Object.assign(new Error('could not extend file "base/5/1259"'), { code: '53100' }),
 ])('knows a full disk: %s', (words) => {
-  expect(tellsOfFullDisk(words)).toBe(true)
+  expect(isFullDiskError(words)).toBe(true)
 })
 
 it.each([
@@ -21,7 +21,7 @@ it.each([
   new Error('out of memory'),
   Object.assign(new Error('deadlock detected'), { code: '40P01' }),
 ])('takes nothing else for one: %s', (words) => {
-  expect(tellsOfFullDisk(words)).toBe(false)
+  expect(isFullDiskError(words)).toBe(false)
 })
 
 it('names it where ClickHouse fails, and keeps the data out', () => {

@@ -61,9 +61,9 @@ export function browserFact(event: string, visitorId: string, input: Partial<Bro
 }
 
 /** A request without what the road adds to it. */
-export type Call = Request extends infer R ? (R extends Request ? Omit<R, 'n' | 'requestId'> : never) : never
+export type RequestContext = Request extends infer R ? (R extends Request ? Omit<R, 'n' | 'requestId'> : never) : never
 
-export const track = (businessId: string, fact: EventFact, keyed = true): Call => ({
+export const track = (businessId: string, fact: EventFact, keyed = true): RequestContext => ({
   kind: 'track',
   businessId,
   receivedAt: NOW,
@@ -71,13 +71,13 @@ export const track = (businessId: string, fact: EventFact, keyed = true): Call =
   source: keyed ? 'live' : 'browser',
   fact,
 })
-export const batch = (businessId: string, facts: EventFact[]): Call => ({
+export const batch = (businessId: string, facts: EventFact[]): RequestContext => ({
   kind: 'batch',
   businessId,
   receivedAt: NOW,
   items: facts.map((fact, index) => ({ index, fact })),
 })
-export const identify = (businessId: string, fact: IdentifyFact, keyed = true): Call => ({
+export const identify = (businessId: string, fact: IdentifyFact, keyed = true): RequestContext => ({
   kind: 'identify',
   businessId,
   receivedAt: NOW,
@@ -85,7 +85,7 @@ export const identify = (businessId: string, fact: IdentifyFact, keyed = true): 
   fact,
 })
 
-export const browser = (businessId: string, fact: BrowserFact, receivedAt = NOW): Call => ({
+export const browser = (businessId: string, fact: BrowserFact, receivedAt = NOW): RequestContext => ({
   kind: 'browser',
   businessId,
   receivedAt,
@@ -95,13 +95,13 @@ export const browser = (businessId: string, fact: BrowserFact, receivedAt = NOW)
 export interface Pipeline {
   deps: PipelineDeps
   /** Applies the calls as one micro-batch; answers in their order. */
-  apply(...calls: Call[]): Promise<Answer[]>
-  track(call: Call): Promise<TrackAnswer>
-  identify(call: Call): Promise<IdentifyAnswer>
-  batch(call: Call): Promise<BatchAnswer>
-  browser(call: Call): Promise<BrowserAnswer>
+  apply(...calls: RequestContext[]): Promise<Answer[]>
+  track(call: RequestContext): Promise<TrackAnswer>
+  identify(call: RequestContext): Promise<IdentifyAnswer>
+  batch(call: RequestContext): Promise<BatchAnswer>
+  browser(call: RequestContext): Promise<BrowserAnswer>
   /** The micro-batch that `apply` would make, for faults. */
-  microBatch(...calls: Call[]): MicroBatch
+  microBatch(...calls: RequestContext[]): MicroBatch
   run(made: MicroBatch): Promise<Outcome>
 }
 

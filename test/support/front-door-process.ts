@@ -11,7 +11,7 @@ export interface LogLine {
   [field: string]: unknown
 }
 
-export interface DoorProcess {
+export interface FrontDoorProcess {
   url: string
   /** What it has logged. */
   lines(): LogLine[]
@@ -22,11 +22,11 @@ export interface DoorProcess {
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 
 /** `runtime`: a name of RUNTIMES. */
-export async function startDoor(
+export async function startFrontDoor(
   stores: StoreUrls,
   environment: Record<string, string> = {},
   runtime = 'bun',
-): Promise<DoorProcess> {
+): Promise<FrontDoorProcess> {
   const [command = '', ...args] = [...(RUNTIMES[runtime] ?? []), CLI, 'serve']
   const env = {
     PATH: process.env['PATH'],

@@ -50,12 +50,12 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
   )
   const stopping = new AbortController()
   const timeline = runTimeline({ sql, clickhouse: stack.clickhouse, log, config: stack.config }, stopping.signal)
-  const door = await runFrontDoor(stack.config)
-  await untilReady(door.url)
+  const frontDoor = await runFrontDoor(stack.config)
+  await untilReady(frontDoor.url)
   return {
-    url: door.url,
+    url: frontDoor.url,
     async stop() {
-      await door.close()
+      await frontDoor.close()
       await loops.stop()
       stopping.abort()
       await timeline

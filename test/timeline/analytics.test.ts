@@ -15,7 +15,7 @@ import {
   save,
   shipAll,
 } from './lab.ts'
-import { captureOf, hitOf, link, newVisitor, openLane } from '../web-events/web-lab.ts'
+import { captureOf, hitOf, link, newVisitor, openWebWorker } from '../web-events/web-lab.ts'
 
 const page = await readFile(new URL('../../docs/analytics.md', import.meta.url), 'utf8')
 const sections = page.split(/^#{2,3} /m).map((text) => ({ title: text.slice(0, text.indexOf('\n')), text }))
@@ -229,8 +229,8 @@ async function browse(contact_id: string): Promise<void> {
     hitOf({ url: `${shop}/pricing`, pageId: 'p2', occurredAt: from + 60_000 }),
     hitOf({ url: `${shop}/pricing`, pageId: 'p2', kind: 'time', activeMs: 40_000, occurredAt: from + 100_000 }),
   ]
-  const lane = await openLane(lab)
-  await lane.apply(
+  const worker = await openWebWorker(lab)
+  await worker.apply(
     captureOf(business, known, hits),
     captureOf(business, unknown, [hitOf({ url: `${shop}/pricing`, occurredAt: from })]),
   )

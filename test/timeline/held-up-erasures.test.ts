@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { finishErasures } from '../../src/timeline/finish-erasures.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
-import { readTrouble } from '../../src/timeline/shipping-status.ts'
+import { readShippingFailure } from '../../src/timeline/shipping-status.ts'
 import { finishWebErasures } from '../../src/web-events/finish-web-erasures.ts'
 import { newVisitor } from '../web-events/web-lab.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
@@ -99,7 +99,7 @@ it('events are shipped, the person is hidden, and nothing is asked twice, while 
   expect(await openMutations()).toEqual(TABLES.map((table) => ({ table, open: 1 })))
   const seen = await query(lab, 'select contact_id from timeline where business_id = {business: UUID}', { business })
   expect(seen).toEqual([{ contact_id: other }])
-  expect(await readTrouble(lab.sql)).toBeUndefined()
+  expect(await readShippingFailure(lab.sql)).toBeUndefined()
   expect(await unfinished()).toEqual({ people: 2, visits: 2 })
   await mutations('start')
   await expect.poll(unfinished, eventually).toEqual({ people: 0, visits: 0 })

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEngines } from '../../src/embedded/engines.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { pause } from '../../src/async/sleep.ts'
+import { sleep as abortableSleep } from '../../src/async/sleep.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { type Lab, addContact, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
 
@@ -48,7 +48,7 @@ test('a ClickHouse that is killed in its inserts, again and again, ends up exact
           })),
         )
         saved += 200
-        await pause(100, killed.signal)
+        await abortableSleep(100, killed.signal)
       }
     })()
     for (let kill = 0; kill < KILLS; kill += 1) {

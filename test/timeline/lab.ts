@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 import { type Logger, createLogger } from '../../src/log.ts'
 import { finishErasures } from '../../src/timeline/finish-erasures.ts'
-import { createHiding } from '../../src/timeline/mask-erased-contacts.ts'
+import { createErasureMask } from '../../src/timeline/mask-erased-contacts.ts'
 import { type Lease, takeLease } from '../../src/timeline/lease.ts'
 import { type TimelineRow, encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { writeLines } from '../../src/outbox/pack-events.ts'
@@ -149,7 +149,7 @@ export async function shipAll(lab: Lab): Promise<number> {
 
 /** What is erased goes from ClickHouse; returns the number of ids. */
 export async function eraseAll(lab: Lab): Promise<number> {
-  const hideMore = createHiding(lab)
+  const hideMore = createErasureMask(lab)
   while ((await hideMore()) === 'more');
   return await finishErasures(lab)
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { gatherMs, runTimeline } from '../../src/timeline/run-timeline.ts'
-import { readTrouble } from '../../src/timeline/shipping-status.ts'
+import { readShippingFailure } from '../../src/timeline/shipping-status.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
 
@@ -76,17 +76,17 @@ test('what keeps the timeline from being shipped is told with its beginning, unt
   const contact = await addContact(lab, business)
   const causes: string[] = []
   const running = start({ timelineFailures: { inc: ({ cause }: { cause: string }) => void causes.push(cause) } })
-  expect(await readTrouble(lab.sql)).toBeUndefined()
+  expect(await readShippingFailure(lab.sql)).toBeUndefined()
   gate.shut()
   await save(lab, business, [{ contact_id: contact }])
-  await expect.poll(() => readTrouble(lab.sql), eventually).toMatch(/^timeline: not shipped since \d{4}-.*Z: ./)
-  const told = await readTrouble(lab.sql)
+  await expect.poll(() => readShippingFailure(lab.sql), eventually).toMatch(/^timeline: not shipped since \d{4}-.*Z: ./)
+  const told = await readShippingFailure(lab.sql)
   const failures = causes.length
   await expect.poll(() => causes.length, eventually).toBeGreaterThan(failures)
-  expect(await readTrouble(lab.sql)).toBe(told)
+  expect(await readShippingFailure(lab.sql)).toBe(told)
   expect(new Set(causes)).toEqual(new Set(['other']))
   gate.open()
-  await expect.poll(() => readTrouble(lab.sql), eventually).toBeUndefined()
+  await expect.poll(() => readShippingFailure(lab.sql), eventually).toBeUndefined()
   await running.stop()
 }, 60_000)
 

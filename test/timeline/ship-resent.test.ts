@@ -7,7 +7,7 @@ import { decodeTimelineRow, encodeTimelineRow, type TimelineRow } from '../../sr
 import { linesOf } from '../../src/outbox/pack-events.ts'
 import { rebuildStatistics } from '../../src/timeline/rebuild-statistics.ts'
 import { shipOutbox, shipResent } from '../../src/timeline/ship-outbox.ts'
-import { stampResent } from '../../src/timeline/claim-resends.ts'
+import { claimResends } from '../../src/timeline/claim-resends.ts'
 import { NOW, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { createBusiness } from '../support/stack.ts'
 import { type Lab, countOf, openLab, query, save, shipAll, waitingRows } from './lab.ts'
@@ -46,7 +46,7 @@ async function shipSome(): Promise<Made> {
   return { business, contact, events: rows.flatMap(({ events }) => linesOf(events)).map(decodeTimelineRow) }
 }
 
-const askAgain = (business: string) => lab.sql`
+const requestResync = (business: string) => lab.sql`
   update outbox set shipped_at = null, group_id = null, resend = '{}'
   where ${business}::uuid = any (business_ids) and shipped_at is not null`
 
@@ -57,7 +57,7 @@ async function resendAll(): Promise<number> {
 }
 
 async function setRight(business: string): Promise<void> {
-  await askAgain(business)
+  await requestResync(business)
   expect(await resendAll()).toBeGreaterThan(0)
   expect(await waitingRows(lab)).toBe(0)
 }
@@ -151,7 +151,7 @@ test.each(DAMAGE)('%s', async (_, damage) => {
 test('what is new does not wait behind what is sent again, and is no part of it', async () => {
   const made = await shipSome()
   await command(`alter table events delete where business_id = '${made.business}'`)
-  await askAgain(made.business)
+  await requestResync(made.business)
   const pipeline = await openPipeline(lab.sql)
   const another = track(made.business, eventFact('done', { email: 'ann@x.io' }, { occurredAt: 500 }))
   await pipeline.track(another)
@@ -169,8 +169,8 @@ test('nothing is stamped while a group is under way: it may bring in just these 
   const made = await shipSome()
   await save(lab, made.business, [{ contact_id: made.contact }])
   await nextGroup(lab.sql, lab.lease.owner, GROUP_LIMITS)
-  await askAgain(made.business)
-  expect(await stampResent(lab, lab.lease, GROUP_LIMITS)).toBe(false)
+  await requestResync(made.business)
+  expect(await claimResends(lab, lab.lease, GROUP_LIMITS)).toBe(false)
   await shipAll(lab)
   await resendAll()
   expect(await waitingRows(lab)).toBe(0)
@@ -180,12 +180,12 @@ test('one that was killed before the mark is sent again under its token, and cha
   const made = await shipSome()
   await command(`alter table events delete where business_id = '${made.business}'`)
   await command(`alter table event_statistics delete where business_id = '${made.business}'`)
-  await askAgain(made.business)
-  expect(await stampResent(lab, lab.lease, GROUP_LIMITS)).toBe(true)
+  await requestResync(made.business)
+  expect(await claimResends(lab, lab.lease, GROUP_LIMITS)).toBe(true)
   const group = await nextGroup(lab.sql, lab.lease.owner, GROUP_LIMITS)
   expect(group?.lines).toHaveLength(4)
   await insertEvents(lab.clickhouse, group?.lines ?? [], group?.id ?? '')
-  expect(await stampResent(lab, lab.lease, GROUP_LIMITS)).toBe(false)
+  expect(await claimResends(lab, lab.lease, GROUP_LIMITS)).toBe(false)
   await shipAll(lab)
   await expectRight(made.business, made.contact, made.events)
 })
@@ -227,7 +227,7 @@ test('what waits packed is looked into, and counted once it is there', async () 
   const made = await shipSome()
   const pipeline = await openPipeline(lab.sql)
   await pipeline.track(track(made.business, eventFact('done', { email: 'ann@x.io' }, { properties: LONG })))
-  await askAgain(made.business)
+  await requestResync(made.business)
   await command(`alter table event_statistics delete where business_id = '${made.business}'`)
   await command(`alter table events delete where business_id = '${made.business}'`)
   const packed = () => lab.sql`select from outbox where unpacked_bytes is not null`
@@ -244,7 +244,7 @@ test('what waits packed is looked into, and counted once it is there', async () 
 test('many are sent in groups of a limited size', async () => {
   const made = await shipSome()
   await command(`alter table events delete where business_id = '${made.business}'`)
-  await askAgain(made.business)
+  await requestResync(made.business)
   let groups = 0
   while (await shipResent(lab, lab.lease, undefined, { events: 2, bytes: 1_000_000 })) groups += 1
   expect(groups).toBe(2)
@@ -253,12 +253,12 @@ test('many are sent in groups of a limited size', async () => {
 
 test('an owner that lost the lease while it asked stamps nothing', async () => {
   const made = await shipSome()
-  await askAgain(made.business)
+  await requestResync(made.business)
   const lost = { ...lab.lease, owner: crypto.randomUUID() }
-  expect(await stampResent(lab, lost, GROUP_LIMITS)).toBe(false)
+  expect(await claimResends(lab, lost, GROUP_LIMITS)).toBe(false)
   const paused = { ...lab.lease, held: () => false }
   await insertEvents(lab.clickhouse, lines(made.events.slice(0, 1)), crypto.randomUUID())
-  await expect(stampResent(lab, paused, GROUP_LIMITS)).rejects.toThrow('lease')
+  await expect(claimResends(lab, paused, GROUP_LIMITS)).rejects.toThrow('lease')
   await resendAll()
   await expectRight(made.business, made.contact, made.events)
   const standby = await takeLease(lab, 1000)
@@ -284,7 +284,7 @@ test('of two copies ClickHouse may delete one alone, and when that was the right
   const made = await shipSome()
   const right = made.events[0]!
   await insertEvents(lab.clickhouse, lines([{ ...right, counted: '9' }]), crypto.randomUUID())
-  await askAgain(made.business)
+  await requestResync(made.business)
   // It deletes part by part: in the second one the event was single, for it was gone from the first.
   const clickhouse = heldUp(async (statement) => {
     if (statement === 1)
@@ -299,7 +299,7 @@ test.each([3, 4])(
   async (idle) => {
     const made = await shipSome()
     await insertEvents(lab.clickhouse, lines(made.events.slice(0, 1)), crypto.randomUUID())
-    await askAgain(made.business)
+    await requestResync(made.business)
     let deletions = 0
     const clickhouse = Object.create(lab.clickhouse, {
       command: {
@@ -309,7 +309,7 @@ test.each([3, 4])(
         },
       },
     }) as Lab['clickhouse']
-    expect(await stampResent({ ...lab, clickhouse }, lab.lease, GROUP_LIMITS)).toBe(true)
+    expect(await claimResends({ ...lab, clickhouse }, lab.lease, GROUP_LIMITS)).toBe(true)
     expect(deletions).toBe(4)
     await shipAll(lab)
     expect(await countOf(lab, made.business)).toMatchObject({ events: idle < 4 ? 4 : 5 })
@@ -325,8 +325,8 @@ test.each([
 ])('an owner frozen before %s leaves no statistics as wrong as that made them', async (_, frozenAt) => {
   const made = await shipSome()
   await doubleStatistics(made)
-  await askAgain(made.business)
-  expect(await stampResent(lab, lab.lease, GROUP_LIMITS)).toBe(true)
+  await requestResync(made.business)
+  expect(await claimResends(lab, lab.lease, GROUP_LIMITS)).toBe(true)
   const group = await nextGroup(lab.sql, lab.lease.owner, GROUP_LIMITS)
   let isOurs = true
   const clickhouse = heldUp(async (statement) => {

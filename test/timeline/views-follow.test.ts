@@ -5,7 +5,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { STAGES } from '../../src/rules/events/journey-stage.ts'
 import type { Identity } from '../../src/rules/events/facts.ts'
 import type { Answer } from '../../src/stream/entry.ts'
-import { type Call, NOW, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
+import {
+  type RequestContext,
+  NOW,
+  batch,
+  eventFact,
+  identify,
+  identifyFact,
+  openPipeline,
+  track,
+} from '../support/facts.ts'
 import { createBusiness } from '../support/stack.ts'
 import { eraseAll, type Lab, openLab, query, shipAll } from './lab.ts'
 
@@ -43,7 +52,7 @@ const fact = fc
     }),
   )
 
-type Make = (businessId: string, known: string[]) => Call
+type Make = (businessId: string, known: string[]) => RequestContext
 type Step = 'ship' | 'finish' | Make[]
 const call: fc.Arbitrary<Make> = fc.oneof(
   fact.map(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import { GROUP_LIMITS, markShipped, nextGroup, setAside } from '../../src/timeline/groups.ts'
-import { createHiding } from '../../src/timeline/mask-erased-contacts.ts'
+import { createErasureMask } from '../../src/timeline/mask-erased-contacts.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { sendSnapshots } from '../../src/timeline/send-snapshots.ts'
 import {
@@ -346,7 +346,7 @@ test('erasures in many businesses take one walk through the outbox, a part of it
   }
   await shipAll(lab)
   for (const { business, contact } of people) await erase(lab, business, [contact])
-  const hideMore = createHiding(lab, { ms: 0, rows: 2 })
+  const hideMore = createErasureMask(lab, { ms: 0, rows: 2 })
   const left = async () => {
     const [row] = await lab.sql<{ rows: number; hidden: number }[]>`
       select (select count(*)::int from outbox where event_count > 0) as rows,
@@ -371,7 +371,7 @@ test.each([
   const business = newBusiness()
   const contacts = await Promise.all(Array.from({ length: erasures }, () => addContact(lab, business)))
   for (const contact of contacts) await erase(lab, business, [contact])
-  const hideMore = createHiding(lab)
+  const hideMore = createErasureMask(lab)
   const found: unknown[] = []
   for (const _ of answers) {
     const answer = await hideMore()
@@ -388,7 +388,7 @@ test('what a front door has scrubbed meanwhile is not looked for to the end', as
   for (let nth = 0; nth < 4; nth += 1) await save(lab, business, [{ contact_id: contact }])
   await shipAll(lab)
   await erase(lab, business, [contact])
-  const hideMore = createHiding(lab, { ms: 0, rows: 1 })
+  const hideMore = createErasureMask(lab, { ms: 0, rows: 1 })
   expect(await hideMore()).toBe('more')
   await scrubOutbox(lab.sql, business, [contact])
   expect(await hideMore()).toBe('done')

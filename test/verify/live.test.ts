@@ -39,7 +39,7 @@ async function startStorm(): Promise<Storm> {
     ...(n % 3 === 0 && { value: n / 10, currency: 'USD' }),
     tags: [`t${n % 5}`],
   })
-  const lane = async () => {
+  const worker = async () => {
     while (!stopped) {
       const [a, b] = [someone(), someone()]
       const { contactId } = await send('track', event(a))
@@ -49,13 +49,13 @@ async function startStorm(): Promise<Storm> {
       if (b % 20 === 0) await speak('DELETE', `/api/contacts/${String(contactId)}`, { key })
     }
   }
-  const lanes = Array.from({ length: LANES }, lane)
+  const workers = Array.from({ length: LANES }, worker)
   return {
     businessId,
     answered: () => answered,
     async stop() {
       stopped = true
-      await Promise.all(lanes)
+      await Promise.all(workers)
       await untilShipped(businessId)
     },
   }

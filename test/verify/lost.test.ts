@@ -125,7 +125,7 @@ test('a backup that was put back gets what came after it, and what it still had 
   const { businessId, browsers } = people
   // Ann's browser is Bob's in the end.
   await lab.pipeline.apply(identify(businessId, identifyFact({ email: 'bob@x.io' }, { visitorId: browsers.ann })))
-  await lab.lane.apply(captureOf(businessId, browsers.ann, [hitOf({ occurredAt: NOW + 1 })]))
+  await lab.worker.apply(captureOf(businessId, browsers.ann, [hitOf({ occurredAt: NOW + 1 })]))
   await lab.shipped()
   for (const table of KEPT) await lab.damage(`create table ${table}_kept engine = Memory as select * from ${table}`)
   await lab.pipeline.apply(

@@ -1,7 +1,7 @@
 /** What was altered in Postgres is told apart from what ClickHouse lost, and set right from the other records. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { correctPostgres } from '../../src/admin/verify/correct-postgres.ts'
-import { judgePostgres } from '../../src/admin/verify/diagnose-postgres.ts'
+import { diagnosePostgres } from '../../src/admin/verify/diagnose-postgres.ts'
 import { hashKey } from '../../src/contacts/collect-lookups.ts'
 import { batch, eventFact } from '../support/facts.ts'
 import { makePeople, openVerifyLab, type People, type Verdict, type VerifyLab } from './verify-lab.ts'
@@ -187,7 +187,7 @@ test('a contact that changes before it is corrected is left alone, and corrected
       clickhouse: '2 5 9',
     })),
   }
-  const [correction] = await judgePostgres(deps, [different])
+  const [correction] = await diagnosePostgres(deps, [different])
   expect(correction?.statistics).toEqual([{ event: 'lesson', value: '2 5 9' }])
   await lab.sql`update contacts set revision = revision + 1 where id = ${people.ann}`
   expect(await correctPostgres(lab.sql, people.businessId, [correction!])).toEqual([])

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { agrees as viewAgrees } from '../../src/admin/verify/check-views.ts'
 import { agrees, toJson, toText } from '../../src/admin/verify/report.ts'
-import { tookTooLong } from '../../src/admin/verify/is-timeout.ts'
+import { isTimeout } from '../../src/admin/verify/is-timeout.ts'
 import { repeatClickHouse } from '../../src/stores/migrate.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
@@ -138,6 +138,6 @@ test('Postgres says it otherwise', async () => {
     await sql`set local statement_timeout = 20`
     return await sql.savepoint((inner) => inner`select pg_sleep(5)`).catch((error: unknown) => error)
   })
-  expect(tookTooLong(ended)).toBe(true)
-  expect(tookTooLong(new Error('away'))).toBe(false)
+  expect(isTimeout(ended)).toBe(true)
+  expect(isTimeout(new Error('away'))).toBe(false)
 })

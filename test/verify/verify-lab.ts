@@ -16,7 +16,7 @@ import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { createBusiness, openStack, type Stack } from '../support/stack.ts'
-import { captureOf, hitOf, newVisitor, openLane, type WebLane } from '../web-events/web-lab.ts'
+import { captureOf, hitOf, newVisitor, openWebWorker, type WebWorker } from '../web-events/web-lab.ts'
 
 export interface Verdict {
   exitCode: number
@@ -38,7 +38,7 @@ type Sizes = Pick<VerifyDeps, 'sliceSize' | 'mostKept'>
 
 export interface VerifyLab extends Stack {
   pipeline: Pipeline
-  lane: WebLane
+  worker: WebWorker
   verify(...words: string[]): Promise<Verdict>
   /** Without the command around it. */
   verifyDirectly(deps: Sizes & Partial<VerifyDeps>, options: VerifyOptions): Promise<DirectVerdict>
@@ -71,7 +71,7 @@ export async function openVerifyLab(): Promise<VerifyLab> {
   return {
     ...stack,
     pipeline: await openPipeline(sql),
-    lane: await openLane({ sql, clickhouse, log }),
+    worker: await openWebWorker({ sql, clickhouse, log }),
     verify: (...words) => verifyStack(stack, ...words),
     verifyDirectly: (deps, options) => verify({ ...directDeps(stack), ...deps }, options),
     async damage(query) {
@@ -160,12 +160,14 @@ export async function recordedEvents({ sql }: Stack, { businessId }: People): Pr
 }
 
 /** Some people with a past, in two saves and an erasure. */
-export async function makePeople({ sql, pipeline, lane }: VerifyLab): Promise<People> {
+export async function makePeople({ sql, pipeline, worker }: VerifyLab): Promise<People> {
   const { businessId } = await createBusiness(sql)
   const browsers = { ann: newVisitor(), bob: newVisitor(), eve: newVisitor() }
   const first = { at: T0, url: 'https://shop.example/?gclid=g', clickIds: { gclid: 'g' } }
   const seen = { touches: { first, latest: first }, receivedAt: T0 }
-  await lane.apply(...Object.values(browsers).map((id) => captureOf(businessId, id, [hitOf({ occurredAt: T0 })], seen)))
+  await worker.apply(
+    ...Object.values(browsers).map((id) => captureOf(businessId, id, [hitOf({ occurredAt: T0 })], seen)),
+  )
   const ann = { email: 'ann@x.io' }
   const told = await pipeline.apply(
     identify(

@@ -7,7 +7,7 @@ import { insertHits } from '../../src/web-events/insert-hits.ts'
 import { linesOf, tokenOf } from '../../src/web-events/read-captures.ts'
 import { stampBatch } from '../../src/web-events/stamp-batch.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { T0, captureOf, countRows, hitOf, newBusiness, newVisitor, openLane, query } from './web-lab.ts'
+import { T0, captureOf, countRows, hitOf, newBusiness, newVisitor, openWebWorker, query } from './web-lab.ts'
 
 let stack: Stack
 let deps: WebDeps
@@ -25,11 +25,11 @@ const positionOf = async (partition: string) => {
 
 describe('a batch of web events', () => {
   it('is in ClickHouse before the position goes past it', async () => {
-    const lane = await openLane(deps)
+    const worker = await openWebWorker(deps)
     const [business, visitor] = [newBusiness(), newVisitor()]
     const hit = hitOf({ id: 'h1', title: 'Ähm "x"', referrer: 'https://a.example/', occurredAt: T0 - 5 })
-    expect(await lane.apply(captureOf(business, visitor, [hit]))).toEqual({ kind: 'applied', answers: [] })
-    expect(await positionOf(lane.partition)).toEqual({ position: `${T0}-1`, pending: null })
+    expect(await worker.apply(captureOf(business, visitor, [hit]))).toEqual({ kind: 'applied', answers: [] })
+    expect(await positionOf(worker.partition)).toEqual({ position: `${T0}-1`, pending: null })
     const rows = await query(stack.clickhouse, 'select * from web_events where business_id = {business: UUID}', {
       business,
     })
@@ -53,9 +53,9 @@ describe('a batch of web events', () => {
   })
 
   it('is repeated by the next owner without a second row, also when the first wakes up again', async () => {
-    const lane = await openLane(deps)
+    const worker = await openWebWorker(deps)
     const business = newBusiness()
-    const batch = lane.batchOf(captureOf(business, newVisitor(), [hitOf(), hitOf()]))
+    const batch = worker.batchOf(captureOf(business, newVisitor(), [hitOf(), hitOf()]))
     await stampBatch(deps.sql, batch)
     const insert = () =>
       insertHits(
@@ -65,32 +65,32 @@ describe('a batch of web events', () => {
         AbortSignal.timeout(10_000),
       )
     await insert()
-    await stack.sql`update positions set epoch = 2 where partition = ${lane.partition}`
-    expect((await lane.run({ ...batch, epoch: 2 })).kind).toBe('applied')
+    await stack.sql`update positions set epoch = 2 where partition = ${worker.partition}`
+    expect((await worker.run({ ...batch, epoch: 2 })).kind).toBe('applied')
     await insert()
-    expect((await lane.run(batch)).kind).toBe('fenced')
+    expect((await worker.run(batch)).kind).toBe('fenced')
     expect(await countRows(stack.clickhouse, business)).toBe(2)
   })
 
   it('counts as applied when only the reply of the commit was lost', async () => {
-    const lane = await openLane(deps)
-    const batch = lane.batchOf(captureOf(newBusiness(), newVisitor(), [hitOf()]))
-    await lane.run(batch)
-    expect((await lane.run(batch)).kind).toBe('applied')
+    const worker = await openWebWorker(deps)
+    const batch = worker.batchOf(captureOf(newBusiness(), newVisitor(), [hitOf()]))
+    await worker.run(batch)
+    expect((await worker.run(batch)).kind).toBe('applied')
   })
 
   it('writes nothing for an owner that was replaced', async () => {
-    const lane = await openLane(deps)
+    const worker = await openWebWorker(deps)
     const business = newBusiness()
-    await stack.sql`update positions set epoch = 2 where partition = ${lane.partition}`
-    expect((await lane.apply(captureOf(business, newVisitor(), [hitOf()]))).kind).toBe('fenced')
+    await stack.sql`update positions set epoch = 2 where partition = ${worker.partition}`
+    expect((await worker.apply(captureOf(business, newVisitor(), [hitOf()]))).kind).toBe('fenced')
     expect(await countRows(stack.clickhouse, business)).toBe(0)
   })
 
   it('takes other entries under the same ids for others, as after a Redis that lost some', async () => {
-    const lane = await openLane(deps)
+    const worker = await openWebWorker(deps)
     const business = newBusiness()
-    const lost = lane.batchOf(captureOf(business, newVisitor(), [hitOf()]))
+    const lost = worker.batchOf(captureOf(business, newVisitor(), [hitOf()]))
     await insertHits(
       deps.clickhouse,
       linesOf(lost, { erased: [], inactive: [] }),
@@ -98,17 +98,17 @@ describe('a batch of web events', () => {
       AbortSignal.timeout(10_000),
     )
     const request = captureOf(business, newVisitor(), [hitOf()])
-    await lane.run({ ...lost, requests: [{ streamId: lost.to, frontDoor: 'test', request }] })
+    await worker.run({ ...lost, requests: [{ streamId: lost.to, frontDoor: 'test', request }] })
     expect(await countRows(stack.clickhouse, business)).toBe(2)
   })
 
   it('counts a hit that the browser sent again once, as it was received first', async () => {
-    const lane = await openLane(deps)
+    const worker = await openWebWorker(deps)
     const [business, visitor] = [newBusiness(), newVisitor()]
     const hit = hitOf({ id: 'again' })
-    await lane.apply(captureOf(business, visitor, [{ ...hit, title: 'late' }], { receivedAt: T0 + 50 }))
-    await lane.apply(captureOf(business, visitor, [{ ...hit, title: 'first' }]))
-    await lane.apply(captureOf(business, newVisitor(), [{ ...hit, title: 'of another visitor' }]))
+    await worker.apply(captureOf(business, visitor, [{ ...hit, title: 'late' }], { receivedAt: T0 + 50 }))
+    await worker.apply(captureOf(business, visitor, [{ ...hit, title: 'first' }]))
+    await worker.apply(captureOf(business, newVisitor(), [{ ...hit, title: 'of another visitor' }]))
     const rows = await query(
       stack.clickhouse,
       'select visitor_id = {visitor: String} as same, title from web_hits where business_id = {business: UUID} order by title',
@@ -121,12 +121,12 @@ describe('a batch of web events', () => {
   })
 
   it('sets aside what cannot be read, and goes on with the rest', async () => {
-    const lane = await openLane(deps)
+    const worker = await openWebWorker(deps)
     const business = newBusiness()
     const wrong = hitOf({ title: '\ud800' })
-    const batch = lane.batchOf(captureOf(business, newVisitor(), [hitOf(), wrong, hitOf()]))
+    const batch = worker.batchOf(captureOf(business, newVisitor(), [hitOf(), wrong, hitOf()]))
     const poisoned = { streamId: batch.to, businessId: business, reason: 'It is no entry.', payload: 'a\0b' }
-    await lane.run({ ...batch, poisoned: [poisoned] })
+    await worker.run({ ...batch, poisoned: [poisoned] })
     expect(await countRows(stack.clickhouse, business)).toBe(2)
     const letters = await stack.sql<{ kind: string; payload: string }[]>`
       select kind, payload from dead_letters where business_id = ${business} order by kind`
@@ -136,7 +136,7 @@ describe('a batch of web events', () => {
   })
 
   it('that meets another save in Postgres is no failure of ClickHouse, and is done again', async () => {
-    const lane = await openLane(deps)
+    const worker = await openWebWorker(deps)
     const [business, visitor] = [newBusiness(), newVisitor()]
     const metrics = createMetrics()
     let left = 1
@@ -147,7 +147,7 @@ describe('a batch of web events', () => {
       }
       return stack.sql(strings, ...values)
     }
-    const batch = lane.batchOf(captureOf(business, visitor, [hitOf()]), captureOf(business, newVisitor(), [hitOf()]))
+    const batch = worker.batchOf(captureOf(business, visitor, [hitOf()]), captureOf(business, newVisitor(), [hitOf()]))
     const meddled = { ...deps, metrics, sql: erasing as unknown as WebDeps['sql'] }
     const outcome = await applyWebBatch(meddled, batch, AbortSignal.timeout(20_000), () => undefined)
     expect(outcome).toEqual({ kind: 'applied', answers: [] })
@@ -158,11 +158,11 @@ describe('a batch of web events', () => {
   })
 
   it('tells Postgres who was seen, and how they came', async () => {
-    const lane = await openLane(deps)
+    const worker = await openWebWorker(deps)
     const [business, visitor] = [newBusiness(), newVisitor()]
     const touch = { at: T0 - 1000, url: 'https://shop.example/', utm: { source: 'news' } }
     const hits = [hitOf({ occurredAt: T0 - 10 }), hitOf({ occurredAt: T0 - 500 })]
-    await lane.apply(captureOf(business, visitor, hits, { touches: { first: touch, latest: touch } }))
+    await worker.apply(captureOf(business, visitor, hits, { touches: { first: touch, latest: touch } }))
     const rows = await stack.sql`
       select first_seen_at, last_seen_at, first_touch from visitors where business_id = ${business} and visitor_id = ${visitor}`
     expect(rows).toEqual([{ first_seen_at: T0 - 500, last_seen_at: T0 - 10, first_touch: touch }])

@@ -4,19 +4,19 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, openRoad } from '../workers/ingest-lab.ts'
+import { type IngestLab, openIngestLab } from '../workers/ingest-lab.ts'
 import { captureOf, countRows, hitOf, newBusiness, newVisitor, query } from './web-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 const children: ChildProcess[] = []
 beforeAll(async () => {
   stack = await openStack()
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')
-  await road.close()
+  await lab.close()
   await stack.close()
 })
 
@@ -30,7 +30,7 @@ function startWorker(owner: string, dieAt: string, insert: number): ChildProcess
 }
 
 it('kill -9 before and after the insert, and after the commit, neither loses nor doubles', async () => {
-  const door = await road.door()
+  const frontDoor = await lab.frontDoor()
   const business = newBusiness()
   const visitors = Array.from({ length: 20 }, newVisitor)
   const sent: string[] = []
@@ -39,7 +39,7 @@ it('kill -9 before and after the insert, and after the commit, neither loses nor
     const id = `h${sent.length}`
     sent.push(id)
     const visitor = visitors[sent.length % visitors.length] ?? ''
-    submitted.push(door.submit(captureOf(business, visitor, [hitOf({ id })]), { wait: false }))
+    submitted.push(frontDoor.submit(captureOf(business, visitor, [hitOf({ id })]), { wait: false }))
   }, 3)
   for (const [round, dieAt] of ['after insert', 'before insert', 'after commit', 'after insert'].entries()) {
     const [, signal] = (await once(startWorker(`w${round}`, dieAt, 2 + round), 'exit')) as [unknown, string]
@@ -49,8 +49,8 @@ it('kill -9 before and after the insert, and after the commit, neither loses nor
   clearInterval(traffic)
   expect(new Set((await Promise.all(submitted)).map(({ kind }) => kind))).toEqual(new Set(['queued']))
   for (const partition of ['web-0', 'web-1']) {
-    await vi.waitUntil(async () => (await road.length(partition)) === 0, { timeout: 15_000, interval: 20 })
-    expect(await road.backlog(partition)).toEqual({})
+    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: 15_000, interval: 20 })
+    expect(await lab.backlog(partition)).toEqual({})
   }
   expect(await countRows(stack.clickhouse, business)).toBe(sent.length)
   const [row] = await query<{ hits: string }>(

@@ -8,17 +8,17 @@ import { insertHits } from '../../src/web-events/insert-hits.ts'
 import { linesOf, sightingsOf, tokenOf } from '../../src/web-events/read-captures.ts'
 import { stampBatch } from '../../src/web-events/stamp-batch.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { T0, captureOf, hitOf, newBusiness, newVisitor, openLane, query, type WebLane } from './web-lab.ts'
+import { T0, captureOf, hitOf, newBusiness, newVisitor, openWebWorker, query, type WebWorker } from './web-lab.ts'
 
 let stack: Stack
 let deps: WebDeps
-let lane: WebLane
+let worker: WebWorker
 beforeAll(async () => {
   stack = await openStack()
   deps = { sql: stack.sql, clickhouse: stack.clickhouse, log: createLogger({ level: 'silent', name: 'test' }) }
 })
 beforeEach(async () => {
-  lane = await openLane(deps)
+  worker = await openWebWorker(deps)
 })
 afterAll(() => stack.close())
 
@@ -46,7 +46,7 @@ async function hitsOf(business: string): Promise<string[]> {
 it('deletes the times in which the browser was theirs, and no others', async () => {
   const [business, elsewhere, shared, own] = [newBusiness(), newBusiness(), newVisitor(), newVisitor()]
   const [ann, bob] = [newBusiness(), newBusiness()]
-  await lane.apply(
+  await worker.apply(
     captureOf(business, shared, at(1, 2, 3, 4)),
     captureOf(business, own, at(7)),
     captureOf(elsewhere, shared, at(8)),
@@ -72,7 +72,10 @@ it('lets nothing in that was captured before and arrives later, and everything t
   const later = hitOf({ id: 'later', occurredAt: Date.now() + 60_000 })
   const touch = { at: T0, url: 'https://shop.example/' }
   const touches = { first: touch, latest: touch }
-  await lane.apply(captureOf(business, visitor, at(1), { touches }), captureOf(business, visitor, [later], { touches }))
+  await worker.apply(
+    captureOf(business, visitor, at(1), { touches }),
+    captureOf(business, visitor, [later], { touches }),
+  )
   expect(await hitsOf(business)).toEqual(['later'])
   const seen = await stack.sql`
     select first_seen_at, first_touch from visitors where business_id = ${business} and visitor_id = ${visitor}`
@@ -84,7 +87,7 @@ it('lets nothing in that was captured before and arrives later, and everything t
 it('waits for what was on its way, also when its owner dies and another repeats it', async () => {
   const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
   await linkTo(business, visitor, [[0, ann]])
-  const batch = lane.batchOf(captureOf(business, visitor, at(1)))
+  const batch = worker.batchOf(captureOf(business, visitor, at(1)))
   await stampBatch(deps.sql, batch)
   await erase(business, ann)
   expect(await finishWebErasures(deps)).toBe(0)
@@ -95,8 +98,8 @@ it('waits for what was on its way, also when its owner dies and another repeats 
     AbortSignal.timeout(10_000),
   )
   expect(await finishWebErasures(deps)).toBe(0)
-  await stack.sql`update positions set epoch = 2 where partition = ${lane.partition}`
-  await lane.run({ ...batch, epoch: 2 })
+  await stack.sql`update positions set epoch = 2 where partition = ${worker.partition}`
+  await worker.run({ ...batch, epoch: 2 })
   expect(await finishWebErasures(deps)).toBe(1)
   expect(await hitsOf(business)).toEqual([])
 })
@@ -104,11 +107,11 @@ it('waits for what was on its way, also when its owner dies and another repeats 
 it('deletes once more, an hour later, what came so late that ClickHouse had forgotten it', async () => {
   const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
   await linkTo(business, visitor, [[0, ann]])
-  const batch = lane.batchOf(captureOf(business, visitor, at(1)))
+  const batch = worker.batchOf(captureOf(business, visitor, at(1)))
   await stampBatch(deps.sql, batch)
   await erase(business, ann)
   // All of it is the erased person's: nothing is inserted, and so no token is known.
-  await lane.run(batch)
+  await worker.run(batch)
   expect(await finishWebErasures(deps)).toBe(1)
   await insertHits(
     deps.clickhouse,
@@ -130,13 +133,13 @@ it('deletes once more, an hour later, what came so late that ClickHouse had forg
 it('keeps no trace of a visitor that was erased between the stamp and the commit', async () => {
   const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
   await linkTo(business, visitor, [[0, ann]])
-  const batch = lane.batchOf(captureOf(business, visitor, at(1)))
+  const batch = worker.batchOf(captureOf(business, visitor, at(1)))
   await stampBatch(deps.sql, batch)
   await erase(business, ann)
   await expect(
     commitBatch(deps.sql, batch, [], sightingsOf(batch, { erased: [], inactive: [] })),
   ).rejects.toMatchObject({ code: '40001' })
-  expect((await lane.run(batch)).kind).toBe('applied')
+  expect((await worker.run(batch)).kind).toBe('applied')
   expect(
     await stack.sql`select from visitors where business_id = ${business} and visitor_id = ${visitor}`,
   ).toHaveLength(0)
@@ -146,7 +149,7 @@ it('keeps no trace of a visitor that was erased between the stamp and the commit
 it('forgets what of theirs was set aside', async () => {
   const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
   await linkTo(business, visitor, [[0, ann]])
-  await lane.apply(
+  await worker.apply(
     captureOf(business, visitor, [hitOf({ title: '\ud800' })]),
     captureOf(business, newVisitor(), [hitOf({ title: '\ud800' })]),
   )
@@ -165,7 +168,7 @@ it('is done again when the browser was identified anew and erased anew', async (
   await finishWebErasures(deps)
   await stack.sql`update visitor_links set contact_id = ${bob} where business_id = ${business}`
   await stack.sql`update erased_visits set to_at = ${T0} where business_id = ${business}`
-  await lane.apply(captureOf(business, visitor, at(1)))
+  await worker.apply(captureOf(business, visitor, at(1)))
   expect(await hitsOf(business)).toEqual(['h1'])
   await erase(business, bob)
   expect(await finishWebErasures(deps)).toBe(1)

@@ -8,17 +8,17 @@ import { migrate } from '../../src/stores/migrate.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { applyWebBatch } from '../../src/web-events/apply-web-batch.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, log, openRoad } from '../workers/ingest-lab.ts'
+import { type IngestLab, log, openIngestLab } from '../workers/ingest-lab.ts'
 import { captureOf, countRows, hitOf, newBusiness, newVisitor, query } from './web-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
 afterAll(async () => {
-  await road.close()
+  await lab.close()
   await stack.close()
 })
 
@@ -32,14 +32,14 @@ test('a ClickHouse that is killed in inserts of web events, again and again, has
   try {
     await migrate(stack.sql, clickhouse, log)
     const deps = { sql: stack.sql, clickhouse, log }
-    const worker = road.worker('a', { apply: (...batch) => applyWebBatch(deps, ...batch), leaseMs: 60_000 })
-    const door = await road.door()
+    const worker = lab.worker('a', { apply: (...batch) => applyWebBatch(deps, ...batch), leaseMs: 60_000 })
+    const frontDoor = await lab.frontDoor()
     const business = newBusiness()
     let sent = 0
     const traffic = setInterval(() => {
       const hits = Array.from({ length: 40 }, () => hitOf({ title: 'x'.repeat(200) }))
       sent += hits.length
-      void door.submit(captureOf(business, newVisitor(), hits), { wait: false })
+      void frontDoor.submit(captureOf(business, newVisitor(), hits), { wait: false })
     }, 20)
     for (let kill = 0; kill < KILLS; kill += 1) {
       await expect.poll(() => inserting(clickhouse), { timeout: 20_000, interval: 1 }).toBe(true)
@@ -48,7 +48,7 @@ test('a ClickHouse that is killed in inserts of web events, again and again, has
     }
     clearInterval(traffic)
     for (const partition of ['web-0', 'web-1'])
-      await vi.waitUntil(async () => (await road.length(partition)) === 0, { timeout: 30_000, interval: 50 })
+      await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: 30_000, interval: 50 })
     await worker.stop()
     expect(await countRows(clickhouse, business)).toBe(sent)
     const distinct = 'select uniqExact(hit_id) as hits from web_hits where business_id = {business: UUID}'

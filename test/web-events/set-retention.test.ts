@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
-import { keepWebEvents } from '../../src/web-events/set-retention.ts'
+import { setWebEventRetention } from '../../src/web-events/set-retention.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { captureOf, hitOf, newBusiness, newVisitor, openLane, query } from './web-lab.ts'
+import { captureOf, hitOf, newBusiness, newVisitor, openWebWorker, query } from './web-lab.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -13,19 +13,19 @@ afterAll(() => stack.close())
 const DAY = 86_400_000
 
 it('drops web events past their time, and keeps those within it', async () => {
-  const lane = await openLane({ ...stack, log: createLogger({ level: 'silent', name: 'test' }) })
+  const worker = await openWebWorker({ ...stack, log: createLogger({ level: 'silent', name: 'test' }) })
   const business = newBusiness()
   const now = Date.now()
   const aged = (id: string, ms: number) => hitOf({ id, occurredAt: now - ms })
-  await lane.apply(
+  await worker.apply(
     captureOf(business, newVisitor(), [aged('kept', 3 * DAY - 60_000), aged('dropped', 3 * DAY + 60_000)]),
   )
   const left = async () =>
     await query(stack.clickhouse, 'select hit_id from web_events where business_id = {business: UUID}', { business })
-  await keepWebEvents(stack.clickhouse, 400)
+  await setWebEventRetention(stack.clickhouse, 400)
   await stack.clickhouse.command({ query: 'optimize table web_events final' })
   expect(await left()).toHaveLength(2)
-  await keepWebEvents(stack.clickhouse, 3)
-  await keepWebEvents(stack.clickhouse, 3)
+  await setWebEventRetention(stack.clickhouse, 3)
+  await setWebEventRetention(stack.clickhouse, 3)
   await expect.poll(left, { timeout: 20_000 }).toEqual([{ hit_id: 'kept' }])
 })

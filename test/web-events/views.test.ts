@@ -6,7 +6,7 @@ import { createLogger } from '../../src/log.ts'
 import { insertHits } from '../../src/web-events/insert-hits.ts'
 import { type Line, linesOf } from '../../src/web-events/read-captures.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { MINUTE, T0, captureOf, hitOf, link, newBusiness, newVisitor, openLane, query } from './web-lab.ts'
+import { MINUTE, T0, captureOf, hitOf, link, newBusiness, newVisitor, openWebWorker, query } from './web-lab.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -256,9 +256,9 @@ describe('whose web events are', () => {
 })
 
 it('a lane that has nothing but erased hits goes on', async () => {
-  const lane = await openLane({ ...stack, log: createLogger({ level: 'silent', name: 'test' }) })
+  const worker = await openWebWorker({ ...stack, log: createLogger({ level: 'silent', name: 'test' }) })
   const [business, visitor] = [newBusiness(), newVisitor()]
   await stack.sql`insert into erased_visits (business_id, visitor_id, from_at, to_at) values (${business}, ${visitor}, 0, ${T0 + 1})`
-  expect((await lane.apply(captureOf(business, visitor, [hitOf()]))).kind).toBe('applied')
+  expect((await worker.apply(captureOf(business, visitor, [hitOf()]))).kind).toBe('applied')
   expect(await readSessions(business)).toEqual([])
 })

@@ -38,7 +38,7 @@ export function captureOf(
   return { kind: 'capture', n: 0, requestId: 'r', businessId, receivedAt: T0, visitorId, hits, touches, ...seed }
 }
 
-export interface WebLane {
+export interface WebWorker {
   partition: string
   /** The batch that follows the last, `entries` long; every request is an entry of its own. */
   batchOf(...requests: CaptureRequest[]): MicroBatch
@@ -47,10 +47,13 @@ export interface WebLane {
 }
 
 /** A partition of its own, taken under epoch 1. */
-export async function openLane(deps: WebDeps, partition = `web-9${Math.floor(Math.random() * 1e6)}`): Promise<WebLane> {
+export async function openWebWorker(
+  deps: WebDeps,
+  partition = `web-9${Math.floor(Math.random() * 1e6)}`,
+): Promise<WebWorker> {
   await deps.sql`insert into positions (partition, epoch) values (${partition}, 1) on conflict do nothing`
   let at = 0
-  const lane: WebLane = {
+  const worker: WebWorker = {
     partition,
     batchOf(...requests) {
       const from = at === 0 ? '0-0' : `${T0}-${at}`
@@ -58,9 +61,9 @@ export async function openLane(deps: WebDeps, partition = `web-9${Math.floor(Mat
       return { partition, epoch: 1, from, to: `${T0}-${at}`, requests: batched, poisoned: [] }
     },
     run: (batch) => applyWebBatch(deps, batch, AbortSignal.timeout(20_000), () => undefined),
-    apply: (...requests) => lane.run(lane.batchOf(...requests)),
+    apply: (...requests) => worker.run(worker.batchOf(...requests)),
   }
-  return lane
+  return worker
 }
 
 export async function query<Row>(

@@ -8,26 +8,26 @@ import { listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.
 import { streamKey } from '../../src/stream/keys.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { allPartitions, kindOf, partitionOf } from '../../src/stream/partition-of.ts'
-import { readRoad } from '../../src/stream/partition-map.ts'
+import { readPartitionMap } from '../../src/stream/partition-map.ts'
 import { stuckPartitions } from '../../src/stream/positions.ts'
 import { type WebDeps, applyWebBatch } from '../../src/web-events/apply-web-batch.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { openGate } from '../timeline/gate.ts'
-import { type Road, applyOnce, businessOf, bytesOf, event, log, openRoad } from '../workers/ingest-lab.ts'
+import { type IngestLab, applyOnce, businessOf, bytesOf, event, log, openIngestLab } from '../workers/ingest-lab.ts'
 import { T0, captureOf, countRows, hitOf, newBusiness, newVisitor } from './web-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 let web: WebDeps
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
   web = { sql: stack.sql, clickhouse: stack.clickhouse, log }
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 const queueOnly = { wait: false }
 const soon = { timeout: 10_000, interval: 10 }
@@ -48,7 +48,7 @@ function visitorOf(partition: string, partitions = 2): string {
   }
 }
 
-const isEmpty = async (partition: string) => (await road.length(partition)) === 0
+const isEmpty = async (partition: string) => (await lab.length(partition)) === 0
 const allAreEmpty = async () => (await Promise.all(allPartitions(2).map(isEmpty))).every(Boolean)
 
 describe('web events', () => {
@@ -58,8 +58,8 @@ describe('web events', () => {
     const away = { ...web, clickhouse: connectClickHouse(gate.url) }
     const beats: string[] = []
     const apply = applier(away)
-    const door = await road.door()
-    road.worker('a', {
+    const frontDoor = await lab.frontDoor()
+    lab.worker('a', {
       apply: (batch, signal, beat) =>
         apply(batch, signal, () => {
           beats.push(batch.partition)
@@ -67,12 +67,12 @@ describe('web events', () => {
         }),
     })
     const business = newBusiness()
-    await door.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)
+    await frontDoor.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)
     await vi.waitUntil(() => beats.length > 2, soon)
     const began = performance.now()
-    expect((await door.submit(event('live', businessOf('live-0')))).kind).toBe('answered')
+    expect((await frontDoor.submit(event('live', businessOf('live-0')))).kind).toBe('answered')
     expect(performance.now() - began).toBeLessThan(1000)
-    expect(await road.length('web-0')).toBe(1)
+    expect(await lab.length('web-0')).toBe(1)
     gate.open()
     await vi.waitUntil(() => isEmpty('web-0'), soon)
     expect(await countRows(stack.clickhouse, business)).toBe(1)
@@ -81,15 +81,15 @@ describe('web events', () => {
   })
 
   it('are worked off without a pause while more of them wait', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = newBusiness()
     for (let n = 0; n < 300; n += 1) {
-      await door.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)
+      await frontDoor.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)
     }
     const batches: MicroBatch[] = []
     const began: number[] = []
     const apply = applier(web, batches)
-    road.worker('a', {
+    lab.worker('a', {
       apply: (...args) => {
         began.push(performance.now())
         return apply(...args)
@@ -102,15 +102,15 @@ describe('web events', () => {
   })
 
   it('gather once none waits, when the last of them count as applied', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const metrics = createMetrics()
     const sizes: number[] = []
     const apply = (batch: MicroBatch) => {
       sizes.push(batch.requests.length)
       return applyOnce(stack.sql, batch)
     }
-    road.worker('a', { apply, metrics })
-    const send = () => door.submit(captureOf(newBusiness(), visitorOf('web-0'), [hitOf()]), queueOnly)
+    lab.worker('a', { apply, metrics })
+    const send = () => frontDoor.submit(captureOf(newBusiness(), visitorOf('web-0'), [hitOf()]), queueOnly)
     await send()
     await vi.waitUntil(() => isEmpty('web-0'), soon)
     await send()
@@ -127,23 +127,25 @@ describe('web events', () => {
     const of = (id: string) => captureOf(business, visitorOf('web-0'), [hitOf({ id })])
     const [first, second] = [of('h0'), of('h1')]
     const backlogLimitBytes = 4 * (bytesOf(first, 1) + bytesOf(second, 2))
-    const door = await road.door({ backlogLimitBytes })
-    expect((await door.submit(first, queueOnly)).kind).toBe('queued')
-    expect((await door.submit(second, queueOnly)).kind).toBe('queued')
-    expect((await door.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)).kind).toBe('unavailable')
-    expect((await door.submit(event('live', business), queueOnly)).kind).toBe('queued')
+    const frontDoor = await lab.frontDoor({ backlogLimitBytes })
+    expect((await frontDoor.submit(first, queueOnly)).kind).toBe('queued')
+    expect((await frontDoor.submit(second, queueOnly)).kind).toBe('queued')
+    expect((await frontDoor.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)).kind).toBe(
+      'unavailable',
+    )
+    expect((await frontDoor.submit(event('live', business), queueOnly)).kind).toBe('queued')
   })
 
   it('are repeated as they were cut, whatever has arrived since', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = newBusiness()
     const visitor = visitorOf('web-0')
-    const send = (id: string) => door.submit(captureOf(business, visitor, [hitOf({ id })]), queueOnly)
+    const send = (id: string) => frontDoor.submit(captureOf(business, visitor, [hitOf({ id })]), queueOnly)
     for (const id of ['h0', 'h1', 'h2']) await send(id)
-    const [, second] = await road.redis.xrange(streamKey('web-0'), '-', '+')
+    const [, second] = await lab.redis.xrange(streamKey('web-0'), '-', '+')
     await stack.sql`update positions set pending = ${second?.[0] ?? ''} where partition = 'web-0'`
     const batches: MicroBatch[] = []
-    road.worker('a', { apply: applier(web, batches) })
+    lab.worker('a', { apply: applier(web, batches) })
     await vi.waitUntil(() => isEmpty('web-0'), soon)
     const cut = batches.filter(({ partition }) => partition === 'web-0').map(({ requests }) => requests.length)
     expect(cut).toEqual([2, 1])
@@ -152,17 +154,17 @@ describe('web events', () => {
 
   it('go on when what was on its way is lost', async () => {
     await stack.sql`update positions set pending = '5-5' where partition = 'web-0'`
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = newBusiness()
-    await door.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)
-    road.worker('a', { apply: applier(web) })
+    await frontDoor.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)
+    lab.worker('a', { apply: applier(web) })
     await vi.waitUntil(() => isEmpty('web-0'), soon)
     expect(await countRows(stack.clickhouse, business)).toBe(1)
   })
 
   it('are not waited for when Redis has lost them and nothing follows', async () => {
     await stack.sql`update positions set pending = '5-5', pending_at = now() - interval '1 day' where partition = 'web-0'`
-    road.worker('a', { apply: applier(web) })
+    lab.worker('a', { apply: applier(web) })
     await vi.waitUntil(async () => {
       const stamped = await stack.sql`select from positions where pending is not null or pending_at is not null`
       return stamped.count === 0
@@ -177,14 +179,14 @@ describe('web events', () => {
   })
 
   it('move with the number of partitions, none lost or doubled', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = newBusiness()
-    road.worker('a', { apply: applier(web), leaseMs: 60_000 })
+    lab.worker('a', { apply: applier(web), leaseMs: 60_000 })
     const sent: Promise<string>[] = []
     let taken = 0
     const send = async () => {
       const hit = hitOf({ id: `h${sent.length}` })
-      const { kind } = await door.submit(captureOf(business, newVisitor(), [hit]), queueOnly)
+      const { kind } = await frontDoor.submit(captureOf(business, newVisitor(), [hit]), queueOnly)
       if (kind === 'queued') taken += 1
       return kind
     }
@@ -193,7 +195,7 @@ describe('web events', () => {
       const before = taken
       await vi.waitUntil(() => taken >= before + 20, soon)
       const options = { to, livePauseMs: 2000, signal: AbortSignal.timeout(20_000) }
-      const changed = await changePartitions({ sql: stack.sql, redis: road.redis, tell: () => undefined }, options)
+      const changed = await changePartitions({ sql: stack.sql, redis: lab.redis, report: () => undefined }, options)
       expect(changed.kind).toBe('changed')
     }
     clearInterval(traffic)
@@ -207,19 +209,19 @@ describe('web events', () => {
     const gate = await openGate(stack.clickhouseUrl)
     gate.shut()
     const away = { ...web, clickhouse: connectClickHouse(gate.url) }
-    const door = await road.door()
-    road.worker('a', { apply: applier(away), leaseMs: 60_000 })
+    const frontDoor = await lab.frontDoor()
+    lab.worker('a', { apply: applier(away), leaseMs: 60_000 })
     const business = newBusiness()
-    const capture = () => door.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)
+    const capture = () => frontDoor.submit(captureOf(business, visitorOf('web-0'), [hitOf()]), queueOnly)
     await capture()
     const changing = changePartitions(
-      { sql: stack.sql, redis: road.redis, tell: () => undefined },
+      { sql: stack.sql, redis: lab.redis, report: () => undefined },
       { to: 3, livePauseMs: 5000, signal: AbortSignal.timeout(20_000) },
     )
-    await vi.waitUntil(async () => (await readRoad(stack.sql)).closed.has('web'), soon)
+    await vi.waitUntil(async () => (await readPartitionMap(stack.sql)).closed.has('web'), soon)
     for (let n = 0; n < 5; n += 1) {
       const began = performance.now()
-      expect((await door.submit(event(`live ${n}`, businessOf('live-0')))).kind).toBe('answered')
+      expect((await frontDoor.submit(event(`live ${n}`, businessOf('live-0')))).kind).toBe('answered')
       const refused = await capture()
       expect(refused.kind === 'unavailable' && refused.retryAfter).toBeGreaterThanOrEqual(5)
       expect(performance.now() - began).toBeLessThan(2000)
@@ -235,18 +237,18 @@ describe('web events', () => {
     const gate = await openGate(stack.clickhouseUrl)
     gate.shut()
     const away = { ...web, clickhouse: connectClickHouse(gate.url) }
-    const door = await road.door()
-    road.worker('a', { apply: applier(away), leaseMs: 60_000 })
-    await door.submit(captureOf(newBusiness(), visitorOf('web-0'), [hitOf()]), queueOnly)
+    const frontDoor = await lab.frontDoor()
+    lab.worker('a', { apply: applier(away), leaseMs: 60_000 })
+    await frontDoor.submit(captureOf(newBusiness(), visitorOf('web-0'), [hitOf()]), queueOnly)
     await new Promise((resolve) => setTimeout(resolve, 1200))
     const changing = changePartitions(
-      { sql: stack.sql, redis: road.redis, tell: () => undefined },
+      { sql: stack.sql, redis: lab.redis, report: () => undefined },
       { to: 3, livePauseMs: 400, signal: AbortSignal.timeout(1500) },
     )
     const business = businessOf('live-0')
     for (let n = 0; n < 10; n += 1) {
       const began = performance.now()
-      expect((await door.submit(event(`live ${n}`, business))).kind).toBe('answered')
+      expect((await frontDoor.submit(event(`live ${n}`, business))).kind).toBe('answered')
       expect(performance.now() - began).toBeLessThan(300)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
@@ -262,12 +264,12 @@ describe('whoever writes into a stream by hand', () => {
     const capture = captureOf(business, newVisitor(), [hitOf()])
     const tracked = { n: 2, ...event('e', business) }
     const put = (partition: string, request: object) =>
-      road.redis.xadd(streamKey(partition), '*', 'd', encodeEntry('none', [JSON.stringify(request)]), 'w', '{}')
+      lab.redis.xadd(streamKey(partition), '*', 'd', encodeEntry('none', [JSON.stringify(request)]), 'w', '{}')
     await put('live-0', capture)
     await put('backfill-0', capture)
     await put('web-0', tracked)
     const batches: MicroBatch[] = []
-    road.worker('a', { apply: applier(web, batches) })
+    lab.worker('a', { apply: applier(web, batches) })
     await vi.waitUntil(allAreEmpty, soon)
     expect(batches.flatMap(({ requests }) => requests)).toEqual([])
     expect(batches.flatMap(({ poisoned }) => poisoned.map(({ reason }) => reason)).toSorted()).toEqual([
@@ -288,8 +290,8 @@ describe('whoever writes into a stream by hand', () => {
       { ...told, fact: { ...told.fact, traits: { '\0': {} } } },
       captureOf(business, visitor, [hitOf({ id: 'good' })]),
     ].map((request) => JSON.stringify(request))
-    await road.redis.xadd(streamKey('web-0'), '*', 'd', encodeEntry('none', requests), 'w', '{}')
-    road.worker('a', { apply: applier(web) })
+    await lab.redis.xadd(streamKey('web-0'), '*', 'd', encodeEntry('none', requests), 'w', '{}')
+    lab.worker('a', { apply: applier(web) })
     await vi.waitUntil(allAreEmpty, soon)
     expect(await countRows(stack.clickhouse, business)).toBe(1)
     const seen = await stack.sql`select first_seen_at from visitors where visitor_id = ${visitor}`
@@ -304,14 +306,14 @@ describe('whoever writes into a stream by hand', () => {
 
 it('a dead letter of web events can be sent again, and counts once', async () => {
   const business = newBusiness()
-  const door = await road.door()
+  const frontDoor = await lab.frontDoor()
   const request = captureOf(business, newVisitor(), [hitOf({ id: 'h1' })])
   await stack.sql`
     insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
     values (${crypto.randomUUID()}, ${business}, 'web-0', '1-1', 'capture', 'a fault of ours', ${JSON.stringify(request)})`
   const [letter] = await listDeadLetters(stack.sql, { businessId: business })
-  road.worker('a', { apply: applier(web) })
-  const replay = () => replayDeadLetter({ sql: stack.sql, submit: door.submit }, letter?.id ?? '')
+  lab.worker('a', { apply: applier(web) })
+  const replay = () => replayDeadLetter({ sql: stack.sql, submit: frontDoor.submit }, letter?.id ?? '')
   expect(await Promise.all([replay(), replay()])).toEqual([{ kind: 'queued' }, { kind: 'queued' }])
   await vi.waitUntil(async () => (await listDeadLetters(stack.sql, { businessId: business })).length === 0, soon)
   await vi.waitUntil(allAreEmpty, soon)

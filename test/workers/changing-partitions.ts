@@ -4,13 +4,13 @@ import { uuidv7 } from 'uuidv7'
 import { expect, vi } from 'vitest'
 import type { Sql } from '../../src/stores/postgres.ts'
 import { type ChangeOptions, type Changed, changePartitions } from '../../src/stream/change-partitions.ts'
-import { fenceOff } from '../../src/stream/fence.ts'
+import { raiseFences } from '../../src/stream/fence.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
-import { beginChange, closeKinds, readRoad } from '../../src/stream/partition-map.ts'
+import { beginChange, closeKinds, readPartitionMap } from '../../src/stream/partition-map.ts'
 import { readPositions } from '../../src/stream/positions.ts'
 import type { Submitter } from '../../src/stream/submit.ts'
-import { type Road, applyOnce, batchOf, event } from './ingest-lab.ts'
+import { type IngestLab, applyOnce, batchOf, event } from './ingest-lab.ts'
 
 export const soon = { timeout: 15_000, interval: 5 }
 export const queueOnly = { wait: false }
@@ -22,44 +22,48 @@ interface How extends Partial<ChangeOptions> {
 }
 
 /** As the operator's command does it. */
-export function change(road: Road, to: number, { sql = road.sql, told = [], ...options }: How = {}): Promise<Changed> {
+export function change(
+  lab: IngestLab,
+  to: number,
+  { sql = lab.sql, told = [], ...options }: How = {},
+): Promise<Changed> {
   return changePartitions(
-    { sql, redis: road.redis, tell: (text) => void told.push(text) },
+    { sql, redis: lab.redis, report: (text) => void told.push(text) },
     { to, livePauseMs: 2000, signal: new AbortController().signal, ...options },
   )
 }
 
 /** A change whose command is heard of no more has had its time. */
-export const lapse = ({ sql }: Road) =>
+export const lapse = ({ sql }: IngestLab) =>
   sql`update partitioning set change_until = now() - interval '1 second' where change_to is not null`
 
 /** As a command does it that then takes its time; resolves with the version. */
-export async function closeAll({ sql, redis }: Road): Promise<number> {
-  const begun = await beginChange(sql, (await readRoad(sql)).version, 3)
+export async function closeAll({ sql, redis }: IngestLab): Promise<number> {
+  const begun = await beginChange(sql, (await readPartitionMap(sql)).version, 3)
   const version = (await closeKinds(sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
   await sql`update partitioning set change_until = now() + interval '50 seconds'`
-  await fenceOff(redis, allPartitions(2), version)
+  await raiseFences(redis, allPartitions(2), version)
   return version
 }
 
-export const rowsThere = async ({ sql }: Road) => [...(await readPositions(sql)).keys()].toSorted()
+export const rowsThere = async ({ sql }: IngestLab) => [...(await readPositions(sql)).keys()].toSorted()
 
-export async function untilEmpty(road: Road): Promise<void> {
-  const partitions = await rowsThere(road)
+export async function untilEmpty(lab: IngestLab): Promise<void> {
+  const partitions = await rowsThere(lab)
   await vi.waitUntil(async () => {
-    const lengths = await Promise.all(partitions.map((partition) => road.length(partition)))
+    const lengths = await Promise.all(partitions.map((partition) => lab.length(partition)))
     return lengths.every((length) => length === 0)
   }, soon)
 }
 
 /** Workers that apply nothing of one kind until they may. */
-export function openGated(road: Road, kind: string): PromiseWithResolvers<void> {
+export function openGated(lab: IngestLab, kind: string): PromiseWithResolvers<void> {
   const gate = Promise.withResolvers<void>()
   const apply = async (batch: MicroBatch) => {
     if (batch.partition.startsWith(kind)) await gate.promise
-    return applyOnce(road.sql, batch)
+    return applyOnce(lab.sql, batch)
   }
-  road.worker('gated', { apply })
+  lab.worker('gated', { apply })
   return gate
 }
 
@@ -69,7 +73,7 @@ export interface Caller {
   taken: readonly string[]
   stop(): Promise<string[]>
 }
-export function startCaller(door: Submitter, send: 'live' | 'batch', businessId: string = uuidv7()): Caller {
+export function startCaller(frontDoor: Submitter, send: 'live' | 'batch', businessId: string = uuidv7()): Caller {
   const taken: string[] = []
   let stopped = false
   const run = async (): Promise<void> => {
@@ -77,7 +81,7 @@ export function startCaller(door: Submitter, send: 'live' | 'batch', businessId:
       const id = `${send}-${businessId}-${at}`
       const request = send === 'live' ? event(id, businessId) : batchOf(id, businessId, 3)
       for (;;) {
-        const { kind } = await door.submit(request, { wait: at % 3 > 0 })
+        const { kind } = await frontDoor.submit(request, { wait: at % 3 > 0 })
         if (kind === 'outcome_unknown') throw new Error(`${id} is unknown`)
         if (kind !== 'unavailable') break
         if (stopped) return
@@ -98,9 +102,9 @@ export function startCaller(door: Submitter, send: 'live' | 'batch', businessId:
 }
 
 /** What each caller was promised is applied once, in its order; and nothing else is. */
-export async function checkApplied(road: Road, promised: string[][]): Promise<void> {
-  await untilEmpty(road)
-  const applied = await road.applied()
+export async function checkApplied(lab: IngestLab, promised: string[][]): Promise<void> {
+  await untilEmpty(lab)
+  const applied = await lab.applied()
   expect(new Set(applied).size).toBe(applied.length)
   expect(applied.length).toBe(promised.flat().length)
   for (const taken of promised) {

@@ -8,62 +8,63 @@ import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { type StreamReader, createReader } from '../../src/stream/stream-reader.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis, startProxy } from './own-redis.ts'
-import { type Road, applyOnce, batchOf, businessOf, event, log, numbered, openRoad } from './ingest-lab.ts'
+import { type IngestLab, applyOnce, batchOf, businessOf, event, log, numbered, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 const queueOnly = { wait: false }
 const soon = { timeout: 5000, interval: 5 }
 const expire = (partition: string) => stack.sql`update positions set lease_until = now() where partition = ${partition}`
-const untilApplied = (on: Road, count: number) => vi.waitUntil(async () => (await on.applied()).length >= count, soon)
+const untilApplied = (on: IngestLab, count: number) =>
+  vi.waitUntil(async () => (await on.applied()).length >= count, soon)
 
 describe('a partition', () => {
   it('is applied in the order of arrival', async () => {
-    const door = await road.door()
-    road.worker('a')
+    const frontDoor = await lab.frontDoor()
+    lab.worker('a')
     const business = businessOf('live-0')
     const ids = numbered('r', 500)
     const sent: Promise<unknown>[] = []
     for (const [at, id] of ids.entries()) {
-      sent.push(door.submit(event(id, business)))
+      sent.push(frontDoor.submit(event(id, business)))
       if (at % 7 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
     await Promise.all(sent)
-    expect(await road.applied()).toEqual(ids)
+    expect(await lab.applied()).toEqual(ids)
   })
 
   it('is read by events, and entries stay whole', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
-    for (const id of numbered('past-', 5)) await door.submit(batchOf(id, business, 400), queueOnly)
-    await door.submit(batchOf('large', business, 1500), queueOnly)
+    for (const id of numbered('past-', 5)) await frontDoor.submit(batchOf(id, business, 400), queueOnly)
+    await frontDoor.submit(batchOf('large', business, 1500), queueOnly)
     const sizes: number[] = []
     const apply = (batch: MicroBatch) => {
       const events = batch.requests.map(({ request }) => (request.kind === 'batch' ? request.items.length : 1))
       sizes.push(events.reduce((sum, count) => sum + count, 0))
       return applyOnce(stack.sql, batch)
     }
-    road.worker('a', { apply })
-    await untilApplied(road, 6)
+    lab.worker('a', { apply })
+    await untilApplied(lab, 6)
     expect(sizes).toEqual([800, 800, 400, 1500])
   })
 
   it('is read on while a backlog is saved; what gathers meanwhile comes along', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
     // One read takes eight; by then it is known that a thousand events are enough for a save.
-    for (const id of numbered('past-', 10)) await door.submit(batchOf(id, business, 1000), queueOnly)
+    for (const id of numbered('past-', 10)) await frontDoor.submit(batchOf(id, business, 1000), queueOnly)
     const lease = await acquireLease(stack.sql, 'backfill-0', 'a', 60_000)
-    const real = createReader(() => road.connect('read'), 'backfill-0')
+    const real = createReader(() => lab.connect('read'), 'backfill-0')
     let delivered = 0
     const counting =
       (read: StreamReader['read']): StreamReader['read'] =>
@@ -77,17 +78,18 @@ describe('a partition', () => {
     const apply = async (batch: MicroBatch) => {
       const saved = sizes.push(batch.requests.length)
       if (saved === 8 || saved === 9) await vi.waitUntil(() => delivered > saved, soon)
-      if (saved === 10) for (const id of numbered('few-', 20)) await door.submit(batchOf(id, business, 1), queueOnly)
+      if (saved === 10)
+        for (const id of numbered('few-', 20)) await frontDoor.submit(batchOf(id, business, 1), queueOnly)
       if (saved === 11) {
         await vi.waitUntil(() => delivered === 30, soon)
-        for (const id of numbered('late-', 3)) await door.submit(batchOf(id, business, 1), queueOnly)
+        for (const id of numbered('late-', 3)) await frontDoor.submit(batchOf(id, business, 1), queueOnly)
       }
       return applyOnce(stack.sql, batch)
     }
     const stopping = new AbortController()
-    const deps = { sql: stack.sql, reader, redis: road.redis, apply, log, beat: () => undefined }
+    const deps = { sql: stack.sql, reader, redis: lab.redis, apply, log, beat: () => undefined }
     const ended = lease && consumePartition(deps, lease, stopping.signal)
-    await untilApplied(road, 33)
+    await untilApplied(lab, 33)
     stopping.abort()
     reader.close()
     expect(await ended).toBe('stopped')
@@ -96,16 +98,16 @@ describe('a partition', () => {
   })
 
   it('loses nothing, and no time, to a cut connection of its blocked reader', async () => {
-    const door = await road.door()
-    const worker = road.worker('a')
+    const frontDoor = await lab.frontDoor()
+    const worker = lab.worker('a')
     await vi.waitUntil(() => worker.running().length === 6, soon)
     const business = businessOf('live-0')
-    await door.submit(event('before', business))
-    await cutReaders(road)
+    await frontDoor.submit(event('before', business))
+    await cutReaders(lab)
     const began = performance.now()
-    expect((await door.submit(event('after', business))).kind).toBe('answered')
+    expect((await frontDoor.submit(event('after', business))).kind).toBe('answered')
     expect(performance.now() - began).toBeLessThan(2500)
-    expect(await road.applied()).toEqual(['before', 'after'])
+    expect(await lab.applied()).toEqual(['before', 'after'])
   })
 })
 
@@ -113,11 +115,11 @@ describe('a partition whose Redis hangs', () => {
   it('is let go all the same', async () => {
     const proxy = await startProxy(new URL(stack.redisUrl))
     const redis = connectRedis(proxy.url, 'command')
-    const reader = createReader(() => road.connect('read'), 'live-0')
+    const reader = createReader(() => lab.connect('read'), 'live-0')
     const stopping = new AbortController()
     const lease = await acquireLease(stack.sql, 'live-0', 'a', 60_000)
-    const door = await road.door()
-    await door.submit(event('r', businessOf('live-0')), queueOnly)
+    const frontDoor = await lab.frontDoor()
+    await frontDoor.submit(event('r', businessOf('live-0')), queueOnly)
     try {
       await redis.ping()
       const apply = async (batch: MicroBatch) => {
@@ -127,7 +129,7 @@ describe('a partition whose Redis hangs', () => {
       }
       const deps = { sql: stack.sql, reader, redis, apply, log, beat: () => undefined }
       const ended = lease && consumePartition(deps, lease, stopping.signal)
-      await untilApplied(road, 1)
+      await untilApplied(lab, 1)
       const began = performance.now()
       stopping.abort()
       reader.close()
@@ -153,7 +155,7 @@ describe('a blocked reader', () => {
       expect(await reader.read('0-0', 10)).toEqual([])
       proxy.stall()
       await expect(reader.read('0-0', 10)).rejects.toThrow('its connection was replaced')
-      await road.redis.xadd(streamKey('live-0'), '1-0', 'd', '{"frontDoor":"nobody","requests":[]}')
+      await lab.redis.xadd(streamKey('live-0'), '1-0', 'd', '{"frontDoor":"nobody","requests":[]}')
       expect(await reader.read('0-0', 10)).toMatchObject([{ streamId: '1-0' }])
       expect([connections.length, reader.connections()]).toEqual([2, 2])
     } finally {
@@ -181,7 +183,7 @@ describe('a closed reader', () => {
   })
 })
 
-async function cutReaders({ redis }: Road): Promise<void> {
+async function cutReaders({ redis }: IngestLab): Promise<void> {
   const clients = String(await redis.client('LIST')).split('\n')
   const readers = clients.filter((line) => line.includes('name=sluice-read') && line.includes('cmd=xread'))
   const ids = readers.map((line) => /\bid=(\d+)/.exec(line)?.[1] ?? '')
@@ -190,33 +192,33 @@ async function cutReaders({ redis }: Road): Promise<void> {
 
 describe('what a worker left behind', () => {
   it('by dying after its commit is trimmed, never applied again', async () => {
-    const door = await road.door({ answerTimeoutMs: 300 })
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 300 })
     const business = businessOf('live-0')
     // Commits, and is never heard of again: neither its answers nor the trimming happen.
-    const dead = road.worker('dead', {
+    const dead = lab.worker('dead', {
       apply: async (batch, signal) => {
         await applyOnce(stack.sql, batch, 'dead')
         await new Promise((resolve) => signal.addEventListener('abort', resolve))
         return { kind: 'stopped' }
       },
     })
-    expect((await door.submit(event('committed', business))).kind).toBe('queued')
-    expect(await road.length('live-0')).toBe(1)
+    expect((await frontDoor.submit(event('committed', business))).kind).toBe('queued')
+    expect(await lab.length('live-0')).toBe(1)
     await dead.stop()
-    road.worker('heir')
-    await vi.waitUntil(async () => (await road.length('live-0')) === 0, soon)
-    expect((await door.submit(event('next', business))).kind).toBe('answered')
-    expect(await road.applied()).toEqual(['committed', 'next'])
-    await vi.waitUntil(async () => Object.keys(await road.backlog('live-0')).length === 0, soon)
+    lab.worker('heir')
+    await vi.waitUntil(async () => (await lab.length('live-0')) === 0, soon)
+    expect((await frontDoor.submit(event('next', business))).kind).toBe('answered')
+    expect(await lab.applied()).toEqual(['committed', 'next'])
+    await vi.waitUntil(async () => Object.keys(await lab.backlog('live-0')).length === 0, soon)
   })
 
   it('cannot be overwritten when it wakes up: the epoch fences it', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
     const paused = Promise.withResolvers<void>()
     const asleep = Promise.withResolvers<void>()
     const outcomes: string[] = []
-    road.worker('sleeper', {
+    lab.worker('sleeper', {
       apply: async (batch) => {
         asleep.resolve()
         await paused.promise
@@ -225,9 +227,9 @@ describe('what a worker left behind', () => {
         return outcome
       },
     })
-    const submitted = door.submit(event('once', business))
+    const submitted = frontDoor.submit(event('once', business))
     await asleep.promise
-    const heir = road.worker('heir')
+    const heir = lab.worker('heir')
     // Again and again: the sleeper goes on renewing its lease.
     await vi.waitUntil(async () => {
       await expire('live-0')
@@ -237,38 +239,31 @@ describe('what a worker left behind', () => {
     paused.resolve()
     await vi.waitUntil(() => outcomes.length > 0, soon)
     expect(outcomes[0]).toBe('fenced')
-    expect(await road.applied()).toEqual(['once'])
-    expect((await door.submit(event('twice', business))).kind).toBe('answered')
+    expect(await lab.applied()).toEqual(['once'])
+    expect((await frontDoor.submit(event('twice', business))).kind).toBe('answered')
   })
 })
 
 describe('a poisoned entry', () => {
   it('is handed over to be kept, and stops nobody', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
     const batches: MicroBatch[] = []
     const key = streamKey('live-0')
-    await door.submit(event('before', business), queueOnly)
-    await road.redis.xadd(key, '*', 'd', 'no JSON')
-    await road.redis.xadd(key, '*', 'x', 'y')
+    await frontDoor.submit(event('before', business), queueOnly)
+    await lab.redis.xadd(key, '*', 'd', 'no JSON')
+    await lab.redis.xadd(key, '*', 'x', 'y')
     const malformed = { ...event('bad', business), n: 7, receivedAt: 'today' }
     const good = { ...event('good', business), n: 8 }
-    await road.redis.xadd(
-      key,
-      '*',
-      'd',
-      JSON.stringify({ frontDoor: 'nobody', requests: [malformed, good] }),
-      'w',
-      'no',
-    )
-    road.worker('a', {
+    await lab.redis.xadd(key, '*', 'd', JSON.stringify({ frontDoor: 'nobody', requests: [malformed, good] }), 'w', 'no')
+    lab.worker('a', {
       apply: (batch) => {
         batches.push(batch)
         return applyOnce(stack.sql, batch)
       },
     })
-    expect((await door.submit(event('after', business))).kind).toBe('answered')
-    expect(await road.applied()).toEqual(['before', 'good', 'after'])
+    expect((await frontDoor.submit(event('after', business))).kind).toBe('answered')
+    expect(await lab.applied()).toEqual(['before', 'good', 'after'])
     expect(batches.flatMap((batch) => batch.poisoned)).toEqual([
       { streamId: expect.any(String) as string, reason: 'The entry is not a group of requests.', payload: 'no JSON' },
       { streamId: expect.any(String) as string, reason: 'The entry is not a group of requests.', payload: '["x","y"]' },
@@ -279,25 +274,25 @@ describe('a poisoned entry', () => {
         payload: JSON.stringify(malformed),
       },
     ])
-    await vi.waitUntil(async () => (await road.length('live-0')) === 0, soon)
-    expect(await road.backlog('live-0')).toEqual({})
+    await vi.waitUntil(async () => (await lab.length('live-0')) === 0, soon)
+    expect(await lab.backlog('live-0')).toEqual({})
   })
 
   it('fails the one who asked, if it tells who that was', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const request = event('bad', businessOf('live-0'))
     const malformed = { ...request, fact: { ...request.fact, tags: 'none' } } as unknown as typeof request
-    road.worker('a')
-    expect(await door.submit(malformed)).toEqual({ kind: 'answered', answer: { failed: true } })
+    lab.worker('a')
+    expect(await frontDoor.submit(malformed)).toEqual({ kind: 'answered', answer: { failed: true } })
   })
 })
 
 describe('a Redis', () => {
   let redis: OwnRedis
-  let own: Road
+  let own: IngestLab
   beforeEach(async () => {
     redis = await startOwnRedis()
-    own = await openRoad(stack.sql, redis.url)
+    own = await openIngestLab(stack.sql, redis.url)
   })
   afterEach(async () => {
     await own.close()
@@ -305,11 +300,11 @@ describe('a Redis', () => {
   })
 
   it('that dies under load and comes back repeats nothing, and what was answered is there', async () => {
-    const door = await own.door({ answerTimeoutMs: 1500 })
+    const frontDoor = await own.frontDoor({ answerTimeoutMs: 1500 })
     own.worker('a')
     const business = businessOf('live-0')
     const kinds = new Map<string, string>()
-    const send = async (id: string) => void kinds.set(id, (await door.submit(event(id, business))).kind)
+    const send = async (id: string) => void kinds.set(id, (await frontDoor.submit(event(id, business))).kind)
     const callers = numbered('c', 10).map(async (caller) => {
       for (const id of numbered(`${caller}-`, 60)) {
         await send(id)
@@ -331,24 +326,24 @@ describe('a Redis', () => {
   })
 
   it('that comes back empty and with its clock behind hides nothing that follows', async () => {
-    const door = await own.door()
+    const frontDoor = await own.frontDoor()
     own.worker('a')
     const business = businessOf('live-0')
     // As if the clock had been years ahead until now.
     await own.redis.xadd(streamKey('live-0'), '4000000000000-0', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
-    expect((await door.submit(event('first', business))).kind).toBe('answered')
+    expect((await frontDoor.submit(event('first', business))).kind).toBe('answered')
     const [row] = await stack.sql<{ position: string }[]>`select position from positions where partition = 'live-0'`
     expect(row?.position).toBe('4000000000000-1')
     await redis.kill()
     await redis.empty()
     await redis.start()
-    await vi.waitUntil(() => door.isOpen(), soon)
-    expect((await door.submit(event('second', business))).kind).toBe('answered')
+    await vi.waitUntil(() => frontDoor.isOpen(), soon)
+    expect((await frontDoor.submit(event('second', business))).kind).toBe('answered')
     expect(await own.applied()).toEqual(['first', 'second'])
   })
 
   it('that comes back empty while a save is under way hides nothing that follows', async () => {
-    const door = await own.door({ answerTimeoutMs: 3000 })
+    const frontDoor = await own.frontDoor({ answerTimeoutMs: 3000 })
     const business = businessOf('live-0')
     const saving = Promise.withResolvers<void>()
     const lost = Promise.withResolvers<void>()
@@ -365,8 +360,8 @@ describe('a Redis', () => {
     await redis.kill()
     await redis.empty()
     await redis.start()
-    await vi.waitUntil(() => door.isOpen(), soon)
-    const submitted = door.submit(event('after', business))
+    await vi.waitUntil(() => frontDoor.isOpen(), soon)
+    const submitted = frontDoor.submit(event('after', business))
     await vi.waitUntil(async () => (await own.length('live-0')) > 0, soon)
     lost.resolve()
     expect((await submitted).kind).toBe('answered')
@@ -374,10 +369,10 @@ describe('a Redis', () => {
   })
 
   it('that comes back as it was long ago repeats nothing of it', async () => {
-    const door = await own.door()
+    const frontDoor = await own.frontDoor()
     const business = businessOf('live-0')
     const ids = numbered('old-', 20)
-    for (const id of ids) await door.submit(event(id, business), queueOnly)
+    for (const id of ids) await frontDoor.submit(event(id, business), queueOnly)
     const dump = await own.redis.dumpBuffer(streamKey('live-0'))
     const worker = own.worker('a')
     await untilApplied(own, 20)
@@ -385,7 +380,7 @@ describe('a Redis', () => {
     await worker.stop()
     await own.redis.restore(streamKey('live-0'), 0, dump ?? '', 'REPLACE')
     own.worker('b')
-    expect((await door.submit(event('new', business))).kind).toBe('answered')
+    expect((await frontDoor.submit(event('new', business))).kind).toBe('answered')
     expect(await own.applied()).toEqual([...ids, 'new'])
     await vi.waitUntil(async () => (await own.length('live-0')) === 0, soon)
   })

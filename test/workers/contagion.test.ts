@@ -5,12 +5,12 @@ import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import type { DeadLetterRecord } from '../../src/stream/compose-dead-letter.ts'
 import type { Applying } from '../../workers/attempt.ts'
-import { DRY_RUN_SETTINGS, isWell } from '../../workers/find-poisoned.ts'
+import { DRY_RUN_SETTINGS, isApplied } from '../../workers/find-poisoned.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
-import { MOST_KEYS, createSuspects } from '../../workers/suspects.ts'
-import { type Call, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
+import { MAX_KEYS, createSuspects } from '../../workers/suspects.ts'
+import { type RequestContext, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { type Road, businessOf, log, openRoad } from './ingest-lab.ts'
+import { type IngestLab, businessOf, log, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
 let dryRuns: Sql
@@ -37,7 +37,7 @@ beforeEach(async () => {
   await stack.sql`delete from dead_letters`
 })
 
-const call = (businessId: string, who: string, tags: string[] = []): Call =>
+const call = (businessId: string, who: string, tags: string[] = []): RequestContext =>
   track(businessId, eventFact('e', { email: `${who}@x.io` }, { tags }))
 const lettersOf = async (businessId: string) =>
   await stack.sql<{ reason: string; suspect: string | null }[]>`
@@ -53,11 +53,11 @@ function noting(sql: Sql, statements: string[]): Sql {
 }
 
 describe('a tenant that keeps sending what cannot be saved', () => {
-  let road: Road
+  let lab: IngestLab
   beforeEach(async () => {
-    road = await openRoad(stack.sql, stack.redisUrl)
+    lab = await openIngestLab(stack.sql, stack.redisUrl)
   })
-  afterEach(() => road.close())
+  afterEach(() => lab.close())
 
   const worker = (owner: string) => {
     const deps = {
@@ -68,7 +68,7 @@ describe('a tenant that keeps sending what cannot be saved', () => {
       contactsOf: createContactCaches(),
       suspectsOf: createSuspects(),
     }
-    return road.worker(owner, { apply: (...batch) => applyMicroBatch(deps, ...batch) })
+    return lab.worker(owner, { apply: (...batch) => applyMicroBatch(deps, ...batch) })
   }
   const businessIn = async (partition: string): Promise<string> => {
     const { businessId } = await createBusiness(stack.sql)
@@ -80,8 +80,8 @@ describe('a tenant that keeps sending what cannot be saved', () => {
 
   it('delays its neighbours by less than two seconds, also right after a restart', { timeout: 60_000 }, async () => {
     const [hostile, polite] = [await businessIn('live-0'), await businessIn('live-0')]
-    const door = await road.door({ answerTimeoutMs: 20_000 })
-    const submit = (one: Call) => door.submit({ ...one, requestId: 'r' })
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
+    const submit = (one: RequestContext) => frontDoor.submit({ ...one, requestId: 'r' })
     const flood = new AbortController()
     const flooding = Array.from({ length: 10 }, async (_, nth) => {
       for (let n = 0; !flood.signal.aborted; n += 1) await submit(call(hostile, `h${nth}-${n % 3}`, ['poison 300']))
@@ -184,7 +184,7 @@ describe('a contact or business that has failed', () => {
     }
     expect(await pipeline.apply(call(hostile, 'known'))).toMatchObject([{ failed: true }])
     const { contactId } = known
-    const erasure: Call = { kind: 'erase', businessId: hostile, receivedAt: Date.now(), contactId }
+    const erasure: RequestContext = { kind: 'erase', businessId: hostile, receivedAt: Date.now(), contactId }
     expect(await pipeline.apply(erasure)).toMatchObject([{ contactId }])
   })
 
@@ -197,7 +197,7 @@ describe('a contact or business that has failed', () => {
       suspects.note([{ business_id: null, suspect } as DeadLetterRecord])
     }
     note('often')
-    for (let n = 1; n < MOST_KEYS; n += 1) note(`${n}`)
+    for (let n = 1; n < MAX_KEYS; n += 1) note(`${n}`)
     note('often')
     expect(suspects.isSuspect('1')).toBe(true)
     note('one more')
@@ -234,7 +234,7 @@ describe('a save that takes too long', () => {
     const batch = (await openPipeline(stack.sql, `busy-${uuidv7()}`)).microBatch()
     const others = [0, 1].map(async () => await dryRuns`select pg_sleep(0.7)`)
     await stack.sql`select 1`
-    expect(await isWell({ sql: stack.sql, dryRuns, batch } as Applying)).toBe(true)
+    expect(await isApplied({ sql: stack.sql, dryRuns, batch } as Applying)).toBe(true)
     await Promise.all(others)
   })
 

@@ -4,18 +4,18 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, businessOf, event, openRoad } from './ingest-lab.ts'
+import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 const children: ChildProcess[] = []
 beforeAll(async () => {
   stack = await openStack()
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')
-  await road.close()
+  await lab.close()
   await stack.close()
 })
 
@@ -29,7 +29,7 @@ function startWorker(owner: string, dieAt: string, save: number): ChildProcess {
 }
 
 it('kill -9 before and after the commit neither skips nor repeats, without any idempotency key', async () => {
-  const door = await road.door({ answerTimeoutMs: 1000 })
+  const frontDoor = await lab.frontDoor({ answerTimeoutMs: 1000 })
   const businesses = { 'live-0': businessOf('live-0'), 'live-1': businessOf('live-1') }
   const sent = { 'live-0': [] as string[], 'live-1': [] as string[] }
   const submitted: Promise<{ kind: string }>[] = []
@@ -37,7 +37,7 @@ it('kill -9 before and after the commit neither skips nor repeats, without any i
     for (const partition of ['live-0', 'live-1'] as const) {
       const id = `${partition}-${sent[partition].length}`
       sent[partition].push(id)
-      submitted.push(door.submit(event(id, businesses[partition])))
+      submitted.push(frontDoor.submit(event(id, businesses[partition])))
     }
   }, 3)
   for (const [round, dieAt] of ['after commit', 'before commit', 'after commit'].entries()) {
@@ -49,9 +49,9 @@ it('kill -9 before and after the commit neither skips nor repeats, without any i
   const kinds = new Set((await Promise.all(submitted)).map(({ kind }) => kind))
   expect([...kinds].toSorted()).toEqual(['answered', 'queued'])
   for (const partition of ['live-0', 'live-1'] as const) {
-    await vi.waitUntil(async () => (await road.length(partition)) === 0, { timeout: 5000, interval: 10 })
-    expect(await road.applied(partition)).toEqual(sent[partition])
-    expect(await road.backlog(partition)).toEqual({})
+    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: 5000, interval: 10 })
+    expect(await lab.applied(partition)).toEqual(sent[partition])
+    expect(await lab.backlog(partition)).toEqual({})
   }
   last.kill('SIGTERM')
   expect((await once(last, 'exit'))[0]).toBe(0)

@@ -3,21 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { allPartitions } from '../../src/stream/partition-of.ts'
-import { readRoad } from '../../src/stream/partition-map.ts'
+import { readPartitionMap } from '../../src/stream/partition-map.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { change, checkApplied, lapse, pauseAt, rowsThere, soon, startCaller } from './changing-partitions.ts'
-import { type Road, openRoad } from './ingest-lab.ts'
+import { type IngestLab, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 /** Changes one after another, each cut at a later step, until one was not cut; `cut` resolves with whether it was. */
 async function cutAtEachStep(cut: (to: number, statement: number) => Promise<boolean>): Promise<void> {
@@ -25,43 +25,43 @@ async function cutAtEachStep(cut: (to: number, statement: number) => Promise<boo
   let isCut = true
   for (let statement = 1; isCut; statement += 1) {
     to = to === 2 ? 3 : 2
-    const door = await road.door()
-    const callers = [startCaller(door, 'live'), startCaller(door, 'batch')]
+    const frontDoor = await lab.frontDoor()
+    const callers = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]
     isCut = await cut(to, statement)
     // By themselves the doors read of what has become of it.
-    const others = [startCaller(door, 'live'), startCaller(door, 'batch')]
+    const others = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]
     await vi.waitUntil(() => others.every(({ taken }) => taken.length > 0), soon)
     callers.push(...others)
-    expect(['changed', 'unchanged']).toContain((await change(road, to)).kind)
-    expect(await rowsThere(road)).toEqual(allPartitions(to).toSorted())
-    await checkApplied(road, await Promise.all(callers.map((caller) => caller.stop())))
+    expect(['changed', 'unchanged']).toContain((await change(lab, to)).kind)
+    expect(await rowsThere(lab)).toEqual(allPartitions(to).toSorted())
+    await checkApplied(lab, await Promise.all(callers.map((caller) => caller.stop())))
     await stack.sql`truncate applied`
-    await door.close()
+    await frontDoor.close()
   }
 }
 
 describe('at any step', () => {
   it('a command that dies lets the doors open again, and another follow', { timeout: 120_000 }, async () => {
-    road.worker('a', { leaseMs: 400 })
+    lab.worker('a', { leaseMs: 400 })
     await cutAtEachStep(async (to, statement) => {
       const dying = pauseAt(stack.sql, statement, { before: false })
       const outcome = await Promise.race([
-        change(road, to, { sql: dying.sql }),
+        change(lab, to, { sql: dying.sql }),
         dying.reached.then(() => 'dead' as const),
       ])
-      await lapse(road)
+      await lapse(lab)
       return outcome === 'dead'
     })
   })
 
   it('a command that sleeps past its time does no harm when it wakes up', { timeout: 120_000 }, async () => {
-    road.worker('a', { leaseMs: 400 })
+    lab.worker('a', { leaseMs: 400 })
     await cutAtEachStep(async (to, statement) => {
       const sleeping = pauseAt(stack.sql, statement, { before: true })
-      const changing = change(road, to, { sql: sleeping.sql })
+      const changing = change(lab, to, { sql: sleeping.sql })
       const outcome = await Promise.race([changing, sleeping.reached.then(() => 'asleep' as const)])
-      await lapse(road)
-      await readRoad(stack.sql)
+      await lapse(lab)
+      await readPartitionMap(stack.sql)
       // Time for requests to be taken that the sleeper knows nothing of.
       await sleep(20)
       sleeping.goOn()
@@ -82,21 +82,21 @@ describe('whatever happens', () => {
   it('each request that was taken is applied once, and in order', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 5 }), async (steps) => {
-        const own = await openRoad(stack.sql, stack.redisUrl)
+        const own = await openIngestLab(stack.sql, stack.redisUrl)
         try {
-          const doors = [await own.door(), await own.door()]
+          const frontDoors = [await own.frontDoor(), await own.frontDoor()]
           for (const name of ['a', 'b']) own.worker(name, { leaseMs: 400 })
-          const callers = doors.flatMap((door) => [
-            startCaller(door, 'live'),
-            startCaller(door, 'live'),
-            startCaller(door, 'batch'),
+          const callers = frontDoors.flatMap((frontDoor) => [
+            startCaller(frontDoor, 'live'),
+            startCaller(frontDoor, 'live'),
+            startCaller(frontDoor, 'batch'),
           ])
           for (const { to, diesAt, before, afterMs } of steps) {
             await sleep(afterMs)
             const dying = pauseAt(stack.sql, diesAt ?? Infinity, { before })
             await Promise.race([change(own, to, { sql: dying.sql }), dying.reached])
           }
-          await lapse(road)
+          await lapse(lab)
           expect(['changed', 'unchanged']).toContain((await change(own, 2)).kind)
           const promised = await Promise.all(callers.map((caller) => caller.stop()))
           await checkApplied(own, promised)

@@ -3,27 +3,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { allPartitions } from '../../src/stream/partition-of.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
-import { spreadLeases } from '../../src/stream/rebalance-leases.ts'
+import { rebalanceLeases } from '../../src/stream/rebalance-leases.ts'
 import type { IngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import type { Health } from '../../src/stream/watch-loops.ts'
 import { type CuttingProxy, openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, businessOf, event, openRoad } from './ingest-lab.ts'
+import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 let proxy: CuttingProxy
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
   proxy = await openCuttingProxy(stack.redisUrl)
 })
 afterEach(async () => {
   proxy.mend()
-  await road.close()
+  await lab.close()
   await proxy.close()
 })
 
@@ -42,21 +42,21 @@ describe('a worker that is cut off from Redis alone', () => {
     ['answers reads but no commands', 'hang', 'commands'],
   ] as const)('which %s is relieved within five seconds, and says so', { timeout: 60_000 }, async (_, how, what) => {
     let health: Health = {}
-    const cut = road.worker('cut', {
+    const cut = lab.worker('cut', {
       leaseMs: LEASE_MS,
       ...(what !== 'reads' && { commandUrl: proxy.url }),
       ...(what !== 'commands' && { readUrl: proxy.url }),
       onHealth: (now) => (health = now),
     })
-    const well = road.worker('well', { leaseMs: LEASE_MS })
+    const well = lab.worker('well', { leaseMs: LEASE_MS })
     await untilShared(cut, well)
     const held = cut.running()
-    const door = await road.door({ answerTimeoutMs: 20_000 })
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
     const submitted: string[] = []
     const submitTo = async (partition: string) => {
       const name = `r${submitted.length}`
       submitted.push(name)
-      return await door.submit(event(name, businessOf(partition)))
+      return await frontDoor.submit(event(name, businessOf(partition)))
     }
     const live = held.find((partition) => partition.startsWith('live'))
     if (live === undefined) throw new Error('it has no live partition')
@@ -80,15 +80,15 @@ describe('a worker that is cut off from Redis alone', () => {
     await untilShared(cut, well)
     await vi.waitUntil(() => health.blocked === undefined, soon)
     for (const partition of ['live-0', 'live-1']) expect((await submitTo(partition)).kind).toBe('answered')
-    expect((await road.applied()).toSorted()).toEqual(submitted.toSorted())
+    expect((await lab.applied()).toSorted()).toEqual(submitted.toSorted())
   })
 })
 
 describe('workers from all of which Redis is away', () => {
   it.each(['refuse', 'hang'] as const)('go on as they were when it is back (%s)', { timeout: 60_000 }, async (how) => {
     const through = { leaseMs: LEASE_MS, commandUrl: proxy.url, readUrl: proxy.url }
-    const [one, other] = [road.worker('one', through), road.worker('other', through)]
-    const door = await road.door()
+    const [one, other] = [lab.worker('one', through), lab.worker('other', through)]
+    const frontDoor = await lab.frontDoor()
     await untilShared(one, other)
     const before = await epochs()
     proxy.cut(how)
@@ -98,7 +98,7 @@ describe('workers from all of which Redis is away', () => {
     expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
     proxy.mend()
     for (const partition of ['live-0', 'live-1']) {
-      expect((await door.submit(event(partition, businessOf(partition)))).kind).toBe('answered')
+      expect((await frontDoor.submit(event(partition, businessOf(partition)))).kind).toBe('answered')
     }
     await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
     expect(await epochs()).toEqual(before)
@@ -107,6 +107,6 @@ describe('workers from all of which Redis is away', () => {
 
 it('a worker that has suspended a lease has no share', () => {
   const holders = allPartitions(1).map((partition) => ({ partition, owner: null, suspendedBy: 'cut' }))
-  const { take } = spreadLeases({ me: 'well', workers: ['cut', 'well'], holders, running: new Set() })
-  expect(take.toSorted()).toEqual(allPartitions(1).toSorted())
+  const { acquire } = rebalanceLeases({ me: 'well', workers: ['cut', 'well'], holders, running: new Set() })
+  expect(acquire.toSorted()).toEqual(allPartitions(1).toSorted())
 })

@@ -4,19 +4,19 @@ import { uuidv7 } from 'uuidv7'
 import { dropDeadLetters, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
 import type { Request } from '../../src/stream/entry.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, applyOnce, batchOf, businessOf, event, openRoad } from './ingest-lab.ts'
+import { type IngestLab, applyOnce, batchOf, businessOf, event, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
   await stack.sql`delete from dead_letters`
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 async function bury(payload: string, businessId: string | null = null): Promise<string> {
   const id = uuidv7()
@@ -28,15 +28,15 @@ async function bury(payload: string, businessId: string | null = null): Promise<
 
 /** Replays, and returns the request as a worker got it. */
 async function replay(id: string): Promise<Request | undefined> {
-  const door = await road.door()
+  const frontDoor = await lab.frontDoor()
   const requests: Request[] = []
-  road.worker('a', {
+  lab.worker('a', {
     apply: (batch) => {
       requests.push(...batch.requests.map(({ request }) => request))
       return applyOnce(stack.sql, batch)
     },
   })
-  expect((await replayDeadLetter({ sql: stack.sql, submit: door.submit }, id)).kind).toBe('answered')
+  expect((await replayDeadLetter({ sql: stack.sql, submit: frontDoor.submit }, id)).kind).toBe('answered')
   return requests[0]
 }
 
@@ -75,12 +75,12 @@ it('is replayed under its item’s key when it has one', async () => {
 it('of a batch is one item, and stays among the past events', async () => {
   const id = await bury(JSON.stringify({ ...batchOf('past', businessOf('live-0'), 1), n: 3 }))
   expect(await replay(id)).toMatchObject({ kind: 'batch', items: [{ fact: { idempotencyKey: id } }] })
-  expect(await road.applied('backfill-0')).toEqual(['past'])
+  expect(await lab.applied('backfill-0')).toEqual(['past'])
 })
 
 it('that could not be read is not replayed, and the reason is told', async () => {
-  const door = await road.door()
-  const deps = { sql: stack.sql, submit: door.submit }
+  const frontDoor = await lab.frontDoor()
+  const deps = { sql: stack.sql, submit: frontDoor.submit }
   expect(await replayDeadLetter(deps, await bury('no JSON'))).toEqual({
     kind: 'not_replayable',
     reason: 'The payload is not JSON.',

@@ -13,7 +13,7 @@ import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Answer, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
-import { captureOf, hitOf, newVisitor, openLane } from '../web-events/web-lab.ts'
+import { captureOf, hitOf, newVisitor, openWebWorker } from '../web-events/web-lab.ts'
 
 let service: Service
 let speak: Speak
@@ -131,18 +131,18 @@ describe('what a browser captured', () => {
   }
 
   /** A partition that the service's workers leave alone. */
-  const openOwnLane = async () => {
+  const openOwnWebWorker = async () => {
     const partition = `web-${uuidv7()}`
     await service.sql`insert into positions (partition, epoch, owner, lease_until)
       values (${partition}, 1, 'test', now() + interval '5 minutes')`
-    return openLane({ sql: service.sql, clickhouse: service.clickhouse, log }, partition)
+    return openWebWorker({ sql: service.sql, clickhouse: service.clickhouse, log }, partition)
   }
 
   it('of an inactive business is set aside, request by request', async () => {
     await setActive(false)
-    const lane = await openOwnLane()
+    const worker = await openOwnWebWorker()
     const of = ({ businessId }: TestBusiness) => captureOf(businessId, newVisitor(), [hitOf(), hitOf()])
-    expect(await lane.apply(of(tenant), of(neighbour))).toMatchObject({ kind: 'applied' })
+    expect(await worker.apply(of(tenant), of(neighbour))).toMatchObject({ kind: 'applied' })
     expect([await stored(tenant.businessId), await stored(neighbour.businessId)]).toEqual([0, 2])
     const [letter, more] = await listDeadLetters(service.sql, { businessId: tenant.businessId })
     expect([letter, more]).toMatchObject([{ kind: 'capture', reason: 'the business is inactive' }, undefined])
@@ -153,8 +153,8 @@ describe('what a browser captured', () => {
     'is decided once: who repeats a batch that was under way inserts the same (active: %s)',
     async (active) => {
       const deps = { sql: service.sql, clickhouse: service.clickhouse, log }
-      const lane = await openOwnLane()
-      const made = lane.batchOf(
+      const worker = await openOwnWebWorker()
+      const made = worker.batchOf(
         captureOf(tenant.businessId, newVisitor(), [hitOf()]),
         captureOf(neighbour.businessId, newVisitor(), [hitOf()]),
       )

@@ -6,7 +6,7 @@ import { connectRedis } from '../../src/stores/redis.ts'
 import { allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { createSubmitter } from '../../src/stream/submit.ts'
-import { runPatientIngest, runUrgentIngest } from '../../workers/threads/ingest.ts'
+import { runLowPriorityIngest, runUrgentIngest } from '../../workers/threads/ingest.ts'
 import { createBusiness, openStack } from '../support/stack.ts'
 import { captureOf, hitOf, newVisitor } from '../web-events/web-lab.ts'
 import { batchOf, event } from './ingest-lab.ts'
@@ -29,7 +29,7 @@ it('live saves and batches go on, and keep their leases, while every web lane wa
     name,
     log,
     metrics: createMetrics(),
-    tellTrouble: () => undefined,
+    reportDegraded: () => undefined,
     reportBlocked: () => undefined,
   })
   const redis = {
@@ -38,39 +38,39 @@ it('live saves and batches go on, and keep their leases, while every web lane wa
     command: stack.redis,
   }
   const limits = { answerTimeoutMs: 20_000, backlogLimitBytes: 2 ** 28, maxInFlight: 1000 }
-  const door = createSubmitter({ sql, log, redis }, limits)
+  const frontDoor = createSubmitter({ sql, log, redis }, limits)
   const working = Promise.all([
     runUrgentIngest(config, tools('a'), stopping.signal),
-    runPatientIngest(config, tools('b'), stopping.signal),
+    runLowPriorityIngest(config, tools('b'), stopping.signal),
   ])
   const attended = async () =>
     (await sql`select from positions where owner is not null`).count === allPartitions(PARTITIONS).length
   await expect.poll(attended, { timeout: 20_000 }).toBe(true)
-  await expect.poll(() => door.isOpen(), { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => frontDoor.isOpen(), { timeout: 20_000 }).toBe(true)
   const { businessId } = await createBusiness(sql)
 
   const holder = await sql.reserve()
   await holder`begin`
   await holder`select from positions where partition like 'web-%' for update`
   try {
-    for (let lane = 0; lane < PARTITIONS; lane += 1) {
+    for (let worker = 0; worker < PARTITIONS; worker += 1) {
       let visitor = newVisitor()
-      while (partitionOf('web', visitor, PARTITIONS) !== `web-${lane}`) visitor = newVisitor()
-      await door.submit(captureOf(businessId, visitor, [hitOf()]), { wait: false })
+      while (partitionOf('web', visitor, PARTITIONS) !== `web-${worker}`) visitor = newVisitor()
+      await frontDoor.submit(captureOf(businessId, visitor, [hitOf()]), { wait: false })
     }
     const waiting = async () =>
       (await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).count
     await expect.poll(waiting, { timeout: 20_000 }).toBeGreaterThanOrEqual(4)
     await new Promise((resolve) => setTimeout(resolve, 1.5 * LEASE_MS))
-    expect((await door.submit(event('live', businessId))).kind).toBe('answered')
-    expect((await door.submit(batchOf('past', businessId, 1))).kind).toBe('answered')
+    expect((await frontDoor.submit(event('live', businessId))).kind).toBe('answered')
+    expect((await frontDoor.submit(batchOf('past', businessId, 1))).kind).toBe('answered')
     expect((await unattendedPartitions(sql)).filter((partition) => !partition.startsWith('web-'))).toEqual([])
   } finally {
     await holder`rollback`
     holder.release()
     stopping.abort()
     await working
-    await door.close()
+    await frontDoor.close()
     redis.publish.disconnect()
     redis.subscribe.disconnect()
     await stack.close()

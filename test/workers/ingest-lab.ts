@@ -20,12 +20,12 @@ import { batch, eventFact, track } from '../support/facts.ts'
 export const PARTITIONS = 2
 export const log = createLogger({ level: 'silent', name: 'test' })
 
-export interface Road {
+export interface IngestLab {
   sql: Sql
   redis: Redis
   connect: (role: RedisRole) => Redis
   /** Opened, ready to take requests. */
-  door(config?: DoorConfig): Promise<Submitter>
+  frontDoor(config?: FrontDoorConfig): Promise<Submitter>
   worker(owner: string, config?: WorkerConfig): IngestLoops
   /** The request ids in the order in which they were applied. */
   applied(partition?: string): Promise<string[]>
@@ -33,7 +33,7 @@ export interface Road {
   length(partition: string): Promise<number>
   close(): Promise<void>
 }
-interface DoorConfig {
+interface FrontDoorConfig {
   answerTimeoutMs?: number
   backlogLimitBytes?: number
   maxInFlight?: number
@@ -54,9 +54,9 @@ interface WorkerConfig {
 }
 
 /** A road that nothing has travelled on. */
-export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
+export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestLab> {
   const connections: Redis[] = []
-  const doors: Submitter[] = []
+  const frontDoors: Submitter[] = []
   const workers: IngestLoops[] = []
   const connect = (role: RedisRole, url = redisUrl): Redis => {
     const redis = connectRedis(url, role)
@@ -71,8 +71,8 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
     sql,
     redis,
     connect,
-    async door({ publishUrl, subscribeUrl, ...config } = {}) {
-      const door = createSubmitter(
+    async frontDoor({ publishUrl, subscribeUrl, ...config } = {}) {
+      const frontDoor = createSubmitter(
         {
           sql,
           log,
@@ -84,9 +84,9 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
         },
         { answerTimeoutMs: 5000, backlogLimitBytes: 2 ** 28, maxInFlight: 10_000, ...config },
       )
-      doors.push(door)
-      await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 2 })
-      return door
+      frontDoors.push(frontDoor)
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 3000, interval: 2 })
+      return frontDoor
     },
     worker(owner, { kinds = PARTITION_KINDS, leaseMs = 2000, apply, metrics, onHealth, commandUrl, readUrl } = {}) {
       const connectReader = () => connect('read', readUrl)
@@ -112,7 +112,7 @@ export async function openRoad(sql: Sql, redisUrl: string): Promise<Road> {
     backlog: (partition) => redis.hgetall(backlogKey(partition)),
     length: (partition) => redis.xlen(streamKey(partition)),
     async close() {
-      await Promise.all(doors.map((door) => door.close()))
+      await Promise.all(frontDoors.map((frontDoor) => frontDoor.close()))
       await Promise.allSettled(workers.map((worker) => worker.stop()))
       for (const connection of connections) connection.disconnect()
     },

@@ -10,23 +10,29 @@ import {
   renewLease,
   renewLeases,
 } from '../../src/stream/lease.ts'
-import { PARTITION_KINDS, PATIENT_KINDS, URGENT_KINDS, allPartitions, kindOf } from '../../src/stream/partition-of.ts'
-import { openRoad as handOutAnew } from '../../src/stream/partition-map.ts'
+import {
+  PARTITION_KINDS,
+  LOW_PRIORITY_KINDS,
+  URGENT_KINDS,
+  allPartitions,
+  kindOf,
+} from '../../src/stream/partition-of.ts'
+import { initPartitionMap as handOutAnew } from '../../src/stream/partition-map.ts'
 import { unattendedPartitions } from '../../src/stream/positions.ts'
-import { type LeaseHolder, spreadLeases } from '../../src/stream/rebalance-leases.ts'
+import { type LeaseHolder, rebalanceLeases } from '../../src/stream/rebalance-leases.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type Road, businessOf, event, openRoad } from './ingest-lab.ts'
+import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 const soon = { timeout: 6000, interval: 5 }
 
@@ -106,7 +112,7 @@ describe('the leases of a worker', () => {
   })
 
   it('do not wait for one whose save takes long, and that one keeps its own', async () => {
-    const worker = road.worker('a', { leaseMs: 600 })
+    const worker = lab.worker('a', { leaseMs: 600 })
     await vi.waitUntil(() => worker.running().length === 6, soon)
     const endSave = await save('live-0')
     const before = await endOf('live-1')
@@ -119,7 +125,7 @@ describe('the leases of a worker', () => {
   })
 
   it('end with it, also when a new Redis has raised their epochs just before', async () => {
-    const worker = road.worker('a', { leaseMs: 60_000 })
+    const worker = lab.worker('a', { leaseMs: 60_000 })
     await vi.waitUntil(() => worker.running().length === 6, soon)
     await handOutAnew(stack.sql, 'another run')
     await worker.stop()
@@ -135,12 +141,12 @@ describe('the shares', () => {
     for (let round = 0, quiet = 0; quiet < workers.length; round += 1) {
       if (round > 10_000) throw new Error('They never come to rest.')
       const me = workers[round % workers.length] ?? ''
-      const { take, give } = spreadLeases({ me, workers, holders, running: new Set(held().get(me)) })
+      const { acquire, release } = rebalanceLeases({ me, workers, holders, running: new Set(held().get(me)) })
       for (const holder of holders) {
-        if (take.includes(holder.partition)) holder.owner = me
-        if (holder.partition === give) holder.owner = null
+        if (acquire.includes(holder.partition)) holder.owner = me
+        if (holder.partition === release) holder.owner = null
       }
-      quiet = take.length === 0 && give === undefined ? quiet + 1 : 0
+      quiet = acquire.length === 0 && release === undefined ? quiet + 1 : 0
     }
     return held()
   }
@@ -167,8 +173,8 @@ describe('the shares', () => {
     }
   })
   it('leave out a partition whose loop has yet to end here', () => {
-    const { take } = spreadLeases({ me: 'a', workers: ['a'], holders: free(1), running: new Set(['live-0']) })
-    expect(take).toEqual(['backfill-0', 'web-0'])
+    const { acquire } = rebalanceLeases({ me: 'a', workers: ['a'], holders: free(1), running: new Set(['live-0']) })
+    expect(acquire).toEqual(['backfill-0', 'web-0'])
   })
   it('have every kind in them', () => {
     const shares = settle(free(4), ['a', 'b'])
@@ -179,10 +185,10 @@ describe('the shares', () => {
 
 describe('workers', () => {
   it('share with a newcomer, and take over what one leaves at once', async () => {
-    const first = road.worker('a', { leaseMs: 400 })
+    const first = lab.worker('a', { leaseMs: 400 })
     await vi.waitUntil(() => first.running().length === 6, soon)
     expect(await unattendedPartitions(stack.sql)).toEqual([])
-    const second = road.worker('b', { leaseMs: 400 })
+    const second = lab.worker('b', { leaseMs: 400 })
     await vi.waitUntil(() => first.running().length === 3 && second.running().length === 3, soon)
     expect([...first.running(), ...second.running()].toSorted()).toEqual(allPartitions(2).toSorted())
     await second.stop()
@@ -194,19 +200,19 @@ describe('workers', () => {
     for (const partition of allPartitions(2)) await acquireLease(stack.sql, partition, 'dead', leaseMs)
     expect(await unattendedPartitions(stack.sql)).toEqual([])
     const began = performance.now()
-    const door = await road.door()
-    const heir = road.worker('heir', { leaseMs })
-    expect((await door.submit(event('r', businessOf('live-0')))).kind).toBe('answered')
+    const frontDoor = await lab.frontDoor()
+    const heir = lab.worker('heir', { leaseMs })
+    expect((await frontDoor.submit(event('r', businessOf('live-0')))).kind).toBe('answered')
     await vi.waitUntil(() => heir.running().length === 6, soon)
     expect(performance.now() - began).toBeLessThan(leaseMs + 1000)
   })
 
   it('have all of their own kinds, whoever has the others', async () => {
-    const urgent = road.worker('a', { kinds: URGENT_KINDS })
-    const patient = road.worker('b', { kinds: PATIENT_KINDS })
+    const urgent = lab.worker('a', { kinds: URGENT_KINDS })
+    const patient = lab.worker('b', { kinds: LOW_PRIORITY_KINDS })
     await vi.waitUntil(() => urgent.running().length + patient.running().length === 6, soon)
     expect(urgent.running()).toEqual(['live-0', 'live-1'])
-    const second = road.worker('c', { kinds: PATIENT_KINDS })
+    const second = lab.worker('c', { kinds: LOW_PRIORITY_KINDS })
     await vi.waitUntil(() => second.running().length === 2 && patient.running().length === 2, soon)
     expect(urgent.running()).toEqual(['live-0', 'live-1'])
     await patient.stop()
@@ -215,7 +221,7 @@ describe('workers', () => {
   })
 
   it('notice within a second what was made or handed out anew, however long their leases are', async () => {
-    const worker = road.worker('a', { leaseMs: 60_000 })
+    const worker = lab.worker('a', { leaseMs: 60_000 })
     await vi.waitUntil(() => worker.running().length === 6, soon)
     // By then they look no more than that.
     await new Promise((resolve) => setTimeout(resolve, 1500))
@@ -233,40 +239,40 @@ describe('workers', () => {
 
   it('say again that they are alive when half of the time is over', async () => {
     const me = { owner: 'a', kinds: URGENT_KINDS }
-    const until = async () => Number(await road.redis.zscore(workersKey(URGENT_KINDS), 'a'))
-    expect(await announceWorker(road.redis, me, 4000)).toEqual(['a'])
+    const until = async () => Number(await lab.redis.zscore(workersKey(URGENT_KINDS), 'a'))
+    expect(await announceWorker(lab.redis, me, 4000)).toEqual(['a'])
     const first = await until()
-    expect(await announceWorker(road.redis, me, 4000)).toEqual(['a'])
+    expect(await announceWorker(lab.redis, me, 4000)).toEqual(['a'])
     expect(await until()).toBe(first)
     await new Promise((resolve) => setTimeout(resolve, 2200))
-    expect(await announceWorker(road.redis, { ...me, owner: 'b' }, 4000)).toEqual(['a', 'b'])
-    await announceWorker(road.redis, me, 4000)
+    expect(await announceWorker(lab.redis, { ...me, owner: 'b' }, 4000)).toEqual(['a', 'b'])
+    await announceWorker(lab.redis, me, 4000)
     expect(await until()).toBeGreaterThan(first)
     // Its clock was set back since.
-    await road.redis.zadd(workersKey(URGENT_KINDS), first + 3_600_000, 'a')
-    await announceWorker(road.redis, me, 4000)
+    await lab.redis.zadd(workersKey(URGENT_KINDS), first + 3_600_000, 'a')
+    await announceWorker(lab.redis, me, 4000)
     expect(await until()).toBeLessThan(first + 60_000)
-    expect(await announceWorker(road.redis, me, 0)).toEqual(['b'])
+    expect(await announceWorker(lab.redis, me, 0)).toEqual(['b'])
   })
 
   it('share nothing with one that was announced before the clock was set back', async () => {
-    await road.redis.zadd(workersKey(PARTITION_KINDS), Date.now() + 3_600_000, 'gone')
-    const alone = road.worker('a')
+    await lab.redis.zadd(workersKey(PARTITION_KINDS), Date.now() + 3_600_000, 'gone')
+    const alone = lab.worker('a')
     await vi.waitUntil(() => alone.running().length === 6, soon)
   })
 
   it('have their partitions back at once when they restart under the same name', async () => {
     for (const partition of allPartitions(2)) await acquireLease(stack.sql, partition, 'me', 60_000)
-    const restarted = road.worker('me', { leaseMs: 60_000 })
+    const restarted = lab.worker('me', { leaseMs: 60_000 })
     await vi.waitUntil(() => restarted.running().length === 6, { timeout: 1000, interval: 5 })
   })
 
   it('stop all their loops and say so when one dies', async () => {
-    const door = await road.door({ answerTimeoutMs: 50 })
-    const worker = road.worker('a', { apply: () => Promise.reject(new Error('a fault of ours')) })
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 50 })
+    const worker = lab.worker('a', { apply: () => Promise.reject(new Error('a fault of ours')) })
     const [death] = await Promise.all([
       worker.done.catch((error: unknown) => error),
-      door.submit(event('r', businessOf('live-0'))),
+      frontDoor.submit(event('r', businessOf('live-0'))),
     ])
     expect(death).toMatchObject({ message: 'The loop of live-0 died.', cause: { message: 'a fault of ours' } })
     expect(worker.running()).toEqual([])
@@ -277,15 +283,15 @@ describe('workers', () => {
     const applying = Promise.withResolvers<AbortSignal>()
     // Alone: the end of another would stop it as well.
     await acquireLease(stack.sql, 'live-1', 'b', 60_000)
-    const door = await road.door({ answerTimeoutMs: 50 })
-    const worker = road.worker('a', {
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 50 })
+    const worker = lab.worker('a', {
       kinds: URGENT_KINDS,
       apply(_batch, signal) {
         applying.resolve(signal)
         return new Promise(() => undefined)
       },
     })
-    void door.submit(event('r', businessOf('live-0')))
+    void frontDoor.submit(event('r', businessOf('live-0')))
     const signal = await applying.promise
     // Postgres has to have answered before.
     const before = await endOf('live-0')

@@ -12,18 +12,18 @@ import { type Workers, runWorkers } from '../../workers/main.ts'
 import { SECRETS_KEY, addTo } from '../deliveries/delivery-lab.ts'
 import { openPlatform } from '../deliveries/platform.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { type Road, event, openRoad } from './ingest-lab.ts'
+import { type IngestLab, event, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 let workers: Workers | undefined
 beforeAll(async () => {
   stack = await openStack({ LEASE_MS: '1000', WORKERS_PORT: '0', SECRETS_KEY })
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
 afterEach(() => workers?.close())
 afterAll(async () => {
-  await road.close()
+  await lab.close()
   await stack.close()
 })
 
@@ -49,8 +49,8 @@ describe('the workers', () => {
     expect((await get('/healthz')).status).toBe(200)
     await untilReady()
     const { businessId } = await createBusiness(stack.sql)
-    const door = await road.door({ answerTimeoutMs: 10_000 })
-    const submitted = await Promise.all(['a', 'b', 'c'].map((id) => door.submit(event(id, businessId))))
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 10_000 })
+    const submitted = await Promise.all(['a', 'b', 'c'].map((id) => frontDoor.submit(event(id, businessId))))
     const answers = submitted.map((one) => (one.kind === 'answered' ? (one.answer as TrackAnswer) : undefined))
     expect(answers.map((answer) => answer?.isNew)).toEqual([true, false, false])
     expect(new Set(answers.map((answer) => answer?.contactId)).size).toBe(1)
@@ -95,10 +95,10 @@ describe('the workers', () => {
     const { businessId } = await createBusiness(stack.sql)
     const platform = await openPlatform()
     await addTo(stack.sql, businessId, 'webhook', { url: platform.url, settings: { all: true } })
-    const door = await road.door({ answerTimeoutMs: 10_000 })
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 10_000 })
     const call = event('l', businessId)
     const meaning = { type: 'lead', counted: '0', currency: null, order: false } as const
-    await door.submit(call.kind === 'track' ? { ...call, fact: { ...call.fact, meaning } } : call)
+    await frontDoor.submit(call.kind === 'track' ? { ...call, fact: { ...call.fact, meaning } } : call)
     await vi.waitUntil(() => platform.heard.length === 1, soon)
     const sent = 'deliveries_total{kind="webhook",outcome="sent"} 1'
     await vi.waitUntil(async () => (await get('/metrics')).text.includes(sent), soon)
@@ -111,8 +111,8 @@ describe('the workers', () => {
     const key = streamKey(partitionOf('live', businessId, 2))
     await stack.redis.xadd(key, '*', 'd', 'no\u0000 JSON', 'w', '{}')
     await stack.redis.xadd(key, '*', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
-    const door = await road.door({ answerTimeoutMs: 10_000 })
-    expect((await door.submit(event('r', businessId))).kind).toBe('answered')
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 10_000 })
+    expect((await frontDoor.submit(event('r', businessId))).kind).toBe('answered')
     expect(await listDeadLetters(stack.sql)).toMatchObject([
       { businessId: null, kind: 'unreadable', payload: expect.stringMatching('no.* JSON') as string },
     ])

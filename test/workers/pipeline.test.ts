@@ -290,7 +290,7 @@ describe('an owner that was replaced', () => {
 
 describe('a restart of Postgres', () => {
   it('in the middle of saves loses and doubles nothing', async () => {
-    const lanes = await Promise.all(Array.from({ length: 4 }, () => openPipeline(stack.sql, `restart-${uuidv7()}`)))
+    const workers = await Promise.all(Array.from({ length: 4 }, () => openPipeline(stack.sql, `restart-${uuidv7()}`)))
     const cutting = (async () => {
       for (let cut = 0; cut < 8; cut += 1) {
         // As a restart does it: every other session ends, whatever it is doing.
@@ -301,17 +301,17 @@ describe('a restart of Postgres', () => {
     })()
     const rounds = 25
     await Promise.all(
-      lanes.map(async (lane) => {
+      workers.map(async (worker) => {
         for (let n = 0; n < rounds; n += 1)
-          await lane.apply(
+          await worker.apply(
             track(businessId, eventFact('e', ANN, { value: 1 })),
             track(businessId, eventFact('e', { email: `${n}@x.io` })),
           )
       }),
     )
     await cutting
-    expect(await count()).toBe(lanes.length * rounds * 2)
+    expect(await count()).toBe(workers.length * rounds * 2)
     const ann = (await readPeople(stack.sql, businessId)).find((person) => person.identities.includes('email:ann@x.io'))
-    expect(ann?.revenue).toEqual({ USD: String(lanes.length * rounds) })
+    expect(ann?.revenue).toEqual({ USD: String(workers.length * rounds) })
   }, 30_000)
 })

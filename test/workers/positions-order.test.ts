@@ -5,23 +5,23 @@ import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts
 import {
   beginChange,
   closeKinds,
-  openRoad as openForRedis,
-  readRoad,
+  initPartitionMap as openForRedis,
+  readPartitionMap,
   switchPartitions,
 } from '../../src/stream/partition-map.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { PARTITIONS, type Road, openRoad } from './ingest-lab.ts'
+import { PARTITIONS, type IngestLab, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 /** The rows that it has taken when the first by name is kept from it; they were made in another order. */
 async function takenBehindFirst(take: () => Promise<unknown>): Promise<string[]> {
@@ -55,9 +55,9 @@ it('a worker that leaves', async () => {
 })
 
 it('a change of their number', async () => {
-  const begun = await beginChange(stack.sql, (await readRoad(stack.sql)).version, 3)
+  const begun = await beginChange(stack.sql, (await readPartitionMap(stack.sql)).version, 3)
   const version = (await closeKinds(stack.sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
   const empty = new Map(allPartitions(PARTITIONS).map((partition) => [partition, '0-0']))
   expect(await takenBehindFirst(() => switchPartitions(stack.sql, version, empty))).toEqual([])
-  expect((await readRoad(stack.sql)).partitions).toBe(3)
+  expect((await readPartitionMap(stack.sql)).partitions).toBe(3)
 })

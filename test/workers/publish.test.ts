@@ -9,21 +9,21 @@ import { compareIds } from '../../src/stream/stream-id.ts'
 import { trim } from '../../src/stream/trim.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type OwnRedis, startLag, startOwnRedis, startProxy } from './own-redis.ts'
-import { type Road, batchOf, businessOf, bytesOf, event, numbered, openRoad } from './ingest-lab.ts'
+import { type IngestLab, batchOf, businessOf, bytesOf, event, numbered, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 const queueOnly = { wait: false }
-const entriesOf = async (partition: string, { redis } = road): Promise<{ id: string; entry: Entry }[]> => {
+const entriesOf = async (partition: string, { redis } = lab): Promise<{ id: string; entry: Entry }[]> => {
   const entries = (await redis.xrangeBuffer(streamKey(partition), '-', '+')) as [Buffer, [Buffer, Buffer]][]
   return entries.map(([id, [, entry]]) => ({ id: id.toString(), entry: JSON.parse(unpackText(entry)) as Entry }))
 }
@@ -41,51 +41,51 @@ describe('the partition of a request', () => {
 
 describe('a group', () => {
   it('carries the requests of one tick, per partition and in order', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
     const ids = numbered('r', 6)
-    await Promise.all(ids.map((id, at) => door.submit(event(id, at % 2 === 0 ? zero : one), queueOnly)))
+    await Promise.all(ids.map((id, at) => frontDoor.submit(event(id, at % 2 === 0 ? zero : one), queueOnly)))
     const groups = await Promise.all(['live-0', 'live-1'].map((partition) => entriesOf(partition)))
     expect(
       groups.map((entries) => entries.map(({ entry }) => entry.requests.map(({ requestId }) => requestId))),
     ).toEqual([[['r0', 'r2', 'r4']], [['r1', 'r3', 'r5']]])
   })
   it('closes at a thousand events', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
-    await Promise.all(numbered('r', 1001).map((id) => door.submit(event(id, business), queueOnly)))
+    await Promise.all(numbered('r', 1001).map((id) => frontDoor.submit(event(id, business), queueOnly)))
     const sizes = (await entriesOf('live-0')).map(({ entry }) => entry.requests.length)
     expect(sizes).toEqual([1000, 1])
   })
   it('closes at a mebibyte', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
-    await Promise.all(numbered('r', 5).map((id) => door.submit(event(id, business, 300_000), queueOnly)))
+    await Promise.all(numbered('r', 5).map((id) => frontDoor.submit(event(id, business, 300_000), queueOnly)))
     const sizes = (await entriesOf('live-0')).map(({ entry }) => entry.requests.length)
     expect(sizes).toEqual([3, 2])
   })
   it('takes no more room in Redis than its packed form, and counts as what it is', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
-    await door.submit(event('large', business, 300_000), queueOnly)
-    expect(await road.redis.memory('USAGE', streamKey('live-0'))).toBeLessThan(30_000)
-    expect(Number((await road.backlog('live-0'))['total'])).toBeGreaterThan(300_000)
-    road.worker('a')
-    await vi.waitUntil(async () => (await road.applied()).length === 1, { timeout: 5000, interval: 5 })
-    expect(await road.applied()).toEqual(['large'])
+    await frontDoor.submit(event('large', business, 300_000), queueOnly)
+    expect(await lab.redis.memory('USAGE', streamKey('live-0'))).toBeLessThan(30_000)
+    expect(Number((await lab.backlog('live-0'))['total'])).toBeGreaterThan(300_000)
+    lab.worker('a')
+    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: 5000, interval: 5 })
+    expect(await lab.applied()).toEqual(['large'])
   })
   it('gathers those that come while Redis has the one before, of its own partition', async () => {
     const lag = await startLag(new URL(stack.redisUrl))
-    const door = await road.door({ publishUrl: lag.url })
+    const frontDoor = await lab.frontDoor({ publishUrl: lag.url })
     const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
     lag.hold()
-    const submitted = [door.submit(event('first', zero), queueOnly)]
+    const submitted = [frontDoor.submit(event('first', zero), queueOnly)]
     await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1)
     for (const id of ['second', 'third']) {
-      submitted.push(door.submit(event(id, zero), queueOnly))
+      submitted.push(frontDoor.submit(event(id, zero), queueOnly))
       await nextTick()
     }
-    submitted.push(door.submit(event('beside', one), queueOnly))
+    submitted.push(frontDoor.submit(event('beside', one), queueOnly))
     await vi.waitUntil(async () => (await entriesOf('live-1')).length === 1)
     expect(await entriesOf('live-0')).toHaveLength(1)
     lag.letAllThrough()
@@ -96,22 +96,22 @@ describe('a group', () => {
   })
   it('that gathered is appended before the door is closed', async () => {
     const lag = await startLag(new URL(stack.redisUrl))
-    const door = await road.door({ publishUrl: lag.url })
+    const frontDoor = await lab.frontDoor({ publishUrl: lag.url })
     lag.hold()
-    const submitted = [door.submit(event('first', businessOf('live-0')), queueOnly)]
+    const submitted = [frontDoor.submit(event('first', businessOf('live-0')), queueOnly)]
     await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1)
-    submitted.push(door.submit(event('second', businessOf('live-0')), queueOnly))
-    const closed = door.close()
+    submitted.push(frontDoor.submit(event('second', businessOf('live-0')), queueOnly))
+    const closed = frontDoor.close()
     lag.letAllThrough()
     expect((await Promise.all(submitted)).map(({ kind }) => kind)).toEqual(['queued', 'queued'])
     await closed
     await lag.close()
   })
   it('never holds a batch, which is an entry by itself beside the live ones', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = businessOf('live-1')
     const requests = [event('live', business), batchOf('past-1', business, 3), batchOf('past-2', business, 2)]
-    await Promise.all(requests.map((request) => door.submit(request, queueOnly)))
+    await Promise.all(requests.map((request) => frontDoor.submit(request, queueOnly)))
     expect(await entriesOf('live-1')).toHaveLength(1)
     expect((await entriesOf('backfill-1')).map(({ entry }) => entry.requests.map((r) => r.requestId))).toEqual([
       ['past-1'],
@@ -125,14 +125,14 @@ describe('the floor', () => {
 
   it('lifts ids over the committed position when the clock is behind it', async () => {
     await stack.sql`update positions set position = ${ahead} where partition = 'live-0'`
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
-    await door.submit(event('first', business), queueOnly)
-    await door.submit(event('second', business), queueOnly)
+    await frontDoor.submit(event('first', business), queueOnly)
+    await frontDoor.submit(event('second', business), queueOnly)
     const entries = await entriesOf('live-0')
     expect(entries.map(({ entry }) => entry.requests[0]?.requestId)).toEqual(['first', 'second'])
     for (const { id } of entries) expect(compareIds(id, ahead)).toBeGreaterThan(0)
-    expect(Object.values(await road.backlog('live-0')).map(Number)).toEqual(
+    expect(Object.values(await lab.backlog('live-0')).map(Number)).toEqual(
       Array.from({ length: 2 }, () => expect.any(Number) as number),
     )
   })
@@ -140,25 +140,25 @@ describe('the floor', () => {
 
 describe('the backlog', () => {
   it('counts bytes per business and in all, exactly', async () => {
-    const door = await road.door()
+    const frontDoor = await lab.frontDoor()
     const [mine, theirs] = [businessOf('live-0'), businessOf('live-0')]
     const requests = [event('a', mine, 10), event('bb', mine, 2000), event('ccc', theirs, 300)]
-    for (const request of requests) await door.submit(request, queueOnly)
+    for (const request of requests) await frontDoor.submit(request, queueOnly)
     const [a = 0, b = 0, c = 0] = requests.map((request, at) => bytesOf(request, at + 1))
-    expect(await road.backlog('live-0')).toEqual({ [mine]: `${a + b}`, [theirs]: `${c}`, total: `${a + b + c}` })
+    expect(await lab.backlog('live-0')).toEqual({ [mine]: `${a + b}`, [theirs]: `${c}`, total: `${a + b + c}` })
 
     const [first, second] = await entriesOf('live-0')
-    expect(await trim(road.redis, 'live-0', second?.id ?? '')).toBe(2)
-    expect(await road.backlog('live-0')).toEqual({ [theirs]: `${c}`, total: `${c}` })
-    expect(await trim(road.redis, 'live-0', first?.id ?? '')).toBe(0)
-    expect(await trim(road.redis, 'live-0', '99999999999999-0')).toBe(1)
-    expect(await road.backlog('live-0')).toEqual({})
+    expect(await trim(lab.redis, 'live-0', second?.id ?? '')).toBe(2)
+    expect(await lab.backlog('live-0')).toEqual({ [theirs]: `${c}`, total: `${c}` })
+    expect(await trim(lab.redis, 'live-0', first?.id ?? '')).toBe(0)
+    expect(await trim(lab.redis, 'live-0', '99999999999999-0')).toBe(1)
+    expect(await lab.backlog('live-0')).toEqual({})
   })
 
   it('past a quarter for one business refuses that one alone, until it has gone down', async () => {
-    const door = await road.door({ backlogLimitBytes: 400_000 })
+    const frontDoor = await lab.frontDoor({ backlogLimitBytes: 400_000 })
     const [greedy, modest] = [businessOf('live-0'), businessOf('live-0')]
-    const submit = (business: string) => door.submit(event('r', business, 30_000), queueOnly)
+    const submit = (business: string) => frontDoor.submit(event('r', business, 30_000), queueOnly)
     const kinds = [await submit(greedy), await submit(greedy), await submit(greedy), await submit(greedy)].map(
       (s) => s.kind,
     )
@@ -166,34 +166,37 @@ describe('the backlog', () => {
     expect(await submit(modest)).toEqual({ kind: 'queued' })
 
     const refusals = await Promise.all(
-      numbered('r', 1000).map((id) => door.submit(event(id, greedy, 30_000), queueOnly)),
+      numbered('r', 1000).map((id) => frontDoor.submit(event(id, greedy, 30_000), queueOnly)),
     )
     expect(new Set(refusals.map((refusal) => refusal.kind))).toEqual(new Set(['unavailable']))
 
-    await trim(road.redis, 'live-0', '99999999999999-0')
+    await trim(lab.redis, 'live-0', '99999999999999-0')
     await vi.waitUntil(async () => (await submit(greedy)).kind === 'queued', { timeout: 2000, interval: 20 })
   })
 
   it('past its limit refuses everyone, in every front door, until it has gone down', async () => {
-    const doors = [await road.door({ backlogLimitBytes: 200_000 }), await road.door({ backlogLimitBytes: 200_000 })]
+    const frontDoors = [
+      await lab.frontDoor({ backlogLimitBytes: 200_000 }),
+      await lab.frontDoor({ backlogLimitBytes: 200_000 }),
+    ]
     const submit = async (at: number) =>
-      (await doors[at % 2]?.submit(event(`r${at}`, businessOf('live-0'), 30_000), queueOnly))?.kind
+      (await frontDoors[at % 2]?.submit(event(`r${at}`, businessOf('live-0'), 30_000), queueOnly))?.kind
     const kinds: unknown[] = []
     for (let at = 0; at < 14; at += 1) kinds.push(await submit(at))
     expect(kinds.filter((kind) => kind === 'queued')).toHaveLength(7)
     expect(kinds.slice(-4)).toEqual(Array.from({ length: 4 }, () => 'unavailable'))
-    expect(Number((await road.backlog('live-0'))['total'])).toBeLessThan(250_000)
-    expect((await doors[0]?.submit(event('other', businessOf('live-1')), queueOnly))?.kind).toBe('queued')
+    expect(Number((await lab.backlog('live-0'))['total'])).toBeLessThan(250_000)
+    expect((await frontDoors[0]?.submit(event('other', businessOf('live-1')), queueOnly))?.kind).toBe('queued')
 
-    await trim(road.redis, 'live-0', '99999999999999-0')
+    await trim(lab.redis, 'live-0', '99999999999999-0')
     await vi.waitUntil(async () => (await submit(0)) === 'queued', { timeout: 2000, interval: 20 })
   })
 
   it('counts what is still on its way', async () => {
-    const door = await road.door({ backlogLimitBytes: 400_000 })
+    const frontDoor = await lab.frontDoor({ backlogLimitBytes: 400_000 })
     const business = businessOf('live-0')
     const submitted = await Promise.all(
-      numbered('r', 10).map((id) => door.submit(event(id, business, 30_000), queueOnly)),
+      numbered('r', 10).map((id) => frontDoor.submit(event(id, business, 30_000), queueOnly)),
     )
     expect(submitted.filter(({ kind }) => kind === 'queued')).toHaveLength(3)
   })
@@ -201,15 +204,15 @@ describe('the backlog', () => {
 
 describe('requests in flight', () => {
   it('are bounded; past that, a refusal costs microseconds', async () => {
-    const door = await road.door({ maxInFlight: 50, answerTimeoutMs: 300 })
+    const frontDoor = await lab.frontDoor({ maxInFlight: 50, answerTimeoutMs: 300 })
     const business = businessOf('live-0')
-    const waiting = numbered('r', 50).map((id) => door.submit(event(id, business)))
+    const waiting = numbered('r', 50).map((id) => frontDoor.submit(event(id, business)))
     const began = performance.now()
-    const refused = await Promise.all(numbered('x', 1000).map((id) => door.submit(event(id, business))))
+    const refused = await Promise.all(numbered('x', 1000).map((id) => frontDoor.submit(event(id, business))))
     expect(performance.now() - began).toBeLessThan(1000)
     expect(refused.every(({ kind }) => kind === 'unavailable')).toBe(true)
     await Promise.all(waiting)
-    expect((await door.submit(event('again', business), queueOnly)).kind).toBe('queued')
+    expect((await frontDoor.submit(event('again', business), queueOnly)).kind).toBe('queued')
   })
 })
 
@@ -217,14 +220,14 @@ describe('a broken connection', () => {
   it('during the append leaves the outcome of that group alone unknown, and sends nothing twice', async () => {
     const proxy = await startProxy(new URL(stack.redisUrl))
     try {
-      const door = await road.door({ publishUrl: proxy.url })
+      const frontDoor = await lab.frontDoor({ publishUrl: proxy.url })
       const business = businessOf('live-0')
-      expect((await door.submit(event('before', business), queueOnly)).kind).toBe('queued')
+      expect((await frontDoor.submit(event('before', business), queueOnly)).kind).toBe('queued')
       proxy.loseNextReply()
-      const lost = await Promise.all(['one', 'two'].map((id) => door.submit(event(id, business), queueOnly)))
+      const lost = await Promise.all(['one', 'two'].map((id) => frontDoor.submit(event(id, business), queueOnly)))
       expect(lost.map(({ kind }) => kind)).toEqual(['outcome_unknown', 'outcome_unknown'])
-      await vi.waitUntil(() => door.isOpen(), { timeout: 2000, interval: 5 })
-      expect((await door.submit(event('after', business), queueOnly)).kind).toBe('queued')
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 2000, interval: 5 })
+      expect((await frontDoor.submit(event('after', business), queueOnly)).kind).toBe('queued')
       const requests = (await entriesOf('live-0')).flatMap(({ entry }) => entry.requests.map((r) => r.requestId))
       expect(requests).toEqual(['before', 'one', 'two', 'after'])
     } finally {
@@ -234,10 +237,10 @@ describe('a broken connection', () => {
 
   describe('with a Redis of its own', () => {
     let redis: OwnRedis
-    let own: Road
+    let own: IngestLab
     beforeEach(async () => {
       redis = await startOwnRedis()
-      own = await openRoad(stack.sql, redis.url)
+      own = await openIngestLab(stack.sql, redis.url)
     })
     afterEach(async () => {
       await own.close()
@@ -245,55 +248,56 @@ describe('a broken connection', () => {
     })
 
     it('refuses while Redis is away, fast, and takes requests again by itself', async () => {
-      const door = await own.door()
+      const frontDoor = await own.frontDoor()
       await redis.kill()
-      await vi.waitUntil(() => !door.isOpen(), { timeout: 1000, interval: 2 })
+      await vi.waitUntil(() => !frontDoor.isOpen(), { timeout: 1000, interval: 2 })
       const began = performance.now()
-      const refused = await door.submit(event('away', businessOf('live-0')), queueOnly)
+      const refused = await frontDoor.submit(event('away', businessOf('live-0')), queueOnly)
       expect(refused).toEqual({ kind: 'unavailable', retryAfter: 1 })
       expect(performance.now() - began).toBeLessThan(500)
       await redis.start()
-      await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 5 })
-      expect((await door.submit(event('back', businessOf('live-0')), queueOnly)).kind).toBe('queued')
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 3000, interval: 5 })
+      expect((await frontDoor.submit(event('back', businessOf('live-0')), queueOnly)).kind).toBe('queued')
     })
 
     it('leaves a Redis that became a replica, to find the one that took its place', async () => {
-      const door = await own.door()
+      const frontDoor = await own.frontDoor()
       const clients = async () => String(await own.redis.client('LIST')).split('\n')
       const publisher = async () =>
         (await clients()).find((line) => line.includes('name=sluice-publish'))?.split(' ')[0]
       const before = await publisher()
       await own.redis.replicaof('127.0.0.1', 1)
-      expect((await door.submit(event('during', businessOf('live-0')), queueOnly)).kind).toBe('unavailable')
+      expect((await frontDoor.submit(event('during', businessOf('live-0')), queueOnly)).kind).toBe('unavailable')
       await vi.waitUntil(async () => ![before, undefined].includes(await publisher()), { timeout: 2000, interval: 20 })
       await own.redis.replicaof('NO', 'ONE')
-      const again = async () => (await door.submit(event('after', businessOf('live-0')), queueOnly)).kind === 'queued'
+      const again = async () =>
+        (await frontDoor.submit(event('after', businessOf('live-0')), queueOnly)).kind === 'queued'
       await vi.waitUntil(again, { timeout: 3000, interval: 20 })
     })
 
     it('refuses once when Redis has forgotten the script, and keeps the order', async () => {
-      const door = await own.door()
+      const frontDoor = await own.frontDoor()
       const business = businessOf('live-0')
-      await door.submit(event('before', business), queueOnly)
+      await frontDoor.submit(event('before', business), queueOnly)
       await own.redis.script('FLUSH')
-      const during = await Promise.all(['one', 'two'].map((id) => door.submit(event(id, business), queueOnly)))
+      const during = await Promise.all(['one', 'two'].map((id) => frontDoor.submit(event(id, business), queueOnly)))
       expect(during.map(({ kind }) => kind)).toEqual(['unavailable', 'unavailable'])
-      await vi.waitUntil(() => door.isOpen(), { timeout: 2000, interval: 2 })
-      await door.submit(event('after', business), queueOnly)
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 2000, interval: 2 })
+      await frontDoor.submit(event('after', business), queueOnly)
       const requests = (await entriesOf('live-0', own)).flatMap(({ entry }) => entry.requests.map((r) => r.requestId))
       expect(requests).toEqual(['before', 'after'])
     })
 
     it('reads the floors again before it appends to a Redis that came back empty', async () => {
-      const door = await own.door()
+      const frontDoor = await own.frontDoor()
       const business = businessOf('live-0')
-      await door.submit(event('lost', business), queueOnly)
+      await frontDoor.submit(event('lost', business), queueOnly)
       await redis.kill()
       await redis.empty()
       await stack.sql`update positions set position = '99999999999999-7' where partition = 'live-0'`
       await redis.start()
-      await vi.waitUntil(() => door.isOpen(), { timeout: 3000, interval: 1 })
-      await door.submit(event('kept', business), queueOnly)
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 3000, interval: 1 })
+      await frontDoor.submit(event('kept', business), queueOnly)
       const [entry] = await own.redis.xrange(streamKey('live-0'), '-', '+')
       expect(compareIds(entry?.[0] ?? '', '99999999999999-7')).toBeGreaterThan(0)
     })

@@ -9,22 +9,22 @@ import { type Health, watchLoops } from '../../src/stream/watch-loops.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
 import { openPipeline, track, eventFact } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { type Road, openRoad } from './ingest-lab.ts'
+import { type IngestLab, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 const MINUTE = 60_000
 const put = (partition: string, agoMs: number) =>
-  road.redis.xadd(streamKey(partition), `${Date.now() - agoMs}-0`, 'd', '{}', 'w', '{}')
+  lab.redis.xadd(streamKey(partition), `${Date.now() - agoMs}-0`, 'd', '{}', 'w', '{}')
 const moved = (partition: string, ago: string) =>
   stack.sql`update positions set moved_at = now() - ${ago}::interval where partition = ${partition}`
 
@@ -51,15 +51,15 @@ it('is one that has had work for 30 seconds and has not moved since', async () =
 it('is degraded in /readyz of the front door, and in its metrics', async () => {
   await moved('live-0', '1 hour')
   await put('live-0', MINUTE)
-  const door = await runFrontDoor(stack.config)
+  const frontDoor = await runFrontDoor(stack.config)
   try {
-    const ready = await (await fetch(`${door.url}/readyz`)).text()
+    const ready = await (await fetch(`${frontDoor.url}/readyz`)).text()
     expect(ready).toMatch(/partitions: live-0 has work and has made no progress for \d+ s/)
-    const metrics = await (await fetch(`${door.url}/metrics`)).text()
+    const metrics = await (await fetch(`${frontDoor.url}/metrics`)).text()
     expect(metrics).toMatch(/^stream_stalled_seconds\{partition="live-0"\} (6\d|7\d)$/m)
     expect(metrics).toMatch(/^stream_stalled_seconds\{partition="live-1"\} 0$/m)
   } finally {
-    await door.close()
+    await frontDoor.close()
   }
 })
 
@@ -80,15 +80,15 @@ it('is reported by the worker that has it, and logged at most every 30 seconds',
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) })
   const stop = new AbortController()
   let health: Health = {}
-  const heart = (workedForMs?: number) => ({
-    beatAt: 0,
+  const heartbeat = (workedForMs?: number) => ({
+    lastProgressAt: 0,
     workingSince: workedForMs === undefined ? undefined : performance.now() - workedForMs,
     unansweredSince: () => undefined,
   })
   const watched = [
-    { partition: 'live-0', heart: heart(31_000) },
-    { partition: 'live-1', heart: heart(20_000) },
-    { partition: 'web-0', heart: heart() },
+    { partition: 'live-0', heartbeat: heartbeat(31_000) },
+    { partition: 'live-1', heartbeat: heartbeat(20_000) },
+    { partition: 'web-0', heartbeat: heartbeat() },
   ]
   const watching = watchLoops({
     log,

@@ -5,52 +5,52 @@ import { streamKey } from '../../src/stream/keys.ts'
 import { openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { startLag, startProxy } from './own-redis.ts'
-import { type Road, answerOf, applyOnce, businessOf, event, numbered, openRoad } from './ingest-lab.ts'
+import { type IngestLab, answerOf, applyOnce, businessOf, event, numbered, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 describe('a request', () => {
   it('is answered with its own answer, once it is applied', async () => {
-    const door = await road.door()
-    road.worker('a')
+    const frontDoor = await lab.frontDoor()
+    lab.worker('a')
     const business = businessOf('live-0')
-    const submitted = await Promise.all(numbered('r', 200).map((id) => door.submit(event(id, business))))
+    const submitted = await Promise.all(numbered('r', 200).map((id) => frontDoor.submit(event(id, business))))
     expect(submitted).toEqual(numbered('r', 200).map((id) => ({ kind: 'answered', answer: answerOf(id) })))
-    expect(await road.applied()).toEqual(numbered('r', 200))
+    expect(await lab.applied()).toEqual(numbered('r', 200))
   })
 
   it('of two front doors comes back to the one that asked', async () => {
-    const doors = [await road.door(), await road.door()]
-    road.worker('a')
+    const frontDoors = [await lab.frontDoor(), await lab.frontDoor()]
+    lab.worker('a')
     const business = businessOf('live-0')
-    const answers = await Promise.all(doors.map((door, at) => door.submit(event(`r${at}`, business))))
+    const answers = await Promise.all(frontDoors.map((frontDoor, at) => frontDoor.submit(event(`r${at}`, business))))
     expect(answers).toEqual([0, 1].map((at) => ({ kind: 'answered', answer: answerOf(`r${at}`) })))
   })
 
   it('that asks not to wait is queued right after the append', async () => {
-    const door = await road.door()
-    expect(await door.submit(event('r', businessOf('live-0')), { wait: false })).toEqual({ kind: 'queued' })
-    expect(await road.length('live-0')).toBe(1)
+    const frontDoor = await lab.frontDoor()
+    expect(await frontDoor.submit(event('r', businessOf('live-0')), { wait: false })).toEqual({ kind: 'queued' })
+    expect(await lab.length('live-0')).toBe(1)
   })
 })
 
 describe('when Redis is late to say that it took a request', () => {
   it('its answer is kept until then', async () => {
     const lag = await startLag(new URL(stack.redisUrl))
-    const door = await road.door({ publishUrl: lag.url })
+    const frontDoor = await lab.frontDoor({ publishUrl: lag.url })
     lag.hold()
-    const submitted = door.submit(event('r', businessOf('live-0')))
-    road.worker('a')
-    await vi.waitUntil(async () => (await road.applied()).length === 1, { timeout: 5000 })
+    const submitted = frontDoor.submit(event('r', businessOf('live-0')))
+    lab.worker('a')
+    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: 5000 })
     await sleep(100)
     lag.letAllThrough()
     expect(await submitted).toEqual({ kind: 'answered', answer: answerOf('r') })
@@ -59,9 +59,9 @@ describe('when Redis is late to say that it took a request', () => {
 
   it('and no answer came in time, it is queued all the same', async () => {
     const lag = await startLag(new URL(stack.redisUrl))
-    const door = await road.door({ publishUrl: lag.url, answerTimeoutMs: 50 })
+    const frontDoor = await lab.frontDoor({ publishUrl: lag.url, answerTimeoutMs: 50 })
     lag.hold()
-    const submitted = door.submit(event('r', businessOf('live-0')))
+    const submitted = frontDoor.submit(event('r', businessOf('live-0')))
     await sleep(150)
     lag.letAllThrough()
     expect(await submitted).toEqual({ kind: 'queued' })
@@ -71,35 +71,35 @@ describe('when Redis is late to say that it took a request', () => {
 
 describe('an answer that does not come in time', () => {
   it('means queued while the entry waits in the stream', async () => {
-    const door = await road.door({ answerTimeoutMs: 50 })
-    expect(await door.submit(event('r', businessOf('live-0')))).toEqual({ kind: 'queued' })
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 50 })
+    expect(await frontDoor.submit(event('r', businessOf('live-0')))).toEqual({ kind: 'queued' })
   })
 
   it('is not waited for any longer because the clock was set back', async () => {
-    const door = await road.door({ answerTimeoutMs: 50 })
-    const submitted = door.submit(event('r', businessOf('live-0')))
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 50 })
+    const submitted = frontDoor.submit(event('r', businessOf('live-0')))
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
     expect(await submitted.finally(() => vi.useRealTimers())).toEqual({ kind: 'queued' })
   })
 
   it('means queued when a worker has applied it and its answer was lost', async () => {
-    const door = await road.door({ answerTimeoutMs: 400 })
-    road.worker('a', {
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 400 })
+    lab.worker('a', {
       apply: async (batch) => {
         const outcome = await applyOnce(stack.sql, batch)
         return outcome.kind === 'applied' ? { kind: 'applied', answers: [] } : outcome
       },
     })
-    expect(await door.submit(event('r', businessOf('live-0')))).toEqual({ kind: 'queued' })
-    expect(await road.applied()).toEqual(['r'])
-    expect(await road.length('live-0')).toBe(0)
+    expect(await frontDoor.submit(event('r', businessOf('live-0')))).toEqual({ kind: 'queued' })
+    expect(await lab.applied()).toEqual(['r'])
+    expect(await lab.length('live-0')).toBe(0)
   })
 
   it('means that the outcome is unknown when the entry is gone and was not applied', async () => {
-    const door = await road.door({ answerTimeoutMs: 200 })
-    const submitted = door.submit(event('r', businessOf('live-0')))
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 200 })
+    const submitted = frontDoor.submit(event('r', businessOf('live-0')))
     await new Promise((resolve) => setTimeout(resolve, 50))
-    await road.redis.del(streamKey('live-0'))
+    await lab.redis.del(streamKey('live-0'))
     expect(await submitted).toEqual({ kind: 'outcome_unknown' })
   })
 })
@@ -107,11 +107,11 @@ describe('an answer that does not come in time', () => {
 describe('a Redis that came back without the entry', () => {
   it('leaves the outcome unknown, also when workers have gone past it', async () => {
     const proxy = await openCuttingProxy(stack.redisUrl)
-    const door = await road.door({ answerTimeoutMs: 300, publishUrl: proxy.url })
-    const submitted = door.submit(event('r', businessOf('live-0')))
-    await vi.waitUntil(async () => (await road.length('live-0')) === 1)
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 300, publishUrl: proxy.url })
+    const submitted = frontDoor.submit(event('r', businessOf('live-0')))
+    await vi.waitUntil(async () => (await lab.length('live-0')) === 1)
     proxy.cutAll()
-    await road.redis.del(streamKey('live-0'))
+    await lab.redis.del(streamKey('live-0'))
     await stack.sql`update positions set position = '99999999999999-0' where partition = 'live-0'`
     expect(await submitted).toEqual({ kind: 'outcome_unknown' })
     await proxy.close()
@@ -122,13 +122,13 @@ describe('a link that died silently', () => {
   it.each(['publishUrl', 'subscribeUrl'])('is replaced before long: %s', { timeout: 20_000 }, async (link) => {
     const proxy = await startProxy(new URL(stack.redisUrl))
     try {
-      const door = await road.door({ answerTimeoutMs: 500, [link]: proxy.url })
-      road.worker('a')
+      const frontDoor = await lab.frontDoor({ answerTimeoutMs: 500, [link]: proxy.url })
+      lab.worker('a')
       const business = businessOf('live-0')
-      expect((await door.submit(event('before', business))).kind).toBe('answered')
+      expect((await frontDoor.submit(event('before', business))).kind).toBe('answered')
       proxy.stall()
-      expect((await door.submit(event('during', business))).kind).not.toBe('answered')
-      const again = async () => (await door.submit(event('after', business))).kind === 'answered'
+      expect((await frontDoor.submit(event('during', business))).kind).not.toBe('answered')
+      const again = async () => (await frontDoor.submit(event('after', business))).kind === 'answered'
       await vi.waitUntil(again, { timeout: 12_000, interval: 100 })
     } finally {
       await proxy.close()
@@ -138,12 +138,12 @@ describe('a link that died silently', () => {
 
 describe('closing', () => {
   it('refuses what comes, and waits for what is under way', async () => {
-    const door = await road.door()
-    road.worker('a')
+    const frontDoor = await lab.frontDoor()
+    lab.worker('a')
     const business = businessOf('live-0')
-    const submitted = door.submit(event('r', business))
-    const closed = door.close()
-    expect((await door.submit(event('late', business))).kind).toBe('unavailable')
+    const submitted = frontDoor.submit(event('r', business))
+    const closed = frontDoor.close()
+    expect((await frontDoor.submit(event('late', business))).kind).toBe('unavailable')
     expect((await submitted).kind).toBe('answered')
     await closed
   })

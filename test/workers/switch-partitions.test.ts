@@ -3,26 +3,26 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { streamKey } from '../../src/stream/keys.ts'
 import { acquireLease, readHolders, renewLease } from '../../src/stream/lease.ts'
 import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
-import { beginChange, closeKinds, readRoad, switchPartitions } from '../../src/stream/partition-map.ts'
+import { beginChange, closeKinds, readPartitionMap, switchPartitions } from '../../src/stream/partition-map.ts'
 import { readPositions } from '../../src/stream/positions.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { change } from './changing-partitions.ts'
-import { type Road, openRoad } from './ingest-lab.ts'
+import { type IngestLab, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 describe('the switch', () => {
   const closed = async (to: number): Promise<number> => {
-    const begun = await beginChange(stack.sql, (await readRoad(stack.sql)).version, to)
+    const begun = await beginChange(stack.sql, (await readPartitionMap(stack.sql)).version, to)
     return (await closeKinds(stack.sql, begun ?? 0, [...PARTITION_KINDS])) ?? 0
   }
   const empty = (partitions: number) => new Map(allPartitions(partitions).map((partition) => [partition, '0-0']))
@@ -34,20 +34,20 @@ describe('the switch', () => {
     expect(await switchPartitions(stack.sql, version, empty(1))).toBeUndefined()
     expect(await switchPartitions(stack.sql, version, empty(2))).toBe(0)
     expect(await switchPartitions(stack.sql, version, empty(2))).toBeUndefined()
-    expect(await readRoad(stack.sql)).toMatchObject({ partitions: 3, version: version + 1, change: undefined })
+    expect(await readPartitionMap(stack.sql)).toMatchObject({ partitions: 3, version: version + 1, change: undefined })
   })
 
   it('lets every owner begin anew', async () => {
     const leases = await Promise.all(
       allPartitions(2).map((partition) => acquireLease(stack.sql, partition, 'a', 60_000)),
     )
-    await change(road, 3)
+    await change(lab, 3)
     for (const lease of leases) expect(lease && (await renewLease(stack.sql, lease, 60_000))).toBe(false)
     expect((await readHolders(stack.sql)).filter(({ owner }) => owner !== null)).toEqual([])
   })
 
   it('is not made while live is open', async () => {
-    const begun = await beginChange(stack.sql, (await readRoad(stack.sql)).version, 3)
+    const begun = await beginChange(stack.sql, (await readPartitionMap(stack.sql)).version, 3)
     expect(await switchPartitions(stack.sql, begun ?? 0, empty(2))).toBeUndefined()
   })
 
@@ -55,8 +55,8 @@ describe('the switch', () => {
     await stack.sql`update positions set position = '7-12' where partition = 'live-1'`
     await stack.sql`update positions set position = '7-9' where partition = 'backfill-0'`
     const before = await acquireLease(stack.sql, 'live-1', 'before', 60_000)
-    await change(road, 1)
-    await change(road, 2)
+    await change(lab, 1)
+    await change(lab, 2)
     const after = await acquireLease(stack.sql, 'live-1', 'after', 60_000)
     expect(after).toMatchObject({ position: '7-12' })
     expect(after?.epoch).toBeGreaterThan(before?.epoch ?? Infinity)
@@ -65,11 +65,11 @@ describe('the switch', () => {
   })
 
   it('passes what was deleted by hand, and fences who may still have it', async () => {
-    await road.redis.xadd(streamKey('live-1'), '5-1', 'd', 'x')
-    await road.redis.xdel(streamKey('live-1'), '5-1')
+    await lab.redis.xadd(streamKey('live-1'), '5-1', 'd', 'x')
+    await lab.redis.xdel(streamKey('live-1'), '5-1')
     const lease = await acquireLease(stack.sql, 'live-1', 'a', 60_000)
     const told: string[] = []
-    await change(road, 3, { told })
+    await change(lab, 3, { told })
     expect(told.join()).toContain('1 partitions had lost entries')
     expect((await readPositions(stack.sql)).get('live-1')).toBe('5-1')
     expect(lease && (await renewLease(stack.sql, lease, 60_000))).toBe(false)

@@ -1,33 +1,33 @@
 /** How a door learns what has become of the road, and what it does until then. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { fenceOff } from '../../src/stream/fence.ts'
+import { raiseFences } from '../../src/stream/fence.ts'
 import { fenceKey, streamKey } from '../../src/stream/keys.ts'
-import { beginChange, cancelChange, readRoad } from '../../src/stream/partition-map.ts'
+import { beginChange, cancelChange, readPartitionMap } from '../../src/stream/partition-map.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { change, closeAll, queueOnly, soon, untilEmpty } from './changing-partitions.ts'
 import { type OwnRedis, startLag, startOwnRedis } from './own-redis.ts'
-import { type Road, batchOf, businessOf, bytesOf, event, numbered, openRoad } from './ingest-lab.ts'
+import { type IngestLab, batchOf, businessOf, bytesOf, event, numbered, openIngestLab } from './ingest-lab.ts'
 
 let stack: Stack
-let road: Road
+let lab: IngestLab
 beforeAll(async () => {
   stack = await openStack()
 })
 afterAll(() => stack.close())
 beforeEach(async () => {
-  road = await openRoad(stack.sql, stack.redisUrl)
+  lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
-afterEach(() => road.close())
+afterEach(() => lab.close())
 
 describe('a door', () => {
   it('holds live requests for a moment, then refuses them; batches it refuses at once', async () => {
-    const door = await road.door()
-    await closeAll(road)
+    const frontDoor = await lab.frontDoor()
+    await closeAll(lab)
     const began = performance.now()
     const [held, refused] = await Promise.all([
-      door.submit(event('r', businessOf('live-0'))).then(({ kind }) => [kind, performance.now()] as const),
-      door.submit(batchOf('s', businessOf('live-0'), 1)).then(({ kind }) => [kind, performance.now()] as const),
+      frontDoor.submit(event('r', businessOf('live-0'))).then(({ kind }) => [kind, performance.now()] as const),
+      frontDoor.submit(batchOf('s', businessOf('live-0'), 1)).then(({ kind }) => [kind, performance.now()] as const),
     ])
     expect([held[0], refused[0]]).toEqual(['unavailable', 'unavailable'])
     expect(held[1] - began).toBeGreaterThan(950)
@@ -35,42 +35,42 @@ describe('a door', () => {
   })
 
   it('sends what it holds, in order, once it is open again', { timeout: 30_000 }, async () => {
-    const door = await road.door()
-    road.worker('a')
+    const frontDoor = await lab.frontDoor()
+    lab.worker('a')
     const business = businessOf('live-0')
     const ids = numbered('r', 20)
     // On a slow machine the moment may be over before it is open.
     await vi.waitUntil(async () => {
-      const version = await closeAll(road)
-      const held = ids.map((id) => door.submit(event(id, business)))
+      const version = await closeAll(lab)
+      const held = ids.map((id) => frontDoor.submit(event(id, business)))
       await cancelChange(stack.sql, version)
       return (await Promise.all(held)).every(({ kind }) => kind === 'answered')
     }, soon)
-    expect((await road.applied()).slice(-ids.length)).toEqual(ids)
+    expect((await lab.applied()).slice(-ids.length)).toEqual(ids)
   })
 
   it('sends nothing ahead of what a fence has just refused', async () => {
     const lag = await startLag(new URL(stack.redisUrl))
     try {
-      const door = await road.door({ publishUrl: lag.url })
+      const frontDoor = await lab.frontDoor({ publishUrl: lag.url })
       const business = businessOf('live-0')
-      const version = await closeAll(road)
+      const version = await closeAll(lab)
       lag.hold()
       // Too large to be one entry: both are under way at once.
-      const first = door.submit(event('first', business, 600_000), queueOnly)
-      const second = door.submit(event('second', business, 600_000), queueOnly)
+      const first = frontDoor.submit(event('first', business, 600_000), queueOnly)
+      const second = frontDoor.submit(event('second', business, 600_000), queueOnly)
       await vi.waitUntil(() => lag.held().split('-FENCED').length === 3, soon)
       await cancelChange(stack.sql, version)
       lag.letOneThrough()
       await sleep(100)
-      const third = door.submit(event('third', business), queueOnly)
+      const third = frontDoor.submit(event('third', business), queueOnly)
       await sleep(100)
       lag.letAllThrough()
       const kinds = (await Promise.all([first, second, third])).map(({ kind }) => kind)
-      road.worker('a')
-      await untilEmpty(road)
+      lab.worker('a')
+      await untilEmpty(lab)
       const taken = ['first', 'second', 'third'].filter((_, at) => kinds[at] === 'queued')
-      expect(await road.applied()).toEqual(taken)
+      expect(await lab.applied()).toEqual(taken)
     } finally {
       await lag.close()
     }
@@ -80,14 +80,14 @@ describe('a door', () => {
     const [first, second] = [event('a', businessOf('live-0')), event('b', businessOf('live-1'))]
     const both = bytesOf(first, 1) + bytesOf(second, 2)
     const [fits, over] = [
-      await road.door({ backlogLimitBytes: both }),
-      await road.door({ backlogLimitBytes: both - 1 }),
+      await lab.frontDoor({ backlogLimitBytes: both }),
+      await lab.frontDoor({ backlogLimitBytes: both - 1 }),
     ]
-    await closeAll(road)
+    await closeAll(lab)
     const settled: string[] = []
-    for (const [name, door] of Object.entries({ fits, over })) {
+    for (const [name, frontDoor] of Object.entries({ fits, over })) {
       for (const request of [first, second])
-        void door.submit(request).then(({ kind }) => settled.push(`${name} ${request.requestId} ${kind}`))
+        void frontDoor.submit(request).then(({ kind }) => settled.push(`${name} ${request.requestId} ${kind}`))
     }
     await vi.waitUntil(() => settled.length > 0, soon)
     await sleep(200)
@@ -95,46 +95,49 @@ describe('a door', () => {
   })
 
   it('goes on by itself after a command that is heard of no more', async () => {
-    const door = await road.door()
-    road.worker('a')
-    await closeAll(road)
+    const frontDoor = await lab.frontDoor()
+    lab.worker('a')
+    await closeAll(lab)
     await stack.sql`update partitioning set change_until = now() + interval '1 second'`
-    expect((await door.submit(batchOf('past', businessOf('live-0'), 1))).kind).toBe('unavailable')
-    await vi.waitUntil(async () => (await door.submit(event('r', businessOf('live-0')))).kind === 'answered', soon)
-    await vi.waitUntil(async () => (await door.submit(batchOf('s', businessOf('live-0'), 1))).kind === 'answered', soon)
-    expect(await readRoad(stack.sql)).toMatchObject({ partitions: 2, change: undefined })
+    expect((await frontDoor.submit(batchOf('past', businessOf('live-0'), 1))).kind).toBe('unavailable')
+    await vi.waitUntil(async () => (await frontDoor.submit(event('r', businessOf('live-0')))).kind === 'answered', soon)
+    await vi.waitUntil(
+      async () => (await frontDoor.submit(batchOf('s', businessOf('live-0'), 1))).kind === 'answered',
+      soon,
+    )
+    expect(await readPartitionMap(stack.sql)).toMatchObject({ partitions: 2, change: undefined })
   })
 
   it('ends a change that lies ahead of the clock', async () => {
-    await beginChange(stack.sql, (await readRoad(stack.sql)).version, 3)
+    await beginChange(stack.sql, (await readPartitionMap(stack.sql)).version, 3)
     await stack.sql`update partitioning set change_until = now() + interval '1 hour'`
-    expect((await readRoad(stack.sql)).change).toBeUndefined()
+    expect((await readPartitionMap(stack.sql)).change).toBeUndefined()
   })
 
   it('gets past a fence that a Postgres brought back from a backup knows nothing of', async () => {
-    const door = await road.door()
-    road.worker('a')
-    const { version } = await readRoad(stack.sql)
-    await road.redis.set(fenceKey('live-0'), version + 1000)
-    expect((await door.submit(event('r', businessOf('live-0')))).kind).toBe('answered')
-    expect((await readRoad(stack.sql)).version).toBe(version + 1000)
+    const frontDoor = await lab.frontDoor()
+    lab.worker('a')
+    const { version } = await readPartitionMap(stack.sql)
+    await lab.redis.set(fenceKey('live-0'), version + 1000)
+    expect((await frontDoor.submit(event('r', businessOf('live-0')))).kind).toBe('answered')
+    expect((await readPartitionMap(stack.sql)).version).toBe(version + 1000)
   })
 
   it('that closes while it holds requests refuses them', async () => {
-    const door = await road.door()
-    await closeAll(road)
-    const held = door.submit(event('r', businessOf('live-0')))
-    await door.close()
+    const frontDoor = await lab.frontDoor()
+    await closeAll(lab)
+    const held = frontDoor.submit(event('r', businessOf('live-0')))
+    await frontDoor.close()
     expect(await held).toEqual({ kind: 'unavailable', retryAfter: 1 })
   })
 })
 
 describe('a Redis', () => {
   let redis: OwnRedis
-  let own: Road
+  let own: IngestLab
   beforeEach(async () => {
     redis = await startOwnRedis()
-    own = await openRoad(stack.sql, redis.url)
+    own = await openIngestLab(stack.sql, redis.url)
   })
   afterEach(async () => {
     await own.close()
@@ -142,28 +145,28 @@ describe('a Redis', () => {
   })
 
   it('that loses its fences in the middle lets nothing through', async () => {
-    const door = await own.door()
+    const frontDoor = await own.frontDoor()
     const business = businessOf('live-0')
-    const version = (await beginChange(stack.sql, (await readRoad(stack.sql)).version, 3)) ?? 0
+    const version = (await beginChange(stack.sql, (await readPartitionMap(stack.sql)).version, 3)) ?? 0
     await stack.sql`update partitioning set change_until = now() + interval '30 seconds'`
-    await fenceOff(own.redis, ['backfill-0', 'backfill-1'], version)
+    await raiseFences(own.redis, ['backfill-0', 'backfill-1'], version)
     await redis.kill()
-    await vi.waitUntil(() => !door.isOpen(), soon)
+    await vi.waitUntil(() => !frontDoor.isOpen(), soon)
     await redis.empty()
     await redis.start()
-    await vi.waitUntil(() => door.isOpen(), soon)
+    await vi.waitUntil(() => frontDoor.isOpen(), soon)
     expect(await own.redis.keys('*fence')).toEqual([])
-    expect((await door.submit(batchOf('past', business, 2), queueOnly)).kind).toBe('unavailable')
-    expect((await door.submit(event('live', business), queueOnly)).kind).toBe('queued')
+    expect((await frontDoor.submit(batchOf('past', business, 2), queueOnly)).kind).toBe('unavailable')
+    expect((await frontDoor.submit(event('live', business), queueOnly)).kind).toBe('queued')
     expect(await own.length('backfill-0')).toBe(0)
   })
 
   it('that comes back as it was before a shrinking and a growing repeats nothing', { timeout: 30_000 }, async () => {
-    const door = await own.door()
+    const frontDoor = await own.frontDoor()
     const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
     const old = numbered('old-', 10)
     for (const id of old)
-      for (const business of [zero, one]) await door.submit(event(`${id}${business}`, business), queueOnly)
+      for (const business of [zero, one]) await frontDoor.submit(event(`${id}${business}`, business), queueOnly)
     const partitions = ['live-0', 'live-1']
     const dumps = await Promise.all(partitions.map((partition) => own.redis.dumpBuffer(streamKey(partition))))
     own.worker('a')
@@ -176,12 +179,12 @@ describe('a Redis', () => {
     }
     await restore()
     await change(own, 2)
-    expect((await door.submit(event('between', one))).kind).toBe('answered')
+    expect((await frontDoor.submit(event('between', one))).kind).toBe('answered')
     await change(own, 1)
     await change(own, 2)
     await restore()
     own.worker('b')
-    expect((await door.submit(event('after', one))).kind).toBe('answered')
+    expect((await frontDoor.submit(event('after', one))).kind).toBe('answered')
     await untilEmpty(own)
     expect((await own.applied()).length).toBe(old.length * 2 + 2)
   })

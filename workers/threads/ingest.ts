@@ -4,7 +4,7 @@ import { readPartitions } from '../../src/stores/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
-import { kindOf, PATIENT_KINDS, type PartitionKind, URGENT_KINDS } from '../../src/stream/partition-of.ts'
+import { kindOf, LOW_PRIORITY_KINDS, type PartitionKind, URGENT_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { applyBatch } from '../apply-batch.ts'
 import { DRY_RUN_SETTINGS } from '../find-poisoned.ts'
@@ -15,7 +15,7 @@ import type { ThreadBody, ThreadTools } from './task.ts'
 const MOST_CONNECTIONS = { live: 16, backfill: 16, web: 4 }
 
 export const runUrgentIngest: ThreadBody = (...run) => runIngest(URGENT_KINDS, ...run)
-export const runPatientIngest: ThreadBody = (...run) => runIngest(PATIENT_KINDS, ...run)
+export const runLowPriorityIngest: ThreadBody = (...run) => runIngest(LOW_PRIORITY_KINDS, ...run)
 
 type Run = Parameters<ThreadBody>
 
@@ -51,7 +51,7 @@ interface Ingest {
 
 async function ingest(
   { kinds, leases, saves, dryRuns }: Ingest,
-  ...[{ redisUrl, clickhouseUrl, leaseMs }, { name, log, metrics, tellTrouble, reportBlocked }, signal]: Run
+  ...[{ redisUrl, clickhouseUrl, leaseMs }, { name, log, metrics, reportDegraded, reportBlocked }, signal]: Run
 ): Promise<void> {
   const redis = connectRedis(redisUrl, 'command', log)
   const clickhouse = connectClickHouse(clickhouseUrl)
@@ -82,7 +82,7 @@ async function ingest(
       signal,
       onHealth({ blocked, degraded }) {
         reportBlocked(blocked)
-        tellTrouble(degraded)
+        reportDegraded(degraded)
       },
     },
   )

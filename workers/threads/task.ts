@@ -6,9 +6,9 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Config, StoreUrls } from '../../src/config.ts'
 import { type Logger, createLogger } from '../../src/log.ts'
 import { type Metrics, createMetrics } from '../../src/metrics.ts'
-import { untilBeat } from '../../src/async/sleep.ts'
+import { untilNextTick } from '../../src/async/sleep.ts'
 import { runDeliveries } from './deliveries.ts'
-import { runPatientIngest, runUrgentIngest } from './ingest.ts'
+import { runLowPriorityIngest, runUrgentIngest } from './ingest.ts'
 import { runTimeline } from './timeline.ts'
 
 /** With the addresses of the stores found. */
@@ -21,7 +21,7 @@ export interface ThreadTask {
 }
 
 /** What a thread is told. */
-export type ThreadOrder = 'stop' | 'tell metrics'
+export type ThreadCommand = 'stop' | 'tell metrics'
 
 export interface ThreadReport {
   /** In words, what delays its work and fails no request. */
@@ -37,7 +37,7 @@ export interface ThreadTools {
   log: Logger
   metrics: Metrics
   /** Undefined: none any more. */
-  tellTrouble: (trouble: string | undefined) => void
+  reportDegraded: (trouble: string | undefined) => void
   /** Undefined: nothing keeps it from its work any more. */
   reportBlocked: (blocked: string | undefined) => void
 }
@@ -49,7 +49,8 @@ export type ThreadBody = (config: WorkerConfig, tools: ThreadTools, signal: Abor
 const REPORT_MS = 2000
 
 export const ingest = (task: ThreadTask): Promise<void> => runTask(task, 'ingest', runUrgentIngest)
-export const patientIngest = (task: ThreadTask): Promise<void> => runTask(task, 'patientIngest', runPatientIngest)
+export const lowPriorityIngest = (task: ThreadTask): Promise<void> =>
+  runTask(task, 'lowPriorityIngest', runLowPriorityIngest)
 export const timeline = (task: ThreadTask): Promise<void> => runTask(task, 'timeline', runTimeline)
 export const deliveries = (task: ThreadTask): Promise<void> => runTask(task, 'deliveries', runDeliveries)
 
@@ -63,7 +64,7 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
   let blocked: string | undefined
   const report = (figures?: object[]): void =>
     port.postMessage({ trouble, blocked, ...(figures && { metrics: figures }) } satisfies ThreadReport)
-  const tellTrouble = (told: string | undefined): void => {
+  const reportDegraded = (told: string | undefined): void => {
     if (told === trouble) return
     trouble = told
     report()
@@ -73,21 +74,21 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
     blocked = found
     report()
   }
-  port.on('message', (order: ThreadOrder) => {
+  port.on('message', (order: ThreadCommand) => {
     if (order === 'stop') stopping.abort()
     else void metrics.registry.getMetricsAsJSON().then(report)
   })
   const ended = new AbortController()
   const keepReporting = async (): Promise<void> => {
     for (;;) {
-      await untilBeat(REPORT_MS, ended.signal)
+      await untilNextTick(REPORT_MS, ended.signal)
       if (ended.signal.aborted) return
       report()
     }
   }
   void keepReporting()
   try {
-    await body(config, { name, log, metrics, tellTrouble, reportBlocked }, stopping.signal)
+    await body(config, { name, log, metrics, reportDegraded, reportBlocked }, stopping.signal)
   } finally {
     ended.abort()
     port.close()

@@ -5,7 +5,7 @@ import { keepFilesClean } from '../../src/timeline/clean-files.ts'
 import { runTimeline as ship } from '../../src/timeline/run-timeline.ts'
 import type { ThreadBody } from './task.ts'
 
-export const runTimeline: ThreadBody = async (config, { log, metrics, tellTrouble }, signal) => {
+export const runTimeline: ThreadBody = async (config, { log, metrics, reportDegraded }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {
     // Shipping, its lease, and what runs beside it (timeline/background-jobs.ts).
     max: 5,
@@ -18,7 +18,7 @@ export const runTimeline: ThreadBody = async (config, { log, metrics, tellTroubl
   const ended = new AbortController()
   const cleaning = keepFilesClean({ sql, log, ...config }, AbortSignal.any([signal, ended.signal]))
   try {
-    await ship({ sql, clickhouse, log, metrics, config, onTrouble: tellTrouble }, signal)
+    await ship({ sql, clickhouse, log, metrics, config, onTrouble: reportDegraded }, signal)
   } finally {
     ended.abort()
     await cleaning

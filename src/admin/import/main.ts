@@ -6,7 +6,7 @@ import type { Config } from '../../config.ts'
 import { checkId, checkTimezone, checkWhole } from '../check-settings.ts'
 import { Sluice } from '../../sdk/node/sluice.ts'
 import { type Command, type Report, UsageError, type Words } from '../command.ts'
-import { untilStopped } from '../run-until-stopped.ts'
+import { runUntilStopped } from '../run-until-stopped.ts'
 import { findKey } from './find-key.ts'
 import { checkMapping, readMapping } from './map-row.ts'
 import { paceRequests } from './pace-requests.ts'
@@ -139,7 +139,7 @@ async function send(config: Config, source: Source, plan: Plan, target: Target, 
   const onWait = (waitMs: number): void =>
     bar.waiting(`a quarter of the rate limit of ${url} is left to live calls`, waitMs)
   const sluice = new Sluice({ apiKey: key, baseUrl: url, fetch: paceRequests(fetch, onWait) })
-  const stop = untilStopped()
+  const stop = runUntilStopped()
   try {
     const rows = prepareRows(plan, readRows(source))
     const { businessId } = plan

@@ -35,7 +35,7 @@ export async function surveyRows(rows: AsyncIterable<Row>, fileBytes: number): P
   let count = 0
   for await (const row of rows) {
     const hash = hashRow(row)
-    if (filter.addAndTell(hash)) repeated.add(hash)
+    if (filter.addAndReport(hash)) repeated.add(hash)
     fingerprint.add(hash)
     count++
   }
@@ -67,12 +67,12 @@ export function keyOf(scope: string[], hash: string, number: number): string {
   return `import:${digest.slice(0, 32)}:${number}`
 }
 
-/** A set that forgets what is in it but not that it is: `addAndTell` answers whether the text was there (or looked so). */
-function createFilter(bits: number): { addAndTell(hash: string): boolean } {
+/** A set that forgets what is in it but not that it is: `addAndReport` answers whether the text was there (or looked so). */
+function createFilter(bits: number): { addAndReport(hash: string): boolean } {
   const words = new Uint32Array(Math.ceil(bits / 32))
   const size = words.length * 32
   return {
-    addAndTell(hash) {
+    addAndReport(hash) {
       const numbers = Buffer.from(hash, 'base64url')
       let known = true
       for (let index = 0; index < HASHES; index++) {

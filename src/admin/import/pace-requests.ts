@@ -36,7 +36,7 @@ export function paceRequests(send: Send, onWait: (waitMs: number) => void, now =
     allowed -= 1
     inFlight += 1
   }
-  const noteAnswer = (response: Response | undefined): void => {
+  const settleBucket = (response: Response | undefined): void => {
     const limit = response && readLimit(response.headers)
     if (limit) {
       // Requests in flight may be counted in `remaining` already. The last answer of all is exact.
@@ -58,7 +58,7 @@ export function paceRequests(send: Send, onWait: (waitMs: number) => void, now =
       return response
     } finally {
       inFlight -= 1
-      noteAnswer(response)
+      settleBucket(response)
     }
   }
 }

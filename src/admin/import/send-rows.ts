@@ -35,17 +35,17 @@ export async function sendRows(sending: Sending, prepared: AsyncIterable<Prepare
   const { sluice, url, signal, businessId, journal, bar, allowFailures, options } = sending
   const settled: Settled = { progress: journal.start, failures: [], warnings: [] }
   const underWay: Row[] = []
-  const onProgress = async (told: BatchProgress): Promise<void> => {
+  const onProgress = async (reported: BatchProgress): Promise<void> => {
     const done = settled.progress.position - journal.start.position
-    const rows = underWay.splice(0, told.settled - done)
-    const failed = failuresOf(rows, done, told.failures)
-    refuseOtherBusiness(failed, businessId)
+    const rows = underWay.splice(0, reported.settled - done)
+    const failed = failuresOf(rows, done, reported.failures)
+    rejectOtherBusiness(failed, businessId)
     const lines = failed.map((failure) => `${JSON.stringify(failure)}\n`).join('')
-    settled.progress = advance(journal.start, told, settled.progress.failureBytes + Buffer.byteLength(lines))
+    settled.progress = advance(journal.start, reported, settled.progress.failureBytes + Buffer.byteLength(lines))
     if (!allowFailures) refuseHopeless(settled.progress, failed)
     await journal.advance(settled.progress, lines)
     settled.failures.push(...failed.slice(0, SHOWN - settled.failures.length).map(({ row, error }) => ({ row, error })))
-    settled.warnings.push(...warningsOf(rows, done, told.warnings).slice(0, SHOWN - settled.warnings.length))
+    settled.warnings.push(...warningsOf(rows, done, reported.warnings).slice(0, SHOWN - settled.warnings.length))
     bar.update(settled.progress)
   }
   const { error } = await sluice.trackBatch(eventsOf(prepared, journal.start.position, underWay), {
@@ -79,7 +79,7 @@ function fail(fault: string): never {
 }
 
 /** Every row names the business of the import, so that one such failure is a fault of the key. */
-function refuseOtherBusiness(failed: Failure[], businessId: string): void {
+function rejectOtherBusiness(failed: Failure[], businessId: string): void {
   if (!failed.some(({ error }) => error === ERRORS.business_mismatch.message)) return
   const remedy = `give a secret key of the business ${businessId} by --key or SLUICE_API_KEY`
   throw new CommandError('refused', `The key belongs to another business: ${remedy}`)

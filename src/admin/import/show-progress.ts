@@ -16,7 +16,7 @@ const WIDTH = 24
 export function createProgressBar(screen: Screen, rows: number, settled: number, now = Date.now): ProgressBar {
   const startedAt = now()
   const pen = drawProgress(screen, now)
-  let waitToldAt = -Infinity
+  let lastReportAt = -Infinity
   let line = ''
   return {
     update(totals) {
@@ -25,8 +25,8 @@ export function createProgressBar(screen: Screen, rows: number, settled: number,
     },
     say: pen.drawNow,
     waiting(reason, waitMs) {
-      if (now() - waitToldAt < LINE_MS) return
-      waitToldAt = now()
+      if (now() - lastReportAt < LINE_MS) return
+      lastReportAt = now()
       const text = `waiting ${Math.ceil(waitMs / 1000)} s: ${reason}`
       pen.drawNow(screen.isTTY && line ? `${line}  ${text}` : text)
     },

@@ -9,7 +9,7 @@ import { findAhead, isMergedThere } from '../verify/find-ahead.ts'
 import { findLost, type LostEvent, readCovered } from '../verify/find-lost.ts'
 import { listBusinesses } from '../verify/list-businesses.ts'
 import { type RepairDeps, withShipper } from '../verify/repair.ts'
-import { untilFewer } from '../verify/wait-until-fewer.ts'
+import { waitUntilFewer } from '../verify/wait-until-fewer.ts'
 import { eraseAgain } from './erase-again.ts'
 import { readPeople } from './read-people.ts'
 import { removeLost, removeVisitors } from './remove-lost.ts'
@@ -122,12 +122,12 @@ async function saveEvents(
     return lineOf(event, people.get(event.owner), place)
   })
   await writeEvents(deps.directory, businessId, lines)
-  const isNobodys = ({ owner }: LostEvent) => Object.values(people.get(owner) ?? {}).flat().length === 0
+  const isUnowned = ({ owner }: LostEvent) => Object.values(people.get(owner) ?? {}).flat().length === 0
   const file = fileOf(deps.directory, businessId)
   let told = recovered.files.find((one) => one.businessId === businessId)
   if (!told) recovered.files.push((told = { businessId, file, events: 0, withoutIdentity: 0 }))
   told.events += events.length
-  told.withoutIdentity += events.filter(isNobodys).length
+  told.withoutIdentity += events.filter(isUnowned).length
 }
 
 const survivorOf = ({ id, facts }: Different): string => facts.find(({ kind }) => kind === 'merge')?.clickhouse ?? id
@@ -149,7 +149,7 @@ const isVisitorAhead = ({ isKnown, facts }: Different): boolean =>
 
 const valuesOf = (value: string | null): number[] => value?.split(' ').map(Number) ?? []
 
-function requireCompared({ restless: [first, ...more] }: Comparison): void {
+function requireCompared({ unstable: [first, ...more] }: Comparison): void {
   if (first)
     throw new CommandError(
       'not_compared',
@@ -159,7 +159,7 @@ function requireCompared({ restless: [first, ...more] }: Comparison): void {
 
 /** Resolves when ClickHouse has all that Postgres has to send, and has forgotten whom it is to forget. */
 async function untilSettled(deps: RecoverDeps): Promise<void> {
-  await untilFewer(deps, {
+  await waitUntilFewer(deps, {
     count: () => countWaiting(deps.sql),
     most: 0,
     words: (left) => `waiting for ClickHouse: ${left} saves and erasures`,

@@ -1,6 +1,6 @@
 import type { Sql } from '../../stores/postgres.ts'
 import { leaseIsHeld } from '../../stream/lease.ts'
-import { pause } from '../../async/sleep.ts'
+import { sleep } from '../../async/sleep.ts'
 import { CommandError } from '../command.ts'
 
 const POLL_MS = 200
@@ -9,7 +9,7 @@ const SLACK_MS = 2000
 
 /** Resolves when no worker holds a lease. A backup can hold leases of its time: they run out. Throws CommandError when one does not. */
 export async function requireStopped(sql: Sql, leaseMs: number, signal: AbortSignal): Promise<void> {
-  for (const deadline = performance.now() + leaseMs + SLACK_MS; ; await pause(POLL_MS, signal)) {
+  for (const deadline = performance.now() + leaseMs + SLACK_MS; ; await sleep(POLL_MS, signal)) {
     const [row] = await sql<{ held: boolean }[]>`
       select exists (select from positions where ${leaseIsHeld(sql)})
         or exists (select from timeline_lease where ${leaseIsHeld(sql)}) as held`

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { pause } from '../../async/sleep.ts'
+import { sleep } from '../../async/sleep.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
@@ -13,7 +13,7 @@ const PAGE = 500
 const SIGHTINGS = 3
 const PAUSE_MS = 300
 /** Outbox rows looked at by one statement. */
-const STEP = 10_000
+const CHUNK_ROWS = 10_000
 
 /** Whoever was erased, and that erasure is said to be finished, has left nothing anywhere but the mark that hides them. */
 export async function* checkErasures(deps: CompareDeps, businessId: string): AsyncGenerator<Difference[]> {
@@ -37,7 +37,7 @@ async function finishedErasures(sql: Sql, businessId: string, after: string): Pr
 async function checkPage(deps: CompareDeps, businessId: string, ids: string[]): Promise<Difference[]> {
   let left = await leftOvers(deps, businessId, ids)
   for (let sighting = 1; sighting < SIGHTINGS && left.length > 0; sighting += 1) {
-    await pause(PAUSE_MS, deps.signal)
+    await sleep(PAUSE_MS, deps.signal)
     // An erasure that is being finished once more, by a repair, is not finished now.
     const still = await finishedAmong(
       deps.sql,
@@ -103,10 +103,10 @@ async function leftInOutbox(sql: Sql, businessId: string, list: string): Promise
     )`
   const found = new Set<string>()
   if (typeof kept?.first !== 'number') return []
-  for (let from = kept.first; from <= kept.last; from += STEP) {
+  for (let from = kept.first; from <= kept.last; from += CHUNK_ROWS) {
     const rows = await sql<{ id: string }[]>`
       select distinct t.id from outbox o, unnest(o.contact_ids) as t (id)
-      where o.id >= ${from} and o.id < ${from + STEP} and t.id = any(${list}::uuid[])`
+      where o.id >= ${from} and o.id < ${from + CHUNK_ROWS} and t.id = any(${list}::uuid[])`
     for (const { id } of rows) found.add(id)
   }
   return [...found].map((id) => ({ id, place: 'outbox' }))

@@ -2,11 +2,11 @@ import type { Sql } from '../../stores/postgres.ts'
 import type { Redis } from '../../stores/redis.ts'
 import { backlogKey, streamKey } from '../../stream/keys.ts'
 import { leaseIsHeld } from '../../stream/lease.ts'
-import { pause } from '../../async/sleep.ts'
+import { sleep } from '../../async/sleep.ts'
 import { BEGINNING, compareIds } from '../../stream/stream-id.ts'
 import type { Difference } from './difference.ts'
 
-export interface RoadDeps {
+export interface StreamCheckDeps {
   sql: Sql
   redis: Redis
   signal: AbortSignal
@@ -16,10 +16,10 @@ const SIGHTINGS = 5
 const PAUSE_MS = 500
 
 /** Positions against streams, and the shipper's groups: what is seen each time. */
-export async function checkRoad({ sql, redis, signal }: RoadDeps): Promise<Difference[]> {
+export async function checkStreams({ sql, redis, signal }: StreamCheckDeps): Promise<Difference[]> {
   let left = await lookOnce(sql, redis)
   for (let sighting = 1; sighting < SIGHTINGS && left.length > 0; sighting += 1) {
-    await pause(PAUSE_MS, signal)
+    await sleep(PAUSE_MS, signal)
     const now = await lookOnce(sql, redis)
     left = left.filter((one) => now.some(({ name, note }) => name === one.name && note === one.note))
   }

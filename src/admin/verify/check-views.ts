@@ -1,5 +1,5 @@
 import { type ClickHouseClient, quoteName } from '../../stores/clickhouse.ts'
-import { pause } from '../../async/sleep.ts'
+import { sleep } from '../../async/sleep.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'
@@ -17,7 +17,7 @@ interface Totals {
 export interface ViewsReport {
   differences: Difference[]
   /** Views whose tables never stood still: nobody knows. */
-  restless: string[]
+  unstable: string[]
 }
 
 /**
@@ -29,7 +29,7 @@ export async function checkViews({ clickhouse, signal }: CompareDeps, businessId
   const times = new Map<string, number>()
   let open: Look[] = []
   for (let look = 0; look < TRIES && !signal.aborted; look += 1) {
-    if (look > 0) await pause(PAUSE_MS, signal)
+    if (look > 0) await sleep(PAUSE_MS, signal)
     const names = look > 0 ? open.map(({ name }) => name) : undefined
     open = (await lookOnce(clickhouse, businessId)).filter(({ name }) => !names || names.includes(name))
     for (const { name } of open.filter(isAtRest)) times.set(name, (times.get(name) ?? 0) + 1)
@@ -38,7 +38,7 @@ export async function checkViews({ clickhouse, signal }: CompareDeps, businessId
     open = open.filter((one) => !isSure(one))
     if (open.length === 0) break
   }
-  return { differences, restless: open.map(({ name }) => name) }
+  return { differences, unstable: open.map(({ name }) => name) }
 }
 
 interface Look extends Pair {

@@ -1,11 +1,11 @@
-import { pause } from '../../async/sleep.ts'
+import { sleep } from '../../async/sleep.ts'
 import { checkPostgres } from './check-postgres.ts'
 import { sumClickHouse, sumContactsInClickHouse } from './clickhouse-facts.ts'
 import { compareOneByOne, type CompareDeps, type Comparison } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'
 import { type Checksum, type ContactChecksum, GREATEST_ID, LEAST_ID, type Slice, twice } from './facts.ts'
 import { countSlice, endOfSlice, sumContactsInPostgres, sumPostgres } from './postgres-facts.ts'
-import { tookTooLong } from './is-timeout.ts'
+import { isTimeout } from './is-timeout.ts'
 
 /**
  * Contacts of one slice. ClickHouse reads a business whole for each, since it orders ids in a way of its own: with very
@@ -47,7 +47,7 @@ export async function* compareBusiness(
     const upTo = (await endOfSlice(deps.sql, businessId, after, size)) ?? GREATEST_ID
     const slice = { businessId, after, upTo }
     const report = await compareSlice(deps, slice, size).catch((error: unknown) => {
-      if (!tookTooLong(error) || halvings === HALVINGS) throw error
+      if (!isTimeout(error) || halvings === HALVINGS) throw error
     })
     if (!report) {
       size = Math.max(1, Math.ceil((await countSlice(deps.sql, slice)) / 2))
@@ -57,7 +57,7 @@ export async function* compareBusiness(
     yield report
     after = upTo
     const took = performance.now() - started
-    if (after !== GREATEST_ID) await pause(Math.min(took / 2, LONGEST_PAUSE_MS), deps.signal)
+    if (after !== GREATEST_ID) await sleep(Math.min(took / 2, LONGEST_PAUSE_MS), deps.signal)
   }
 }
 
@@ -67,7 +67,7 @@ async function compareSlice(deps: CompareDeps, slice: Slice, size: number): Prom
   const contacts = expected.filter(({ kind }) => kind === 'contact').reduce((sum, { count }) => sum + count, 0)
   const buckets = bucketsApart(expected.flatMap(twice), held)
   const broken = await checkPostgres(deps.sql, slice)
-  if (buckets.length === 0) return { contacts, different: [], restless: [], broken }
+  if (buckets.length === 0) return { contacts, different: [], unstable: [], broken }
   const ids = contactsApart(
     await sumContactsInPostgres(deps.sql, slice, buckets),
     await sumContactsInClickHouse(deps.clickhouse, slice, buckets, size + MOST_STRANGERS),

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { pause } from '../../async/sleep.ts'
+import { sleep } from '../../async/sleep.ts'
 import { readClickHouse } from './clickhouse-facts.ts'
 import { type Fact, type FactKind, type Subject, twice } from './facts.ts'
 import { type Known, readPostgres, type Standing } from './postgres-facts.ts'
@@ -29,14 +29,14 @@ export interface Different extends Compared {
 }
 
 /** It could not be compared. */
-export interface Restless extends Compared {
+export interface Unstable extends Compared {
   /** True: nothing happened to it, and the shipper left it waiting all the time. False: it changed all the time. */
   isStuck: boolean
 }
 
 export interface Comparison {
   different: Different[]
-  restless: Restless[]
+  unstable: Unstable[]
 }
 
 const READERS = {
@@ -66,29 +66,29 @@ export async function compareOneByOne(
   const last = new Map<string, Lines>()
   let left = ids
   for (let look = 0; look < LOOKS && left.length > 0 && !deps.signal.aborted; look += 1) {
-    if (look > 0) await pause(PAUSE_MS * look, deps.signal)
-    const { different, restless } = await lookAt(deps, of, businessId, left)
+    if (look > 0) await sleep(PAUSE_MS * look, deps.signal)
+    const { different, unstable } = await lookAt(deps, of, businessId, left)
     for (const one of different) seen.set(one.id, { times: timesOf(seen, one.id) + 1, last: one })
-    for (const [id, lines] of restless) {
+    for (const [id, lines] of unstable) {
       if (!first.has(id)) first.set(id, lines)
       last.set(id, lines)
     }
-    left = [...restless.keys(), ...different.map(({ id }) => id).filter((id) => timesOf(seen, id) < SIGHTINGS)]
+    left = [...unstable.keys(), ...different.map(({ id }) => id).filter((id) => timesOf(seen, id) < SIGHTINGS)]
   }
   const sure = [...seen.values()].filter(({ times }) => times >= SIGHTINGS)
   return {
     different: sure.map(({ last }) => last),
-    restless: left.map((id) => ({ of, businessId, id, isStuck: isSame(first.get(id), last.get(id)) })),
+    unstable: left.map((id) => ({ of, businessId, id, isStuck: isSame(first.get(id), last.get(id)) })),
   }
 }
 
 async function lookAt(deps: CompareDeps, of: Subject, businessId: string, ids: string[]): Promise<Look> {
-  const all: Look = { different: [], restless: new Map() }
+  const all: Look = { different: [], unstable: new Map() }
   for (let at = 0; at < ids.length && !deps.signal.aborted; at += BATCH) {
     if (ids.length > BATCH) deps.say(`looking at ${ids.length} ${of}s one by one`)
-    const { different, restless } = await lookOnce(deps, of, businessId, ids.slice(at, at + BATCH))
+    const { different, unstable } = await lookOnce(deps, of, businessId, ids.slice(at, at + BATCH))
     all.different.push(...different)
-    for (const [id, lines] of restless) all.restless.set(id, lines)
+    for (const [id, lines] of unstable) all.unstable.set(id, lines)
   }
   return all
 }
@@ -96,7 +96,7 @@ async function lookAt(deps: CompareDeps, of: Subject, businessId: string, ids: s
 interface Look {
   different: Different[]
   /** Those that changed meanwhile, or wait for the shipper, as they were. */
-  restless: Map<string, Lines>
+  unstable: Map<string, Lines>
 }
 
 const timesOf = (seen: Map<string, { times: number }>, id: string): number => seen.get(id)?.times ?? 0
@@ -116,7 +116,7 @@ async function lookOnce(deps: CompareDeps, of: Subject, businessId: string, ids:
     const standing = before.standing.get(id)
     return standing !== 'erased' && !isSame(expected.get(id), held.get(id))
   })
-  if (apart.length === 0) return { different: [], restless: new Map() }
+  if (apart.length === 0) return { different: [], unstable: new Map() }
   const after = await read.postgres(deps.sql, businessId, apart)
   const atRest = byId(after.facts.flatMap(twice))
   const isAtRest = (id: string) =>
@@ -132,7 +132,7 @@ async function lookOnce(deps: CompareDeps, of: Subject, businessId: string, ids:
   }))
   return {
     different,
-    restless: new Map(apart.filter((id) => !isAtRest(id)).map((id) => [id, expected.get(id) ?? NONE])),
+    unstable: new Map(apart.filter((id) => !isAtRest(id)).map((id) => [id, expected.get(id) ?? NONE])),
   }
 }
 

@@ -37,7 +37,7 @@ interface Snapshot {
 const BATCH = 200
 
 /** Corrections of those contacts of one business of which Postgres is known to be wrong. */
-export async function judgePostgres(deps: CompareDeps, different: Different[]): Promise<Correction[]> {
+export async function diagnosePostgres(deps: CompareDeps, different: Different[]): Promise<Correction[]> {
   const suspects = different.filter((one) => one.of === 'contact' && one.isKnown && maySuspect(one))
   const corrections: Correction[] = []
   for (let at = 0; at < suspects.length && !deps.signal.aborted; at += BATCH)

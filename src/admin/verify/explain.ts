@@ -3,7 +3,7 @@ import type { CompareDeps, Different } from './compare-one-by-one.ts'
 import { describeValue, type Difference } from './difference.ts'
 import { type Ahead, findAhead } from './find-ahead.ts'
 import { findInOutbox } from './find-in-outbox.ts'
-import { type Correction, judgePostgres } from './diagnose-postgres.ts'
+import { type Correction, diagnosePostgres } from './diagnose-postgres.ts'
 
 /** Ids told of one difference. */
 const MOST_IDS = 10
@@ -57,7 +57,7 @@ async function judgeEach(deps: CompareDeps, different: Different[]): Promise<Jud
     const ahead = await findAhead(deps, businessId, ofBusiness)
     for (const [id, one] of ahead) judged.ahead.set(id, one)
     const others = ofBusiness.filter(({ id }) => !ahead.has(id))
-    for (const one of await judgePostgres(deps, others)) judged.corrections.set(one.id, one)
+    for (const one of await diagnosePostgres(deps, others)) judged.corrections.set(one.id, one)
   }
   return judged
 }

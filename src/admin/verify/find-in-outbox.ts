@@ -5,7 +5,7 @@ import { linesOf } from '../../outbox/pack-events.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 
 /** Ids, rows and characters that one statement goes through, and events in one question to ClickHouse. */
-const STEP = 10_000
+const CHUNK_ROWS = 10_000
 const ROWS = 1000
 const BYTES = 8 * 1024 * 1024
 const BATCH = 5000
@@ -67,7 +67,7 @@ async function readRows(sql: Sql, after: number, contactIds: string[] | undefine
         row_number() over sofar = ${ROWS} or sum(length) over () > ${BYTES} as more
       from (
         select id, events, coalesce(unpacked_bytes, octet_length(events)) as length from outbox
-        where id > ${after} and id <= ${after + STEP} and events <> '' ${areShipped} ${ofThese}
+        where id > ${after} and id <= ${after + CHUNK_ROWS} and events <> '' ${areShipped} ${ofThese}
         order by id limit ${ROWS}
       ) kept
       window sofar as (order by id)
@@ -75,7 +75,7 @@ async function readRows(sql: Sql, after: number, contactIds: string[] | undefine
     where place = 1 or bytes <= ${BYTES}
     order by id`
   const last = rows.at(-1)
-  return { rows, upTo: last && rows.some(({ more }) => more) ? last.id : after + STEP }
+  return { rows, upTo: last && rows.some(({ more }) => more) ? last.id : after + CHUNK_ROWS }
 }
 
 function rowsOf(events: string, wanted: Set<string> | undefined): TimelineRow[] {

@@ -1,7 +1,7 @@
 import type { Redis } from '../../stores/redis.ts'
 import { checkErasures } from './check-erasures.ts'
 import { type MissingKey, findMissingKeys } from './check-keys.ts'
-import { checkRoad } from './check-streams.ts'
+import { checkStreams } from './check-streams.ts'
 import { checkBusinesses } from './check-tables.ts'
 import { checkViews } from './check-views.ts'
 import { compareBusiness } from './compare-business.ts'
@@ -10,12 +10,12 @@ import {
   type CompareDeps,
   type Comparison,
   type Different,
-  type Restless,
+  type Unstable,
 } from './compare-one-by-one.ts'
 import { compareVisitors } from './compare-visitors.ts'
 import type { Difference, DifferenceKind } from './difference.ts'
 import type { Subject } from './facts.ts'
-import { tookTooLong } from './is-timeout.ts'
+import { isTimeout } from './is-timeout.ts'
 import { describeFault } from '../../timeline/insert-events.ts'
 
 export interface InspectDeps extends CompareDeps {
@@ -38,7 +38,7 @@ export interface Findings {
   contacts: number
   visitors: number
   /** Those that could not be compared; how many they are, kept or not; and how many of them are stuck. */
-  restless: Restless[]
+  unstable: Unstable[]
   notCompared: number
   stuck: number
   different: Different[]
@@ -75,7 +75,7 @@ export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Chos
     if (deps.signal.aborted) return findings
   }
   if (areAll) findings.others.push(...(await checkBusinesses(deps)))
-  findings.others.push(...(await checkRoad(deps)))
+  findings.others.push(...(await checkStreams(deps)))
   return findings
 }
 
@@ -86,7 +86,7 @@ export async function inspectAgain(deps: InspectDeps, before: Findings): Promise
   const whole = before.others.filter(({ kind }) => isOfBusiness(kind))
   const left = Map.groupBy(before.uncompared, ({ what }) => [CONTACTS, VISITORS, KEYS].includes(what))
   const ids = new Set([...whole, ...(left.get(false) ?? [])].flatMap(({ businessId }) => businessId ?? []))
-  const ofEach = Map.groupBy([...before.different, ...before.restless], ({ of, businessId }) => `${of} ${businessId}`)
+  const ofEach = Map.groupBy([...before.different, ...before.unstable], ({ of, businessId }) => `${of} ${businessId}`)
   for (const some of ofEach.values()) {
     const { of, businessId } = some[0]!
     const comparison = await compareOneByOne(
@@ -151,10 +151,10 @@ async function takeWhole(deps: InspectDeps, findings: Findings, businessId: stri
     for await (const page of checkErasures(deps, businessId)) findings.others.push(...page)
   })
   await unlessTooLong(findings, businessId, 'views', async () => {
-    const { differences, restless } = await checkViews(deps, businessId)
+    const { differences, unstable } = await checkViews(deps, businessId)
     findings.others.push(...differences)
     findings.uncompared.push(
-      ...restless.map((name) => ({ businessId, what: `view ${name}`, reason: 'its tables changed all the time' })),
+      ...unstable.map((name) => ({ businessId, what: `view ${name}`, reason: 'its tables changed all the time' })),
     )
   })
 }
@@ -173,7 +173,7 @@ async function unlessTooLong(
   try {
     await work()
   } catch (error) {
-    if (!tookTooLong(error)) throw error
+    if (!isTimeout(error)) throw error
     uncompared.push({ businessId, what, reason: describeFault(error) })
   }
 }
@@ -182,7 +182,7 @@ const nothingFound = (): Findings => ({
   businesses: 0,
   contacts: 0,
   visitors: 0,
-  restless: [],
+  unstable: [],
   notCompared: 0,
   stuck: 0,
   different: [],
@@ -193,10 +193,10 @@ const nothingFound = (): Findings => ({
   uncompared: [],
 })
 
-async function take(deps: InspectDeps, findings: Findings, { different, restless }: Comparison): Promise<void> {
-  findings.restless.push(...restless.slice(0, deps.mostKept - findings.restless.length))
-  findings.notCompared += restless.length
-  findings.stuck += restless.filter(({ isStuck }) => isStuck).length
+async function take(deps: InspectDeps, findings: Findings, { different, unstable }: Comparison): Promise<void> {
+  findings.unstable.push(...unstable.slice(0, deps.mostKept - findings.unstable.length))
+  findings.notCompared += unstable.length
+  findings.stuck += unstable.filter(({ isStuck }) => isStuck).length
   findings.differing += different.length
   for (const { kind } of different.flatMap(({ facts }) => facts))
     findings.kinds.set(kind, (findings.kinds.get(kind) ?? 0) + 1)

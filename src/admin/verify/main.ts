@@ -9,7 +9,7 @@ import { describeFault } from '../../timeline/insert-events.ts'
 import { isNoBusiness, requireBusiness } from '../business.ts'
 import { checkId } from '../check-settings.ts'
 import { type Command, CommandError, type Report, type Words } from '../command.ts'
-import { untilStopped } from '../run-until-stopped.ts'
+import { runUntilStopped } from '../run-until-stopped.ts'
 import { sizeOfSlice } from './compare-business.ts'
 import { countContacts } from './list-businesses.ts'
 import { readEvery } from './read-every.ts'
@@ -125,7 +125,7 @@ export async function withStores(config: Config, words: Words, work: (deps: Deps
   const writer = connectPostgres(databaseUrl, { max: 2, name: 'sluice-verify' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   const redis = connectRedis(redisUrl, 'command', log)
-  const stop = untilStopped()
+  const stop = runUntilStopped()
   try {
     return await work({ sql, writer, clickhouse, redis, log, config, signal: stop.signal, businessId })
   } finally {

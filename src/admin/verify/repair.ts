@@ -11,10 +11,10 @@ import { findAhead } from './find-ahead.ts'
 import { findInOutbox } from './find-in-outbox.ts'
 import { findLost } from './find-lost.ts'
 import type { Findings } from './inspect.ts'
-import { judgePostgres } from './diagnose-postgres.ts'
+import { diagnosePostgres } from './diagnose-postgres.ts'
 import { countAsked, eraseAgain, sendContactsAgain, sendCopiesAgain, sendRowsAgain } from './send-again.ts'
 import { sendVisitorsAgain } from './send-visitors-again.ts'
-import { untilFewer } from './wait-until-fewer.ts'
+import { waitUntilFewer } from './wait-until-fewer.ts'
 
 export interface RepairDeps extends CompareDeps {
   /** By the clock of Postgres. */
@@ -26,7 +26,7 @@ export interface RepairDeps extends CompareDeps {
 }
 
 /** What was asked of the shipper. */
-export interface Asked {
+export interface ResyncRequest {
   /** Rows of the outbox of which ClickHouse lacked something. */
   saves: number
   /** Events that were there in several copies. */
@@ -76,17 +76,21 @@ export async function repairSome(
   of: Subject,
   businessId: string,
   different: Different[],
-): Promise<Partial<Asked>> {
+): Promise<Partial<ResyncRequest>> {
   const ahead = await findAhead(deps, businessId, different)
   const known = different.filter(({ isKnown, id }) => isKnown && !ahead.has(id))
   const asked = await (of === 'contact' ? repairContacts : repairVisitors)(deps, businessId, known)
-  await untilAsked(deps, MOST_ASKED)
+  await waitUntilRequested(deps, MOST_ASKED)
   return asked
 }
 
-async function repairContacts(deps: RepairDeps, businessId: string, known: Different[]): Promise<Partial<Asked>> {
+async function repairContacts(
+  deps: RepairDeps,
+  businessId: string,
+  known: Different[],
+): Promise<Partial<ResyncRequest>> {
   // Before anything is sent again: what is sent is Postgres' word.
-  const corrected = await correctPostgres(deps.writer, businessId, await judgePostgres(deps, known))
+  const corrected = await correctPostgres(deps.writer, businessId, await diagnosePostgres(deps, known))
   const doubled = known.filter((one) => differsIn(one, ['doubled']))
   const isCorrected = new Set(corrected)
   const stale = known.filter((one) => differsIn(one, ['contact', 'merge', 'statistics']) || isCorrected.has(one.id))
@@ -101,14 +105,22 @@ async function repairContacts(deps: RepairDeps, businessId: string, known: Diffe
 }
 
 /** Not those of events that Postgres lost: with its key such an event could not be recorded again. */
-export async function repairKeys(deps: RepairDeps, businessId: string, missing: MissingKey[]): Promise<Partial<Asked>> {
+export async function repairKeys(
+  deps: RepairDeps,
+  businessId: string,
+  missing: MissingKey[],
+): Promise<Partial<ResyncRequest>> {
   const contacts = [...new Set(missing.map(({ contactId }) => contactId))]
   const lost = new Set((await findLost(deps, businessId, contacts)).map(({ event_id }) => event_id))
   const restored = missing.filter(({ eventId }) => !lost.has(eventId))
   return { keys: await restoreKeys(deps.writer, businessId, restored) }
 }
 
-async function repairVisitors(deps: RepairDeps, businessId: string, known: Different[]): Promise<Partial<Asked>> {
+async function repairVisitors(
+  deps: RepairDeps,
+  businessId: string,
+  known: Different[],
+): Promise<Partial<ResyncRequest>> {
   const ids = known.map(({ id }) => id)
   return { visitors: await sendVisitorsAgain({ sql: deps.writer, clickhouse: deps.clickhouse }, businessId, ids) }
 }
@@ -126,13 +138,13 @@ async function repairCopies(deps: RepairDeps, businessId: string, doubled: Diffe
   for (let at = 0; at < doubled.length; at += BATCH) {
     const ids = await withMerged(deps.sql, doubled.slice(at, at + BATCH))
     copies += await sendCopiesAgain({ sql: deps.writer, clickhouse: deps.clickhouse }, businessId, [...ids.keys()])
-    await untilAsked(deps, MOST_ASKED)
+    await waitUntilRequested(deps, MOST_ASKED)
   }
   return copies
 }
 
 /** One walk through the outbox for everything that was found: for these contacts, or for all when they were too many. */
-export async function repairEvents(deps: RepairDeps, findings: Findings): Promise<Partial<Asked>> {
+export async function repairEvents(deps: RepairDeps, findings: Findings): Promise<Partial<ResyncRequest>> {
   const lacking = findings.different.filter((one) => one.isKnown && concernsEvents(one))
   const isAll = findings.differing > findings.different.length
   if (lacking.length === 0 && !isAll) return {}
@@ -141,12 +153,12 @@ export async function repairEvents(deps: RepairDeps, findings: Findings): Promis
   for await (const rows of findInOutbox(deps, ids)) {
     const wanted = rows.filter((row) => row.lacking.length > 0).map(({ id }) => id)
     saves += wanted.length > 0 ? await sendRowsAgain(deps.writer, wanted) : 0
-    await untilAsked(deps, MOST_ASKED)
+    await waitUntilRequested(deps, MOST_ASKED)
   }
   return { saves }
 }
 
-export async function repairErasures(deps: RepairDeps, { others }: Findings): Promise<Partial<Asked>> {
+export async function repairErasures(deps: RepairDeps, { others }: Findings): Promise<Partial<ResyncRequest>> {
   let erasures = 0
   const leftOver = others.filter(({ kind }) => kind === 'erasure')
   for (const [businessId, left] of Map.groupBy(leftOver, (one) => one.businessId ?? ''))
@@ -159,8 +171,8 @@ export async function repairErasures(deps: RepairDeps, { others }: Findings): Pr
 }
 
 /** Resolves when no more than so much is still asked for. Throws CommandError when nothing moves. */
-export async function untilAsked(deps: RepairDeps, most: number): Promise<void> {
-  await untilFewer(deps, {
+export async function waitUntilRequested(deps: RepairDeps, most: number): Promise<void> {
+  await waitUntilFewer(deps, {
     count: () => countAsked(deps.sql, deps.startedAt),
     most,
     words: (left) => `${left} repairs under way`,

@@ -1,4 +1,4 @@
-import { pause } from '../../async/sleep.ts'
+import { sleep } from '../../async/sleep.ts'
 import type { Report } from '../command.ts'
 
 /**
@@ -19,9 +19,9 @@ export async function repeatRounds(
     rounds += 1
     const time = new Date().toISOString()
     if (asJson) say(JSON.stringify({ round: rounds, at: time, ...(report.json as object) }))
-    else if (!last || saysOf(last) !== saysOf(report)) say(`${time} ${report.text}`)
+    else if (!last || reportKey(last) !== reportKey(report)) say(`${time} ${report.text}`)
     last = report
-    await pause(pauseMs, signal)
+    await sleep(pauseMs, signal)
   }
   return {
     json: { stopped: true, rounds },
@@ -35,7 +35,7 @@ function say(text: string): void {
 }
 
 /** What a report says, but for figures that are others each time. */
-function saysOf({ json }: Report): string {
+function reportKey({ json }: Report): string {
   const { agree, error, differing, differences, uncompared, repaired } = json as Record<string, unknown>
   return JSON.stringify({ agree, error, differing, differences, uncompared, repaired })
 }

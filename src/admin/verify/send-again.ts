@@ -5,7 +5,7 @@
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { askAgain } from '../../timeline/request-resync.ts'
+import { requestResync } from '../../timeline/request-resync.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import type { TimelineRow } from '../../outbox/timeline-row.ts'
 import { ask } from './clickhouse-facts.ts'
@@ -36,7 +36,7 @@ export async function sendContactsAgain(
     const some = contacts.slice(at, at + CONTACTS).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     await raiseRevisions(sql, businessId, some)
     const ids = some.map(({ id }) => id)
-    sent += await askAgain(sql, businessId, ids)
+    sent += await requestResync(sql, businessId, ids)
   }
   return sent
 }
@@ -72,7 +72,7 @@ export async function sendCopiesAgain(
     if (!last) return sent
     const alike = copies.filter(({ is_alike }) => is_alike === 1).map(({ is_alike: _, ...row }) => row)
     if (alike.length > 0) {
-      await askAgain(deps.sql, businessId, [...new Set(alike.map((row) => row.contact_id))], alike)
+      await requestResync(deps.sql, businessId, [...new Set(alike.map((row) => row.contact_id))], alike)
       sent += alike.length
     }
     after = last.event_id

@@ -5,16 +5,16 @@ import { explain } from './explain.ts'
 import { type Chosen, type Findings, inspectAgain, inspectAll, type InspectDeps, type Uncompared } from './inspect.ts'
 import { listBusinesses } from './list-businesses.ts'
 import {
-  type Asked,
+  type ResyncRequest,
   type RepairDeps,
   repairErasures,
   repairEvents,
   repairKeys,
   repairSome,
-  untilAsked,
+  waitUntilRequested,
   withShipper,
 } from './repair.ts'
-import { untilCaughtUp } from './wait-until-caught-up.ts'
+import { waitUntilCaughtUp } from './wait-until-caught-up.ts'
 
 export type VerifyDeps = Omit<InspectDeps, 'onDifferent' | 'onMissingKeys'> & RepairDeps
 
@@ -34,7 +34,7 @@ export interface Verdict {
   /** What could not be compared otherwise: tables that never stood still, a business too large for a statement. */
   uncompared: Uncompared[]
   /** Null unless asked to repair. */
-  repaired: (Asked & { tables: number }) | null
+  repaired: (ResyncRequest & { tables: number }) | null
 }
 
 export interface VerifyOptions {
@@ -57,14 +57,14 @@ export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<
   if (missing.length > 0) await repeatClickHouse(deps.clickhouse)
   const chosen = { businesses: businessIds ?? (await listBusinesses(deps.sql)), areAll: businessIds === undefined }
   if (!repair) {
-    await untilCaughtUp(deps)
+    await waitUntilCaughtUp(deps)
     const findings = await inspectAll({ ...deps, ...IGNORE }, chosen)
     return { ...(await conclude(deps, findings)), repaired: null }
   }
   return await withShipper(deps, async () => {
-    await untilCaughtUp(deps)
+    await waitUntilCaughtUp(deps)
     // What an earlier repair asked for, and died: contacts that wait cannot be compared.
-    await untilAsked(deps, 0)
+    await waitUntilRequested(deps, 0)
     const { findings, asked } = await repairAll(deps, chosen)
     return { ...(await conclude(deps, findings)), repaired: { ...asked, tables: missing.length } }
   })
@@ -87,8 +87,8 @@ const NOTHING = {
 const countKinds = (differences: Difference[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(differences, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]))
 
-async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: Findings; asked: Asked }> {
-  const asked: Asked = { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0, corrected: 0, keys: 0 }
+async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: Findings; asked: ResyncRequest }> {
+  const asked: ResyncRequest = { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0, corrected: 0, keys: 0 }
   const repairing: InspectDeps = {
     ...deps,
     onDifferent: async (of, businessId, different) => add(asked, await repairSome(deps, of, businessId, different)),
@@ -99,25 +99,26 @@ async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: 
     add(asked, await repairEvents(deps, findings))
     add(asked, await repairErasures(deps, findings))
     if (findings.others.some(({ kind }) => kind === 'view')) await repeatClickHouse(deps.clickhouse)
-    await untilAsked(deps, 0)
+    await waitUntilRequested(deps, 0)
     const [before, askedBefore] = [findings, totalOf(asked)]
     findings = await lookAgain(repairing, before, chosen)
     // One that came to rest at last may be apart, and nothing was asked for it yet.
     if (findings.notCompared < before.notCompared) continue
     if (totalOf(asked) === askedBefore) break
     // What was just asked for is not in the findings.
-    await untilAsked(deps, 0)
+    await waitUntilRequested(deps, 0)
     findings = await lookAgain({ ...deps, ...IGNORE }, findings, chosen)
     if (countOf(findings) >= countOf(before)) break
   }
   return { findings, asked }
 }
 
-function add(asked: Asked, more: Partial<Asked>): void {
-  for (const key of Object.keys(asked) as (keyof Asked)[]) asked[key] += more[key] ?? 0
+function add(asked: ResyncRequest, more: Partial<ResyncRequest>): void {
+  for (const key of Object.keys(asked) as (keyof ResyncRequest)[]) asked[key] += more[key] ?? 0
 }
 
-const totalOf = (asked: Asked): number => Object.values<number>({ ...asked }).reduce((sum, count) => sum + count, 0)
+const totalOf = (asked: ResyncRequest): number =>
+  Object.values<number>({ ...asked }).reduce((sum, count) => sum + count, 0)
 
 /** What is not known to agree. */
 const countOf = ({ differing, notCompared, others, missingKeys }: Findings): number =>
@@ -125,7 +126,7 @@ const countOf = ({ differing, notCompared, others, missingKeys }: Findings): num
 
 /** Only at what was apart, unless that was too much to be remembered. */
 async function lookAgain(deps: InspectDeps, before: Findings, chosen: Chosen): Promise<Findings> {
-  const isAllKept = before.differing === before.different.length && before.notCompared === before.restless.length
+  const isAllKept = before.differing === before.different.length && before.notCompared === before.unstable.length
   return isAllKept ? await inspectAgain(deps, before) : await inspectAll(deps, chosen)
 }
 

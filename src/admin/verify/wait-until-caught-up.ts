@@ -1,12 +1,16 @@
 import type { Sql } from '../../stores/postgres.ts'
-import { untilFewer } from './wait-until-fewer.ts'
+import { waitUntilFewer } from './wait-until-fewer.ts'
 
 /** With more saves than this on their way to ClickHouse, too many contacts could not be compared. */
 const MOST_WAITING = 5000
 
 /** Resolves when the shipper is about to have shipped all. Throws CommandError when nothing moves. */
-export async function untilCaughtUp(deps: { sql: Sql; signal: AbortSignal; say(text: string): void }): Promise<void> {
-  await untilFewer(deps, {
+export async function waitUntilCaughtUp(deps: {
+  sql: Sql
+  signal: AbortSignal
+  say(text: string): void
+}): Promise<void> {
+  await waitUntilFewer(deps, {
     count: () => countWaiting(deps.sql),
     most: MOST_WAITING,
     words: (waiting) => `waiting for ClickHouse to catch up: ${waiting} saves`,

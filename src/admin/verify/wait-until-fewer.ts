@@ -1,4 +1,4 @@
-import { pause } from '../../async/sleep.ts'
+import { sleep } from '../../async/sleep.ts'
 import { CommandError } from '../command.ts'
 
 const POLL_MS = 200
@@ -17,7 +17,7 @@ interface Wait {
  * Resolves when no more than so many are left, or `signal` aborts. Throws CommandError when it never falls for two minutes;
  * it may rise in between, since others ask as well.
  */
-export async function untilFewer(
+export async function waitUntilFewer(
   { signal, say }: { signal: AbortSignal; say(text: string): void },
   { count, most, words, stalled }: Wait,
 ): Promise<void> {
@@ -30,6 +30,6 @@ export async function untilFewer(
     last = left
     if (performance.now() - movedAt > PATIENCE_MS) throw new CommandError('stalled', stalled(left))
     say(words(left))
-    await pause(POLL_MS, signal)
+    await sleep(POLL_MS, signal)
   }
 }

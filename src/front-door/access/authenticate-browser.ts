@@ -2,9 +2,9 @@
 import { isbot } from 'isbot'
 import { type ErrorCode, RequestError } from '../../errors.ts'
 import { trimText } from '../../rules/events/text.ts'
-import { type UnkeyedRoad, chargeAddress, chargeUnkeyed } from './charge.ts'
+import { type UnkeyedEndpoint, chargeAddress, chargeUnkeyed } from './charge.ts'
 import { invalidRequest, isRecord } from '../http/check-body.ts'
-import type { Call, Door, Route } from '../app-context.ts'
+import type { RequestContext, AppContext, Route } from '../app-context.ts'
 import { requireUsable } from './authenticate.ts'
 import type { Business } from './find-business.ts'
 import { type BodyLimit, readJson } from '../http/read-body.ts'
@@ -33,49 +33,54 @@ export const PAGE_ERRORS: readonly ErrorCode[] = [
  * The body of a page's call, and whose page it is: it names its business by a publishable key (`keyHolder`) or in the body.
  * Throws RequestError: what `receiveBody` throws, business_not_found, business_inactive, origin_not_allowed, rate_limited.
  */
-export async function admitPage(
-  door: Door,
-  call: Call,
+export async function authenticateBrowser(
+  app: AppContext,
+  context: RequestContext,
   keyHolder: Business | undefined,
-  { road, limit }: { road: UnkeyedRoad; limit: BodyLimit },
+  { endpoint, limit }: { endpoint: UnkeyedEndpoint; limit: BodyLimit },
 ): Promise<Received> {
   if (keyHolder !== undefined) requireUsable(keyHolder)
-  await chargeAddress(door, call, road)
+  await chargeAddress(app, context, endpoint)
   const page = await (keyHolder === undefined
-    ? receiveNamed(door, call, limit)
-    : receiveBody(door, call, keyHolder, limit))
-  refuseForeignOrigin(call, page.business)
-  await chargeUnkeyed(door, call, page.business, road)
+    ? receiveNamed(app, context, limit)
+    : receiveBody(app, context, keyHolder, limit))
+  refuseForeignOrigin(context, page.business)
+  await chargeUnkeyed(app, context, page.business, endpoint)
   return page
 }
 
-async function receiveNamed(door: Door, call: Call, limit: BodyLimit): Promise<Received> {
-  const body = await readJson(door, call, limit)
-  return { business: requireUsable(await findNamedBusiness(door, call, body)), body }
+async function receiveNamed(app: AppContext, context: RequestContext, limit: BodyLimit): Promise<Received> {
+  const body = await readJson(app, context, limit)
+  return { business: requireUsable(await findNamedBusiness(app, context, body)), body }
 }
 
 /** Whether nothing is recorded of the call since its `User-Agent` is that of a bot or a headless browser. It is counted. */
-export function isIgnoredBot(door: Door, { request }: Call, { bots }: Business, road: UnkeyedRoad): boolean {
+export function isIgnoredBot(
+  app: AppContext,
+  { request }: RequestContext,
+  { bots }: Business,
+  endpoint: UnkeyedEndpoint,
+): boolean {
   const found = bots === 'ignore' && isbot(request.headers.get('user-agent'))
-  if (found) door.metrics.bots.inc({ route: road })
+  if (found) app.metrics.bots.inc({ route: endpoint })
   return found
 }
 
-async function findNamedBusiness(door: Door, call: Call, body: unknown): Promise<Business> {
+async function findNamedBusiness(app: AppContext, context: RequestContext, body: unknown): Promise<Business> {
   const named = isRecord(body) ? body['businessId'] : undefined
   if (typeof named !== 'string' || trimText(named) === '') {
     const message = 'businessId is required without an API key: a string that names the business'
     throw invalidRequest([{ path: 'businessId', message }])
   }
   const id = readId(trimText(named))
-  const business = id === null ? null : await door.businesses(id, call.address)
+  const business = id === null ? null : await app.businesses(id, context.address)
   if (business === null) throw new RequestError('business_not_found')
-  call.businessId = business.id
+  context.businessId = business.id
   return business
 }
 
-function refuseForeignOrigin(call: Call, { origins }: Business): void {
-  const origin = call.request.headers.get('origin')?.toLowerCase()
+function refuseForeignOrigin(context: RequestContext, { origins }: Business): void {
+  const origin = context.request.headers.get('origin')?.toLowerCase()
   const allowed = origins.length === 0 || (origin !== undefined && origins.includes(origin))
   if (!allowed) throw new RequestError('origin_not_allowed')
 }

@@ -1,27 +1,27 @@
 /** Who calls. Comes before everything else: a call without a good key learns nothing about its body. */
 import { hash } from 'node:crypto'
 import { RequestError } from '../../errors.ts'
-import type { Call, Door } from '../app-context.ts'
+import type { RequestContext, AppContext } from '../app-context.ts'
 import type { Business, KeyHolder } from './find-business.ts'
 
 /** The business of a secret key, ready for use. Throws RequestError (401, 403, 404, 429, 503). */
-export async function requireSecretKey(door: Door, call: Call): Promise<Business> {
-  const holder = await findCaller(door, call)
+export async function requireSecretKey(app: AppContext, context: RequestContext): Promise<Business> {
+  const holder = await findCaller(app, context)
   if (holder === null) throw unauthorized('missing_api_key')
   if (holder.kind === 'publishable') throw new RequestError('publishable_key')
   return requireUsable(holder.business)
 }
 
 /** Null without an Authorization header; one that is there is judged. */
-export async function findCaller(door: Door, call: Call): Promise<KeyHolder | null> {
-  const header = call.request.headers.get('authorization')
+export async function findCaller(app: AppContext, context: RequestContext): Promise<KeyHolder | null> {
+  const header = context.request.headers.get('authorization')
   if (header === null) return null
   const key = readBearer(header)
   if (key === null && !/^bearer\b/i.test(header.trim())) throw unauthorized('invalid_api_key', NO_BEARER)
-  const holder = key === null ? null : await door.keyHolders(sha256(key), call.address)
+  const holder = key === null ? null : await app.keyHolders(sha256(key), context.address)
   if (holder === null) throw unauthorized('invalid_api_key')
-  call.businessId = holder.business.id
-  if (holder.kind === 'secret') call.bodyShare = holder.business.id
+  context.businessId = holder.business.id
+  if (holder.kind === 'secret') context.bodyQuotaKey = holder.business.id
   return holder
 }
 

@@ -10,7 +10,7 @@ const MOST_AT_ONCE = 1000
 export type Find<T> = (key: string, isRenewal: boolean) => Promise<T | null>
 
 /** `find` answers by key, without those that it did not find. When it rejects, so does each question of that time. */
-export function askTogether<T>(find: (keys: string[]) => Promise<Map<string, T>>): Find<T> {
+export function batchLookups<T>(find: (keys: string[]) => Promise<Map<string, T>>): Find<T> {
   let due = new Map<string, PromiseWithResolvers<T | null>>()
   let isSoon = false
   let lingering: ReturnType<typeof setTimeout> | undefined

@@ -23,10 +23,10 @@ const MINUTE_MS = 60_000
  * Null when there is no such thing. `address` is that of the caller, asked for when the key is not remembered. Rejects with
  * RequestError: `rate_limited` for a guesser, `unavailable` without Postgres.
  */
-export type LookUp<T> = (key: string, address: () => string) => T | null | Promise<T | null>
+export type CachedLookup<T> = (key: string, address: () => string) => T | null | Promise<T | null>
 
 /** `now` in ms, of a clock that never goes back: trust must end. */
-export function createLookUp<T>(find: Find<T>, now: () => number): LookUp<T> {
+export function createCachedLookup<T>(find: Find<T>, now: () => number): CachedLookup<T> {
   const found = new Map<string, { value: T; at: number }>()
   const missed = new Map<string, number>()
   const asking = new Map<string, Promise<T | null>>()

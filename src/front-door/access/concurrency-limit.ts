@@ -1,13 +1,13 @@
 /** Calls of one business, a few at a time: a crowd of them, or slow ones, keep no other business waiting. */
 import { RequestError } from '../../errors.ts'
-import { createTimeOuts } from '../../async/shared-timeouts.ts'
-import type { Call } from '../app-context.ts'
+import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
+import type { RequestContext } from '../app-context.ts'
 
 /** Resolves with what ends the turn. Rejects with RequestError `unavailable` when the turn does not come. */
-export type Turns = (businessId: string) => Promise<() => void>
+export type ConcurrencyLimit = (businessId: string) => Promise<() => void>
 
 /** Reads share a front door's four connections. Edits are applied one by one, in partitions that businesses share. */
-export const AT_ONCE = { read: 2, change: 4 } as const
+export const MAX_CONCURRENT = { read: 2, change: 4 } as const
 /** Less than the time after which a server hangs up on an idle connection. */
 const PATIENCE_MS = 5000
 
@@ -17,18 +17,18 @@ interface Calls {
   waiting: Set<() => void>
 }
 
-export function createTurns(atOnce: number, patienceMs = PATIENCE_MS): Turns {
+export function createConcurrencyLimit(atOnce: number, patienceMs = PATIENCE_MS): ConcurrencyLimit {
   const businesses = new Map<string, Calls>()
-  const timeOuts = createTimeOuts(patienceMs)
+  const timeouts = createSharedTimeouts(patienceMs)
 
   function wait(calls: Calls): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timeOut = timeOuts.begin(() => {
+      const timeout = timeouts.begin(() => {
         calls.waiting.delete(begin)
         reject(new RequestError('unavailable', { headers: { 'Retry-After': '1' } }))
       })
       const begin = (): void => {
-        timeOuts.end(timeOut)
+        timeouts.end(timeout)
         resolve()
       }
       calls.waiting.add(begin)
@@ -56,6 +56,6 @@ export function createTurns(atOnce: number, patienceMs = PATIENCE_MS): Turns {
 }
 
 /** The turn ends with the answer. */
-export async function takeTurn(turns: Turns, call: Call, businessId: string): Promise<void> {
-  call.endTurn = await turns(businessId)
+export async function acquireSlot(slots: ConcurrencyLimit, context: RequestContext, businessId: string): Promise<void> {
+  context.releaseSlot = await slots(businessId)
 }

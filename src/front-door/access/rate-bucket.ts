@@ -1,14 +1,14 @@
 /** One bucket of the limiter in this front door: who waits for units of it, and those that were taken ahead. No I/O. */
-import type { TimeOut } from '../../async/shared-timeouts.ts'
-import type { Answer, Question } from './take-tokens.ts'
+import type { SharedTimeout } from '../../async/shared-timeouts.ts'
+import type { TokenReply, TokenRequest } from './take-tokens.ts'
 
 /** Units are taken for so long ahead, by how many were asked for lately … */
-const AHEAD_MS = 25
+const PREFETCH_MS = 25
 /** … but never more than the limit allows in a tenth of a second, and only while a tenth of the limit is left besides. */
-const MOST_AHEAD = 1 / 600
-const LEFT_BESIDES = 1 / 10
+const MAX_PREFETCH = 1 / 600
+const RESERVE = 1 / 10
 
-export interface Taken {
+export interface TokenGrant {
   allowed: boolean
   remaining: number
   /** Whole seconds until the window ends, 1 at least. */
@@ -29,11 +29,11 @@ export interface Bucket {
   askedAt: number
   /** Units that were wanted since. */
   wanted: number
-  ahead: Ahead | undefined
-  forgetting: TimeOut | undefined
+  ahead: Prefetched | undefined
+  forgetting: SharedTimeout | undefined
 }
 
-interface Ahead {
+interface Prefetched {
   units: number
   /** Units used before the next. */
   used: number
@@ -42,7 +42,7 @@ interface Ahead {
   endsAt: number
 }
 
-type Waiter = (taken: Taken | null) => void
+type Waiter = (taken: TokenGrant | null) => void
 
 export function openBucket(name: string, key: string, limit: number): Bucket {
   const nothing = {
@@ -57,27 +57,27 @@ export function openBucket(name: string, key: string, limit: number): Bucket {
 }
 
 /** From now on it counts what is wanted anew. */
-export function beginQuestion(bucket: Bucket, units: number): Question {
-  const ahead = wishAhead(bucket)
+export function beginRequest(bucket: Bucket, units: number): TokenRequest {
+  const ahead = prefetchSize(bucket)
   bucket.askedAt = performance.now()
   const { key, limit } = bucket
-  return { key, limit, units, ahead, besides: limit * LEFT_BESIDES }
+  return { key, limit, units, ahead, reserve: limit * RESERVE }
 }
 
 /** How many units to take ahead, by how many were wanted since the question before; it is forgotten with this one. */
-function wishAhead(bucket: Bucket): number {
+function prefetchSize(bucket: Bucket): number {
   const { wanted, askedAt, limit } = bucket
-  const perMs = wanted / Math.max(AHEAD_MS, performance.now() - askedAt)
+  const perMs = wanted / Math.max(PREFETCH_MS, performance.now() - askedAt)
   bucket.wanted = 0
-  return Math.floor(Math.min(perMs * AHEAD_MS, limit * MOST_AHEAD))
+  return Math.floor(Math.min(perMs * PREFETCH_MS, limit * MAX_PREFETCH))
 }
 
 /** `askedAt`: the window has been open for longer than that. */
-function readAhead([granted, used, leftMs, window, units]: Answer, askedAt: number): Ahead {
+function readPrefetched([granted, used, leftMs, window, units]: TokenReply, askedAt: number): Prefetched {
   return { units, used: used + granted, window, endsAt: askedAt + leftMs }
 }
 
-export function takeAhead({ ahead, limit }: Bucket): Taken | undefined {
+export function takePrefetched({ ahead, limit }: Bucket): TokenGrant | undefined {
   if (ahead === undefined || ahead.units === 0) return undefined
   const leftMs = ahead.endsAt - performance.now()
   if (leftMs <= 0) return undefined
@@ -87,16 +87,16 @@ export function takeAhead({ ahead, limit }: Bucket): Taken | undefined {
 }
 
 /** Who came during the question need not ask another. */
-function serveAhead(bucket: Bucket): void {
+function serveFromPrefetched(bucket: Bucket): void {
   while (bucket.waiters.length > 0) {
-    const taken = takeAhead(bucket)
+    const taken = takePrefetched(bucket)
     if (!taken) return
     bucket.waiters.shift()?.(taken)
   }
 }
 
 /** The units that were granted go to the first in turn. */
-function readTaken([granted, used, leftMs, window]: Answer, limit: number, turn: number): Taken {
+function readTaken([granted, used, leftMs, window]: TokenReply, limit: number, turn: number): TokenGrant {
   const after = used + Math.min(turn + 1, granted)
   const remaining = Math.max(0, limit - after)
   return { allowed: turn < granted, remaining, resetSeconds: secondsOf(leftMs), window }
@@ -105,8 +105,8 @@ function readTaken([granted, used, leftMs, window]: Answer, limit: number, turn:
 const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1000))
 
 /** To those who asked, in turn, and to who came meanwhile as far as the units ahead go. */
-export function noteAnswer(bucket: Bucket, asked: Waiter[], answer: Answer): void {
-  for (const [turn, tell] of asked.entries()) tell(readTaken(answer, bucket.limit, turn))
-  bucket.ahead = readAhead(answer, bucket.askedAt)
-  serveAhead(bucket)
+export function settleBucket(bucket: Bucket, asked: Waiter[], answer: TokenReply): void {
+  for (const [turn, resolve] of asked.entries()) resolve(readTaken(answer, bucket.limit, turn))
+  bucket.ahead = readPrefetched(answer, bucket.askedAt)
+  serveFromPrefetched(bucket)
 }

@@ -11,9 +11,9 @@ import { setImmediate } from 'node:timers'
 import type { Logger } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { Redis } from '../../stores/redis.ts'
-import { createTimeOuts } from '../../async/shared-timeouts.ts'
-import { type Bucket, type Taken, beginQuestion, noteAnswer, openBucket, takeAhead } from './rate-bucket.ts'
-import { openUnits } from './take-tokens.ts'
+import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
+import { type Bucket, type TokenGrant, beginRequest, settleBucket, openBucket, takePrefetched } from './rate-bucket.ts'
+import { openTokenStore } from './take-tokens.ts'
 
 export const WINDOW_SECONDS = 60
 const WARN_EVERY_MS = 10_000
@@ -22,9 +22,9 @@ const KEEP_MS = 100
 /** Buckets of one command: nobody else is served by Redis meanwhile. */
 const MOST_AT_ONCE = 100
 
-export interface Limiter {
+export interface RateLimiter {
   /** Takes one unit when there is one; null when the limiter cannot be reached. */
-  take(bucket: string, limit: number): Taken | Promise<Taken | null>
+  take(bucket: string, limit: number): TokenGrant | Promise<TokenGrant | null>
   /** Gives a unit back to the window that it was taken from, if that is still open. */
   refund(bucket: string, window: string): Promise<void>
   /** Gives back all that was taken ahead. */
@@ -37,13 +37,13 @@ interface LimiterDeps {
   log: Logger
 }
 
-export function createLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs: number }): Limiter {
-  const units = openUnits(deps.redis, { windowMs: WINDOW_SECONDS * 1000, timeoutMs })
+export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs: number }): RateLimiter {
+  const units = openTokenStore(deps.redis, { windowMs: WINDOW_SECONDS * 1000, timeoutMs })
   const failed = createFailureReport(deps)
   const buckets = new Map<string, Bucket>()
   /** Those with waiters and no question under way. */
   let due: Bucket[] = []
-  const forgetting = createTimeOuts(KEEP_MS)
+  const forgetting = createSharedTimeouts(KEEP_MS)
 
   async function refund(key: string, window: string, unused: number): Promise<void> {
     try {
@@ -75,18 +75,18 @@ export function createLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs: num
   async function askOnce(some: Bucket[]): Promise<void> {
     const asking = some.map((bucket) => ({ bucket, waiters: bucket.waiters.splice(0) }))
     try {
-      const answers = await units.take(asking.map(({ bucket, waiters }) => beginQuestion(bucket, waiters.length)))
+      const answers = await units.take(asking.map(({ bucket, waiters }) => beginRequest(bucket, waiters.length)))
       for (const [place, { bucket, waiters }] of asking.entries()) {
         const answer = answers[place]
         if (answer === undefined) throw new Error(`Redis answered ${answers.length} of ${asking.length} questions.`)
-        noteAnswer(bucket, waiters, answer)
+        settleBucket(bucket, waiters, answer)
       }
     } catch (error) {
       for (const { bucket, waiters } of asking)
         // Who came meanwhile has waited too: the time-out is everybody's.
-        for (const tell of [...waiters, ...bucket.waiters.splice(0)]) {
+        for (const resolve of [...waiters, ...bucket.waiters.splice(0)]) {
           failed(error)
-          tell(null)
+          resolve(null)
         }
     }
   }
@@ -102,14 +102,14 @@ export function createLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs: num
       const bucket = buckets.get(name) ?? openBucket(name, keyOf(of), limit)
       buckets.set(name, bucket)
       bucket.wanted += 1
-      const taken = takeAhead(bucket)
+      const taken = takePrefetched(bucket)
       if (taken) return taken
       if (!bucket.isAsking) {
         bucket.isAsking = true
         if (bucket.forgetting) forgetting.end(bucket.forgetting)
         askSoon(bucket)
       }
-      return new Promise((tell) => bucket.waiters.push(tell))
+      return new Promise((resolve) => bucket.waiters.push(resolve))
     },
     refund: (bucket, window) => refund(keyOf(bucket), window, 1),
     async close() {
@@ -123,12 +123,12 @@ const keyOf = (bucket: string): string => `sluice:limit:${bucket}`
 
 /** Counts every failure, and tells of them once in a while: an outage must not flood the log. */
 function createFailureReport(deps: { metrics: Metrics; log: Logger }): (error: unknown) => void {
-  let toldAt = -Infinity
+  let reportedAt = -Infinity
   return (error) => {
     deps.metrics.rateLimiterErrors.inc()
     const now = performance.now()
-    if (now - toldAt < WARN_EVERY_MS) return
-    toldAt = now
+    if (now - reportedAt < WARN_EVERY_MS) return
+    reportedAt = now
     deps.log.warn({ err: error }, 'the rate limiter cannot be reached; requests are let through')
   }
 }

@@ -1,6 +1,6 @@
 /** What the limiter asks of Redis: what is asked together is one script, so that counting and granting are one. */
 import type { Redis } from '../../stores/redis.ts'
-import { createWait } from '../../async/with-timeout.ts'
+import { createTimeoutGuard } from '../../async/with-timeout.ts'
 
 // A window is a hash of the units used and of when it opened (which names it). A refused request changes nothing.
 // ARGV window in ms; for each key limit, units asked for, units wanted ahead, units that must be left besides for that.
@@ -35,38 +35,41 @@ local units = math.min(tonumber(ARGV[2]), tonumber(redis.call('HGET', KEYS[1], '
 if units > 0 then redis.call('HINCRBY', KEYS[1], 'used', -units) end
 return units`
 
-export interface Question {
+export interface TokenRequest {
   key: string
   limit: number
   units: number
-  /** Units wanted beyond, which are given when `besides` would still be left. */
+  /** Units wanted beyond, which are given when `reserve` would still be left. */
   ahead: number
-  besides: number
+  reserve: number
 }
-export type Answer = [granted: number, used: number, leftMs: number, window: string, ahead: number]
+export type TokenReply = [granted: number, used: number, leftMs: number, window: string, ahead: number]
 
-export interface Units {
+export interface TokenStore {
   /** An answer for each question, in their order. */
-  take(questions: Question[]): Promise<Answer[]>
+  take(questions: TokenRequest[]): Promise<TokenReply[]>
   /** Does nothing once the window is over; resolves with how many were given back. */
   refund(key: string, window: string, units: number): Promise<number>
 }
 
 interface Scripts {
-  takeUnits(keys: number, ...keysAndArguments: (string | number)[]): Promise<Answer[]>
+  takeUnits(keys: number, ...keysAndArguments: (string | number)[]): Promise<TokenReply[]>
   refundUnits(key: string, window: string, units: number): Promise<number>
 }
 
 /** Both reject when Redis has not answered within `timeoutMs`. */
-export function openUnits(redis: Redis, { windowMs, timeoutMs }: { windowMs: number; timeoutMs: number }): Units {
+export function openTokenStore(
+  redis: Redis,
+  { windowMs, timeoutMs }: { windowMs: number; timeoutMs: number },
+): TokenStore {
   redis.defineCommand('takeUnits', { lua: TAKE })
   redis.defineCommand('refundUnits', { numberOfKeys: 1, lua: REFUND })
   const scripts = redis as unknown as Scripts
-  const inTime = createWait(timeoutMs, 'Redis')
+  const inTime = createTimeoutGuard(timeoutMs, 'Redis')
   return {
     take(questions) {
       const keys = questions.map(({ key }) => key)
-      const numbers = questions.flatMap(({ limit, units, ahead, besides }) => [limit, units, ahead, besides])
+      const numbers = questions.flatMap(({ limit, units, ahead, reserve }) => [limit, units, ahead, reserve])
       return inTime(scripts.takeUnits(keys.length, ...keys, windowMs, ...numbers))
     },
     refund: (key, window, units) => inTime(scripts.refundUnits(key, window, units)),

@@ -1,15 +1,15 @@
 /** Whether this front door can do its work now. */
 import { pendingMigrations, readNewerVersion } from '../../stores/migrate.ts'
-import { readRoad } from '../../stream/partition-map.ts'
+import { readPartitionMap } from '../../stream/partition-map.ts'
 import { findStalled } from '../../stream/stalled-partitions.ts'
 import { describeStalled } from '../../stream/watch-loops.ts'
 import { stuckPartitions, unattendedPartitions } from '../../stream/positions.ts'
 import { describeDurability, readDurability } from '../../stores/redis-durability.ts'
 import { readPersistence } from '../../stream/read-persistence.ts'
-import { readTrouble } from '../../timeline/shipping-status.ts'
+import { readShippingFailure } from '../../timeline/shipping-status.ts'
 import { VERSION } from '../../version.ts'
-import { askStore } from '../access/query-store.ts'
-import type { Door } from '../app-context.ts'
+import { queryStore } from '../access/query-store.ts'
+import type { AppContext } from '../app-context.ts'
 
 export interface Readiness {
   /** What keeps requests from being taken and applied. */
@@ -18,17 +18,17 @@ export interface Readiness {
   degraded: string[]
 }
 
-type Asked = Pick<Door, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
+type Asked = Pick<AppContext, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
 
 /** `isOpen`: whether requests can be put on the road. */
-export async function checkReadiness(door: Asked, isOpen: boolean): Promise<Readiness> {
+export async function checkReadiness(app: Asked, isOpen: boolean): Promise<Readiness> {
   const [postgres, redis, clickhouse, disks, stalled] = await Promise.all([
-    describeTrouble('postgres', () => checkPostgres(door)),
-    describeTrouble('redis', () => checkRedis(door, isOpen)),
-    describeTrouble('clickhouse', () => checkClickHouse(door)),
-    checkDisks(door),
+    describeTrouble('postgres', () => checkPostgres(app)),
+    describeTrouble('redis', () => checkRedis(app, isOpen)),
+    describeTrouble('clickhouse', () => checkClickHouse(app)),
+    checkDisks(app),
     // A store that is away is named above.
-    askStore(() => findStalled(door)).catch(() => []),
+    queryStore(() => findStalled(app)).catch(() => []),
   ])
   return {
     blocking: [...postgres.blocking, ...redis.blocking],
@@ -45,14 +45,14 @@ export async function checkReadiness(door: Asked, isOpen: boolean): Promise<Read
 async function checkPostgres({ sql }: Asked): Promise<Readiness> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0) return { blocking: pending.map((name) => `migrations: ${name} is not applied`), degraded: [] }
-  const [newer, unattended, trouble, road, stuck] = await Promise.all([
+  const [newer, unattended, trouble, partitionMap, stuck] = await Promise.all([
     readNewerVersion(sql),
     unattendedPartitions(sql),
-    readTrouble(sql),
-    readRoad(sql),
+    readShippingFailure(sql),
+    readPartitionMap(sql),
     stuckPartitions(sql),
   ])
-  const { change, closed } = road
+  const { change, closed } = partitionMap
   return {
     blocking: unattended.map((partition) => `workers: nobody works on ${partition}`),
     degraded: [
@@ -83,12 +83,12 @@ async function checkClickHouse({ clickhouse }: Asked): Promise<Readiness> {
 
 /** A store that fails or hangs is a trouble like any other. */
 async function describeTrouble(name: string, check: () => Promise<Readiness>): Promise<Readiness> {
-  return askStore(check).catch((error: Error) => ({ blocking: [`${name}: ${error.message}`], degraded: [] }))
+  return queryStore(check).catch((error: Error) => ({ blocking: [`${name}: ${error.message}`], degraded: [] }))
 }
 
 const MEGABYTE = 1024 * 1024
 
-async function checkDisks(door: Asked): Promise<string[]> {
-  const low = (await door.readDisks()).filter(({ isLow }) => isLow)
+async function checkDisks(app: Asked): Promise<string[]> {
+  const low = (await app.readDisks()).filter(({ isLow }) => isLow)
   return low.map(({ store, freeBytes }) => `${store}: ${Math.floor(freeBytes / MEGABYTE)} MiB are left on its disk`)
 }

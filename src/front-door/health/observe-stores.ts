@@ -6,57 +6,57 @@ import { findStalled } from '../../stream/stalled-partitions.ts'
 import { describeDurability, readDurability } from '../../stores/redis-durability.ts'
 import { readPersistence } from '../../stream/read-persistence.ts'
 import { observeOutbox } from '../../timeline/observe-outbox.ts'
-import { askStore } from '../access/query-store.ts'
-import type { Door } from '../app-context.ts'
+import { queryStore } from '../access/query-store.ts'
+import type { AppContext } from '../app-context.ts'
 
-export async function observeStores(door: Door): Promise<void> {
+export async function observeStores(app: AppContext): Promise<void> {
   await Promise.all([
-    observe(door, 'postgres', () => observePostgres(door)),
-    observe(door, 'redis', () => observeRedis(door)),
-    observe(door, 'clickhouse', () => observeClickHouse(door)),
+    observe(app, 'postgres', () => observePostgres(app)),
+    observe(app, 'redis', () => observeRedis(app)),
+    observe(app, 'clickhouse', () => observeClickHouse(app)),
     // Postgres knows the partitions and Redis their streams: who of them is away is told above.
-    askStore(() => observeBacklogs(door)).catch(() => undefined),
-    observeDisks(door),
+    queryStore(() => observeBacklogs(app)).catch(() => undefined),
+    observeDisks(app),
   ])
 }
 
 /** One store that is away does not hide the others. */
-async function observe(door: Door, store: string, look: () => Promise<void>): Promise<void> {
+async function observe(app: AppContext, store: string, look: () => Promise<void>): Promise<void> {
   try {
-    await askStore(look)
-    door.metrics.storeUp.set({ store }, 1)
+    await queryStore(look)
+    app.metrics.storeUp.set({ store }, 1)
   } catch (error) {
-    door.metrics.storeUp.set({ store }, 0)
-    door.log.warn({ err: error, store }, 'a store could not be observed')
+    app.metrics.storeUp.set({ store }, 0)
+    app.log.warn({ err: error, store }, 'a store could not be observed')
   }
 }
 
-async function observePostgres({ sql, metrics }: Door): Promise<void> {
+async function observePostgres({ sql, metrics }: AppContext): Promise<void> {
   await observeOutbox(sql, metrics)
   await observeDeliveries(sql, metrics)
   const [letters] = await sql<{ count: number }[]>`select count(*) as count from dead_letters`
   metrics.deadLetters.set(letters?.count ?? 0)
 }
 
-async function observeRedis(door: Door): Promise<void> {
-  for (const [part, isWell] of Object.entries(await readPersistence(door.redis))) {
-    door.metrics.redisPersistence.set({ part }, isWell ? 1 : 0)
+async function observeRedis(app: AppContext): Promise<void> {
+  for (const [part, isWell] of Object.entries(await readPersistence(app.redis))) {
+    app.metrics.redisPersistence.set({ part }, isWell ? 1 : 0)
   }
-  door.metrics.redisDurable.set(describeDurability(await readDurability(door.redis)).length === 0 ? 1 : 0)
+  app.metrics.redisDurable.set(describeDurability(await readDurability(app.redis)).length === 0 ? 1 : 0)
 }
 
-async function observeBacklogs(door: Door): Promise<void> {
-  const positions = await readPositions(door.sql)
-  const backlogs = await Promise.all([...positions.keys()].map((partition) => readBacklog(door, partition)))
+async function observeBacklogs(app: AppContext): Promise<void> {
+  const positions = await readPositions(app.sql)
+  const backlogs = await Promise.all([...positions.keys()].map((partition) => readBacklog(app, partition)))
   // Those that a change of their number took away are not told of any more.
-  door.metrics.backlogBytes.reset()
-  door.metrics.backlogAgeSeconds.reset()
-  const stalled = new Map((await findStalled(door)).map(({ partition, seconds }) => [partition, seconds]))
-  door.metrics.stalledSeconds.reset()
+  app.metrics.backlogBytes.reset()
+  app.metrics.backlogAgeSeconds.reset()
+  const stalled = new Map((await findStalled(app)).map(({ partition, seconds }) => [partition, seconds]))
+  app.metrics.stalledSeconds.reset()
   for (const { partition, bytes, ageMs } of backlogs) {
-    door.metrics.stalledSeconds.set({ partition }, stalled.get(partition) ?? 0)
-    door.metrics.backlogBytes.set({ partition }, bytes)
-    door.metrics.backlogAgeSeconds.set({ partition }, ageMs / 1000)
+    app.metrics.stalledSeconds.set({ partition }, stalled.get(partition) ?? 0)
+    app.metrics.backlogBytes.set({ partition }, bytes)
+    app.metrics.backlogAgeSeconds.set({ partition }, ageMs / 1000)
   }
 }
 
@@ -64,7 +64,7 @@ async function observeBacklogs(door: Door): Promise<void> {
  * An entry is as old as the first request in it. The first half of its id may be anything after a clock was set back; it
  * serves for an entry that no front door wrote.
  */
-async function readBacklog({ redis, now }: Door, partition: string) {
+async function readBacklog({ redis, now }: AppContext, partition: string) {
   const [bytes, [oldest]] = await Promise.all([
     redis.hget(backlogKey(partition), 'total'),
     redis.xrange(streamKey(partition), '-', '+', 'COUNT', 1),
@@ -74,11 +74,11 @@ async function readBacklog({ redis, now }: Door, partition: string) {
   return { partition, bytes: Number(bytes ?? 0), ageMs: Math.max(0, now() - receivedAt) }
 }
 
-async function observeClickHouse({ clickhouse }: Door): Promise<void> {
+async function observeClickHouse({ clickhouse }: AppContext): Promise<void> {
   const ping = await clickhouse.ping({ select: true })
   if (!ping.success) throw ping.error
 }
 
-async function observeDisks({ readDisks, metrics }: Door): Promise<void> {
+async function observeDisks({ readDisks, metrics }: AppContext): Promise<void> {
   for (const { store, freeBytes } of await readDisks()) metrics.storeDiskFree.set({ store }, freeBytes)
 }

@@ -17,12 +17,12 @@ interface Asked {
  */
 export function shareReadiness(
   check: (isOpen: boolean) => Promise<Readiness>,
-  isRoadOpen: () => boolean,
+  isStreamOpen: () => boolean,
   now: () => number,
 ): () => Promise<Readiness> {
   let last: Asked | undefined
   return () => {
-    const isOpen = isRoadOpen()
+    const isOpen = isStreamOpen()
     if (last?.isOpen === isOpen && (!last.isDone || now() - last.at < KEEP_MS)) return last.found
     const asked: Asked = {
       isOpen,

@@ -1,33 +1,38 @@
 /** The memory that the bodies of all requests being answered now may take together, and one caller's share of it. */
 import { RequestError } from '../../errors.ts'
-import type { Call, Door } from '../app-context.ts'
+import type { RequestContext, AppContext } from '../app-context.ts'
 
-export interface BodyRoom {
+export interface BodyMemoryLimits {
   /** Bytes for all requests together: a crowd of large bodies must not fill the memory. */
   room: number
   /** Bytes for those of one business; callers without a secret key have one share together. */
   share: number
 }
 
-export type Holder = Pick<Door, 'inFlight'>
-export type Held = Pick<Call, 'bodyShare' | 'bodyBytes'>
+export type BodyMemoryOwner = Pick<AppContext, 'inFlight'>
+export type BodyMemoryUser = Pick<RequestContext, 'bodyQuotaKey' | 'bodyBytes'>
 
-/** Holds so many bytes more until `letGo`. Throws RequestError `unavailable` when they go past the room or the share. */
-export function hold({ inFlight }: Holder, call: Held, bytes: number, { room, share }: BodyRoom): void {
-  const own = (inFlight.bytesOf.get(call.bodyShare) ?? 0) + bytes
+/** Holds so many bytes more until `releaseBodyMemory`. Throws RequestError `unavailable` when they go past the room or the share. */
+export function reserveBodyMemory(
+  { inFlight }: BodyMemoryOwner,
+  context: BodyMemoryUser,
+  bytes: number,
+  { room, share }: BodyMemoryLimits,
+): void {
+  const own = (inFlight.bytesOf.get(context.bodyQuotaKey) ?? 0) + bytes
   if (inFlight.bytes + bytes > room || own > share) {
     throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
   }
   inFlight.bytes += bytes
-  inFlight.bytesOf.set(call.bodyShare, own)
-  call.bodyBytes += bytes
+  inFlight.bytesOf.set(context.bodyQuotaKey, own)
+  context.bodyBytes += bytes
 }
 
 /** Gives back what the call holds. */
-export function letGo({ inFlight }: Holder, call: Held): void {
-  inFlight.bytes -= call.bodyBytes
-  const own = (inFlight.bytesOf.get(call.bodyShare) ?? 0) - call.bodyBytes
-  if (own > 0) inFlight.bytesOf.set(call.bodyShare, own)
-  else inFlight.bytesOf.delete(call.bodyShare)
-  call.bodyBytes = 0
+export function releaseBodyMemory({ inFlight }: BodyMemoryOwner, context: BodyMemoryUser): void {
+  inFlight.bytes -= context.bodyBytes
+  const own = (inFlight.bytesOf.get(context.bodyQuotaKey) ?? 0) - context.bodyBytes
+  if (own > 0) inFlight.bytesOf.set(context.bodyQuotaKey, own)
+  else inFlight.bytesOf.delete(context.bodyQuotaKey)
+  context.bodyBytes = 0
 }

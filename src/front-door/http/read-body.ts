@@ -1,15 +1,15 @@
 /** Media type, size and JSON of a body, in this order, each with its own refusal. */
 import { Buffer } from 'node:buffer'
 import { RequestError } from '../../errors.ts'
-import { type TimeOuts, createTimeOuts } from '../../async/shared-timeouts.ts'
-import type { Call } from '../app-context.ts'
-import { type BodyRoom, type Held, hold, type Holder } from './body-memory.ts'
+import { type SharedTimeouts, createSharedTimeouts } from '../../async/shared-timeouts.ts'
+import type { RequestContext } from '../app-context.ts'
+import { type BodyMemoryLimits, type BodyMemoryUser, reserveBodyMemory, type BodyMemoryOwner } from './body-memory.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 const JSON_TYPE = 'application/json'
 
-export interface BodyLimit extends BodyRoom {
+export interface BodyLimit extends BodyMemoryLimits {
   /** Of one body (decisions, "Body limits"). */
   bytes: number
   /** For a whole body to arrive: a slow one holds its place no longer. */
@@ -24,12 +24,12 @@ export const BODY_LIMITS = {
   browser: { bytes: 64 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE, 'text/plain'] },
 } as const satisfies Record<string, BodyLimit>
 
-type Sent = Pick<Call, 'request'> & Held
+type Sent = Pick<RequestContext, 'request'> & BodyMemoryUser
 
 /** The parsed body. Throws RequestError: unsupported_media_type, payload_too_large, unavailable, malformed_json. */
-export async function readJson(door: Holder, call: Sent, limit: BodyLimit): Promise<unknown> {
-  refuseOtherMedia(call.request, limit.media)
-  return parseJson(await readBytes(door, call, limit))
+export async function readJson(app: BodyMemoryOwner, context: Sent, limit: BodyLimit): Promise<unknown> {
+  refuseOtherMedia(context.request, limit.media)
+  return parseJson(await readBytes(app, context, limit))
 }
 
 function refuseOtherMedia(request: Request, media: readonly string[]): void {
@@ -45,14 +45,14 @@ function refuseOtherMedia(request: Request, media: readonly string[]): void {
 
 const withoutParameters = (type: string): string => (type.split(';')[0] ?? '').trim().toLowerCase()
 
-async function readBytes(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array | ArrayBuffer> {
-  const declared = declaredBytes(call.request)
+async function readBytes(app: BodyMemoryOwner, context: Sent, limit: BodyLimit): Promise<Uint8Array | ArrayBuffer> {
+  const declared = declaredBytes(context.request)
   if (declared !== null && declared > limit.bytes) throw tooLarge(limit)
   try {
-    if (declared === null) return await readChunks(door, call, limit)
+    if (declared === null) return await readChunks(app, context, limit)
     // The server holds a body to its declared length; one without is counted as it comes.
-    hold(door, call, declared, limit)
-    return await inTime(limit, call.request.arrayBuffer())
+    reserveBodyMemory(app, context, declared, limit)
+    return await inTime(limit, context.request.arrayBuffer())
   } catch (cause) {
     if (cause instanceof RequestError) throw cause
     throw new RequestError('malformed_json', { message: 'The body ended before its time.', cause })
@@ -65,8 +65,8 @@ function declaredBytes({ headers }: Request): number | null {
   return /^\d+$/.test(declared) ? Number(declared) : null
 }
 
-async function readChunks(door: Holder, call: Sent, limit: BodyLimit): Promise<Uint8Array> {
-  const body: ReadableStream<Uint8Array> | null = call.request.body
+async function readChunks(app: BodyMemoryOwner, context: Sent, limit: BodyLimit): Promise<Uint8Array> {
+  const body: ReadableStream<Uint8Array> | null = context.request.body
   const reader = body?.getReader()
   if (reader === undefined) return new Uint8Array()
   const countChunks = async (): Promise<Uint8Array> => {
@@ -74,8 +74,8 @@ async function readChunks(door: Holder, call: Sent, limit: BodyLimit): Promise<U
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return Buffer.concat(chunks)
-      hold(door, call, value.byteLength, limit)
-      if (call.bodyBytes > limit.bytes) throw tooLarge(limit)
+      reserveBodyMemory(app, context, value.byteLength, limit)
+      if (context.bodyBytes > limit.bytes) throw tooLarge(limit)
       chunks.push(value)
     }
   }
@@ -88,11 +88,11 @@ async function readChunks(door: Holder, call: Sent, limit: BodyLimit): Promise<U
 }
 
 /** By seconds. */
-const timeOuts = new Map<number, TimeOuts>()
+const timeouts = new Map<number, SharedTimeouts>()
 
-function timeOutsOf(seconds: number): TimeOuts {
-  const known = timeOuts.get(seconds) ?? createTimeOuts(seconds * 1000)
-  timeOuts.set(seconds, known)
+function timeOutsOf(seconds: number): SharedTimeouts {
+  const known = timeouts.get(seconds) ?? createSharedTimeouts(seconds * 1000)
+  timeouts.set(seconds, known)
   return known
 }
 
@@ -100,9 +100,9 @@ function timeOutsOf(seconds: number): TimeOuts {
 function inTime<T>({ seconds }: BodyLimit, read: Promise<T>): Promise<T> {
   const running = timeOutsOf(seconds)
   return new Promise((resolve, reject) => {
-    const timeOut = running.begin(() => reject(tooLate(seconds)))
+    const timeout = running.begin(() => reject(tooLate(seconds)))
     const end = (settle: () => void) => {
-      running.end(timeOut)
+      running.end(timeout)
       settle()
     }
     read.then(

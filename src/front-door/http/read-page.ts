@@ -1,5 +1,5 @@
 import { invalidRequest } from './check-body.ts'
-import type { Call } from '../app-context.ts'
+import type { RequestContext } from '../app-context.ts'
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 500
@@ -10,8 +10,8 @@ export interface Page {
 }
 
 /** `limit` and `cursor` of a list. Throws RequestError `invalid_request`. */
-export function readPage(call: Call): Page {
-  const query = queryOf(call)
+export function readPage(context: RequestContext): Page {
+  const query = queryOf(context)
   const limit = query.get('limit')
   if (limit !== null && !/^[1-9]\d{0,2}$/.test(limit)) throw limitFault()
   const wanted = limit === null ? DEFAULT_LIMIT : Number(limit)
@@ -19,11 +19,11 @@ export function readPage(call: Call): Page {
   return { limit: wanted, cursor: query.get('cursor') }
 }
 
-export function queryOf({ request }: Call): URLSearchParams {
+export function queryOf({ request }: RequestContext): URLSearchParams {
   return new URL(request.url).searchParams
 }
 
-export function cursorFault() {
+export function invalidCursor() {
   return invalidRequest([{ path: 'cursor', message: 'cursor must be a nextCursor of this list' }])
 }
 

@@ -4,31 +4,31 @@ import { isRecord, summarise } from './check-body.ts'
 import { trimText } from '../../rules/events/text.ts'
 import type { Business } from '../access/find-business.ts'
 
-export interface Refusal {
+export interface Rejection {
   code: ErrorCode
   /** For a person; names the field. */
   message: string
   issues?: readonly Issue[]
 }
 
-export function refuse(code: ErrorCode, issues?: readonly Issue[]): Refusal {
+export function reject(code: ErrorCode, issues?: readonly Issue[]): Rejection {
   return issues === undefined ? { code, message: ERRORS[code].message } : { code, message: summarise(issues), issues }
 }
 
 /** A body of the wrong shape; one that merely says nobody's identity has its own code. */
-export function refuseShape(issues: readonly Issue[]): Refusal {
+export function rejectShape(issues: readonly Issue[]): Rejection {
   const [only] = issues
   const nobody = issues.length === 1 && only?.path === 'identity' && only.message === 'identity is required'
-  return nobody ? refuse('identity_required') : refuse('invalid_request', issues)
+  return nobody ? reject('identity_required') : reject('invalid_request', issues)
 }
 
 /** A `businessId` in a body is a cross-check: another business is refused, never rewritten (contract, "Authentication"). */
-export function refuseOtherBusiness(raw: unknown, business: Business): Refusal | null {
+export function rejectOtherBusiness(raw: unknown, business: Business): Rejection | null {
   const sent = isRecord(raw) ? raw['businessId'] : undefined
   const differs = typeof sent === 'string' && trimText(sent).toLowerCase() !== business.id
-  return differs ? refuse('business_mismatch') : null
+  return differs ? reject('business_mismatch') : null
 }
 
-export function toRequestError({ code, message, issues }: Refusal): RequestError {
+export function toRequestError({ code, message, issues }: Rejection): RequestError {
   return new RequestError(code, issues === undefined ? { message } : { message, issues })
 }

@@ -1,8 +1,8 @@
 /** The one file that knows on what it runs: Bun, Deno or Node. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BunFetchHandler, type Server, type ServerOptions, type ServerRequest, serve as listen } from 'srvx'
-import { type Running, countRunning } from '../../async/in-flight-counter.ts'
-import { explainTakenPort } from '../../process/explain-port-error.ts'
+import { type InFlightCounter, createInFlightCounter } from '../../async/in-flight-counter.ts'
+import { explainPortError } from '../../process/explain-port-error.ts'
 import { isPlainSegment, isPlainTarget } from './check-path.ts'
 
 export interface Served {
@@ -44,7 +44,7 @@ export async function serve(
   { paths, fetch }: Served,
   { port, host, reusePort, idleSeconds }: ListenOptions,
 ): Promise<Listening> {
-  const running = countRunning()
+  const running = createInFlightCounter()
   let closing = false
   const answerCall = async (request: ServerRequest): Promise<Response> => {
     running.begin()
@@ -107,14 +107,14 @@ async function open(options: ServerOptions & { hostname: string; port: number })
   try {
     return await listen(options).ready()
   } catch (error) {
-    throw explainTakenPort(error, options.hostname, options.port)
+    throw explainPortError(error, options.hostname, options.port)
   }
 }
 
 /** Requests that still come in on open connections are answered too. */
-async function untilAnswered(running: Running): Promise<void> {
+async function untilAnswered(running: InFlightCounter): Promise<void> {
   do {
-    await running.untilNone()
+    await running.whenIdle()
     await sleep(GRACE_MS)
   } while (running.count() > 0)
 }

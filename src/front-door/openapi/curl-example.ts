@@ -9,7 +9,7 @@ interface Asked {
 /** What programs say of themselves counts as a bot's: endpoints of pages would record nothing. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
-export function sayCurl(method: string, path: string, { security, parameters, requestBody }: Asked): string {
+export function curlExample(method: string, path: string, { security, parameters, requestBody }: Asked): string {
   const verb = method === 'get' ? '' : `-X ${method.toUpperCase()} `
   const words = [`curl ${verb}"$BASE${addressOf(path, parameters)}"`]
   words.push(security.some((scheme) => 'key' in scheme) ? '-H "Authorization: Bearer $KEY"' : `-A ${quote(BROWSER)}`)

@@ -1,7 +1,7 @@
 /** The OpenAPI document as one page for people, complete in itself: no script, nothing from elsewhere. */
 import { ERRORS } from '../../errors.ts'
-import { sayCurl } from './curl-example.ts'
-import { type ParameterSchema, saySchema } from './schema-text.ts'
+import { curlExample } from './curl-example.ts'
+import { type ParameterSchema, schemaText } from './schema-text.ts'
 
 interface Operation {
   summary: string
@@ -17,7 +17,7 @@ interface Document {
   paths: Record<string, Record<string, Operation>>
 }
 
-export function renderApi(described: object): string {
+export function renderPage(described: object): string {
   const { info, paths } = described as Document
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => renderOperation(method, path, operation)),
@@ -40,8 +40,8 @@ function renderOperation(method: string, path: string, operation: Operation): st
   const body = requestBody?.content['application/json']
   return `<details><summary><b>${method.toUpperCase()}</b> <code>${escape(path)}</code> ${escape(summary)}</summary>
 ${description === undefined ? '' : `<p>${prose(description)}</p>`}
-<p>${sayKey(security)}</p>
-<pre>${escape(sayCurl(method, path, operation))}</pre>
+<p>${keyText(security)}</p>
+<pre>${escape(curlExample(method, path, operation))}</pre>
 ${renderParameters(parameters)}
 ${body === undefined ? '' : `<h3>Body</h3>${pretty(body.example)}<details><summary>Schema</summary>${pretty(body.schema)}</details>`}
 <h3>Answers</h3>
@@ -49,7 +49,7 @@ ${Object.entries(responses).map(renderResponse).join('\n')}
 </details>`
 }
 
-function sayKey(security: object[]): string {
+function keyText(security: object[]): string {
   if (security.length === 1) return 'Needs a secret key.'
   return security.some((scheme) => 'key' in scheme) ? 'A key is optional.' : 'A publishable key is optional.'
 }
@@ -59,7 +59,7 @@ function renderParameters(parameters: Operation['parameters']): string {
   const rows = parameters.map(({ name, in: place, schema, description = '' }) => [
     `<code>${escape(name)}</code>`,
     escape(place),
-    prose(saySchema(schema)),
+    prose(schemaText(schema)),
     prose(description),
   ])
   return `<h3>Parameters</h3>${table(['Name', 'In', 'Value', ''], rows)}`

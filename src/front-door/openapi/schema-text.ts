@@ -11,16 +11,16 @@ export interface ParameterSchema {
 }
 
 /** `integer, 1 to 500, default 50`, with each word that is sent or named `so`. */
-export function saySchema(schema: ParameterSchema): string {
+export function schemaText(schema: ParameterSchema): string {
   const { const: only, minimum, maximum, default: otherwise } = schema
   const allowed = schema.enum ?? (only === undefined ? undefined : [only])
   const kind = allowed?.map(quote).join(' or ') ?? schema.format ?? schema.type ?? 'any'
-  const said = [kind, sayBounds(minimum, maximum)]
+  const said = [kind, boundsText(minimum, maximum)]
   if (otherwise !== undefined) said.push(`default ${quote(otherwise)}`)
   return said.filter((words) => words !== '').join(', ')
 }
 
-function sayBounds(minimum: number | undefined, maximum: number | undefined): string {
+function boundsText(minimum: number | undefined, maximum: number | undefined): string {
   if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`
   if (minimum !== undefined) return `${minimum} or more`
   return maximum === undefined ? '' : `${maximum} at most`

@@ -2,9 +2,9 @@
 import { type Issue, RequestError } from '../../errors.ts'
 import { readIso } from '../../rules/events/read-iso.ts'
 import { ATTRIBUTION_MODELS, type AttributionModel, readAttribution } from '../../timeline/read-attribution.ts'
-import { admitReader } from '../access/authenticate-read.ts'
+import { authenticateRead } from '../access/authenticate-read.ts'
 import { invalidRequest } from '../http/check-body.ts'
-import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
+import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
 import { queryOf } from '../http/read-page.ts'
 import { AttributionData } from './reply-schemas.ts'
 
@@ -18,10 +18,10 @@ const TOO_MUCH = {
   headers: { 'Retry-After': '60' },
 }
 
-async function getAttribution(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitReader(door, call)
-  const asked = readQuery(queryOf(call), call.receivedAt)
-  const found = await readAttribution(door, { businessId, ...asked })
+async function getAttribution(app: AppContext, context: RequestContext): Promise<Reply> {
+  const { id: businessId } = await authenticateRead(app, context)
+  const asked = readQuery(queryOf(context), context.receivedAt)
+  const found = await readAttribution(app, { businessId, ...asked })
   if (found === 'too_much') throw new RequestError('unavailable', TOO_MUCH)
   if (!found) throw new RequestError('unavailable')
   const { model, from, to } = asked

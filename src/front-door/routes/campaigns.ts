@@ -2,9 +2,16 @@ import { MAX_CAMPAIGNS, createCampaign } from '../../campaigns/create-campaign.t
 import { listCampaigns, readCampaign } from '../../campaigns/list-campaigns.ts'
 import { publishCampaign } from '../../campaigns/publish-campaign.ts'
 import { RequestError } from '../../errors.ts'
-import { admitManager, admitReader } from '../access/authenticate-read.ts'
+import { authenticateWrite, authenticateRead } from '../access/authenticate-read.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../http/check-body.ts'
-import { BODY_ERRORS, type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
+import {
+  BODY_ERRORS,
+  type RequestContext,
+  type AppContext,
+  KEYED_ERRORS,
+  type Reply,
+  type Route,
+} from '../app-context.ts'
 import { CAMPAIGN_EXAMPLE } from '../openapi/examples.ts'
 import { BODY_LIMITS } from '../http/read-body.ts'
 import { readId } from '../http/read-id.ts'
@@ -20,33 +27,33 @@ const PUBLISHED = 'The campaign is published.'
 
 const checkCampaign = compileCheck(CampaignSchema)
 
-async function postCampaign(door: Door, call: Call): Promise<Reply> {
-  const business = await admitManager(door, call)
-  const { body } = await receiveBody(door, call, business, BODY_LIMITS.single)
+async function postCampaign(app: AppContext, context: RequestContext): Promise<Reply> {
+  const business = await authenticateWrite(app, context)
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { name, trigger, canEnterAgain = false, goal } = requireBody(checkCampaign(body))
   const unclean = uncleanIssues({ name, 'trigger.event': trigger.event, 'goal.event': goal?.event })
   if (unclean.length > 0) throw invalidRequest(unclean)
   const drafted = { name, triggerEvent: trigger.event, canEnterAgain, goalEvent: goal?.event ?? null }
-  const campaign = await createCampaign(door.sql, business.id, drafted)
+  const campaign = await createCampaign(app.sql, business.id, drafted)
   if (campaign === null) throw new RequestError('limit_reached', { message: TOO_MANY })
   return { message: DRAFTED, data: { campaign } }
 }
 
-async function getCampaigns(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitReader(door, call)
-  return { message: LISTED, data: { campaigns: await listCampaigns(door.sql, businessId) } }
+async function getCampaigns(app: AppContext, context: RequestContext): Promise<Reply> {
+  const { id: businessId } = await authenticateRead(app, context)
+  return { message: LISTED, data: { campaigns: await listCampaigns(app.sql, businessId) } }
 }
 
-async function getCampaign(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitReader(door, call)
-  const campaign = await readCampaign(door.sql, businessId, requireId(call))
+async function getCampaign(app: AppContext, context: RequestContext): Promise<Reply> {
+  const { id: businessId } = await authenticateRead(app, context)
+  const campaign = await readCampaign(app.sql, businessId, requireId(context))
   if (campaign === null) throw new RequestError('not_found')
   return { message: READ, data: { campaign } }
 }
 
-async function postPublish(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitManager(door, call)
-  const published = await publishCampaign(door.sql, businessId, requireId(call))
+async function postPublish(app: AppContext, context: RequestContext): Promise<Reply> {
+  const { id: businessId } = await authenticateWrite(app, context)
+  const published = await publishCampaign(app.sql, businessId, requireId(context))
   switch (published.kind) {
     case 'not_found':
       throw new RequestError('not_found')
@@ -57,8 +64,8 @@ async function postPublish(door: Door, call: Call): Promise<Reply> {
   }
 }
 
-function requireId(call: Call): string {
-  const id = readId(call.params['campaignId'])
+function requireId(context: RequestContext): string {
+  const id = readId(context.params['campaignId'])
   if (id === null) throw new RequestError('not_found')
   return id
 }

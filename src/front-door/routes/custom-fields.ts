@@ -1,13 +1,13 @@
 import { listCustomFields } from '../../contacts/list-custom-fields.ts'
-import { admitReader } from '../access/authenticate-read.ts'
-import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
+import { authenticateRead } from '../access/authenticate-read.ts'
+import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
 import { CustomFieldsData } from './reply-schemas.ts'
 
 const FIELDS = 'The custom fields.'
 
-async function getCustomFields(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitReader(door, call)
-  return { message: FIELDS, data: { customFields: await listCustomFields(door.sql, businessId) } }
+async function getCustomFields(app: AppContext, context: RequestContext): Promise<Reply> {
+  const { id: businessId } = await authenticateRead(app, context)
+  return { message: FIELDS, data: { customFields: await listCustomFields(app.sql, businessId) } }
 }
 
 export const customFieldsRoute: Route = {

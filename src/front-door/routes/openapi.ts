@@ -1,12 +1,12 @@
 import { describeApi } from '../openapi/describe-api.ts'
 import type { Route } from '../app-context.ts'
-import { renderApi } from '../openapi/render-page.ts'
+import { renderPage } from '../openapi/render-page.ts'
 
 /** The OpenAPI description of the given routes, for programs and for people. Made once. */
-export function describeRoutes(routes: readonly Route[]): readonly Route[] {
+export function openApiRoutes(routes: readonly Route[]): readonly Route[] {
   const document = describeApi(routes)
   const json = JSON.stringify(document)
-  const page = renderApi(document)
+  const page = renderPage(document)
   return [
     { method: 'GET', path: '/openapi.json', answer: () => send(json, 'application/json'), operation: null },
     { method: 'GET', path: '/openapi', answer: () => send(page, 'text/html; charset=utf-8'), operation: null },

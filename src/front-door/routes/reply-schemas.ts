@@ -1,6 +1,6 @@
 /** The `data` of each answer, for the OpenAPI description; the contract tests hold the answers to it. */
 import { type TSchema, Type } from '@sinclair/typebox'
-import { MOST_VISITORS } from '../../contacts/read-contact.ts'
+import { MAX_VISITORS } from '../../contacts/read-contact.ts'
 import { CLICK_IDS, EVENT_TYPES, FIELD_TYPES, UTM_FIELDS } from '../../rules/events/facts.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
 import { ATTRIBUTION_MODELS, MAX_ATTRIBUTION_ROWS, TOUCH_CHANNELS } from '../../timeline/read-attribution.ts'
@@ -101,7 +101,7 @@ const Contact = Type.Object(
     ),
     events: Type.Array(Type.Object({ event: Type.String(), firstAt: instant, lastAt: instant, count }, closed)),
     subscriptions,
-    visitorIds: Type.Array(Type.String(), { description: `Of the newest ${MOST_VISITORS} browsers, oldest first.` }),
+    visitorIds: Type.Array(Type.String(), { description: `Of the newest ${MAX_VISITORS} browsers, oldest first.` }),
     visitors: Type.Array(
       Type.Object(
         {

@@ -10,7 +10,7 @@ import type {
   TrackAnswer,
 } from '../../stream/entry.ts'
 import type { NewRequest, Submitted } from '../../stream/submit.ts'
-import type { Call, Door } from '../app-context.ts'
+import type { RequestContext, AppContext } from '../app-context.ts'
 
 interface AnswerOf {
   track: TrackAnswer
@@ -29,16 +29,16 @@ interface AnswerOf {
  * Throws RequestError: unavailable, outcome_unknown; internal and business_inactive (it is kept as a dead letter).
  */
 export async function submitRequest<R extends NewRequest>(
-  door: Door,
-  call: Call,
+  app: AppContext,
+  context: RequestContext,
   request: R,
   { keyed, wait = true }: { keyed: boolean; wait?: boolean },
 ): Promise<AnswerOf[R['kind']] | null> {
-  const async = keyed && prefersAsync(call.request)
-  const submitted = await door.submitter.submit(request, { wait: wait && !async })
-  door.metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
+  const async = keyed && prefersAsync(context.request)
+  const submitted = await app.submitter.submit(request, { wait: wait && !async })
+  app.metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
   const answer = readOutcome(submitted)
-  if (async) call.headers['Preference-Applied'] = 'respond-async'
+  if (async) context.headers['Preference-Applied'] = 'respond-async'
   if (answer !== null && 'failed' in answer) throw new RequestError(answer.inactive ? 'business_inactive' : 'internal')
   // The worker answers a request with what its kind asks for.
   return answer as AnswerOf[R['kind']] | null

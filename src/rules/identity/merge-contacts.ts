@@ -7,7 +7,7 @@ import { endEnrolment, settleGoals } from '../campaigns/enrolment.ts'
 import { CHANNELS } from '../events/facts.ts'
 import { uniteProfiles } from './fill-profile.ts'
 import { addStatistic } from '../events/record-event.ts'
-import { type BrowserCount, type ContactState, type HeldChoice, type State, identityKey } from '../state.ts'
+import { type BrowserCount, type ContactState, type StoredConsent, type State, identityKey } from '../state.ts'
 import { wins } from '../events/traits.ts'
 
 export interface MergeReason {
@@ -104,7 +104,7 @@ function uniteSubscriptions({ subscriptions }: Changes, survivor: ContactState, 
 }
 
 /** An explicit opt-out beats an opt-in; no record restricts nothing. */
-const uniteChoices = (ours: HeldChoice | undefined, theirs: HeldChoice | undefined): HeldChoice | undefined =>
+const uniteChoices = (ours: StoredConsent | undefined, theirs: StoredConsent | undefined): StoredConsent | undefined =>
   !ours || (theirs && ours.subscribed && !theirs.subscribed) ? theirs : ours
 
 /** What this batch had done to the loser so far is the survivor's. */

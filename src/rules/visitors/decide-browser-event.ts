@@ -3,7 +3,7 @@ import type { Deciding, TimelineFact, VisitorEvent } from '../changes.ts'
 import type { BrowserFact } from '../events/facts.ts'
 import type { BrowserDecision, BrowserItem } from '../item.ts'
 import { withoutOrder } from './join-history.ts'
-import { MOST_CONTACTS, holderAt, isPastIn } from './link-visitor.ts'
+import { MAX_CONTACTS_PER_VISITOR, holderAt, isPastIn } from './link-visitor.ts'
 import { recordEvent, rememberKey } from '../events/record-event.ts'
 import { contactOf, scopedKey, waitsForKey } from '../state.ts'
 import { visitorOf } from './visitor-links.ts'
@@ -18,14 +18,14 @@ export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt,
   const visitor = visitorOf(state, businessId, fact.visitorId)
   // Who used it then asked to be forgotten, with what the browser had not told yet.
   const isForgotten = visitor.erasedAt.has(fact.occurredAt)
-  const isNobodys = isForgotten || visitor.crowded
-  const holder = isNobodys ? undefined : holderAt(visitor, fact.occurredAt)
+  const isUnowned = isForgotten || visitor.crowded
+  const holder = isUnowned ? undefined : holderAt(visitor, fact.occurredAt)
   const contact = holder?.contactId ? contactOf(state, holder.contactId) : null
   const contactId = contact?.id ?? null
   const key = repeatKey(fact)
   const deduped = key !== null && state.keys.has(scopedKey(businessId, key))
   const warnings = [...fact.warnings]
-  if (!deduped && !isNobodys) {
+  if (!deduped && !isUnowned) {
     if (key !== null) rememberKey(deciding, { businessId, key, contactId, occurredAt: fact.occurredAt })
     noteSighting(deciding, businessId, fact)
     const event = { businessId, receivedAt, source: 'browser', fact: timelineFact(fact) } as const
@@ -38,7 +38,7 @@ export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt,
   return { contactId, deduped, warnings }
 }
 
-const NOT_KEPT = `the event was not kept: over ${MOST_CONTACTS} contacts were identified with its visitorId`
+const NOT_KEPT = `the event was not kept: over ${MAX_CONTACTS_PER_VISITOR} contacts were identified with its visitorId`
 
 /** Under which a page's event is known again; no caller can send such a text as an idempotency key. Null: it has no id. */
 export function repeatKey({ visitorId, messageId }: Pick<BrowserFact, 'visitorId' | 'messageId'>): string | null {

@@ -16,7 +16,7 @@ import {
 import { addLink, changeOf, confirmLinks, visitorOf } from './visitor-links.ts'
 
 /** Contacts that one visitor id may be of. One that very many send is a constant, or the device of a public place. */
-export const MOST_CONTACTS = 1000
+export const MAX_CONTACTS_PER_VISITOR = 1000
 
 /**
  * `new`: the contact lists the browser from now on, and did not before. `waits`: it does not until a keyed call names the
@@ -49,15 +49,15 @@ export function linkVisitor(deciding: Deciding, contact: ContactState, said: Ide
   const visitor = visitorOf(state, contact.businessId, said.visitorId)
   if (visitor.crowded) return 'crowded'
   const listing = listingOf(state, visitor, contact)
-  visitor.crowded = !listing && countListings(state, visitor) >= MOST_CONTACTS
+  visitor.crowded = !listing && countListings(state, visitor) >= MAX_CONTACTS_PER_VISITOR
   if (visitor.crowded) {
-    passVisitor(deciding, visitor, null, { ...said, waits: false })
+    reassignVisitor(deciding, visitor, null, { ...said, waits: false })
     return 'crowded'
   }
   const judged = { ...said, waits: !said.keyed && !listing?.keyed && waitsForKey(state, contact) }
   const isLate = said.mayBeLate && visitor.newest !== null && latestStart(said.since) < visitor.newest.identifiedAt
   if (lacksRoom(state, contact, listing, judged.waits)) {
-    if (visitor.current !== null && !isLate) passVisitor(deciding, visitor, null, { ...said, waits: false })
+    if (visitor.current !== null && !isLate) reassignVisitor(deciding, visitor, null, { ...said, waits: false })
     return 'full'
   }
   const waitsForThem = isOf(state, visitor.newest?.waitsFor, contact)
@@ -65,7 +65,7 @@ export function linkVisitor(deciding: Deciding, contact: ContactState, said: Ide
     confirmLinks(deciding, visitor, contact, said)
   if (isLate) insertLate(deciding, visitor, contact, judged)
   else if (!isOf(state, visitor.current, contact) && !(judged.waits && waitsForThem))
-    passVisitor(deciding, visitor, contact, judged)
+    reassignVisitor(deciding, visitor, contact, judged)
   return listVisitor(deciding, visitor, contact, judged)
 }
 
@@ -81,10 +81,10 @@ export function linkByEvent(deciding: Deciding, contact: ContactState, said: Ide
 }
 
 /** Browsers tell ages, and these vary with the network: what it says right after an identification may seem older. */
-const TREMBLE_MS = 5000
+const CLOCK_SKEW_MS = 5000
 
 /** Until when an identification may have begun that counts for what happened at `at`, in epoch ms. */
-export const latestStart = (at: number): number => at + TREMBLE_MS
+export const latestStart = (at: number): number => at + CLOCK_SKEW_MS
 
 /** Whose a browser was at an instant; undefined while it never was anybody's. */
 export function holderAt({ links }: VisitorState, at: number): VisitorLink | undefined {
@@ -99,7 +99,7 @@ const isOf = (state: State, contactId: string | null | undefined, contact: Conta
   Boolean(contactId) && survivorOf(state, contactId ?? '') === contact.id
 
 /** To the contact, or, without one, to nobody. */
-function passVisitor(
+function reassignVisitor(
   deciding: Deciding,
   visitor: VisitorState,
   contact: ContactState | null,
@@ -124,9 +124,9 @@ const linkOf = (
 /** What came before anybody was known is the first one's; what came since an erasure, the next one's. */
 function startOfNext({ newest, erasedUntil }: VisitorState, since: number): number {
   if (newest === null) return 0
-  const isNobodys = newest.contactId === null && newest.waitsFor === null
+  const isUnowned = newest.contactId === null && newest.waitsFor === null
   // A clock that was set back moves nothing.
-  return Math.max(isNobodys ? (erasedUntil ?? since) : since, newest.fromAt + 1, newest.identifiedAt)
+  return Math.max(isUnowned ? (erasedUntil ?? since) : since, newest.fromAt + 1, newest.identifiedAt)
 }
 
 /**

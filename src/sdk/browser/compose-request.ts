@@ -14,9 +14,9 @@ export function composeRequest(
   const tell = (touch: Touch | undefined) => touch && { ...touch, at: undefined, ageMs: ageOf(touch.at) }
   const came = { first: tell(touches?.first), latest: tell(touches?.latest) }
   const bodies = batch.map(({ at, body }) => ({ ...body, ageMs: ageOf(at) }))
-  const { road } = batch[0]!
-  if (road === 'identify') return JSON.stringify({ ...caller, ...bodies[0] })
-  if (road === 'track') return JSON.stringify({ ...caller, ...bodies[0], ...came })
+  const { route } = batch[0]!
+  if (route === 'identify') return JSON.stringify({ ...caller, ...bodies[0] })
+  if (route === 'track') return JSON.stringify({ ...caller, ...bodies[0], ...came })
   // Every page load begins with a page view.
   const begins = batch.some(({ body }) => body['kind'] === 'page_view')
   return JSON.stringify({ ...caller, hits: bodies, ...(begins && came) })

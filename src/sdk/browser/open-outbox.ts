@@ -3,10 +3,10 @@ import type { Store } from './open-store.ts'
 import { readJson } from './read-json.ts'
 import { warn } from './warn.ts'
 
-export type Road = 'track' | 'identify' | 'capture'
+export type Route = 'track' | 'identify' | 'capture'
 
 export interface Item {
-  road: Road
+  route: Route
   /** When it happened, epoch ms. */
   at: number
   /** With an id of its own, so that sending it twice counts once. */
@@ -58,10 +58,10 @@ export function openOutbox(store: Store, business: string, now: () => number, pa
   }
   return {
     add(item) {
-      const alike = listKeys(own).filter((key) => key.endsWith(item.road))
-      const hasRoom = alike.length < (item.road === 'capture' ? MAX_HITS : MAX_CALLS)
-      if (hasRoom) write({ ...item, key: `${own}${item.at}_${count++}_${page}_${item.road}` })
-      else warn(`too much waits to be sent: a ${item.road} is lost`)
+      const alike = listKeys(own).filter((key) => key.endsWith(item.route))
+      const hasRoom = alike.length < (item.route === 'capture' ? MAX_HITS : MAX_CALLS)
+      if (hasRoom) write({ ...item, key: `${own}${item.at}_${count++}_${page}_${item.route}` })
+      else warn(`too much waits to be sent: a ${item.route} is lost`)
       return hasRoom
     },
     // What waits for another business grows old as well.

@@ -8,8 +8,8 @@ export const MAX_LENGTH = 8_000
 /** The oldest, and when it was captured, the next captured ones with it. Empty when there is nothing. */
 export function pickBatch(pending: Pending[]): Pending[] {
   const [oldest] = pending
-  if (oldest?.road !== 'capture') return pending.slice(0, 1)
+  if (oldest?.route !== 'capture') return pending.slice(0, 1)
   let length = 0
-  const hits = pending.filter(({ road }) => road === 'capture').slice(0, MAX_HITS)
+  const hits = pending.filter(({ route }) => route === 'capture').slice(0, MAX_HITS)
   return hits.filter(({ body }, index) => (length += JSON.stringify(body).length) <= MAX_LENGTH || index === 0)
 }

@@ -29,7 +29,7 @@ export function startCapture(submit: (item: Item) => void): Capture {
   const watch = startWatch()
   const touch = () => watch.touch(Date.now(), document.visibilityState === 'visible')
   const tell = (kind: string, more: object) =>
-    submit({ road: 'capture', at: Date.now(), body: { id: randomId(), kind, pageId, url, ...more } })
+    submit({ route: 'capture', at: Date.now(), body: { id: randomId(), kind, pageId, url, ...more } })
 
   const view = (referrer?: string): void => {
     clearTimeout(scrolling)

@@ -1,7 +1,7 @@
 /** Carries what is in the outbox to the service, one request at a time, by one tab at a time. */
 import { backOff, judgeAnswer, LONGEST_PAUSE_MS, type Verdict } from './judge-answer.ts'
 import type { Visitor } from './know-visitor.ts'
-import type { Outbox, Pending, Road } from './open-outbox.ts'
+import type { Outbox, Pending, Route } from './open-outbox.ts'
 import type { Store } from './open-store.ts'
 import { pickBatch } from './pick-batch.ts'
 import { warn } from './warn.ts'
@@ -13,7 +13,7 @@ export interface Sender {
   leave(): void
 }
 
-const pathTo = (road: Road): string => `/api/sdk/${road === 'identify' ? '' : 'browser/'}${road}`
+const pathTo = (route: Route): string => `/api/sdk/${route === 'identify' ? '' : 'browser/'}${route}`
 /** When the service asks for a pause, every tab and the next page keep it. */
 const PAUSE = 'sluice_pause'
 const PATIENCE_MS = 20_000
@@ -35,9 +35,9 @@ export function startSending(
   /** A track that overtakes the identify before it is nobody's: it waits for the answer, unless it ends with the page. */
   const waiting = (): Pending[] => {
     let isKnown = true
-    return outbox.list().filter(({ key, road }) => {
-      if (road === 'identify') isKnown = false
-      return !flying.has(key) && (isKnown || road !== 'track' || !store.lasts(key))
+    return outbox.list().filter(({ key, route }) => {
+      if (route === 'identify') isKnown = false
+      return !flying.has(key) && (isKnown || route !== 'track' || !store.lasts(key))
     })
   }
   const may = () => visitor.permission() === 'granted'
@@ -70,7 +70,7 @@ export function startSending(
 
   const send = async (batch: Pending[]): Promise<void> => {
     batch.forEach(({ key }) => flying.add(key))
-    const { keep, failed, pauseMs } = await post(endpoint, batch[0]!.road, compose(batch))
+    const { keep, failed, pauseMs } = await post(endpoint, batch[0]!.route, compose(batch))
     batch.forEach(({ key }) => flying.delete(key))
     if (!may()) return
     if (failed) batch.forEach(outbox.fail)
@@ -89,7 +89,7 @@ export function startSending(
         const batch = pickBatch(left)
         left = left.filter((item) => !batch.includes(item))
         // A beacon tells no outcome. That is enough for what was captured, not for what was called.
-        if (batch[0]!.road === 'capture' && beacon(endpoint, compose(batch))) batch.forEach(outbox.remove)
+        if (batch[0]!.route === 'capture' && beacon(endpoint, compose(batch))) batch.forEach(outbox.remove)
         // Where the page goes on, so does what waited for the answer.
         else send(batch).then(() => wake(0), warn)
       }
@@ -105,18 +105,18 @@ function beacon(endpoint: string, body: string): boolean | undefined {
 let isWarned = false
 
 /** text/plain needs no preflight; never with cookies. */
-async function post(endpoint: string, road: Road, body: string): Promise<Verdict> {
+async function post(endpoint: string, route: Route, body: string): Promise<Verdict> {
   try {
-    const response = await fetch(endpoint + pathTo(road), {
+    const response = await fetch(endpoint + pathTo(route), {
       method: 'POST',
-      headers: { 'Content-Type': road === 'identify' ? 'application/json' : 'text/plain' },
+      headers: { 'Content-Type': route === 'identify' ? 'application/json' : 'text/plain' },
       body,
       credentials: 'omit',
       keepalive: body.length < KEPT_ALIVE,
       signal: AbortSignal.timeout?.(PATIENCE_MS),
     })
     const verdict = judgeAnswer(response.status, response.headers.get('Retry-After'))
-    if (!verdict.keep && !response.ok) warn(`${road} was refused: ${await response.text()}`)
+    if (!verdict.keep && !response.ok) warn(`${route} was refused: ${await response.text()}`)
     if (response.ok && !isWarned && /"ignored":"bot"/.test(await response.text().catch(String))) {
       isWarned = true
       warn('this browser counts as a bot: nothing is recorded (see --bots)')

@@ -67,7 +67,7 @@ function start({ business, endpoint, consent, autocapture }: Options): Sluice {
   const held: Item[] = []
   const submit = (item: Item): void => {
     const permission = visitor.permission()
-    const isCall = item.road !== 'capture'
+    const isCall = item.route !== 'capture'
     if (permission === 'granted' && outbox.add(item)) sender.wake(isCall ? 0 : BATCH_MS)
     if (permission === 'pending' && isCall && held.length < MAX_HELD) held.push(item)
   }

@@ -3,14 +3,14 @@ import type { Sluice } from './api.ts'
 import { copyJson } from './copy-json.ts'
 import { guard } from './guard.ts'
 import type { Choice, Visitor } from './know-visitor.ts'
-import type { Item, Road } from './open-outbox.ts'
+import type { Item, Route } from './open-outbox.ts'
 import { version } from './package.json'
 import { randomId } from './random-id.ts'
 import { warn } from './warn.ts'
 
 /** `settle` follows what the visitor has just said. */
 export function takeCalls(submit: (item: Item) => void, visitor: Visitor, settle: () => void): Sluice {
-  const call = (road: Road, body: Item['body']) => submit({ road, at: Date.now(), body })
+  const call = (route: Route, body: Item['body']) => submit({ route, at: Date.now(), body })
   const choose = (choice: Choice): void => {
     visitor.choose(choice)
     settle()

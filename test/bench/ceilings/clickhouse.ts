@@ -3,7 +3,7 @@ import { connectClickHouse } from '../../../src/stores/clickhouse.ts'
 import { serveTask } from '../task.ts'
 import { readFacts, requestsFor } from './facts.ts'
 import { type CeilingPlan, inGroups, spend } from './plan.ts'
-import { timelineLine } from './timeline-line.ts'
+import { encodeEvent } from './timeline-line.ts'
 
 const TABLE = `create or replace table ceiling_events (
   business_id UUID, contact_id UUID, event_id UUID, event LowCardinality(String), occurred_ms Int64, received_ms Int64,
@@ -17,7 +17,7 @@ await serveTask(async ({ stores, traffic, groups, warmUp, events }: CeilingPlan)
   const clickhouse = connectClickHouse(stores.clickhouseUrl, { toPublic: true })
   await clickhouse.command({ query: TABLE })
   const inserts = (first: number, requests: number) =>
-    inGroups(readFacts(traffic, first, requests).flat().map(timelineLine), groups.insert)
+    inGroups(readFacts(traffic, first, requests).flat().map(encodeEvent), groups.insert)
   const warm = requestsFor(traffic, Math.min(warmUp, events))
   const measured = inserts(warm, requestsFor(traffic, events))
   for (const lines of inserts(0, warm)) await insert(lines)

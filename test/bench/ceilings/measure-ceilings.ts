@@ -93,13 +93,13 @@ async function readPids(folder: string) {
   return { server, redis, postgres, clickhouse }
 }
 
-type Road = Pick<LoadPlan, 'url' | 'traffic' | 'connections'>
+type IngestLab = Pick<LoadPlan, 'url' | 'traffic' | 'connections'>
 
 /** The server's CPU alone: the generator's is not the product's. */
-async function measureServer(pid: number, road: Road, { events, warmUp }: { events: number; warmUp: number }) {
-  const requests = (count: number) => Math.ceil(count / eventsIn(road.traffic))
+async function measureServer(pid: number, lab: IngestLab, { events, warmUp }: { events: number; warmUp: number }) {
+  const requests = (count: number) => Math.ceil(count / eventsIn(lab.traffic))
   const load = async (first: number, count: number): Promise<number> => {
-    const plan: LoadPlan = { ...road, keys: ['none'], first, requests: count, seconds: 60, pace: { kind: 'closed' } }
+    const plan: LoadPlan = { ...lab, keys: ['none'], first, requests: count, seconds: 60, pace: { kind: 'closed' } }
     const generator = await startTask<LoadResult>(GENERATOR, plan)
     const before = readCpu({ pid })
     const { answers } = await generator.go()

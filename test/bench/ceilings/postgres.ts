@@ -6,7 +6,7 @@ import { type Sql, connectPostgres } from '../../../src/stores/postgres.ts'
 import { serveTask } from '../task.ts'
 import { BUSINESS, readFacts, requestsFor } from './facts.ts'
 import { type CeilingPlan, inGroups, spend } from './plan.ts'
-import { timelineLine } from './timeline-line.ts'
+import { encodeEvent } from './timeline-line.ts'
 
 const read = (file: string) => readFile(new URL(file, import.meta.url), 'utf8')
 
@@ -87,7 +87,7 @@ function toRow(fact: EventFact): Row {
     keyHash: idempotencyKey === null ? null : hashKey(idempotencyKey),
     tag: fact.tags[0] ?? null,
     traits: Object.keys(traits).length > 0 ? JSON.stringify(traits) : null,
-    line: timelineLine(fact),
+    line: encodeEvent(fact),
   }
 }
 

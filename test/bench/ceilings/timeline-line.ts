@@ -3,7 +3,7 @@ import { encodeTimelineRow } from '../../../src/outbox/timeline-row.ts'
 import { BUSINESS, RECEIVED_AT } from './facts.ts'
 
 /** The timeline's row of an event, under ids of its own. */
-export function timelineLine(fact: EventFact): string {
+export function encodeEvent(fact: EventFact): string {
   return encodeTimelineRow({
     business_id: BUSINESS.id,
     contact_id: crypto.randomUUID(),

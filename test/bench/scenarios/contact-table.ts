@@ -6,7 +6,7 @@ import { type Scenario, rounded } from './scenario.ts'
 
 const SIZES = [10_000, 1_000_000, 5_000_000]
 const GROWTH = 0.25
-const STEP = 250_000
+const CHUNK_ROWS = 250_000
 const PREFIX = 'table-'
 
 export const contactTable: Scenario = {
@@ -59,7 +59,8 @@ async function countContacts({ own: { sql } }: Stack): Promise<number> {
  * Then what autovacuum would do at some time of its own choice, which must not be in the middle of the measurement.
  */
 async function fill({ own: { sql } }: Stack, businessId: string, people: number): Promise<void> {
-  for (let from = 0; from < people; from += STEP) await fillStep(sql, businessId, from, Math.min(people, from + STEP))
+  for (let from = 0; from < people; from += CHUNK_ROWS)
+    await fillStep(sql, businessId, from, Math.min(people, from + CHUNK_ROWS))
   for (const table of ['contacts', 'identities', 'event_statistics']) await sql`vacuum (analyze) ${sql(table)}`
   await sql`checkpoint`
 }

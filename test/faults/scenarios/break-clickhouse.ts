@@ -8,7 +8,7 @@ const SLOW_SHARE = 0.05
 /** Killed in the middle of inserts, then down for a while: the callers do not notice, and the views count nothing twice. */
 export const breakClickHouse: Scenario = {
   name: 'ClickHouse killed and away',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world: { clickhouse }, chance, ledger, times, check, note }) {
     const from = Date.now()
     for (let round = 0; round < times(3, 15); round += 1) {

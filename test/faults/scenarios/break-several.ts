@@ -4,7 +4,7 @@ import type { Scenario } from '../run-scenario.ts'
 /** A bad day: some parts go at once, in any order, and come back in any order. */
 export const breakSeveral: Scenario = {
   name: 'several killed at once',
-  doorStays: false,
+  frontDoorStays: false,
   async run({ world, chance, times, untilServed }) {
     const { postgres, redis, clickhouse, door, workers } = world
     for (let round = 0; round < times(2, 10); round += 1) {

@@ -8,7 +8,7 @@ const MOST = 6
 /** Up and down under load, in front of callers who may be refused and nothing else; the command dies half-way now and then. */
 export const changePartitions: Scenario = {
   name: 'number of partitions changed',
-  doorStays: true,
+  frontDoorStays: true,
   async run(stage) {
     const { world, chance, ledger, times, check, untilServed } = stage
     const from = Date.now()
@@ -31,7 +31,7 @@ export const changePartitions: Scenario = {
 /** Redis or Postgres goes down and comes back in the middle of a change. */
 export const changePartitionsInTrouble: Scenario = {
   name: 'number of partitions changed while stores die',
-  doorStays: true,
+  frontDoorStays: true,
   async run(stage) {
     const { world, chance, times, check, untilServed } = stage
     const rounds = times(2, 10)

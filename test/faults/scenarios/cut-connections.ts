@@ -6,7 +6,7 @@ import type { Scenario } from '../run-scenario.ts'
 /** Between an append and its id, a save and its result, an insert and its answer. */
 export const cutConnections: Scenario = {
   name: 'connections cut around a command',
-  doorStays: false,
+  frontDoorStays: false,
   async run({ world, chance, times, untilServed }) {
     const { databaseUrl, redisUrl, clickhouseUrl } = world.stores
     const roads = {

@@ -16,7 +16,7 @@ const AGAIN_MS = 100
  */
 export const erasePerson: Scenario = {
   name: 'a person erased in the middle of their traffic',
-  doorStays: true,
+  frontDoorStays: true,
   async run(stage) {
     const [business] = await createBusinesses(stage.world, 1)
     for (let round = 0; round < stage.times(1, 10); round += 1)
@@ -35,13 +35,13 @@ async function eraseOnce({ world, chance, check }: Stage, business: Business, na
   await world.own.redis.xadd(streamKey('live-0'), '*', 'd', unreadable(business, email), 'w', '{}')
 
   const stopping = new AbortController()
-  const lane = async (next: () => Sending) => {
+  const lease = async (next: () => Sending) => {
     while (!stopping.signal.aborted) await deliver(world.url, next(), stopping.signal)
   }
-  const lanes = [
-    lane(() => track(person, both(person))),
-    lane(() => batch(person, chance.between(1, 20))),
-    lane(() => chance.pick(ledger.sendings)),
+  const leases = [
+    lease(() => track(person, both(person))),
+    lease(() => batch(person, chance.between(1, 20))),
+    lease(() => chance.pick(ledger.sendings)),
   ]
   await sleep(chance.between(200, 700))
   const without = chance.is(0.5)
@@ -53,7 +53,7 @@ async function eraseOnce({ world, chance, check }: Stage, business: Business, na
   await sleep(chance.between(200, 500))
   if (without) await world.clickhouse.start()
   stopping.abort()
-  await Promise.all(lanes)
+  await Promise.all(leases)
   await untilShipped(world, business)
   for (const complaint of await findLeftovers(world, person, ledger, { askedAt, erasedAt })) check(false, complaint)
   // The next round must not find this one's remains.

@@ -22,7 +22,7 @@ const WAL_MS = 180_000
  */
 export const fillDisks: Scenario = {
   name: 'disks full, of ClickHouse, Redis and Postgres',
-  doorStays: true,
+  frontDoorStays: true,
   whyNot: whyNoSmallDisk,
   async run(stage) {
     for (let round = 0; round < stage.times(1, 3); round += 1) {

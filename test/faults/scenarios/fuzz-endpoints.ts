@@ -6,7 +6,7 @@ import type { Scenario, Stage } from '../run-scenario.ts'
 /** So many made-up requests of a business of their own: neither it nor its neighbours suffer from them. */
 export const fuzzedEndpoints = (requests: number): Scenario => ({
   name: 'fuzzed endpoints',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world, chance, check }) {
     const { sql } = world.own
     const businessId = await createBusiness(sql, { name: 'Fuzzed', rate_limit: 100_000_000 })

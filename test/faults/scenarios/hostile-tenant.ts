@@ -24,7 +24,7 @@ const POISON_SECONDS = 0.1
 /** One tenant sends as much as it can of all that is dear, and what cannot be saved. The others do not notice. */
 export const hostileTenant: Scenario = {
   name: 'a hostile tenant',
-  doorStays: true,
+  frontDoorStays: true,
   async run(stage) {
     const { world, times, note, check } = stage
     const calm = await measure(stage, CALM_FOR_MS)

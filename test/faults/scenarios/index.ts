@@ -6,7 +6,7 @@ import { cutConnections } from './cut-connections.ts'
 import { erasePerson } from './erase-person.ts'
 import { fillDisks } from './fill-disks.ts'
 import { hostileTenant } from './hostile-tenant.ts'
-import { killDoor } from './kill-door.ts'
+import { killFrontDoor } from './kill-door.ts'
 import { killWorkers } from './kill-workers.ts'
 import { overload } from './overload.ts'
 import { pauseWorkers } from './pause-workers.ts'
@@ -19,7 +19,7 @@ import { setBackClock } from './set-back-clock.ts'
 export const SCENARIOS: Scenario[] = [
   killWorkers,
   pauseWorkers,
-  killDoor,
+  killFrontDoor,
   killRedis,
   rewindRedis,
   emptyRedis,

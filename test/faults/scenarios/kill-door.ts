@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../run-scenario.ts'
 
 /** `kill -9` of the front door with requests between append and answer; the client sends them again. */
-export const killDoor: Scenario = {
+export const killFrontDoor: Scenario = {
   name: 'front door killed',
-  doorStays: false,
+  frontDoorStays: false,
   async run({ world: { door }, chance, times, untilServed }) {
     for (let round = 0; round < times(3, 15); round += 1) {
       await sleep(chance.below(500))

@@ -4,7 +4,7 @@ import type { Scenario } from '../run-scenario.ts'
 /** `kill -9` of a workers process at a random moment: the other takes over within 5 seconds. */
 export const killWorkers: Scenario = {
   name: 'workers killed',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world, chance, times, untilServed }) {
     for (let round = 0; round < times(2, 10); round += 1) {
       const victim = chance.pick(world.workers)

@@ -30,11 +30,11 @@ const SERVED_MS = 30_000
 export const overload: Scenario = {
   name: 'ten times the sustainable rate',
   // It is started anew with small limits, and again at the end.
-  doorStays: false,
+  frontDoorStays: false,
   whyNot: () => Promise.resolve('bun' in process.versions ? undefined : 'the generator needs Bun'),
   async run(stage) {
     const { world, times } = stage
-    await world.restartDoor({
+    await world.restartFrontDoor({
       MAX_IN_FLIGHT: String(LIMITS.inFlight),
       BACKLOG_LIMIT_BYTES: String(LIMITS.backlogBytes),
     })
@@ -54,7 +54,7 @@ export const overload: Scenario = {
     checkMemory(stage, memory)
     tellRates(stage, sustainable, load)
     stage.note(`by the front door’s own clock ${await shareAtOnce(world.url)} of its 503s took less than 10 ms`)
-    await world.restartDoor({})
+    await world.restartFrontDoor({})
     stage.alsoAudit(async () => {
       const outcomes = await crowd.outcomes()
       return compareMarks(outcomes, await readMarks(world, crowd.businessIds, outcomes.length))

@@ -4,7 +4,7 @@ import type { Scenario } from '../run-scenario.ts'
 /** A workers process frozen for longer than its lease, then awake in the middle of what it did: it is fenced. */
 export const pauseWorkers: Scenario = {
   name: 'workers frozen past their lease',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world, chance, times, untilServed }) {
     for (let round = 0; round < times(1, 5); round += 1) {
       const victim = chance.pick(world.workers)

@@ -14,7 +14,7 @@ const PATIENCE_MS = 30_000
 /** Entries that no front door wrote lie between those that one did. */
 export const poisonStream: Scenario = {
   name: 'poisoned entries',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world, chance, ledger, times, check }) {
     const from = Date.now()
     const nobody = uuidv7()

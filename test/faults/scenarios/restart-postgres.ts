@@ -4,7 +4,7 @@ import type { Scenario } from '../run-scenario.ts'
 /** Sessions are cut off in an orderly way (`fast`), or as in a crash, with recovery at the next start (`immediate`). */
 export const restartPostgres: Scenario = {
   name: 'Postgres restarted, fast and immediate',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world: { postgres }, chance, times, untilServed }) {
     for (let round = 0; round < times(1, 5); round += 1) {
       for (const signal of ['SIGINT', 'SIGQUIT'] as const) {
@@ -20,7 +20,7 @@ export const restartPostgres: Scenario = {
 /** It neither answers nor hangs up. */
 export const pausePostgres: Scenario = {
   name: 'Postgres frozen for a while',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world: { postgres }, chance, times, untilServed }) {
     await sleep(chance.below(500))
     await postgres.pause()

@@ -9,7 +9,7 @@ const MOST_LOST_MS = ANSWER_TIMEOUT_MS * 0.75
 /** What `appendfsync always` is for: everything that was answered is in the log of appended entries. */
 export const killRedis: Scenario = {
   name: 'Redis killed',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world: { redis }, chance, times, untilServed }) {
     for (let round = 0; round < times(2, 10); round += 1) {
       await sleep(chance.below(600))
@@ -27,7 +27,7 @@ export const killRedis: Scenario = {
  */
 export const rewindRedis: Scenario = {
   name: 'Redis back with its last second lost',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world: { redis, folder }, chance, times, untilServed }) {
     for (let round = 0; round < times(1, 5); round += 1) {
       const log = await appendedLog(folder)
@@ -43,7 +43,7 @@ export const rewindRedis: Scenario = {
 
 export const emptyRedis: Scenario = {
   name: 'Redis back empty',
-  doorStays: true,
+  frontDoorStays: true,
   async run(stage) {
     const { chance, times, untilServed } = stage
     for (let round = 0; round < times(1, 5); round += 1) {

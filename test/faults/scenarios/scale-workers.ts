@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PATIENT_KINDS, type PartitionKind, URGENT_KINDS, kindOf } from '../../../src/stream/partition-of.ts'
+import { LOW_PRIORITY_KINDS, type PartitionKind, URGENT_KINDS, kindOf } from '../../../src/stream/partition-of.ts'
 import { isKept } from '../ledger.ts'
 import type { Scenario } from '../run-scenario.ts'
 import type { World } from '../world.ts'
@@ -7,7 +7,7 @@ import type { World } from '../world.ts'
 /** One workers process more, then one less, in an orderly way: the callers do not notice, the partitions are shared out. */
 export const scaleWorkers: Scenario = {
   name: 'workers scaled out and in',
-  doorStays: true,
+  frontDoorStays: true,
   async run({ world, chance, ledger, times, check }) {
     const from = Date.now()
     for (let round = 0; round < times(1, 4); round += 1) {
@@ -32,14 +32,14 @@ const PATIENCE_MS = 30_000
 async function isShared({ own: { sql } }: World, workers: number): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {
-    const lanes = await sql<Lane[]>`select partition, owner, lease_until > now() as held from positions`
-    if ([URGENT_KINDS, PATIENT_KINDS].every((kinds) => areShared(lanes.filter(isOf(kinds)), workers))) return true
+    const leases = await sql<PartitionLease[]>`select partition, owner, lease_until > now() as held from positions`
+    if ([URGENT_KINDS, LOW_PRIORITY_KINDS].every((kinds) => areShared(leases.filter(isOf(kinds)), workers))) return true
     await sleep(50)
   }
   return false
 }
 
-interface Lane {
+interface PartitionLease {
   partition: string
   owner: string | null
   held: boolean
@@ -47,12 +47,12 @@ interface Lane {
 
 const isOf =
   (kinds: readonly PartitionKind[]) =>
-  ({ partition }: Lane): boolean =>
+  ({ partition }: PartitionLease): boolean =>
     kinds.includes(kindOf(partition))
 
-function areShared(lanes: Lane[], workers: number): boolean {
-  const shares = Map.groupBy(lanes, ({ owner }) => owner)
+function areShared(leases: PartitionLease[], workers: number): boolean {
+  const shares = Map.groupBy(leases, ({ owner }) => owner)
   const sizes = [...shares.values()].map((share) => share.length)
-  const isFair = sizes.length === Math.min(workers, lanes.length) && Math.max(...sizes) - Math.min(...sizes) <= 1
-  return isFair && lanes.every(({ held }) => held)
+  const isFair = sizes.length === Math.min(workers, leases.length) && Math.max(...sizes) - Math.min(...sizes) <= 1
+  return isFair && leases.every(({ held }) => held)
 }

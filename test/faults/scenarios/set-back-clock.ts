@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { streamKey, workersKey } from '../../../src/stream/keys.ts'
-import { PATIENT_KINDS, URGENT_KINDS } from '../../../src/stream/partition-of.ts'
+import { LOW_PRIORITY_KINDS, URGENT_KINDS } from '../../../src/stream/partition-of.ts'
 import { canFakeClocks, withClock } from '../fake-clock.ts'
 import type { Handle } from '../run-process.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
 import type { World } from '../world.ts'
 import { startEmpty } from './restart-redis.ts'
 
-const AHEAD_MS = 3_600_000
+const PREFETCH_MS = 3_600_000
 const PATIENCE_MS = 30_000
 
 /**
@@ -16,13 +16,13 @@ const PATIENCE_MS = 30_000
  */
 export const setBackClock: Scenario = {
   name: 'clock set back by an hour',
-  doorStays: false,
+  frontDoorStays: false,
   async run(stage) {
     const { world, chance, times, check } = stage
     for (let round = 0; round < times(1, 6); round += 1) {
       await runAhead(world)
       check(await areAhead(world), 'the positions did not follow the ids')
-      for (const act of chance.shuffle([restartRedis, startEmpty, restartDoor, dieWithLeases])) {
+      for (const act of chance.shuffle([restartRedis, startEmpty, restartFrontDoor, dieWithLeases])) {
         await sleep(chance.below(300))
         await act(stage)
         await stage.untilServed(8000)
@@ -48,7 +48,7 @@ async function stepBack(part: Handle, { chance, untilServed }: Stage): Promise<v
 
 /** As a Redis with such a clock would have left the streams; of the entry that takes the id nobody sees anything. */
 async function runAhead({ own: { sql, redis } }: World): Promise<void> {
-  const id = `${Date.now() + AHEAD_MS}-7`
+  const id = `${Date.now() + PREFETCH_MS}-7`
   for (const { partition } of await sql<{ partition: string }[]>`select partition from positions`) {
     const stream = streamKey(partition)
     await redis.multi().xadd(stream, id, 'w', '{}').xdel(stream, id).exec()
@@ -61,7 +61,7 @@ async function areAhead({ own: { sql } }: World): Promise<boolean> {
   while (Date.now() < deadline) {
     const rows = await sql<{ position: string }[]>`
       select position from positions where partition not like 'web-%'`
-    if (rows.every(({ position }) => Number(position.split('-')[0]) > Date.now() + AHEAD_MS / 2)) return true
+    if (rows.every(({ position }) => Number(position.split('-')[0]) > Date.now() + PREFETCH_MS / 2)) return true
     await sleep(50)
   }
   return false
@@ -72,7 +72,7 @@ async function restartRedis({ world: { redis } }: Stage): Promise<void> {
   await redis.start()
 }
 
-async function restartDoor({ world: { door } }: Stage): Promise<void> {
+async function restartFrontDoor({ world: { door } }: Stage): Promise<void> {
   await door.kill()
   await door.start()
 }
@@ -84,9 +84,9 @@ async function dieWithLeases({ world }: Stage): Promise<void> {
   await Promise.all(workers.map((handle) => handle.kill()))
   await sql`update positions set lease_until = lease_until + interval '1 hour'`
   await sql`update timeline_lease set lease_until = lease_until + interval '1 hour'`
-  for (const key of [workersKey(URGENT_KINDS), workersKey(PATIENT_KINDS)]) {
+  for (const key of [workersKey(URGENT_KINDS), workersKey(LOW_PRIORITY_KINDS)]) {
     const names = await redis.zrange(key, 0, '-1')
-    for (const name of names) await redis.zincrby(key, AHEAD_MS, name)
+    for (const name of names) await redis.zincrby(key, PREFETCH_MS, name)
   }
   await Promise.all(workers.map((handle) => handle.start()))
 }

@@ -124,10 +124,10 @@ describe('a service', () => {
     const { page } = await web.visit()
     await open(page)
     let lost = 0
-    web.service.answer = ({ road }) => (road === 'track' && lost++ === 0 ? { status: 0, broken: true } : undefined)
+    web.service.answer = ({ route }) => (route === 'track' && lost++ === 0 ? { status: 0, broken: true } : undefined)
     await page.evaluate(`sluice.track('once')`)
     await until(() => web.service.of('track').length === 1)
-    const messages = web.service.sent.filter(({ road }) => road === 'track').map(({ body }) => body['messageId'])
+    const messages = web.service.sent.filter(({ route }) => route === 'track').map(({ body }) => body['messageId'])
     expect(messages.length).toBeGreaterThan(1)
     expect(new Set(messages).size).toBe(1)
   })
@@ -194,7 +194,7 @@ describe('a service', () => {
     await page.evaluate(`sluice.track('wrong'); sluice.track('right')`)
     await until(() => events().length === 1)
     await until(() => settled(page))
-    expect(web.service.sent.filter(({ road }) => road === 'track')).toHaveLength(2)
+    expect(web.service.sent.filter(({ route }) => route === 'track')).toHaveLength(2)
     expect(complaints.splice(0)).toEqual(['Sluice: track was refused: {"success":false,"message":"No."}'])
   })
 
@@ -227,7 +227,7 @@ describe('a page that is left', () => {
       if (url.endsWith('/identify')) await answered
       return real(url, init)
     }`
-  const calls = () => web.service.sent.filter(({ road }) => road !== 'capture').map(({ road }) => road)
+  const calls = () => web.service.sent.filter(({ route }) => route !== 'capture').map(({ route }) => route)
   const seen = (page: Page) => page.evaluate<string[]>('seen')
   const joined = `sluice.identify({ email: 'ann@x.io' }); sluice.track('joined')`
 

@@ -12,7 +12,7 @@ import { openStore } from '../../../src/sdk/browser/open-store.ts'
 import { makeShelf } from './make-shelf.ts'
 
 const NOW = 1_790_000_000_000
-const item = (road: Item['road'], n: number, at = NOW): Item => ({ road, at, body: { n } })
+const item = (route: Item['route'], n: number, at = NOW): Item => ({ route, at, body: { n } })
 const open = (shelf = makeShelf(), page = 'page-a', business = 'b1', now = NOW) =>
   openOutbox(
     openStore(() => shelf),
@@ -53,11 +53,11 @@ describe('the outbox', () => {
     ['track', MAX_CALLS],
     ['identify', MAX_CALLS],
     ['capture', MAX_HITS],
-  ] as const)('takes so many of a kind and no more: %s', (road, most) => {
+  ] as const)('takes so many of a kind and no more: %s', (route, most) => {
     const outbox = open()
-    for (let n = 1; n < most; n++) outbox.add(item(road, n))
-    expect([outbox.add(item(road, 0)), outbox.add(item(road, 0)), outbox.list().length]).toEqual([true, false, most])
-    expect(outbox.add(item(road === 'capture' ? 'track' : 'capture', 0))).toBe(true)
+    for (let n = 1; n < most; n++) outbox.add(item(route, n))
+    expect([outbox.add(item(route, 0)), outbox.add(item(route, 0)), outbox.list().length]).toEqual([true, false, most])
+    expect(outbox.add(item(route === 'capture' ? 'track' : 'capture', 0))).toBe(true)
   })
 
   it('forgets what is too old, or is not its own writing', () => {

@@ -134,7 +134,7 @@ describe('a visit', () => {
     await page.evaluate(`sluice.track('said')`)
     await until(() => web.service.of('track').length === 1)
     await web.leave(page)
-    expect(web.service.sent.map(({ road }) => road)).toEqual(['track'])
+    expect(web.service.sent.map(({ route }) => route)).toEqual(['track'])
     expect(web.service.of('track')[0]).toMatchObject({ first: { clickIds: { gclid: '1' } } })
   })
 })
@@ -151,7 +151,7 @@ describe('a call', () => {
     await page.goto(web.site.at(SHOP, '/early'))
     await until(() => web.service.of('track').length === 2)
     expect(
-      web.service.sent.filter(({ road }) => road !== 'capture').map(({ road, body }) => [road, body['event']]),
+      web.service.sent.filter(({ route }) => route !== 'capture').map(({ route, body }) => [route, body['event']]),
     ).toEqual([
       ['track', 'one'],
       ['identify', undefined],

@@ -296,12 +296,12 @@ describe('an answer', () => {
 })
 
 const hit = (at: number, body: object = { kind: 'scroll' }) => ({
-  road: 'capture' as const,
+  route: 'capture' as const,
   at,
   key: `${at}`,
   body: { id: `h${at}`, pageId: 'p', url: 'https://shop.example/', ...body },
 })
-const call = (at: number) => ({ road: 'track' as const, at, key: `${at}`, body: { event: 'e', messageId: `m${at}` } })
+const call = (at: number) => ({ route: 'track' as const, at, key: `${at}`, body: { event: 'e', messageId: `m${at}` } })
 
 describe('a batch', () => {
   it('is the oldest call by itself, or the oldest hits together', () => {
@@ -354,7 +354,7 @@ describe('a request', () => {
   })
 
   it('tells of a person what the page said and how long ago, and nothing more', () => {
-    const body = compose({ road: 'identify', at: 1, key: 'k', body: { identity: { email: 'a@x.io' } } })
+    const body = compose({ route: 'identify', at: 1, key: 'k', body: { identity: { email: 'a@x.io' } } })
     expect(body).toEqual({ ...caller, identity: { email: 'a@x.io' }, ageMs: 99 })
   })
 

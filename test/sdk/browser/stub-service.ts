@@ -11,7 +11,7 @@ export type Road = 'track' | 'capture' | 'identify'
 export type Json = Record<string, unknown>
 
 export interface Sent {
-  road: Road
+  route: Road
   body: Json
   headers: IncomingMessage['headers']
   /** As it was answered. */
@@ -37,7 +37,7 @@ export interface StubService {
   faults: string[]
   /** How the next requests are answered; 200 without it. */
   answer: ((sent: Omit<Sent, 'status'>) => Answer | undefined) | undefined
-  of(road: Road): Json[]
+  of(route: Road): Json[]
   /** All that was taken (answered with 200), each with the visitor it came with. */
   hits(): Json[]
   close(): Promise<void>
@@ -58,7 +58,7 @@ export async function openStubService(): Promise<StubService> {
     strays: [],
     faults: [],
     answer: undefined,
-    of: (road) => taken(road).map(({ body }) => body),
+    of: (route) => taken(route).map(({ body }) => body),
     hits: () =>
       taken('capture').flatMap(({ body }) =>
         (body['hits'] as Json[]).map((hit) => ({ ...hit, visitorId: body['visitorId'] })),
@@ -69,7 +69,7 @@ export async function openStubService(): Promise<StubService> {
         server.close(() => resolve())
       }),
   }
-  const taken = (road: Road) => stub.sent.filter((sent) => sent.road === road && sent.status === 200)
+  const taken = (route: Road) => stub.sent.filter((sent) => sent.route === route && sent.status === 200)
   const server = createServer((request, response) => {
     serve(stub, request, response).catch((error: unknown) => stub.faults.push(String(error)))
   })
@@ -87,8 +87,8 @@ async function serve(stub: StubService, request: IncomingMessage, response: Serv
     response.setHeader('Content-Type', 'text/javascript')
     return void response.end(script)
   }
-  const road = ROADS[url]
-  if (road === undefined) {
+  const route = ROADS[url]
+  if (route === undefined) {
     stub.strays.push(url)
     return void response.writeHead(404).end()
   }
@@ -99,21 +99,21 @@ async function serve(stub: StubService, request: IncomingMessage, response: Serv
   }
   const raw = await text(request)
   const body = JSON.parse(raw) as Json
-  stub.faults.push(...judge(road, raw, body, headers))
-  const { status, headers: more = {}, broken } = stub.answer?.({ road, body, headers }) ?? { status: 200 }
-  stub.sent.push({ road, body, headers, status: broken ? 0 : status })
+  stub.faults.push(...judge(route, raw, body, headers))
+  const { status, headers: more = {}, broken } = stub.answer?.({ route, body, headers }) ?? { status: 200 }
+  stub.sent.push({ route, body, headers, status: broken ? 0 : status })
   if (broken) return void request.socket.destroy()
   const envelope = status === 200 ? { success: true, message: 'Taken.', data: {} } : { success: false, message: 'No.' }
   response.writeHead(status, { 'Content-Type': 'application/json', ...more }).end(JSON.stringify(envelope))
 }
 
-function judge(road: Road, raw: string, body: Json, headers: IncomingMessage['headers']): string[] {
+function judge(route: Road, raw: string, body: Json, headers: IncomingMessage['headers']): string[] {
   const bytes = Buffer.byteLength(raw)
   const type = headers['content-type']?.split(';')[0]
   return [
-    ...findFaults(road, body),
-    ...(bytes > MAX_BYTES ? [`${road}: ${bytes} bytes`] : []),
-    ...(type === (road === 'identify' ? 'application/json' : 'text/plain') ? [] : [`${road}: sent as ${type}`]),
-    ...(headers['authorization'] === undefined ? [] : [`${road}: with a key`]),
+    ...findFaults(route, body),
+    ...(bytes > MAX_BYTES ? [`${route}: ${bytes} bytes`] : []),
+    ...(type === (route === 'identify' ? 'application/json' : 'text/plain') ? [] : [`${route}: sent as ${type}`]),
+    ...(headers['authorization'] === undefined ? [] : [`${route}: with a key`]),
   ]
 }

@@ -73,6 +73,6 @@ export const BODIES = {
   ),
 } as const satisfies Record<string, TSchema>
 
-export function findFaults(road: keyof typeof BODIES, body: unknown): string[] {
-  return [...Value.Errors(BODIES[road], body)].map(({ path, message }) => `${road} ${path}: ${message}`)
+export function findFaults(route: keyof typeof BODIES, body: unknown): string[] {
+  return [...Value.Errors(BODIES[route], body)].map(({ path, message }) => `${route} ${path}: ${message}`)
 }

@@ -1,36 +1,39 @@
 import { Type } from '@sinclair/typebox'
 import { findCaller } from '../../access/authenticate.ts'
-import { PAGE_ERRORS, admitPage, isIgnoredBot } from '../../access/authenticate-browser.ts'
+import { PAGE_ERRORS, authenticateBrowser, isIgnoredBot } from '../../access/authenticate-browser.ts'
 import { CaptureSchema } from './capture-schema.ts'
 import { chargeVisitor } from '../../access/charge.ts'
-import type { Call, Door, Reply, Route } from '../../app-context.ts'
+import type { RequestContext, AppContext, Reply, Route } from '../../app-context.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { type Capture, readCapture } from './read-capture.ts'
 import { toRequestError } from '../../http/rejection.ts'
 import { ignoredBot } from '../reply-schemas.ts'
 import { submitRequest } from '../submit-request.ts'
 
-const ROAD = 'browser-capture'
+const ENDPOINT = 'browser-capture'
 
-async function capture(door: Door, call: Call): Promise<Reply> {
-  const caller = await findCaller(door, call)
-  const { business, body } = await admitPage(door, call, caller?.business, { road: ROAD, limit: BODY_LIMITS.browser })
-  const read = readCapture(body, business, call.receivedAt)
+async function capture(app: AppContext, context: RequestContext): Promise<Reply> {
+  const caller = await findCaller(app, context)
+  const { business, body } = await authenticateBrowser(app, context, caller?.business, {
+    endpoint: ENDPOINT,
+    limit: BODY_LIMITS.browser,
+  })
+  const read = readCapture(body, business, context.receivedAt)
   if ('code' in read) throw toRequestError(read)
   const received = read.hits.length
-  if (isIgnoredBot(door, call, business, ROAD)) return { message: RECEIVED, data: { received, ignored: 'bot' } }
-  await chargeVisitor(door, call, business, read.visitorId, ROAD)
-  await submit(door, call, business.id, read)
+  if (isIgnoredBot(app, context, business, ENDPOINT)) return { message: RECEIVED, data: { received, ignored: 'bot' } }
+  await chargeVisitor(app, context, business, read.visitorId, ENDPOINT)
+  await submit(app, context, business.id, read)
   return { message: RECEIVED, data: { received } }
 }
 
 const RECEIVED = 'What was captured is received.'
 
 /** Nobody waits for a worker: what is on the road is kept, and none of it changes a contact. */
-async function submit(door: Door, call: Call, businessId: string, capture: Capture): Promise<void> {
-  const { receivedAt, requestId } = call
+async function submit(app: AppContext, context: RequestContext, businessId: string, capture: Capture): Promise<void> {
+  const { receivedAt, requestId } = context
   const request = { kind: 'capture', businessId, receivedAt, requestId, ...capture } as const
-  await submitRequest(door, call, request, { keyed: false, wait: false })
+  await submitRequest(app, context, request, { keyed: false, wait: false })
 }
 
 const CaptureData = Type.Object(

@@ -5,7 +5,7 @@ import { sanitiseJson } from '../../../rules/events/text.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import type { Business } from '../../access/find-business.ts'
 import { readProperties } from '../sdk/read-event.ts'
-import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from '../../http/rejection.ts'
+import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
 import { type BrowserTrackBody, BrowserTrackSchema, type TouchBody } from '../schemas.ts'
 import { warnOfIgnored } from '../warn-of-ignored.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
@@ -21,19 +21,23 @@ const checkBody = compileCheck(BrowserTrackSchema)
 const warnOfNearMisses = compileNearMisses(BrowserTrackSchema)
 
 /** `now`: epoch ms of the receipt. */
-export function readBrowserEvent(raw: unknown, business: Business, now: number): { fact: ReadBrowserEvent } | Refusal {
-  const elsewhere = refuseOtherBusiness(raw, business)
+export function readBrowserEvent(
+  raw: unknown,
+  business: Business,
+  now: number,
+): { fact: ReadBrowserEvent } | Rejection {
+  const elsewhere = rejectOtherBusiness(raw, business)
   if (elsewhere !== null) return elsewhere
   const checked = checkBody(raw)
-  return 'issues' in checked ? refuseShape(checked.issues) : readFields(raw, checked.body, now)
+  return 'issues' in checked ? rejectShape(checked.issues) : readFields(raw, checked.body, now)
 }
 
-function readFields(raw: unknown, body: BrowserTrackBody, now: number): { fact: ReadBrowserEvent } | Refusal {
+function readFields(raw: unknown, body: BrowserTrackBody, now: number): { fact: ReadBrowserEvent } | Rejection {
   const { event, messageId, visitorId } = body
   const properties = readProperties(body.details, 'details')
   const faults = [...uncleanIssues({ event, messageId }), ...properties.faults]
-  if (faults.length > 0) return refuse('invalid_request', faults)
-  if (properties.tooLarge) return refuse('properties_too_large')
+  if (faults.length > 0) return reject('invalid_request', faults)
+  if (properties.tooLarge) return reject('properties_too_large')
   return {
     fact: {
       event,

@@ -5,7 +5,7 @@ import { type CaptureBody, CaptureSchema, type HitBody } from './capture-schema.
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import type { Business } from '../../access/find-business.ts'
 import { MAX_AGE_MS, readTouch } from './read-browser-event.ts'
-import { refuse, refuseOtherBusiness, type Refusal } from '../../http/rejection.ts'
+import { reject, rejectOtherBusiness, type Rejection } from '../../http/rejection.ts'
 
 export interface Capture {
   visitorId: string
@@ -16,14 +16,14 @@ export interface Capture {
 const checkCapture = compileCheck(CaptureSchema)
 
 /** `now`: epoch ms of the receipt. */
-export function readCapture(raw: unknown, business: Business, now: number): Capture | Refusal {
-  const elsewhere = refuseOtherBusiness(raw, business)
+export function readCapture(raw: unknown, business: Business, now: number): Capture | Rejection {
+  const elsewhere = rejectOtherBusiness(raw, business)
   if (elsewhere !== null) return elsewhere
   const checked = checkCapture(raw)
-  if ('issues' in checked) return refuse('invalid_request', checked.issues)
+  if ('issues' in checked) return reject('invalid_request', checked.issues)
   const { visitorId, hits, first, latest } = checked.body
   const faults = uncleanIssues(idsOf(checked.body))
-  if (faults.length > 0) return refuse('invalid_request', faults)
+  if (faults.length > 0) return reject('invalid_request', faults)
   // Whoever comes looks at a page; the script tells with nothing else how.
   const comes = hits.some(({ kind }) => kind === 'page_view')
   const touches = { first: readTouch(first, now), latest: readTouch(latest, now) }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import browser from '../../../sdk/browser/package.json' with { type: 'json' }
-import type { Call, Door, Route } from '../../app-context.ts'
+import type { RequestContext, AppContext, Route } from '../../app-context.ts'
 
 const SCRIPT = new URL('../../../sdk/browser/sluice.js', import.meta.url)
 
@@ -12,12 +12,12 @@ export function browserScriptRoute(): Route {
   const plain = readFileSync(SCRIPT)
   const zipped = gzipSync(plain, { level: 9 })
   const etag = `W/"${browser.version}-${createHash('sha256').update(plain).digest('hex').slice(0, 16)}"`
-  const answer = (_door: Door, call: Call): Promise<Response> => {
-    const { headers } = call.request
+  const answer = (_door: AppContext, context: RequestContext): Promise<Response> => {
+    const { headers } = context.request
     const isKnown = isMatch(headers.get('if-none-match'), etag)
     const isZipped = !isKnown && acceptsGzip(headers.get('accept-encoding'))
     // Over what every answer says of caching.
-    Object.assign(call.headers, HEADERS, { ETag: etag }, isZipped && { 'Content-Encoding': 'gzip' })
+    Object.assign(context.headers, HEADERS, { ETag: etag }, isZipped && { 'Content-Encoding': 'gzip' })
     const body = isZipped ? zipped : plain
     return Promise.resolve(isKnown ? new Response(null, { status: 304 }) : new Response(body))
   }

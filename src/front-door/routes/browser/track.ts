@@ -1,9 +1,9 @@
 import type { BrowserFact } from '../../../rules/events/facts.ts'
 import type { BrowserAnswer } from '../../../stream/entry.ts'
 import { findCaller } from '../../access/authenticate.ts'
-import { PAGE_ERRORS, admitPage, isIgnoredBot } from '../../access/authenticate-browser.ts'
+import { PAGE_ERRORS, authenticateBrowser, isIgnoredBot } from '../../access/authenticate-browser.ts'
 import { chargeVisitor } from '../../access/charge.ts'
-import { type Call, type Door, type Reply, type Route } from '../../app-context.ts'
+import { type RequestContext, type AppContext, type Reply, type Route } from '../../app-context.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readBrowserEvent, type ReadBrowserEvent } from './read-browser-event.ts'
 import { toRequestError } from '../../http/rejection.ts'
@@ -11,35 +11,38 @@ import { BrowserTrackData, QueuedTrackData } from '../reply-schemas.ts'
 import { BrowserTrackSchema } from '../schemas.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
-const ROAD = 'browser-track'
+const ENDPOINT = 'browser-track'
 
-async function browserTrack(door: Door, call: Call): Promise<Reply> {
-  const caller = await findCaller(door, call)
-  const { business, body } = await admitPage(door, call, caller?.business, { road: ROAD, limit: BODY_LIMITS.browser })
-  const read = readBrowserEvent(body, business, call.receivedAt)
+async function browserTrack(app: AppContext, context: RequestContext): Promise<Reply> {
+  const caller = await findCaller(app, context)
+  const { business, body } = await authenticateBrowser(app, context, caller?.business, {
+    endpoint: ENDPOINT,
+    limit: BODY_LIMITS.browser,
+  })
+  const read = readBrowserEvent(body, business, context.receivedAt)
   if ('code' in read) throw toRequestError(read)
   const { fact } = read
   const { visitorId } = fact
   const nothing = { contactId: null, deduped: false, warnings: fact.warnings }
-  if (isIgnoredBot(door, call, business, ROAD)) return answer(fact, { ...nothing, ignored: 'bot' })
+  if (isIgnoredBot(app, context, business, ENDPOINT)) return answer(fact, { ...nothing, ignored: 'bot' })
   if (visitorId === null) return answer(fact, nothing)
-  await chargeVisitor(door, call, business, visitorId, ROAD)
-  return await submit(door, call, business.id, { ...fact, visitorId })
+  await chargeVisitor(app, context, business, visitorId, ENDPOINT)
+  return await submit(app, context, business.id, { ...fact, visitorId })
 }
 
-async function submit(door: Door, call: Call, businessId: string, fact: BrowserFact): Promise<Reply> {
-  const { receivedAt, requestId } = call
+async function submit(app: AppContext, context: RequestContext, businessId: string, fact: BrowserFact): Promise<Reply> {
+  const { receivedAt, requestId } = context
   const request = { kind: 'browser', businessId, receivedAt, requestId, fact } as const
-  const recorded = await submitRequest(door, call, request, { keyed: false })
+  const recorded = await submitRequest(app, context, request, { keyed: false })
   return recorded === null ? queued(fact) : answer(fact, recorded)
 }
 
 const TAKEN = 'The event is taken.'
 const KEPT = 'The event is kept and will be recorded once.'
 
-type Taken = BrowserAnswer & { ignored?: 'bot' }
+type TokenGrant = BrowserAnswer & { ignored?: 'bot' }
 
-function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings, ignored }: Taken): Reply {
+function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings, ignored }: TokenGrant): Reply {
   const interpreted = interpretedOf(fact)
   const data = { contactId, event: fact.event, isNew: false, deduped, interpreted, ...(ignored && { ignored }) }
   const message = deduped ? 'The event had been taken before.' : TAKEN

@@ -6,83 +6,90 @@ import { traitFaults } from '../../../rules/identity/decide-edit.ts'
 import type { EditFact } from '../../../rules/events/facts.ts'
 import type { Fault } from '../../../rules/events/fault.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'
-import { admitManager } from '../../access/authenticate-read.ts'
+import { authenticateWrite } from '../../access/authenticate-read.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
-import { BODY_ERRORS, type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../../app-context.ts'
+import {
+  BODY_ERRORS,
+  type RequestContext,
+  type AppContext,
+  KEYED_ERRORS,
+  type Reply,
+  type Route,
+} from '../../app-context.ts'
 import { CONTACT_EXAMPLE } from '../../openapi/examples.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
-import { noContact } from './contact-not-found.ts'
+import { contactNotFound } from './contact-not-found.ts'
 import { readEdit } from './read-edit.ts'
 import { readId } from '../../http/read-id.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { EditedData, ErasedData, QueuedData, SubscriptionsData } from '../reply-schemas.ts'
 import { EditSchema, SubscriptionsSchema } from '../schemas.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
-import { takeTurn } from '../../access/concurrency-limit.ts'
+import { acquireSlot } from '../../access/concurrency-limit.ts'
 
 const checkSubscriptions = compileCheck(SubscriptionsSchema)
 
-async function putSubscriptions(door: Door, call: Call): Promise<Reply> {
-  const business = await admitManager(door, call)
+async function putSubscriptions(app: AppContext, context: RequestContext): Promise<Reply> {
+  const business = await authenticateWrite(app, context)
   const { id: businessId } = business
-  const contactId = requireId(call)
-  const { body } = await receiveBody(door, call, business, BODY_LIMITS.single)
+  const contactId = requireId(context)
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { method, ...channels } = requireBody(checkSubscriptions(body))
   const unclean = uncleanIssues({ method })
   if (unclean.length > 0) throw invalidRequest(unclean)
   if (Object.keys(channels).length === 0) throw invalidRequest([NO_CHANNEL])
-  const { receivedAt, requestId } = call
+  const { receivedAt, requestId } = context
   const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method } as const
-  await takeTurn(door.turns.change, call, businessId)
-  const answer = await submitRequest(door, call, request, { keyed: true })
+  await acquireSlot(app.slots.change, context, businessId)
+  const answer = await submitRequest(app, context, request, { keyed: true })
   if (answer === null) return QUEUED
-  if (answer.contactId === null) throw noContact()
+  if (answer.contactId === null) throw contactNotFound()
   const { contactId: survivor, subscriptions } = answer
   return { message: RECORDED, data: { contactId: survivor, subscriptions } }
 }
 
 /** A trait that its field does not take is refused here, and by the worker, which knows of fields made meanwhile. */
-async function patchContact(door: Door, call: Call): Promise<Reply> {
-  const business = await admitManager(door, call)
+async function patchContact(app: AppContext, context: RequestContext): Promise<Reply> {
+  const business = await authenticateWrite(app, context)
   const { id: businessId, currency } = business
-  const named = requireId(call)
-  const { body } = await receiveBody(door, call, business, BODY_LIMITS.single)
+  const named = requireId(context)
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const fact = readEdit(body)
-  if (Object.keys(fact.traits).length > 0) refuse(await wrongTraits(door, businessId, fact.traits))
-  const { receivedAt, requestId } = call
+  if (Object.keys(fact.traits).length > 0) reject(await wrongTraits(app, businessId, fact.traits))
+  const { receivedAt, requestId } = context
   const request = { kind: 'edit', businessId, receivedAt, requestId, contactId: named, fact } as const
-  await takeTurn(door.turns.change, call, businessId)
-  const answer = await submitRequest(door, call, request, { keyed: true })
+  await acquireSlot(app.slots.change, context, businessId)
+  const answer = await submitRequest(app, context, request, { keyed: true })
   if (answer === null) return QUEUED
-  refuse(answer.issues ?? [])
+  reject(answer.issues ?? [])
   const contactId = answer.contactId
-  const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
-  if (!contact) throw noContact()
-  const engagement = await readEngagement(door.clickhouse, businessId, contact)
+  const contact = contactId && (await readContact(app.sql, { businessId, contactId, currency }))
+  if (!contact) throw contactNotFound()
+  const engagement = await readEngagement(app.clickhouse, businessId, contact)
   return { message: EDITED, data: { contact: { ...contact, engagement }, ...withWarnings(answer.warnings) } }
 }
 
-async function wrongTraits({ sql }: Door, businessId: string, traits: EditFact['traits']) {
+async function wrongTraits({ sql }: AppContext, businessId: string, traits: EditFact['traits']) {
   const fields = await listCustomFields(sql, businessId)
   return traitFaults(new Map(fields.map(({ key, type }) => [key, type])), traits)
 }
 
-function refuse(issues: Fault[]): void {
+function reject(issues: Fault[]): void {
   if (issues.length > 0) throw invalidRequest(issues)
 }
 
 const NO_CHANNEL = { path: '', message: 'at least one of email, sms, whatsapp and push is required' }
 
 /** The outbox is scrubbed before the answer: when it says 200, Postgres holds nothing of the person. */
-async function eraseContact(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitManager(door, call)
-  const { receivedAt, requestId } = call
-  const request = { kind: 'erase', businessId, receivedAt, requestId, contactId: requireId(call) } as const
-  await takeTurn(door.turns.change, call, businessId)
-  const answer = await submitRequest(door, call, request, { keyed: true })
+async function eraseContact(app: AppContext, context: RequestContext): Promise<Reply> {
+  const { id: businessId } = await authenticateWrite(app, context)
+  const { receivedAt, requestId } = context
+  const request = { kind: 'erase', businessId, receivedAt, requestId, contactId: requireId(context) } as const
+  await acquireSlot(app.slots.change, context, businessId)
+  const answer = await submitRequest(app, context, request, { keyed: true })
   if (answer === null) return QUEUED
-  if (answer.contactId === null) throw noContact()
-  await scrubOutbox(door.sql, businessId, answer.erasedIds ?? [answer.contactId])
+  if (answer.contactId === null) throw contactNotFound()
+  await scrubOutbox(app.sql, businessId, answer.erasedIds ?? [answer.contactId])
   return { message: ERASED, data: { contactId: answer.contactId } }
 }
 
@@ -98,9 +105,9 @@ const queuedReply = {
   example: { queued: true },
 }
 
-function requireId(call: Call): string {
-  const id = readId(call.params['contactId'])
-  if (id === null) throw noContact()
+function requireId(context: RequestContext): string {
+  const id = readId(context.params['contactId'])
+  if (id === null) throw contactNotFound()
   return id
 }
 

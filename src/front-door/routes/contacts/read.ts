@@ -11,14 +11,14 @@ import { STAGES } from '../../../rules/events/journey-stage.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'
 import { readTimeline } from '../../../timeline/read-timeline.ts'
-import { admitReader } from '../../access/authenticate-read.ts'
+import { authenticateRead } from '../../access/authenticate-read.ts'
 import { invalidRequest, uncleanIssues } from '../../http/check-body.ts'
-import { type Call, type Door, KEYED_ERRORS, type Reply, type Route } from '../../app-context.ts'
+import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../../app-context.ts'
 import type { Business } from '../../access/find-business.ts'
 import { CONTACT_EXAMPLE, EVENT_EXAMPLE, LISTED_CONTACT_EXAMPLE } from '../../openapi/examples.ts'
-import { noContact } from './contact-not-found.ts'
+import { contactNotFound } from './contact-not-found.ts'
 import { readId } from '../../http/read-id.ts'
-import { cursorFault, PAGE_QUERY, queryOf, readPage } from '../../http/read-page.ts'
+import { invalidCursor, PAGE_QUERY, queryOf, readPage } from '../../http/read-page.ts'
 import { AnyContactsData, ContactData, IdentificationsData, TimelineData } from '../reply-schemas.ts'
 
 const CONTACT = 'The contact.'
@@ -27,38 +27,38 @@ const LISTED = 'The contacts, newest first.'
 const TIMELINE = 'The timeline, newest first.'
 const IDENTIFICATIONS = 'The identify calls, newest first.'
 
-async function getContact(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId, currency } = await admitReader(door, call)
-  const contactId = readId(call.params['contactId'])
-  const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
-  if (!contact) throw noContact()
-  return { message: CONTACT, data: { contact: await withEngagement(door, businessId, contact) } }
+async function getContact(app: AppContext, context: RequestContext): Promise<Reply> {
+  const { id: businessId, currency } = await authenticateRead(app, context)
+  const contactId = readId(context.params['contactId'])
+  const contact = contactId && (await readContact(app.sql, { businessId, contactId, currency }))
+  if (!contact) throw contactNotFound()
+  return { message: CONTACT, data: { contact: await withEngagement(app, businessId, contact) } }
 }
 
 /** By an identity, if one is sent; else as a list. */
-async function getContacts(door: Door, call: Call): Promise<Reply> {
-  const business = await admitReader(door, call)
-  const query = queryOf(call)
+async function getContacts(app: AppContext, context: RequestContext): Promise<Reply> {
+  const business = await authenticateRead(app, context)
+  const query = queryOf(context)
   return IDENTITY_KINDS.some((kind) => query.has(kind))
-    ? await findByIdentity(door, business, query)
-    : await list(door, call, business)
+    ? await findByIdentity(app, business, query)
+    : await list(app, context, business)
 }
 
-async function findByIdentity(door: Door, business: Business, query: URLSearchParams): Promise<Reply> {
+async function findByIdentity(app: AppContext, business: Business, query: URLSearchParams): Promise<Reply> {
   const { id: businessId, currency } = business
   const identity = readSoughtIdentity(query, business)
-  const contactId = identity && (await findContact(door.sql, businessId, identity))
-  const contact = contactId && (await readContact(door.sql, { businessId, contactId, currency }))
+  const contactId = identity && (await findContact(app.sql, businessId, identity))
+  const contact = contactId && (await readContact(app.sql, { businessId, contactId, currency }))
   return contact
-    ? { message: FOUND, data: { contacts: [await withEngagement(door, businessId, contact)] } }
+    ? { message: FOUND, data: { contacts: [await withEngagement(app, businessId, contact)] } }
     : { message: 'No contact was found.', data: { contacts: [] } }
 }
 
-async function list(door: Door, call: Call, { id: businessId, currency }: Business): Promise<Reply> {
-  const page = readPage(call)
-  const filter = readFilter(queryOf(call))
-  const listed = await listContacts(door.sql, { businessId, currency, filter, ...page })
-  if (listed === null) throw cursorFault()
+async function list(app: AppContext, context: RequestContext, { id: businessId, currency }: Business): Promise<Reply> {
+  const page = readPage(context)
+  const filter = readFilter(queryOf(context))
+  const listed = await listContacts(app.sql, { businessId, currency, filter, ...page })
+  if (listed === null) throw invalidCursor()
   return { message: LISTED, data: listed }
 }
 
@@ -82,7 +82,7 @@ function readFilter(sent: URLSearchParams): ContactFilter {
   return { query, tag, stage: stage === null ? null : place }
 }
 
-async function withEngagement({ clickhouse }: Door, businessId: string, contact: Contact) {
+async function withEngagement({ clickhouse }: AppContext, businessId: string, contact: Contact) {
   return { ...contact, engagement: await readEngagement(clickhouse, businessId, contact) }
 }
 
@@ -111,29 +111,29 @@ function retell(fault: string, sought: string): string {
   return sought.includes(' ') ? `${message}; in a query, write a plus sign as %2B` : message
 }
 
-async function getTimeline(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitReader(door, call)
-  const page = readPage(call)
-  const { contactIds } = await requireContact(door, call, businessId)
-  const timeline = await readTimeline(door, { businessId, contactIds, ...page })
-  if (timeline === 'invalid_cursor') throw cursorFault()
+async function getTimeline(app: AppContext, context: RequestContext): Promise<Reply> {
+  const { id: businessId } = await authenticateRead(app, context)
+  const page = readPage(context)
+  const { contactIds } = await requireContact(app, context, businessId)
+  const timeline = await readTimeline(app, { businessId, contactIds, ...page })
+  if (timeline === 'invalid_cursor') throw invalidCursor()
   if (timeline === 'unavailable') throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
   return { message: TIMELINE, data: timeline }
 }
 
-async function getIdentifications(door: Door, call: Call): Promise<Reply> {
-  const { id: businessId } = await admitReader(door, call)
-  const page = readPage(call)
-  const { contactIds } = await requireContact(door, call, businessId)
-  const listed = await listIdentifications(door.sql, { businessId, contactIds, ...page })
-  if (listed === null) throw cursorFault()
+async function getIdentifications(app: AppContext, context: RequestContext): Promise<Reply> {
+  const { id: businessId } = await authenticateRead(app, context)
+  const page = readPage(context)
+  const { contactIds } = await requireContact(app, context, businessId)
+  const listed = await listIdentifications(app.sql, { businessId, contactIds, ...page })
+  if (listed === null) throw invalidCursor()
   return { message: IDENTIFICATIONS, data: listed }
 }
 
-async function requireContact(door: Door, call: Call, businessId: string): Promise<ResolvedContact> {
-  const contactId = readId(call.params['contactId'])
-  const resolved = contactId && (await resolveContact(door.sql, businessId, contactId))
-  if (!resolved) throw noContact()
+async function requireContact(app: AppContext, context: RequestContext, businessId: string): Promise<ResolvedContact> {
+  const contactId = readId(context.params['contactId'])
+  const resolved = contactId && (await resolveContact(app.sql, businessId, contactId))
+  if (!resolved) throw contactNotFound()
   return resolved
 }
 

@@ -1,9 +1,9 @@
 import type { IdentifyFact } from '../../../rules/events/facts.ts'
 import type { IdentifyAnswer } from '../../../stream/entry.ts'
 import { findCaller, requireUsable } from '../../access/authenticate.ts'
-import { admitPage } from '../../access/authenticate-browser.ts'
+import { authenticateBrowser } from '../../access/authenticate-browser.ts'
 import { chargeWrite } from '../../access/charge.ts'
-import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
+import { type RequestContext, type AppContext, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
 import type { Business } from '../../access/find-business.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readIdentify } from './read-identify.ts'
@@ -18,29 +18,38 @@ interface Admitted extends Received {
   keyed: boolean
 }
 
-async function identify(door: Door, call: Call): Promise<Reply> {
-  const caller = await findCaller(door, call)
+async function identify(app: AppContext, context: RequestContext): Promise<Reply> {
+  const caller = await findCaller(app, context)
   const { business, keyed, body } =
     caller?.kind === 'secret'
-      ? await admitServer(door, call, caller.business)
+      ? await admitServer(app, context, caller.business)
       : {
-          ...(await admitPage(door, call, caller?.business, { road: 'identify', limit: BODY_LIMITS.single })),
+          ...(await authenticateBrowser(app, context, caller?.business, {
+            endpoint: 'identify',
+            limit: BODY_LIMITS.single,
+          })),
           keyed: false,
         }
-  const read = readIdentify(body, { business, keyed, now: call.receivedAt })
+  const read = readIdentify(body, { business, keyed, now: context.receivedAt })
   if ('code' in read) throw toRequestError(read)
-  return submit(door, call, business, keyed, read.fact)
+  return submit(app, context, business, keyed, read.fact)
 }
 
-async function admitServer(door: Door, call: Call, business: Business): Promise<Admitted> {
-  await chargeWrite(door, call, requireUsable(business))
-  return { ...(await receiveBody(door, call, business, BODY_LIMITS.single)), keyed: true }
+async function admitServer(app: AppContext, context: RequestContext, business: Business): Promise<Admitted> {
+  await chargeWrite(app, context, requireUsable(business))
+  return { ...(await receiveBody(app, context, business, BODY_LIMITS.single)), keyed: true }
 }
 
-async function submit(door: Door, call: Call, business: Business, keyed: boolean, fact: IdentifyFact): Promise<Reply> {
-  const { receivedAt, requestId } = call
+async function submit(
+  app: AppContext,
+  context: RequestContext,
+  business: Business,
+  keyed: boolean,
+  fact: IdentifyFact,
+): Promise<Reply> {
+  const { receivedAt, requestId } = context
   const request = { kind: 'identify', businessId: business.id, receivedAt, requestId, keyed, fact } as const
-  const answer = await submitRequest(door, call, request, { keyed })
+  const answer = await submitRequest(app, context, request, { keyed })
   return answer === null ? QUEUED : identified(answer)
 }
 

@@ -9,7 +9,7 @@ import { hasMoreBytes, hasMoreValues, sanitiseJson } from '../../../rules/events
 import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import type { Business } from '../../access/find-business.ts'
-import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from '../../http/rejection.ts'
+import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
 import { type EventBody, EventSchema } from '../schemas.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 
@@ -19,14 +19,14 @@ const checkEvent = compileCheck(EventSchema)
 const warnOfNearMisses = compileNearMisses(EventSchema)
 
 /** `now`: epoch ms of the receipt. */
-export function readEvent(raw: unknown, business: Business, now: number): { fact: EventFact } | Refusal {
-  const elsewhere = refuseOtherBusiness(raw, business)
+export function readEvent(raw: unknown, business: Business, now: number): { fact: EventFact } | Rejection {
+  const elsewhere = rejectOtherBusiness(raw, business)
   if (elsewhere !== null) return elsewhere
   const checked = checkEvent(raw)
-  return 'issues' in checked ? refuseShape(checked.issues) : readFields(raw, checked.body, business, now)
+  return 'issues' in checked ? rejectShape(checked.issues) : readFields(raw, checked.body, business, now)
 }
 
-function readFields(raw: unknown, body: EventBody, business: Business, now: number): { fact: EventFact } | Refusal {
+function readFields(raw: unknown, body: EventBody, business: Business, now: number): { fact: EventFact } | Rejection {
   const identity = readIdentity(body.identity, business.country)
   const tags = readTags(body.tags ?? [])
   const traits = readTraits(body.traits ?? {})
@@ -34,11 +34,11 @@ function readFields(raw: unknown, body: EventBody, business: Business, now: numb
   const { event, currency, idempotencyKey, visitorId } = body
   const unclean = uncleanIssues({ event, currency, idempotencyKey, visitorId })
   const faults = [...unclean, ...identity.faults, ...tags.faults, ...traits.faults, ...properties.faults]
-  if (faults.length > 0) return refuse('invalid_request', faults)
-  if (identity.identity === null) return refuse('identity_required')
-  if (properties.tooLarge) return refuse('properties_too_large')
+  if (faults.length > 0) return reject('invalid_request', faults)
+  if (identity.identity === null) return reject('identity_required')
+  if (properties.tooLarge) return reject('properties_too_large')
   const time = body.occurredAt === undefined ? { at: now } : readOccurredAt(body.occurredAt, now)
-  if ('fault' in time) return refuse('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
+  if ('fault' in time) return reject('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
   return {
     fact: {
       event,

@@ -8,7 +8,7 @@ import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import type { Business } from '../../access/find-business.ts'
 import { MAX_AGE_MS } from '../browser/read-browser-event.ts'
-import { refuse, refuseOtherBusiness, refuseShape, type Refusal } from '../../http/rejection.ts'
+import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
 import { type IdentifyBody, IdentifySchema } from '../schemas.ts'
 import { warnOfIgnored } from '../warn-of-ignored.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
@@ -24,11 +24,11 @@ interface Caller {
   now: number
 }
 
-export function readIdentify(raw: unknown, caller: Caller): { fact: IdentifyFact } | Refusal {
-  const elsewhere = refuseOtherBusiness(raw, caller.business)
+export function readIdentify(raw: unknown, caller: Caller): { fact: IdentifyFact } | Rejection {
+  const elsewhere = rejectOtherBusiness(raw, caller.business)
   if (elsewhere !== null) return elsewhere
   const checked = checkIdentify(raw)
-  if ('issues' in checked) return refuseShape(checked.issues)
+  if ('issues' in checked) return rejectShape(checked.issues)
   return readFields(raw, checked.body, caller)
 }
 
@@ -36,18 +36,18 @@ function readFields(
   raw: unknown,
   body: IdentifyBody,
   { business, keyed, now }: Caller,
-): { fact: IdentifyFact } | Refusal {
+): { fact: IdentifyFact } | Rejection {
   const identity = readIdentity(body.identity, business.country)
   const profile = readProfile(body.profile ?? {}, { keyed })
   const traits = keyed ? readTraits(body.traits ?? {}) : { traits: {}, warnings: warnOfIgnored(raw), faults: [] }
   const method = sanitiseText(body.method ?? '')
   const unclean = uncleanIssues({ visitorId: body.visitorId })
   const faults = [...unclean, ...identity.faults, ...profile.faults, ...traits.faults]
-  if (faults.length > 0) return refuse('invalid_request', faults)
-  if (identity.identity === null) return refuse('identity_required')
+  if (faults.length > 0) return reject('invalid_request', faults)
+  if (identity.identity === null) return reject('identity_required')
   const time = keyed && body.occurredAt !== undefined ? readOccurredAt(body.occurredAt, now) : null
   if (time !== null && 'fault' in time)
-    return refuse('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
+    return reject('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
   return {
     fact: {
       identity: identity.identity,

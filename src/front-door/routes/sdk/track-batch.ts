@@ -4,12 +4,12 @@ import type { BatchItemAnswer } from '../../../stream/entry.ts'
 import { requireSecretKey } from '../../access/authenticate.ts'
 import { chargeWrite } from '../../access/charge.ts'
 import { compileCheck, isRecord, requireBody } from '../../http/check-body.ts'
-import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
+import { type RequestContext, type AppContext, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
 import type { Business } from '../../access/find-business.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readEvent } from './read-event.ts'
 import { receiveBody } from '../../http/receive-body.ts'
-import { refuseOtherBusiness, toRequestError } from '../../http/rejection.ts'
+import { rejectOtherBusiness, toRequestError } from '../../http/rejection.ts'
 import { BatchData, QueuedBatchData } from '../reply-schemas.ts'
 import { BatchFrameSchema, BatchSchema } from '../schemas.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
@@ -29,18 +29,18 @@ interface ReadItems {
 
 const checkFrame = compileCheck(BatchFrameSchema)
 
-async function trackBatch(door: Door, call: Call): Promise<Reply> {
-  const caller = await requireSecretKey(door, call)
-  await chargeWrite(door, call, caller)
-  const { business, body } = await receiveBody(door, call, caller, BODY_LIMITS.batch)
-  const elsewhere = refuseOtherBusiness(body, business)
+async function trackBatch(app: AppContext, context: RequestContext): Promise<Reply> {
+  const caller = await requireSecretKey(app, context)
+  await chargeWrite(app, context, caller)
+  const { business, body } = await receiveBody(app, context, caller, BODY_LIMITS.batch)
+  const elsewhere = rejectOtherBusiness(body, business)
   if (elsewhere !== null) throw toRequestError(elsewhere)
   const { events } = requireBody(checkFrame(body))
-  const { items, failures } = await readItems(events, business, call.receivedAt)
+  const { items, failures } = await readItems(events, business, context.receivedAt)
   if (items.length === 0) return recorded(events.length, failures, [])
-  const { receivedAt, requestId } = call
+  const { receivedAt, requestId } = context
   const request = { kind: 'batch', businessId: business.id, receivedAt, requestId, items } as const
-  const answer = await submitRequest(door, call, request, { keyed: true })
+  const answer = await submitRequest(app, context, request, { keyed: true })
   return answer === null ? queued(events.length, failures) : recorded(events.length, failures, answer.items)
 }
 

@@ -3,7 +3,7 @@ import type { EventFact } from '../../../rules/events/facts.ts'
 import type { TrackAnswer } from '../../../stream/entry.ts'
 import { requireSecretKey } from '../../access/authenticate.ts'
 import { chargeWrite } from '../../access/charge.ts'
-import { type Call, type Door, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
+import { type RequestContext, type AppContext, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readEvent } from './read-event.ts'
 import { receiveBody } from '../../http/receive-body.ts'
@@ -12,14 +12,14 @@ import { QueuedTrackData, TrackData } from '../reply-schemas.ts'
 import { EventSchema } from '../schemas.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
-async function track(door: Door, call: Call): Promise<Reply> {
-  const caller = await requireSecretKey(door, call)
-  await chargeWrite(door, call, caller)
-  const { business, body } = await receiveBody(door, call, caller, BODY_LIMITS.single)
-  const read = readEvent(body, business, call.receivedAt)
+async function track(app: AppContext, context: RequestContext): Promise<Reply> {
+  const caller = await requireSecretKey(app, context)
+  await chargeWrite(app, context, caller)
+  const { business, body } = await receiveBody(app, context, caller, BODY_LIMITS.single)
+  const read = readEvent(body, business, context.receivedAt)
   if ('code' in read) throw toRequestError(read)
   const { fact } = read
-  const { receivedAt, requestId } = call
+  const { receivedAt, requestId } = context
   const request = {
     kind: 'track',
     businessId: business.id,
@@ -29,7 +29,7 @@ async function track(door: Door, call: Call): Promise<Reply> {
     source: 'live',
     fact,
   } as const
-  const answer = await submitRequest(door, call, request, { keyed: true })
+  const answer = await submitRequest(app, context, request, { keyed: true })
   return answer === null ? queued(fact) : recorded(fact, answer)
 }
 
