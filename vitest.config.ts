@@ -1,20 +1,70 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const onBun = 'bun' in process.versions
 // Libraries have parts for each runtime: without this, tests on Bun would run those for Node.
 const conditions = onBun ? ['bun', 'module', 'node'] : undefined
 
-export default defineConfig({
+/** Many seconds each: whole stores that are killed, damaged and compared, other runtimes, Chromium. */
+const LONG = [
+  'test/contacts/{floods,large-business,limits,merges,reachable-limits}.test.ts',
+  'test/deliveries/crash.test.ts',
+  'test/end-to-end/{clickhouse-server,engines,failed-reads,failed-writes,first-install,partitions,upgrade}.test.ts',
+  'test/end-to-end/{import,keep-running,killed-start,stopped-start}.test.ts',
+  'test/faults/{audit,faults,overload,soak}.test.ts',
+  'test/bench/{ceilings,run,verify}.test.ts',
+  'test/front-door/outages.test.ts',
+  'test/fuzz/fuzz.test.ts',
+  'test/runtimes/{conformance,deliveries,sdk-node,smuggling}.test.ts',
+  'test/sdk/browser/{app,capture,consent,delivery,life,outbox,page}.test.ts',
+  'test/security/{exposure,page-words,slow-callers}.test.ts',
+  'test/stores/postgres.test.ts',
+  'test/timeline/{kill-clickhouse,ship-resent,ship-visitors,views,views-follow}.test.ts',
+  'test/verify/{command,damage,live,lost,postgres-damage,restore,uncompared}.test.ts',
+  'test/web-events/{crash,finish-web-erasures,kill-clickhouse,views,web-partitions}.test.ts',
+  'test/workers/{change-partitions,contagion,crash,cut-off,main}.test.ts',
+]
+
+/** These count seconds, or bound how long something takes: nothing runs beside them. */
+const SERIAL = [
+  'test/async/{broadcast,shared-timeouts,with-timeout}.test.ts',
+  'test/bench/pace.test.ts',
+  'test/front-door/{near-misses,rate-limiter,serve}.test.ts',
+  'test/rules/text.test.ts',
+  'test/stores/redis.test.ts',
+  'test/timeline/engagement.test.ts',
+  'test/workers/{lease,publish}.test.ts',
+]
+
+/** Projects run one after the other, each with as many files at a time. Most files wait for engines most of the time. */
+const project = (
+  name: string,
+  files: { include: string[]; exclude?: string[] },
+  order: number,
+  maxWorkers: number,
+) => ({
   ssr: { resolve: { ...(conditions && { conditions, externalConditions: conditions }) } },
   test: {
-    include: ['test/**/*.test.ts'],
+    name,
+    include: files.include,
+    exclude: [...configDefaults.exclude, ...(files.exclude ?? [])],
     // Bun runs tests in threads alone; the engines' native addons want processes elsewhere.
-    pool: onBun ? 'threads' : 'forks',
-    maxWorkers: 2,
-    globalSetup: 'test/support/run-engines.ts',
+    pool: onBun ? ('threads' as const) : ('forks' as const),
+    maxWorkers,
+    sequence: { groupOrder: order },
     // Some tests measure time, and a machine that is busy for a moment fails them. A second failure is a fault.
     retry: process.env['CI'] ? 1 : 0,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
+  },
+})
+
+export default defineConfig({
+  test: {
+    globalSetup: 'test/support/run-engines.ts',
+    projects: [
+      project('fast', { include: ['test/**/*.test.ts'], exclude: [...LONG, ...SERIAL] }, 0, 5),
+      project('serial', { include: SERIAL }, 1, 1),
+      project('long', { include: LONG }, 2, 3),
+    ],
   },
 })

@@ -59,7 +59,7 @@ export async function startClickHouse(setup: EngineSetup, log: Logger): Promise<
     '-c',
     GIVE_WAY,
     'sluice-give-way',
-    NICENESS,
+    setup.small ? '0' : NICENESS,
     ...runner.prefix,
     ...runtimeCommand(
       program,

@@ -16,7 +16,7 @@ export interface Address {
 export interface EngineSetup extends Address {
   /** Absolute. */
   dataDir: string
-  /** For tests: less memory. */
+  /** For tests: less memory, no wait for the disk (a killed process loses nothing by that), and no way given to others. */
   small: boolean
   timeoutMs: number
   /** Aborted: the start is not wanted any more, and is to reject soon, with nothing left running. */

@@ -46,7 +46,7 @@ function settings(setup: EngineSetup): Record<string, string> {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '200',
-    fsync: 'on',
+    fsync: setup.small ? 'off' : 'on',
     synchronous_commit: 'on',
     shared_buffers: `${buffers}MB`,
     max_wal_size: '2GB',

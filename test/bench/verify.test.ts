@@ -8,7 +8,7 @@ import { verifyCounts } from './verify.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({}, { ownClickHouse: true })
 })
 afterAll(() => service.close())
 

@@ -21,6 +21,7 @@ import {
 } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 describe('what it holds', () => {
   const state = (configVersion = 1): State => {
@@ -359,7 +360,7 @@ describe('two partitions with a cache each', () => {
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 20 }), async (steps) => {
         expect(await run(steps, ({ at }) => pipelines[at])).toEqual(await run(steps, () => uncached))
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 

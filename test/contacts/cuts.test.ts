@@ -20,6 +20,7 @@ import {
 } from '../support/facts.ts'
 import type { TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -217,7 +218,7 @@ describe('calls', () => {
         },
       ),
       // Time enough to find the smallest calls that differ; what was found by then is told.
-      { numRuns: 60, interruptAfterTimeLimit: 60_000 },
+      { numRuns: runs(60), interruptAfterTimeLimit: 60_000 },
     )
   }, 90_000)
 })

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { EventFact } from '../../src/rules/events/facts.ts'
 import { type RequestContext, batch, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -99,6 +100,6 @@ it('floods never pass a limit, whatever they race with', async () => {
         expect(row).toEqual({ recorded: eventsIn(halves.flat()), dead: 0 })
       },
     ),
-    { numRuns: 25, interruptAfterTimeLimit: 60_000 },
+    { numRuns: runs(25), interruptAfterTimeLimit: 60_000 },
   )
 }, 120_000)

@@ -8,6 +8,7 @@ import { addTo, readDeliveries } from '../deliveries/delivery-lab.ts'
 import { NOW, type Pipeline, browser, browserFact, identify, identifyFact, openPipeline } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 const MINUTE = 60_000
 const V = 'a'.repeat(32)
@@ -176,7 +177,7 @@ describe('an identification that is reported late', () => {
           expect(await eventsOf()).toEqual(names.map((name) => [`of ${name}`]))
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 })

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ContactFilter, listContacts } from '../../src/contacts/list-contacts.ts'
 import { type Stack, openStack } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -140,7 +141,7 @@ async function expectSame(businessId: string, people: Person[]): Promise<void> {
     expect(await walk(businessId, filter, limit)).toEqual(expected(people, filter))
   }
   await check(EVERYBODY, 500)
-  await fc.assert(fc.asyncProperty(filters, fc.constantFrom(100, 499, 500), check), { numRuns: 40 })
+  await fc.assert(fc.asyncProperty(filters, fc.constantFrom(100, 499, 500), check), { numRuns: runs(40) })
 }
 
 test('a page after the other is everybody who matches, newest first, with the indexes and without', async () => {

@@ -16,6 +16,7 @@ import {
   track,
 } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 const PHONE = { phone: '972500000001' }
 let stack: Stack
@@ -284,7 +285,7 @@ describe('a choice of channels', () => {
       fc.asyncProperty(before, steps, async (first, rest) => {
         expect(await united(first, rest, true)).toEqual(await united(first, rest, false))
       }),
-      { numRuns: 150, interruptAfterTimeLimit: 30_000, examples: TAKEN_BACK },
+      { numRuns: runs(150), interruptAfterTimeLimit: 30_000, examples: TAKEN_BACK },
     )
   }, 60_000)
 })

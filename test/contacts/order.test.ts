@@ -19,6 +19,7 @@ import {
 } from '../support/facts.ts'
 import { type Person, byIdentities, readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -155,7 +156,7 @@ describe('a set of events', () => {
         }
         expect(await readPeople(sql, businessId)).toEqual(expected(events))
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 })

@@ -10,7 +10,7 @@ import { type TestBusiness, createBusiness } from '../support/stack.ts'
 let service: Service
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({}, { ownClickHouse: true })
   tenant = await createBusiness(service.sql)
 })
 afterAll(() => service.close())

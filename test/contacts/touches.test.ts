@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Touch } from '../../src/rules/events/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 const MINUTE = 60_000
 const V = 'a'.repeat(32)
@@ -123,6 +124,6 @@ it('order, repetition and cutting make no difference', async () => {
         expect(await touchesOf(visitor)).toEqual(uniteTouches(told))
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   )
 })

@@ -7,6 +7,7 @@ import { NOW, browser, browserFact, eventFact, track } from '../support/facts.ts
 import { businessId, pipeline, stack, takeBusiness, useFreshBusiness } from '../support/fresh-business.ts'
 import { readPeople } from '../support/read-people.ts'
 import { ANN, V, W, did, isAnn, timeline } from './visitor-words.ts'
+import { runs } from '../support/runs.ts'
 
 useFreshBusiness()
 
@@ -199,7 +200,7 @@ describe('an event of a visitor whom nobody has identified', () => {
           )
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 })

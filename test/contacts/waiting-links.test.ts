@@ -21,6 +21,7 @@ import {
 import { businessId, pipeline, stack, takeBusiness, useFreshBusiness } from '../support/fresh-business.ts'
 import { readPeople } from '../support/read-people.ts'
 import { ANN, BOB, V, W, did, isAnn, isBob } from './visitor-words.ts'
+import { runs } from '../support/runs.ts'
 
 useFreshBusiness()
 beforeEach(() => setPages('confirmed'))
@@ -424,6 +425,6 @@ it('a stranger changes nothing of a person whom keyed calls have used, whatever 
         expect(await outcome(makes)).toEqual(await outcome(servers))
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })

@@ -5,6 +5,7 @@ import { arrayLiteral, writeColumns } from '../../src/contacts/write-columns.ts'
 import { faultKind } from '../../src/stores/postgres.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 let stack: Stack
 let pipeline: Pipeline
@@ -52,7 +53,7 @@ describe('an array literal', () => {
     const isKept = async (cells: (string | null)[]) => {
       expect(await readBack(arrayLiteral(cells))).toEqual(cells)
     }
-    await fc.assert(fc.asyncProperty(fc.array(cell), isKept), { numRuns: 300 })
+    await fc.assert(fc.asyncProperty(fc.array(cell), isKept), { numRuns: runs(300) })
   })
 
   it('gives back numbers, truth values and what is missing', async () => {
@@ -83,7 +84,7 @@ describe('columns', () => {
             unnest(p[1]::text[], p[2]::integer[], p[3]::text[], p[4]::text[]) with ordinality as x (a, b, c, d, n)`
         expect(read.rows).toEqual(rows)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 
@@ -103,7 +104,7 @@ describe('a save', () => {
           from contacts c join event_statistics s on s.contact_id = c.id where c.id = ${contactId}`
         expect(kept).toEqual({ event, tags, trait: JSON.stringify(`.${trait}`) })
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 

@@ -13,7 +13,7 @@ import { type Ran, runAdminQuietly } from './run-admin.ts'
 
 let stack: Stack
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
 })
 afterAll(() => stack.close())
 
@@ -277,7 +277,7 @@ describe('dead letters', () => {
 })
 
 test('a dead letter is replayed to the workers, once', async () => {
-  const service = await openService()
+  const service = await openService({}, { ownClickHouse: true })
   try {
     const { businessId, secretKey } = await makeBusiness(service.sql)
     const fact = eventFact('purchase', { email: 'ann@b.example' })

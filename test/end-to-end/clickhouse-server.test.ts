@@ -12,7 +12,7 @@ let stack: Stack
 let client: ClickHouseClient
 
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
   client = stack.clickhouse
 })
 afterAll(() => stack.close())

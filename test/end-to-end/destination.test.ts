@@ -22,7 +22,7 @@ let platform: Platform
 /** All that any command has said. */
 let said = ''
 beforeAll(async () => {
-  stack = await openStack({ SECRETS_KEY })
+  stack = await openStack({ SECRETS_KEY }, { ownClickHouse: true })
   config = stack.config
   pipeline = await openPipeline(stack.sql)
   folder = await mkdtemp(join(tmpdir(), 'sluice-destinations-'))

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import type { StoreUrls } from '../../src/config.ts'
 import { RUNTIME_ENV } from '../../src/embedded/runtime-env.ts'
 import type { DemoKeys } from '../../src/embedded/demo-business.ts'
 import { startEngines } from '../../src/embedded/engines.ts'
@@ -81,6 +82,14 @@ describe('start', () => {
         expect.arrayContaining([`BUN_GC_TIMER_INTERVAL=${RUNTIME_ENV.BUN_GC_TIMER_INTERVAL}`]),
       )
     }
+
+    const { databaseUrl } = JSON.parse(await readFile(join(dataDir, 'engines.json'), 'utf8')) as StoreUrls
+    const sql = connectPostgres(databaseUrl, { max: 1 })
+    // The engines of tests do without.
+    const settings =
+      await sql`select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') order by 1`
+    expect(settings.map(({ setting }) => setting as string)).toEqual(['on', 'on'])
+    await sql.end()
 
     // Nobody waits for what it does, and everybody would. Where Linux divides time among sessions, that counts among them.
     const clickhouse = Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8'))

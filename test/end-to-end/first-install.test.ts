@@ -10,7 +10,7 @@ const stores = inject('stores')
 const empty = `t_${randomBytes(8).toString('hex')}`
 let stack: Stack
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
   await stack.sql`create database ${stack.sql(empty)}`
 })
 afterAll(async () => {

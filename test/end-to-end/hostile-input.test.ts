@@ -8,7 +8,7 @@ let service: Service
 let speak: Speak
 let business: TestBusiness
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({}, { ownClickHouse: true })
   speak = speakTo(service.url)
   business = await createBusiness(service.sql)
 })

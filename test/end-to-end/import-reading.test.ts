@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { describeSource, readRows, type Row } from '../../src/admin/import/read-rows.ts'
 import { decodeText } from '../../src/admin/import/read-text.ts'
 import { MAX_LINE, splitLines } from '../../src/admin/import/split-lines.ts'
+import { runs } from '../support/runs.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-import-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -64,7 +65,7 @@ describe('text', () => {
         if (line === undefined) expect(told).toBe(bytes.toString())
         else expect(told).toMatch(new RegExp(`^Line ${line} of FILE is not UTF-8. Convert the file .* iconv -f `))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

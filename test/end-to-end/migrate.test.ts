@@ -11,7 +11,7 @@ import { openStack, type Stack } from '../support/stack.ts'
 const log = createLogger({ level: 'silent', name: 'test' })
 let stack: Stack
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
 })
 afterAll(() => stack.close())
 

@@ -19,7 +19,7 @@ let business: TestBusiness
 const processes: ChildProcess[] = []
 
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
   business = await createBusiness(stack.sql)
   makeNextVersion()
 })

@@ -16,7 +16,7 @@ let businesses: Business[]
 let honest: Held
 
 beforeAll(async () => {
-  service = await openService({ TRUST_PROXY: 'true' })
+  service = await openService({ TRUST_PROXY: 'true' }, { ownClickHouse: true })
   businesses = [await createFaultsBusiness(service.sql), await createFaultsBusiness(service.sql)]
   const traffic = startTraffic({ url: service.url, businesses, ledger, chance: seeded(7), pauseMs: 10 })
   for (const business of businesses) await sendRare(service.url, business, ledger)

@@ -3,6 +3,7 @@ import { getCountries, getExampleNumber, parsePhoneNumberFromString, type PhoneN
 import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' }
 import { expect, test } from 'vitest'
 import { readPhone } from '../../src/rules/identity/read-phone.ts'
+import { runs } from '../support/runs.ts'
 
 const widen = (text: string) => text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0))
 
@@ -53,7 +54,7 @@ test('any valid number is one, however it is written', () => {
     .filter(({ number }) => number?.isValid() === true && !/^(\d)\1*$/.test(number.nationalNumber))
   fc.assert(
     fc.property(anyNumber, ({ country, number }) => expectOne(country, number!)),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { FIELD_TYPES, type FieldType, type TraitValue } from '../../src/rules/events/facts.ts'
 import { fits, inferFieldType, isDateShaped, readTraits, wins, type TraitEntry } from '../../src/rules/events/traits.ts'
 import { containing } from './containing.ts'
+import { runs } from '../support/runs.ts'
 
 describe('readTraits', () => {
   const longestKey = `k${'1'.repeat(63)}`
@@ -220,7 +221,7 @@ describe('wins', () => {
         expect(Number(wins(a, b)) + Number(wins(b, a))).toBe(same(a, b) ? 0 : 1)
         if (wins(a, b) && wins(b, c)) expect(wins(a, c)).toBe(true)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 

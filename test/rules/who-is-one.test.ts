@@ -13,6 +13,7 @@ import {
   openPeople,
   pageIdentify,
 } from './people-model.ts'
+import { runs } from '../support/runs.ts'
 
 /** Checks the last call after any others. */
 function afterAny(check: (last: Answered, setting: PageIdentify) => void): void {
@@ -21,7 +22,7 @@ function afterAny(check: (last: Answered, setting: PageIdentify) => void): void 
       const people = openPeople(setting)
       for (const call of sent) check(people.send(call), setting)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 }
 const afterAnyKeyed = (check: (last: Answered) => void) => afterAny((last) => last.keyed && check(last))
@@ -202,7 +203,7 @@ describe('for servers, pages do not exist:', () => {
         const alone = sent.filter(({ keyed }) => keyed)
         expect(seenByServers(sent, setting)).toEqual(seenByServers(alone, setting))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

@@ -10,6 +10,7 @@ import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/http-clie
 import { startFrontDoor } from '../support/front-door-process.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
+import { runs } from '../support/runs.ts'
 
 let service: Service
 let speak: Speak
@@ -87,7 +88,7 @@ describe('the databases', () => {
       if (status !== 200) expect(['invalid_request', 'not_found']).toContain(body.error.code)
       expect(text).not.toMatch(/syntax|DB::Exception|relation|column|select |stack/i)
     })
-    await fc.assert(property, { seed: 1, numRuns: 300 })
+    await fc.assert(property, { seed: 1, numRuns: runs(300) })
     const [row] = await service.sql<[{ n: number }]>`select count(*)::int as n from contacts`
     expect(row.n).toBe(1)
     expect((await ask('/api/contacts/:mine/timeline')).body.data['events']).toHaveLength(1)

@@ -1,6 +1,6 @@
 /** One set of engines for a whole run, on private ports below a temporary directory. */
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
+import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import type { StoreUrls } from '../../src/config.ts'
@@ -19,13 +19,20 @@ declare module 'vitest' {
 
 const PREFIX = 'sluice-test-'
 
+/**
+ * Memory that is a file system, on Linux: a sync costs nothing there, and the engines sync as they do elsewhere. A test can cut
+ * no power; what a killed process wrote is there as on a disk.
+ */
+const MEMORY = '/dev/shm'
+const NEEDED_BYTES = 4 * 1024 ** 3
+
 /** The migrated Postgres database that each test file gets a copy of. */
 export const TEMPLATE = 'template_sluice'
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeLeftovers()
   const log = createLogger({ level: 'warn', name: 'test' })
-  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`))
+  const folder = await mkdtemp(join(await choosePlace(), `${PREFIX}${process.pid}-`))
   await chmod(folder, 0o711)
   const engines = await startEngines(folder, { log, small: true })
   const stop = async () => {
@@ -71,11 +78,18 @@ async function allowTests(folder: string, databaseUrl: string, templateUrl: stri
   await template.end()
 }
 
+async function choosePlace(): Promise<string> {
+  const memory = await statfs(MEMORY).catch(() => undefined)
+  const isLarge = memory !== undefined && memory.bavail * memory.bsize >= NEEDED_BYTES
+  return isLarge && freemem() >= NEEDED_BYTES ? MEMORY : tmpdir()
+}
+
 /** What a killed run left: its engines are gone with it, its files are not. */
 async function removeLeftovers(): Promise<void> {
-  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(PREFIX))
-  for (const name of names.filter((name) => !isAlive(Number(name.slice(PREFIX.length).split('-')[0])))) {
-    await rm(join(tmpdir(), name), { recursive: true, force: true })
+  for (const place of [tmpdir(), MEMORY]) {
+    const names = (await readdir(place).catch(() => [])).filter((name) => name.startsWith(PREFIX))
+    for (const name of names.filter((name) => !isAlive(Number(name.slice(PREFIX.length).split('-')[0]))))
+      await rm(join(place, name), { recursive: true, force: true })
   }
 }
 

@@ -9,7 +9,7 @@ import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { applyBatch } from '../../workers/apply-batch.ts'
-import { type Stack, openStack } from './stack.ts'
+import { type Stack, type StackOptions, openStack } from './stack.ts'
 
 export interface Service extends Stack {
   url: string
@@ -17,8 +17,11 @@ export interface Service extends Stack {
   shipped(): Promise<void>
 }
 
-export async function openService(environment: Record<string, string> = {}): Promise<Service> {
-  const stack = await openStack(environment)
+export async function openService(
+  environment: Record<string, string> = {},
+  options: StackOptions = {},
+): Promise<Service> {
+  const stack = await openStack(environment, options)
   const { url, stop } = await startService(stack)
   return {
     ...stack,

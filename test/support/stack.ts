@@ -1,11 +1,13 @@
-/** What a test file runs on: a Postgres database, a Redis database and a ClickHouse database of its own, on real engines. */
+/**
+ * What a test file runs on, on real engines: a Postgres database and a Redis database of its own, and ClickHouse's tables, which
+ * all files share unless they ask for their own. `business_id` leads every table, so that a new business finds nothing of others.
+ */
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
 import { type BusinessSettings, createBusiness as insertBusiness } from '../../src/admin/business.ts'
 import { createKey } from '../../src/admin/key.ts'
 import { type Config, readConfig, type StoreUrls } from '../../src/config.ts'
-import { createLogger } from '../../src/log.ts'
-import { migrate } from '../../src/stores/migrate.ts'
+import { repeatClickHouse } from '../../src/stores/migrate.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres, type Sql } from '../../src/stores/postgres.ts'
 import { connectRedis, type Redis } from '../../src/stores/redis.ts'
@@ -24,38 +26,57 @@ export interface Stack extends StoreUrls {
 /** Databases are numbered 0 to 511; 0 holds the counter. */
 const REDIS_DATABASES = 511
 
+export interface StackOptions {
+  /** For tests that damage tables, empty them, change views, or look at what is not of their businesses. */
+  ownClickHouse?: boolean
+}
+
 /** `environment` is added to what the config reads. */
-export async function openStack(environment: Record<string, string> = {}): Promise<Stack> {
+export async function openStack(
+  environment: Record<string, string> = {},
+  { ownClickHouse = false }: StackOptions = {},
+): Promise<Stack> {
   const stores = inject('stores')
   const name = `t_${randomBytes(8).toString('hex')}`
-  const admin = {
-    sql: connectPostgres(stores.databaseUrl, { max: 1 }),
-    clickhouse: connectClickHouse(stores.clickhouseUrl, { toPublic: true }),
-  }
-  await admin.sql`create database ${admin.sql(name)} template ${admin.sql(TEMPLATE)}`
-  await admin.clickhouse.command({ query: `create database ${name}` })
+  const admin = connectPostgres(stores.databaseUrl, { max: 1 })
+  await admin`create database ${admin(name)} template ${admin(TEMPLATE)}`
+  if (ownClickHouse) await makeClickHouse(stores.clickhouseUrl, name)
   const urls = {
     databaseUrl: withPath(stores.databaseUrl, name),
     redisUrl: withPath(stores.redisUrl, await takeRedisDatabase(stores.redisUrl)),
-    clickhouseUrl: withPath(stores.clickhouseUrl, name),
+    clickhouseUrl: ownClickHouse ? withPath(stores.clickhouseUrl, name) : stores.clickhouseUrl,
   }
   const sql = connectPostgres(urls.databaseUrl)
   const clickhouse = connectClickHouse(urls.clickhouseUrl)
   const redis = connectRedis(urls.redisUrl, 'command')
   await redis.flushdb()
-  await migrate(sql, clickhouse, createLogger({ level: 'silent', name: 'test' }))
   const close = async () => {
     await redis.flushdb()
     redis.disconnect()
     await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
     // Not `with (force)`: that fails while an autovacuum worker is there, whose role is a superuser. A plain drop stops it.
-    await admin.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = current_user`
-    await admin.sql`drop database ${admin.sql(name)}`
-    for (const database of Object.values(clickhouse.databases))
-      await admin.clickhouse.command({ query: `drop database ${database} sync` })
-    await Promise.all([admin.sql.end(), admin.clickhouse.close()])
+    await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = current_user`
+    await admin`drop database ${admin(name)}`
+    if (ownClickHouse) await dropClickHouse(stores.clickhouseUrl, clickhouse.databases)
+    await admin.end()
   }
   return { ...urls, config: configOf(urls, environment), sql, redis, clickhouse, close }
+}
+
+/** Of the files in the template's account, which are applied there already. */
+async function makeClickHouse(url: string, name: string): Promise<void> {
+  const admin = connectClickHouse(url, { toPublic: true })
+  await admin.command({ query: `create database ${name}` })
+  await admin.close()
+  const clickhouse = connectClickHouse(withPath(url, name))
+  await repeatClickHouse(clickhouse)
+  await clickhouse.close()
+}
+
+async function dropClickHouse(url: string, databases: ClickHouseClient['databases']): Promise<void> {
+  const admin = connectClickHouse(url, { toPublic: true })
+  for (const database of Object.values(databases)) await admin.command({ query: `drop database ${database} sync` })
+  await admin.close()
 }
 
 function configOf(urls: StoreUrls, environment: Record<string, string>): Config {

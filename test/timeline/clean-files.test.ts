@@ -15,7 +15,7 @@ let stack: Stack
 let own: OwnRedis
 let deps: CleaningDeps
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
   own = await startOwnRedis()
   const { sql, databaseUrl } = stack
   deps = { sql, databaseUrl, redisUrl: own.url, log: createLogger({ level: 'silent', name: 'test' }) }

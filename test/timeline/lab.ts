@@ -18,7 +18,7 @@ export interface Lab extends Pick<Stack, 'sql' | 'clickhouse' | 'clickhouseUrl'>
 
 export async function openLab(): Promise<Lab> {
   const log = createLogger({ level: 'silent', name: 'test' })
-  const { sql, clickhouse, clickhouseUrl, close } = await openStack()
+  const { sql, clickhouse, clickhouseUrl, close } = await openStack({}, { ownClickHouse: true })
   const lab: Lab = {
     sql,
     clickhouse,

@@ -4,6 +4,7 @@ import { purgeOutbox } from '../../src/outbox/purge-outbox.ts'
 import { readTimeline } from '../../src/timeline/read-timeline.ts'
 import { readUnshipped } from '../../src/timeline/read-unshipped.ts'
 import { type Lab, addContact, eventOf, merge, newBusiness, openLab, save, saveLines, shipAll } from './lab.ts'
+import { runs } from '../support/runs.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -158,7 +159,7 @@ test('no event is missing and none is there twice, whatever is shipped, merged a
     await Promise.all(looking)
   }
   try {
-    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), run), { numRuns: 15 })
+    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), run), { numRuns: runs(15) })
   } finally {
     shipping = false
     await shipper

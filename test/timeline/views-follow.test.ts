@@ -17,6 +17,7 @@ import {
 } from '../support/facts.ts'
 import { createBusiness } from '../support/stack.ts'
 import { eraseAll, type Lab, openLab, query, shipAll } from './lab.ts'
+import { runs } from '../support/runs.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -100,7 +101,7 @@ test('the views follow Postgres exactly', async () => {
       expect(await inViews(businessId)).toEqual(await inPostgres(businessId))
       expect(await leftOver(businessId)).toEqual([])
     }),
-    { numRuns: 10 },
+    { numRuns: runs(10) },
   )
 }, 120_000)
 

@@ -7,7 +7,7 @@ import { verifyStack } from './verify-lab.ts'
 
 let service: Service
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({}, { ownClickHouse: true })
 }, 120_000)
 afterAll(() => service?.close())
 

@@ -23,7 +23,7 @@ let directory = ''
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sluice-restore-'))
-  stack = await openStack({ DATA_DIR: directory, LEASE_MS: '2000' })
+  stack = await openStack({ DATA_DIR: directory, LEASE_MS: '2000' }, { ownClickHouse: true })
   shop = await createBusiness(stack.sql)
   service = await startService(stack)
 })

@@ -54,7 +54,7 @@ export interface VerifyLab extends Stack {
 }
 
 export async function openVerifyLab(): Promise<VerifyLab> {
-  const stack = await openStack()
+  const stack = await openStack({}, { ownClickHouse: true })
   const { sql, clickhouse, config } = stack
   const log = createLogger({ level: 'silent', name: 'test' })
   let stopping = new AbortController()

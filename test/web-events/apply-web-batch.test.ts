@@ -12,7 +12,7 @@ import { T0, captureOf, countRows, hitOf, newBusiness, newVisitor, openWebWorker
 let stack: Stack
 let deps: WebDeps
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
   deps = { sql: stack.sql, clickhouse: stack.clickhouse, log: createLogger({ level: 'silent', name: 'test' }) }
 })
 afterAll(() => stack.close())

@@ -11,7 +11,7 @@ let stack: Stack
 let lab: IngestLab
 const children: ChildProcess[] = []
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
 afterAll(async () => {

@@ -14,7 +14,7 @@ let stack: Stack
 let deps: WebDeps
 let worker: WebWorker
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
   deps = { sql: stack.sql, clickhouse: stack.clickhouse, log: createLogger({ level: 'silent', name: 'test' }) }
 })
 beforeEach(async () => {

@@ -14,7 +14,7 @@ import { captureOf, countRows, hitOf, newBusiness, newVisitor, query } from './w
 let stack: Stack
 let lab: IngestLab
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { captureOf, hitOf, newBusiness, newVisitor, openWebWorker, query } from 
 
 let stack: Stack
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
 })
 afterAll(() => stack.close())
 

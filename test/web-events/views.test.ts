@@ -7,10 +7,11 @@ import { insertHits } from '../../src/web-events/insert-hits.ts'
 import { type Line, linesOf } from '../../src/web-events/read-captures.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { MINUTE, T0, captureOf, hitOf, link, newBusiness, newVisitor, openWebWorker, query } from './web-lab.ts'
+import { runs } from '../support/runs.ts'
 
 let stack: Stack
 beforeAll(async () => {
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
 })
 afterAll(() => stack.close())
 
@@ -113,7 +114,7 @@ describe('sessions', () => {
         await insert(business, newVisitor(), sent.slice(0, cut), sent.slice(cut))
         expect(await readSessions(business)).toEqual(sessionsOf(made))
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   }, 120_000)
 

@@ -7,6 +7,7 @@ import { readPartitionMap } from '../../src/stream/partition-map.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { change, checkApplied, lapse, pauseAt, rowsThere, soon, startCaller } from './changing-partitions.ts'
 import { type IngestLab, openIngestLab } from './ingest-lab.ts'
+import { runs } from '../support/runs.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -104,7 +105,7 @@ describe('whatever happens', () => {
           await own.close()
         }
       }),
-      { numRuns: 5 },
+      { numRuns: runs(5) },
     )
   })
 })

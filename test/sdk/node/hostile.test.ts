@@ -18,6 +18,7 @@ import {
   type Sent,
   slow,
 } from './hostile-service.ts'
+import { runs } from '../../support/runs.ts'
 
 const BEHAVIOURS: Record<string, Behaviour> = {
   hangs: hang,
@@ -146,6 +147,6 @@ it('under any mixture of all this, each event is recorded once, and in order', {
         )
       expect(lost).toEqual([])
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })

@@ -17,6 +17,7 @@ import {
   reset,
   resetAfter,
 } from './hostile-service.ts'
+import { runs } from '../../support/runs.ts'
 
 let stub: HostileService
 let sluice: Sluice
@@ -77,7 +78,7 @@ it(
           for (const [earlier, other] of identities.slice(0, later).entries())
             if (shares(identity, other)) expect(place.get(earlier)).toBeLessThan(place.get(later) ?? -1)
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   },
 )
@@ -210,7 +211,7 @@ describe('a phone that the service reads as the same', () => {
         const [first, second] = phones.map((phone) => keysOf({ identity: { phone } }))
         expect({ phones, shared: first?.some((key) => second?.includes(key)) }).toEqual({ phones, shared: true })
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     )
   })
 })

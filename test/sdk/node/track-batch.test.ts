@@ -18,6 +18,7 @@ import {
   resetAfter,
   UNLUCKY,
 } from './hostile-service.ts'
+import { runs } from '../../support/runs.ts'
 
 let stub: HostileService
 let sluice: Sluice
@@ -131,7 +132,7 @@ describe('cutting', () => {
         expect(told.flatMap((one) => one.failures)).toEqual(failures)
         expect(told.flatMap((one) => one.warnings)).toEqual(warnings)
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 
