@@ -8,7 +8,7 @@ const conditions = onBun ? ['bun', 'module', 'node'] : undefined
 const LONG = [
   'test/contacts/{floods,large-business,limits,merges,reachable-limits}.test.ts',
   'test/deliveries/crash.test.ts',
-  'test/end-to-end/{clickhouse-server,engines,failed-reads,failed-writes,first-install,partitions,upgrade}.test.ts',
+  'test/end-to-end/{clickhouse-server,deploy,engines,failed-reads,failed-writes,first-install,partitions,upgrade}.test.ts',
   'test/end-to-end/{import,keep-running,killed-start,stopped-start}.test.ts',
   'test/faults/{audit,faults,overload,soak}.test.ts',
   'test/bench/{ceilings,run,verify}.test.ts',
@@ -16,23 +16,23 @@ const LONG = [
   'test/fuzz/fuzz.test.ts',
   'test/runtimes/{conformance,deliveries,sdk-node,smuggling}.test.ts',
   'test/sdk/browser/{app,capture,consent,delivery,life,outbox,page}.test.ts',
-  'test/security/{exposure,page-words,slow-callers}.test.ts',
+  'test/security/{exposure,injection,page-words,slow-callers}.test.ts',
   'test/stores/postgres.test.ts',
   'test/timeline/{kill-clickhouse,ship-resent,ship-visitors,views,views-follow}.test.ts',
-  'test/verify/{command,damage,live,lost,postgres-damage,restore,uncompared}.test.ts',
+  'test/verify/{command,damage,live,lost,postgres-damage,restore,rules,uncompared}.test.ts',
   'test/web-events/{crash,finish-web-erasures,kill-clickhouse,views,web-partitions}.test.ts',
   'test/workers/{change-partitions,contagion,crash,cut-off,main}.test.ts',
 ]
 
-/** These count seconds, or bound how long something takes: nothing runs beside them. */
+/** These measure time or memory: nothing runs beside them. */
 const SERIAL = [
   'test/async/{broadcast,shared-timeouts,with-timeout}.test.ts',
   'test/bench/pace.test.ts',
-  'test/front-door/{near-misses,rate-limiter,serve}.test.ts',
-  'test/rules/text.test.ts',
-  'test/stores/redis.test.ts',
-  'test/timeline/engagement.test.ts',
-  'test/workers/{lease,publish}.test.ts',
+  'test/front-door/{rate-limiter,serve}.test.ts',
+  'test/security/concurrency-limit.test.ts',
+  'test/sdk/node/memory.test.ts',
+  'test/timeline/{engagement,read-unshipped}.test.ts',
+  'test/workers/lease.test.ts',
 ]
 
 /** Projects run one after the other, each with as many files at a time. Most files wait for engines most of the time. */
@@ -64,7 +64,7 @@ export default defineConfig({
     projects: [
       project('fast', { include: ['test/**/*.test.ts'], exclude: [...LONG, ...SERIAL] }, 0, 5),
       project('serial', { include: SERIAL }, 1, 1),
-      project('long', { include: LONG }, 2, 3),
+      project('long', { include: LONG }, 2, 4),
     ],
   },
 })

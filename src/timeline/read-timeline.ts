@@ -2,7 +2,7 @@ import type { Logger } from '../log.ts'
 import type { InterpretedType, Source } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { queryWithRetry } from './query-with-retry.ts'
+import { type RetryOptions, queryWithRetry } from './query-with-retry.ts'
 import type { TimelineRow } from '../outbox/timeline-row.ts'
 import { readUnshipped } from './read-unshipped.ts'
 import { type Position, decodeCursor, encodeCursor, newestFirst } from './timeline-cursor.ts'
@@ -47,7 +47,7 @@ interface TimelineEvent {
 }
 
 /** How long a read waits for ClickHouse (decisions, "Reading back"): a busy one that answers at all gets more time. */
-const PATIENCE = { ms: 3000, whileAliveMs: 10_000 }
+export const PATIENCE: RetryOptions = { ms: 3000, whileAliveMs: 10_000 }
 
 /**
  * One page of a person's timeline, newest `occurredAt` first. It holds every event answered with 200 before the call: at
@@ -58,13 +58,14 @@ const PATIENCE = { ms: 3000, whileAliveMs: 10_000 }
 export async function readTimeline(
   deps: ReadDeps,
   query: TimelineQuery,
+  patience = PATIENCE,
 ): Promise<TimelinePage | 'unavailable' | 'invalid_cursor'> {
   const before = query.cursor === null ? undefined : decodeCursor(query.cursor)
   if (query.cursor !== null && before === undefined) return 'invalid_cursor'
   // One more tells whether there is a next page.
   const count = query.limit + 1
   const unshipped = await readUnshipped(deps.sql, { ...query, before, count })
-  const shipped = await queryWithRetry(deps, PATIENCE, (signal) =>
+  const shipped = await queryWithRetry(deps, patience, (signal) =>
     selectEvents(deps.clickhouse, { ...query, before, count }, signal),
   )
   return shipped === undefined ? 'unavailable' : toPage([...unshipped, ...shipped], query.limit)

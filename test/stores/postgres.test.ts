@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { openCuttingProxy } from '../faults/cutting-proxy.ts'
+import { atLoad } from '../support/at-load.ts'
 
 it('answers again at once after all connections were cut under load', async () => {
   const proxy = await openCuttingProxy(inject('stores').databaseUrl)
@@ -28,7 +29,7 @@ it('answers again at once after all connections were cut under load', async () =
   await sleep(1000)
   stopped = true
   await Promise.all(asking)
-  expect(slowestMs).toBeLessThan(2000)
+  expect(slowestMs).toBeLessThan(atLoad(2000))
   await sql.end({ timeout: 1 })
   await proxy.close()
 })
