@@ -1,10 +1,8 @@
 /**
- * The records that `save_changes` reads, from the changes of one micro-batch; names and types are those of the SQL
- * function, and so is the order of keys where it reads columns. What can be folded to one row per key is folded, and rows are sorted: two saves that touch the same ones
- * queue up behind each other instead of deadlocking.
+ * What `save_changes` reads, from the changes of one micro-batch. What can be folded to one row per key is folded, and rows
+ * are sorted: two saves that touch the same ones queue up behind each other instead of deadlocking.
  */
 import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
-import type { ProfileField } from '../rules/events/facts.ts'
 import { type ContactState, type State, survivorOf } from '../rules/state.ts'
 import { writeLines } from '../outbox/pack-events.ts'
 import { hashKey } from './collect-lookups.ts'
@@ -12,7 +10,8 @@ import { inSnakeCase } from './in-snake-case.ts'
 import { type Places, mergeRecords } from './merge-records.ts'
 import { encodeEvent } from '../outbox/encode-event.ts'
 import { visitorRecords } from './visitor-records.ts'
-import { arrayLiteral } from './write-columns.ts'
+import { COLUMNS, type ColumnList, type RowsOf, columnOf } from './save-parameters.ts'
+import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
 export function recordsOf(state: State, changes: Changes) {
   /** Rows of contacts that were merged away in this batch belong to the survivor. */
@@ -23,39 +22,52 @@ export function recordsOf(state: State, changes: Changes) {
   const touched = touchedContacts(state, changes)
   const people = [...new Set([...touched.map(({ id }) => id), ...state.contacts.keys()])]
   const places: Places = new Map(people.map((id, at) => [id, at + 1]))
+  const identities = identityRecords(state, changes, places)
+  const keys = keyRecords(state, changes)
+  const columns = <List extends ColumnList>(list: List, rows: RowsOf<List>) => writeColumns(COLUMNS[list], rows)
   return {
-    businesses: businessRecords(state, changes),
-    newFields: changes.newFields.map((field) => inSnakeCase(field)),
     /** Everybody whom the decision was about, those who got anything first. */
     people: people.map((id) => ({ id, businessId: state.contacts.get(id)?.businessId ?? '' })),
     /** Of each who got anything: is their snapshot another now? */
     changed: touched.map(({ changed }) => changed),
-    assumedContacts: assumedContacts(state, places),
-    contacts: touched.filter(({ changed }) => changed).map(contactRecord(state, places)),
-    ...identityRecords(state, changes, places),
-    endedEnrolments: [...changes.endedEnrolments.values()].map(({ enrolment, businessId }) =>
-      inSnakeCase(enrolment, { businessId }),
-    ),
-    merges: mergeRecords(state, changes, places),
-    statistics: touched.flatMap(statisticRecords(places)),
-    revenue: touched.flatMap(revenueRecords(places)),
-    keys: keyRecords(state, changes),
-    ...visitorRecords(state, changes),
-    identifications: changes.identifications.map((row) => inSnakeCase(moved(row))),
-    newEnrolments: [...changes.newEnrolments.values()].map(({ enrolment, businessId }) =>
-      inSnakeCase(moved(enrolment), { businessId }),
-    ),
-    subscriptions: [...changes.subscriptions.values()].map(({ was: _was, ...choice }) => inSnakeCase(choice)),
-    mergeLog: changes.mergeLog.map((row) => inSnakeCase(row)),
-    erasures: changes.erasures.map((row) => inSnakeCase(row)),
-    edits: changes.edits.map(({ cleared, ...edit }) => inSnakeCase(edit, { cleared: cleared.map(columnOf) })),
-    deliveries: changes.deliveries.map((row) => inSnakeCase(moved(row))),
+    keyCount: keys.length,
     /** The timeline's rows. */
     events: writeLines(changes.events.map((event) => encodeEvent(moved(event)))),
+    /** By parameter of `save_changes`. */
+    lists: {
+      businesses: columns('businesses', businessRecords(state, changes)),
+      assumed: columns('assumed', assumedContacts(state, places)),
+      contacts: columns('contacts', touched.filter(({ changed }) => changed).map(contactRecord(state, places))),
+      merges: columns('merges', mergeRecords(state, changes, places)),
+      new_identities: columns('new_identities', identities.inserted),
+      statistics: columns('statistics', touched.flatMap(statisticRecords(places))),
+      revenue: columns('revenue', touched.flatMap(revenueRecords(places))),
+      keys: columns('keys', keys),
+      new_fields: snakeRecords(changes.newFields),
+      released: snakeRecords(identities.released),
+      kept_identities: snakeRecords(identities.kept),
+      ended_enrolments: writeRecords(
+        [...changes.endedEnrolments.values()].map(({ enrolment, businessId }) =>
+          inSnakeCase(enrolment, { businessId }),
+        ),
+      ),
+      new_enrolments: writeRecords(
+        [...changes.newEnrolments.values()].map(({ enrolment, businessId }) =>
+          inSnakeCase(moved(enrolment), { businessId }),
+        ),
+      ),
+      ...visitorRecords(state, changes),
+      identifications: snakeRecords(changes.identifications.map(moved)),
+      subscriptions: snakeRecords([...changes.subscriptions.values()].map(({ was: _was, ...choice }) => choice)),
+      merge_log: snakeRecords(changes.mergeLog),
+      erasures: snakeRecords(changes.erasures),
+      edits: snakeRecords(changes.edits.map((edit) => ({ ...edit, cleared: edit.cleared.map(columnOf) }))),
+      deliveries: snakeRecords(changes.deliveries.map(moved)),
+    },
   }
 }
 
-const columnOf = (field: ProfileField): string => Object.keys(inSnakeCase({ [field]: null }))[0] ?? ''
+const snakeRecords = (rows: readonly object[]) => writeRecords(rows.map((row) => inSnakeCase(row)))
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const byFirst = ([a]: [string, unknown], [b]: [string, unknown]) => byText(a, b)
 const byId = (a: { id: string }, b: { id: string }) => byText(a.id, b.id)
@@ -158,9 +170,9 @@ function identityRecords(state: State, { identities }: Changes, places: Places) 
     return contact && own ? [{ ...change, contactId: contact.id, proven: own.proven }] : []
   })
   return {
-    released: leaving.map((change) => inSnakeCase(change)),
-    keptIdentities: held.filter(({ row }) => row === 'stays').map((identity) => inSnakeCase(identity)),
-    newIdentities: held
+    released: leaving,
+    kept: held.filter(({ row }) => row === 'stays'),
+    inserted: held
       .filter(({ row }) => row !== 'stays')
       .map(({ kind, value, contactId, proven, phoneRead }) => ({
         place: places.get(contactId),

@@ -57,11 +57,18 @@ export async function loadState(
   const goals = businesses.flatMap((business) =>
     goalEvents(business).map((event) => ({ business_id: business.id, event })),
   )
+  const keys = hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash }))
   const [row] = await sql<[{ state: LoadedState }]>`
-    select load_state(${writeColumns(asked.identities)}::text::text[],
-      ${writeColumns(hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash })))}::text::text[],
-      ${writeRecords(asked.visitors)}::text::json, ${writeColumns(asked.contacts)}::text::text[],
-      ${writeRecords(goals)}::text::json, ${MAX_CONTACTS_PER_VISITOR}, ${inFull.length === 0 ? null : arrayLiteral(inFull)}::text::uuid[], ${countsBrowsers ? MAX_BROWSERS : null}::integer) as state`
+    select load_state(
+      p_identities => ${writeColumns(LOAD_COLUMNS.identities, asked.identities)}::text::text[],
+      p_keys => ${writeColumns(LOAD_COLUMNS.keys, keys)}::text::text[],
+      p_visitors => ${writeRecords(asked.visitors)}::text::json,
+      p_contacts => ${writeColumns(LOAD_COLUMNS.contacts, asked.contacts)}::text::text[],
+      p_goals => ${writeRecords(goals)}::text::json,
+      p_most_contacts => ${MAX_CONTACTS_PER_VISITOR},
+      p_in_full => ${inFull.length === 0 ? null : arrayLiteral(inFull)}::text::uuid[],
+      p_most_browsers => ${countsBrowsers ? MAX_BROWSERS : null}::integer
+    ) as state`
   fillState(state, row.state, new Map(hashed.map(({ hash, key }) => [hash, key])))
   if (state.keys.size > 0) contacts?.noteRepeatedKey()
   return { state, keysUnasked }
@@ -110,6 +117,13 @@ function goalEvents(business: BusinessState): string[] {
   const goals = business.campaigns.flatMap((campaign) => (campaign.goalEvent === null ? [] : [campaign.goalEvent]))
   return [...new Set(goals)]
 }
+
+/** The columns of the lists that `load_state` unnests, in their order. */
+export const LOAD_COLUMNS = {
+  identities: ['business_id', 'kind', 'value'],
+  keys: ['business_id', 'key_hash'],
+  contacts: ['business_id', 'id'],
+} as const
 
 /** As `load_state` lists it. */
 type LoadedContact = [

@@ -4,7 +4,8 @@ import type { State } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { DeadLetterRecord } from '../stream/compose-dead-letter.ts'
 import { recordsOf } from './change-records.ts'
-import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
+import { callSaveChanges } from './save-parameters.ts'
+import { arrayLiteral, writeRecords } from './write-columns.ts'
 
 export interface Save {
   partition: string
@@ -41,28 +42,23 @@ export const DRY_RUN = 'SL003'
 /** Throws the faults that `faultKind` sorts; a dry run that would have gone through throws DRY_RUN. */
 export async function saveChanges(sql: Sql, save: Save): Promise<Saved> {
   const records = recordsOf(save.state, save.changes)
-  const [row] = await sql<[{ saved: boolean | null }]>`
-    select save_changes(
-      ${save.partition}, ${save.epoch}, ${save.from}, ${save.to}, ${save.attempt}, ${save.dryRun},
-      ${writeColumns(records.businesses)}::text::text[], ${writeRecords(records.newFields)}::text::json,
-      ${arrayLiteral(records.people.map(({ businessId }) => businessId))}::text::uuid[],
-      ${arrayLiteral(records.people.map(({ id }) => id))}::text::uuid[],
-      ${writeColumns(records.assumedContacts)}::text::text[],
-      ${writeColumns(records.contacts)}::text::text[],
-      ${writeRecords(records.released)}::text::json,
-      ${writeRecords(records.endedEnrolments)}::text::json, ${writeColumns(records.merges)}::text::text[],
-      ${writeRecords(records.keptIdentities)}::text::json, ${writeColumns(records.newIdentities)}::text::text[],
-      ${writeColumns(records.statistics)}::text::text[], ${writeColumns(records.revenue)}::text::text[],
-      ${writeColumns(records.keys)}::text::text[], ${save.keysUnasked && records.keys.length <= FEW_KEYS}, ${writeRecords(records.visitors)}::text::json,
-      ${writeRecords(records.visitorLinks)}::text::json, ${writeRecords(records.linkSteps)}::text::json, ${writeRecords(records.visitorEvents)}::text::json,
-      ${writeRecords(records.sightings)}::text::json, ${writeRecords(records.listedVisitors)}::text::json, ${writeRecords(records.identifications)}::text::json,
-      ${writeRecords(records.newEnrolments)}::text::json, ${writeRecords(records.subscriptions)}::text::json,
-      ${writeRecords(records.mergeLog)}::text::json, ${records.events}, ${save.changes.events.length},
-      ${arrayLiteral(records.changed)}::text::boolean[],
-      ${writeRecords(save.deadLetters)}::text::json, ${writeRecords(save.replayed)}::text::json,
-      ${writeRecords(records.erasures)}::text::json, ${writeRecords(records.deliveries)}::text::json,
-      ${writeRecords(records.edits)}::text::json
-    ) as saved`
-  if (row.saved === null) return 'known key'
-  return row.saved ? 'written' : 'elsewhere'
+  const saved = await callSaveChanges(sql, {
+    partition: save.partition,
+    epoch: save.epoch,
+    from: save.from,
+    to: save.to,
+    attempt: save.attempt,
+    dry_run: save.dryRun,
+    contact_businesses: arrayLiteral(records.people.map(({ businessId }) => businessId)),
+    contact_ids: arrayLiteral(records.people.map(({ id }) => id)),
+    changed: arrayLiteral(records.changed),
+    ...records.lists,
+    keys_unasked: save.keysUnasked && records.keyCount <= FEW_KEYS,
+    events: records.events,
+    event_count: save.changes.events.length,
+    dead_letters: writeRecords(save.deadLetters),
+    replayed: writeRecords(save.replayed),
+  })
+  if (saved === null) return 'known key'
+  return saved ? 'written' : 'elsewhere'
 }

@@ -1,19 +1,22 @@
 /** Lists in the form that costs Postgres least to read: its own array literals, a whole column each. */
 
-type Cell = string | number | boolean | null | undefined
+export type Cell = string | number | boolean | null | undefined
 
 /** In JSON: an escape that an array literal would read otherwise. It knows no other than those of `"` and `\`. */
 const FOREIGN_ESCAPE = /\\[^"\\]/
 const SPECIAL = /["\\]/g
 
 /**
- * Rows of the same keys as a literal of `text[]`: for each key, in their order, the literal of its column, or NULL when
- * that is all NULL. Null when there are no rows, so that their statement is skipped.
+ * Rows as a literal of `text[]`: for each of `columns`, in their order, the literal of its cells, or NULL when they are all
+ * NULL. Null when there are no rows, so that their statement is skipped.
  */
-export function writeColumns(rows: Record<string, Cell>[]): string | null {
-  const columns = Object.keys(rows[0] ?? {}).map((key) => rows.map((row) => row[key]))
+export function writeColumns<Column extends string>(
+  columns: readonly Column[],
+  rows: readonly Record<Column, Cell>[],
+): string | null {
   if (rows.length === 0) return null
-  return arrayLiteral(columns.map((cells) => (cells.every(isNull) ? null : arrayLiteral(cells))))
+  const cellsOf = columns.map((column) => rows.map((row) => row[column]))
+  return arrayLiteral(cellsOf.map((cells) => (cells.every(isNull) ? null : arrayLiteral(cells))))
 }
 
 /** Rows as JSON, of lists that are short. Null when there are none, as above. */

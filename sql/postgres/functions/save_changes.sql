@@ -1,19 +1,32 @@
--- Writes all that one micro-batch decided, with the position it moves to: one statement, one transaction.
--- A list is a JSON array of records, named and typed where it is read below. The long ones are columns instead, of which
--- Postgres makes rows with far less work: array literals, in the order in which they are unnested. Null when there is nothing.
--- Contacts come once, in p_contact_ids: most columns name them by their place there, which is read several times as fast as two
--- uuids. The first of them, as many as p_changed is long, got something; the others were only looked at.
--- Answers true when it was written, false when the position was not `p_from` at this epoch, null when p_keys_unasked (few, and
--- taken to be new) and one of p_keys was there (nothing is written then).
+-- Writes everything that one micro-batch decided, together with the position it moves to: one statement, one transaction.
+-- It is called in named notation (src/contacts/save-parameters.ts). A list is null when it is empty. Short lists are JSON arrays
+-- of records, named and typed where they are read below. Long lists are arrays of columns, which Postgres turns into rows with far
+-- less work; save-parameters.ts names the columns, in the order in which they are unnested here.
+-- A contact comes once, in p_contact_ids. Other lists name it by its place there, which is read several times as fast as two
+-- uuids. The first contacts, as many as p_changed is long, got something; the others were only looked at.
+-- Returns true when everything was written; false when the position was not p_from at this epoch; null when p_keys_unasked (few
+-- keys, assumed to be new) and one of p_keys exists. In the last two cases nothing is written.
 -- Raises SL001 when something was not as the decision assumed: the caller loads and decides again.
+-- With p_dry_run it raises SL003 in place of committing: this finds the item that causes a data error.
 -- Tables are probed by whole keys alone (laterals, upserts, single rows): see load_state.
--- With p_dry_run it raises SL003 in place of committing: to find the item that a fault of data comes from.
+-- A new feature brings one parameter and one function of its own, as deliveries do.
 create or replace function save_changes(
   p_partition text, p_epoch bigint, p_from text, p_to text, p_attempt uuid, p_dry_run boolean,
-  p_businesses text[], p_new_fields json, p_contact_businesses uuid[], p_contact_ids uuid[], p_assumed text[], p_contacts text[], p_released json,
-  p_ended_enrolments json, p_merges text[], p_kept_identities json, p_new_identities text[], p_statistics text[], p_revenue text[], p_keys text[], p_keys_unasked boolean, p_visitors json,
-  p_visitor_links json, p_link_steps json, p_visitor_events json, p_sightings json, p_listed_visitors json, p_identifications json, p_new_enrolments json, p_subscriptions json, p_merge_log json,
-  p_events text, p_event_count integer, p_changed boolean[], p_dead_letters json, p_replayed json, p_erasures json, p_deliveries json, p_edits json
+  -- Configuration.
+  p_businesses text[], p_new_fields json,
+  -- Contacts: who they are, what was assumed of them, what they get.
+  p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_contacts text[],
+  p_released json, p_kept_identities json, p_new_identities text[], p_merges text[], p_merge_log json,
+  p_statistics text[], p_revenue text[], p_subscriptions json, p_edits json, p_erasures json,
+  -- Idempotency keys.
+  p_keys text[], p_keys_unasked boolean,
+  -- Visitors.
+  p_sightings json, p_visitors json, p_visitor_links json, p_link_steps json, p_visitor_events json,
+  p_listed_visitors json, p_identifications json,
+  -- Campaigns and deliveries.
+  p_new_enrolments json, p_ended_enrolments json, p_deliveries json,
+  -- The timeline, and what could not be applied.
+  p_events text, p_event_count integer, p_dead_letters json, p_replayed json
 ) returns boolean
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -21,8 +34,8 @@ as $$
 declare
   changed record;
   is_outdated boolean;
-  -- Name another survivor now.
-  merged uuid[];
+  -- Contacts whose survivor is another one now.
+  merged record;
   touched_businesses uuid[] := p_contact_businesses[:cardinality(p_changed)];
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
 begin
@@ -139,27 +152,9 @@ begin
         where e.business_id = changed.business_id and e.contact_id = changed.contact_id and e.id = changed.id;
     end loop;
   end if;
-  -- First of all it locks every browser named here, in order: other partitions see them too. Merges will move those of losers,
-  -- and those of a contact that a keyed call uses for the first time will wait.
+  -- Every visitor named here is locked first, in order: other partitions see them too.
   if p_merges is not null or p_link_steps is not null then
-    select json_agg(sighting) into p_sightings
-    from (
-      select value as sighting from json_array_elements(p_sightings)
-      union all
-      select json_build_object('business_id', used.business_id, 'visitor_id', used.visitor_id)
-      from (
-        select p_contact_businesses[place] as business_id, p_contact_ids[place] as contact_id
-        from unnest(p_merges[1]::integer[]) as place
-        union
-        select business_id, contact_id
-        from json_to_recordset(p_link_steps) as x (business_id uuid, contact_id uuid, waits boolean) where waits
-      ) of
-      cross join lateral (
-        select l.business_id, l.visitor_id from contact_visitors l
-        where l.business_id = of.business_id and l.contact_id = of.contact_id
-        offset 0
-      ) used
-    ) both_kinds;
+    p_sightings := add_affected_visitors(p_sightings, p_contact_businesses, p_contact_ids, p_merges, p_link_steps);
   end if;
   if p_sightings is not null then
     perform see_visitors(p_sightings);
@@ -168,16 +163,12 @@ begin
     perform settle_links(p_link_steps, p_visitors);
   end if;
   if p_merges is not null then
-    for changed in
-      select p_contact_businesses[loser] as business_id, array_agg(p_contact_ids[loser] order by nth) as losers,
-        array_agg(p_contact_ids[survivor] order by nth) as survivors
-      from unnest(p_merges[1]::integer[], p_merges[2]::integer[]) with ordinality as x (loser, survivor, nth)
-      group by 1
+    for merged in
+      select business_id, contact_id from merge_all(p_contact_businesses, p_contact_ids, p_merges)
     loop
-      merged := merge_contacts(changed.business_id, changed.losers, changed.survivors);
-      touched := touched || merged;
-      touched_businesses := touched_businesses || array_fill(changed.business_id, array[cardinality(merged)]);
-      p_changed := p_changed || array_fill(true, array[cardinality(merged)]);
+      touched := touched || merged.contact_id;
+      touched_businesses := touched_businesses || merged.business_id;
+      p_changed := p_changed || true;
     end loop;
   end if;
   if p_kept_identities is not null then
@@ -234,13 +225,7 @@ begin
     perform keep_visitor_events(p_visitor_events);
   end if;
   if p_listed_visitors is not null then
-    insert into contact_visitors as c (business_id, contact_id, visitor_id, linked_at, keyed, waits)
-      select business_id, contact_id, visitor_id, min(linked_at), bool_or(keyed), bool_and(waits)
-      from json_to_recordset(p_listed_visitors) as x (business_id uuid, contact_id uuid, visitor_id text, linked_at bigint,
-        keyed boolean, waits boolean)
-      group by business_id, contact_id, visitor_id
-    on conflict (business_id, visitor_id, contact_id) do update set
-      keyed = c.keyed or excluded.keyed, waits = c.waits and excluded.waits;
+    perform list_visitors(p_listed_visitors);
   end if;
   if p_identifications is not null then
     insert into identifications (business_id, contact_id, id, identified_at, method, keyed, visitor_id)
@@ -254,36 +239,9 @@ begin
       from json_to_recordset(p_new_enrolments) as x (business_id uuid, id uuid, campaign_id uuid, contact_id uuid,
         state text, enrolled_at bigint, received_at bigint, ended_at bigint);
   end if;
-  -- An identity that left its contact took along the opt-outs of its channel. Those of this micro-batch follow.
+  -- Before the choices of this micro-batch.
   if p_merge_log is not null then
-    insert into subscriptions as kept (business_id, contact_id, channel, subscribed, method, recorded_at)
-      select distinct on (taker.id, s.channel) m.business_id, taker.id, s.channel, false, s.method, s.recorded_at
-      from json_to_recordset(p_merge_log) as m (business_id uuid, action text, contact_id uuid, losing_id uuid, evidence json)
-      cross join lateral (
-        select coalesce(c.merged_into, c.id) as id from contacts c
-        where c.business_id = m.business_id and c.id = m.contact_id
-        limit 1
-      ) taker
-      cross join lateral (
-        select coalesce(c.merged_into, c.id) as id from contacts c
-        where c.business_id = m.business_id and c.id = m.losing_id
-        limit 1
-      ) giver
-      cross join lateral (
-        select s.channel, s.method, s.recorded_at
-        from unnest(case m.evidence -> 0 ->> 'kind' when 'email' then '{email}'::text[] when 'phone' then '{sms,whatsapp}' end)
-          as served (channel)
-        cross join lateral (
-          select o.channel, o.method, o.recorded_at from subscriptions o
-          where o.business_id = m.business_id and o.contact_id = giver.id and o.channel = served.channel and not o.subscribed
-          limit 1
-        ) s
-      ) s
-      where m.action = 'moved' and giver.id <> taker.id
-      order by taker.id, s.channel, s.recorded_at
-    on conflict (business_id, contact_id, channel) do update set
-      subscribed = false, method = excluded.method, recorded_at = excluded.recorded_at
-      where kept.subscribed;
+    perform move_opt_outs(p_merge_log);
   end if;
   if p_subscriptions is not null then
     insert into subscriptions (business_id, contact_id, channel, subscribed, method, recorded_at)
@@ -293,37 +251,9 @@ begin
     on conflict (business_id, contact_id, channel) do update set
       subscribed = excluded.subscribed, method = excluded.method, recorded_at = excluded.recorded_at;
   end if;
-  -- After the merges, and all that tells of browsers: a click may have become known with the conversion itself. Clicks are
-  -- looked for once for each contact.
+  -- After the merges and everything about visitors: a click may have become known with the conversion itself.
   if p_deliveries is not null then
-    with wanted as (
-      select * from json_to_recordset(p_deliveries) as x (business_id uuid, id uuid, destination_id uuid, event_id uuid,
-        contact_id uuid, event text, type text, occurred_at bigint, amount numeric, currency text, idempotency_key text)
-    ),
-    came_by as materialized (
-      select asked.business_id, asked.contact_id, c.until,
-        jsonb_object_agg(c.kind, jsonb_build_object('id', c.click_id, 'at', c.clicked_at)) as clicks
-      from (
-        select business_id, contact_id, array_agg(occurred_at) as untils from wanted group by business_id, contact_id
-      ) asked
-      cross join lateral find_clicks(asked.business_id, asked.contact_id, asked.untils) c
-      group by asked.business_id, asked.contact_id, c.until
-    )
-    insert into deliveries (business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, amount, currency,
-        idempotency_key, clicks)
-      select x.business_id, x.id, x.destination_id, x.event_id, x.contact_id, x.event, x.type, x.occurred_at, x.amount,
-        x.currency, x.idempotency_key, coalesce(told.clicks, '{}')
-      from wanted x
-      cross join lateral (
-        select d.click_ids from destinations d where d.business_id = x.business_id and d.id = x.destination_id limit 1
-      ) d
-      left join came_by c
-        on c.business_id = x.business_id and c.contact_id = x.contact_id and c.until = x.occurred_at
-      cross join lateral (
-        select jsonb_object_agg(kind, click) as clicks from jsonb_each(c.clicks) as every (kind, click)
-        where d.click_ids is null or kind = any (d.click_ids)
-      ) told
-      where d.click_ids is null or told.clicks is not null;
+    perform queue_deliveries(p_deliveries);
   end if;
   if p_merge_log is not null then
     insert into merge_log (business_id, id, action, contact_id, losing_id, evidence, recorded_at)

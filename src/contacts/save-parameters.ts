@@ -1,0 +1,101 @@
+/**
+ * What `save_changes` takes: its parameters in named notation, and the columns of each long list in the order in which the
+ * function unnests them. `test/contacts/save-parameters.test.ts` holds both against the SQL.
+ */
+import { PROFILE_FIELDS, type ProfileField } from '../rules/events/facts.ts'
+import type { Sql } from '../stores/postgres.ts'
+import type { Cell } from './write-columns.ts'
+
+/** `firstName` → `first_name`. */
+export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : Name
+const PROFILE_COLUMNS = PROFILE_FIELDS.map((field) => columnOf(field) as SnakeCase<ProfileField>)
+
+/** By parameter. A `place` is a contact's place in `contact_ids`, from 1 on. */
+export const COLUMNS = {
+  businesses: ['id', 'version', 'new_fields'],
+  assumed: ['place', 'version'],
+  contacts: [
+    ...(['place', 'created_at', 'raised', 'keyed', 'merged_into', 'stage', 'orders', 'tags', 'traits'] as const),
+    ...PROFILE_COLUMNS,
+    'page_filled',
+  ],
+  merges: ['loser', 'survivor'],
+  new_identities: ['place', 'kind', 'value', 'proven', 'phone_read'],
+  statistics: ['place', 'event', 'first_at', 'last_at', 'count'],
+  revenue: ['place', 'currency', 'amount'],
+  keys: ['business_id', 'key_hash', 'contact_id', 'occurred_at'],
+} as const satisfies Record<string, readonly string[]>
+
+export type ColumnList = keyof typeof COLUMNS
+export type RowsOf<List extends ColumnList> = Record<(typeof COLUMNS)[List][number], Cell>[]
+
+const COLUMN_LIST = '::text::text[]'
+const RECORDS = '::text::json'
+
+/** How each parameter is sent; values that need no cast have none. */
+export const PARAMETERS = {
+  partition: '',
+  epoch: '',
+  from: '',
+  to: '',
+  attempt: '',
+  dry_run: '',
+  businesses: COLUMN_LIST,
+  new_fields: RECORDS,
+  contact_businesses: '::text::uuid[]',
+  contact_ids: '::text::uuid[]',
+  assumed: COLUMN_LIST,
+  contacts: COLUMN_LIST,
+  released: RECORDS,
+  ended_enrolments: RECORDS,
+  merges: COLUMN_LIST,
+  kept_identities: RECORDS,
+  new_identities: COLUMN_LIST,
+  statistics: COLUMN_LIST,
+  revenue: COLUMN_LIST,
+  keys: COLUMN_LIST,
+  keys_unasked: '',
+  visitors: RECORDS,
+  visitor_links: RECORDS,
+  link_steps: RECORDS,
+  visitor_events: RECORDS,
+  sightings: RECORDS,
+  listed_visitors: RECORDS,
+  identifications: RECORDS,
+  new_enrolments: RECORDS,
+  subscriptions: RECORDS,
+  merge_log: RECORDS,
+  events: '',
+  event_count: '',
+  changed: '::text::boolean[]',
+  dead_letters: RECORDS,
+  replayed: RECORDS,
+  erasures: RECORDS,
+  deliveries: RECORDS,
+  edits: RECORDS,
+} as const satisfies Record<string, string>
+
+type Parameter = keyof typeof PARAMETERS
+export type Arguments = Record<Parameter, string | number | boolean | null>
+
+const NAMES = Object.keys(PARAMETERS) as Parameter[]
+
+/** `save_changes(p_partition => $1, …)` as a tagged template, made once: queries of `sql.unsafe` are not guarded. */
+const CALL = templateOf(
+  NAMES.map((name, at) => `${at === 0 ? 'select save_changes(' : `${PARAMETERS[NAMES[at - 1]!]}, `}p_${name} => `),
+  `${PARAMETERS[NAMES.at(-1)!]}) as saved`,
+)
+
+function templateOf(before: string[], after: string): TemplateStringsArray {
+  const strings = [...before, after]
+  return Object.assign(strings, { raw: strings })
+}
+
+export async function callSaveChanges(sql: Sql, values: Arguments): Promise<boolean | null> {
+  const [row] = await sql<[{ saved: boolean | null }]>(CALL, ...NAMES.map((name) => values[name]))
+  return row.saved
+}
