@@ -26,13 +26,13 @@ const examples = sections.flatMap(({ title, text }) => {
 
 const ANSWERS: Record<string, unknown[]> = {
   'Did it within the last 30 days': [{ contacts: 2 }],
-  'Has not done it for more than 30 days': [{ contacts: 2 }],
+  'Last did it more than 30 days ago': [{ contacts: 2 }],
   'Never did it': [{ contacts: 1 }],
   'At least 3 times': [{ contacts: 1 }],
   'At least once, but fewer than 3 times': [{ contacts: 3 }],
   'Fewer than 3 times, or never': [{ contacts: 4 }],
   'By tag, custom field and event together': [{ first_name: 'Ann' }],
-  'Whom to write to': [
+  'Customers to write to': [
     { name: 'Bob', email: 'bob@x.io', phone: '' },
     { name: 'Ann', email: 'ann@work.io', phone: '+972500000001' },
   ],
@@ -42,18 +42,18 @@ const ANSWERS: Record<string, unknown[]> = {
     { day: '2024-02-10', contacts: 1 },
     { day: '2024-02-11', contacts: 1 },
   ],
-  'People who have much to do with us': [{ reach: 'near', contacts: 2 }],
+  'Contacts by engagement': [{ reach: 'near', contacts: 2 }],
   'Contacts by stage': [
     { stage: 'Awareness', contacts: 3 },
     { stage: 'Decision', contacts: 2 },
   ],
-  'What signups said about themselves': [
+  'Signups by source': [
     { source: 'ad', signups: 2 },
     { source: '', signups: 1 },
     { source: 'friend', signups: 1 },
   ],
   'Signups that became buyers within 30 days': [{ signups: 4, buyers: 2 }],
-  'Who comes back, by month of signup': [
+  'Retention by month of signup': [
     { signed_up: '2024-01-01', months_later: 0, active: 2 },
     { signed_up: '2024-01-01', months_later: 1, active: 1 },
     { signed_up: '2024-01-01', months_later: 2, active: 1 },
@@ -85,14 +85,14 @@ const ANSWERS: Record<string, unknown[]> = {
     { first_name: 'Ann', spent: 130, order_count: 3 },
     { first_name: 'Bob', spent: 9, order_count: 1 },
   ],
-  'Revenue by the channel that brought it last': [{ channel: 'campaign', total: 139, number_of_orders: 3 }],
+  'Revenue by last channel': [{ channel: 'campaign', total: 139, number_of_orders: 3 }],
   'Days from the first touch to the first order': [{ channel: 'campaign', buyers: 3, days: 44 }],
-  'Pages that are read': [
+  'Most viewed pages': [
     { path: '/pricing', views: 2, visitors: 2, seconds: 40 },
     { path: '/', views: 1, visitors: 1, seconds: 0 },
   ],
   'Sessions by campaign': [{ utm_source: 'news', utm_campaign: 'spring', sessions: 1, pages: 2 }],
-  'What buyers had looked at in the week before': [
+  'Pages viewed in the week before an order': [
     { path: '/', buyers: 1 },
     { path: '/pricing', buyers: 1 },
   ],
