@@ -1,63 +1,32 @@
-/** Businesses: whose data is kept apart, and what each has chosen. */
-import { uuidv7 } from 'uuidv7'
-import type { PageIdentify } from '../rules/state.ts'
-import type { Business } from '../front-door/access/find-business.ts'
-import type { Sql } from '../stores/postgres.ts'
+/** `admin business …` */
 import {
-  checkActive,
-  checkBots,
-  checkCountry,
-  checkCurrency,
-  checkId,
-  checkName,
-  checkOrigins,
-  checkPageIdentify,
-  checkRateLimit,
-  checkTimezone,
-} from './check-settings.ts'
+  type BusinessSettings,
+  createBusiness,
+  hasBusiness,
+  listBusinesses,
+  removeBusiness,
+  updateBusiness,
+} from '../businesses/businesses.ts'
+import {
+  readActive,
+  readBots,
+  readCountry,
+  readCurrency,
+  readName,
+  readOrigins,
+  readPageIdentify,
+  readRateLimit,
+  readTimezone,
+} from '../businesses/settings.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { checkId, checkSetting } from './check-option.ts'
 import { type Command, CommandError, type Option, UsageError, type Words, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { table } from './show-help.ts'
 
-/** What is not given keeps its value, or gets the default of the schema. */
-export interface BusinessSettings {
-  name?: string
-  active?: boolean
-  rate_limit?: number
-  currency?: string
-  country?: string
-  timezone?: string
-  origins?: string[]
-  page_identify?: PageIdentify
-  bots?: Business['bots']
-}
-
-interface BusinessRow extends Required<Omit<BusinessSettings, 'country'>> {
-  id: string
-  country: string | null
-  created_at: Date
-}
-
-/** Makes a business and answers with its id. */
-export async function createBusiness(sql: Sql, settings: BusinessSettings & { name: string }): Promise<string> {
-  const id = uuidv7()
-  await sql`insert into businesses ${sql({ id, ...toColumns(settings) })}`
-  return id
-}
-
-/** The driver is told no types, so a list is written as Postgres reads it (an origin holds no quote). */
-function toColumns({ origins, ...others }: BusinessSettings): Record<string, string | number | boolean> {
-  return { ...others, ...(origins && { origins: `{${origins.map((origin) => `"${origin}"`).join(',')}}` }) }
-}
-
-/** Decisions depend on it: no save goes through that was decided by the former value. */
-const raiseConfig = (sql: Sql, { page_identify, active }: BusinessSettings) =>
-  page_identify === undefined && active === undefined ? sql`` : sql`, config_version = config_version + 1`
-
 /** Throws CommandError when there is no such business. */
 export async function requireBusiness(sql: Sql, id: string): Promise<void> {
-  const [found] = await sql`select 1 from businesses where id = ${id} and removed_at is null`
-  if (!found) throw noBusiness(id)
+  if (!(await hasBusiness(sql, id))) throw noBusiness(id)
 }
 
 const noBusiness = (id: string) => new CommandError('business_not_found', `There is no business ${id}`)
@@ -87,25 +56,23 @@ const DEFAULTS = {
 }
 
 function readSettings(words: Words): BusinessSettings {
-  const checks = {
-    name: checkName,
-    active: checkActive,
-    'rate-limit': checkRateLimit,
-    currency: checkCurrency,
-    country: checkCountry,
-    timezone: checkTimezone,
-    'page-identify': checkPageIdentify,
-    bots: checkBots,
-  }
-  const given = Object.entries(checks).flatMap(([option, check]) => {
+  const given = <Value>(option: string, read: (text: string) => Value): Value | undefined => {
     const text = words.text(option)
-    return text === undefined ? [] : [[option.replace('-', '_'), check(text)]]
-  })
-  const origins = words.texts('origin')
-  return {
-    ...(Object.fromEntries(given) as BusinessSettings),
-    ...(origins.length && { origins: checkOrigins(origins) }),
+    return text === undefined ? undefined : checkSetting(`--${option}`, text, read)
   }
+  const origins = words.texts('origin')
+  const settings = {
+    name: given('name', readName),
+    active: given('active', readActive),
+    rateLimit: given('rate-limit', readRateLimit),
+    currency: given('currency', readCurrency),
+    country: given('country', readCountry),
+    timezone: given('timezone', readTimezone),
+    origins: origins.length === 0 ? undefined : checkSetting('--origin', origins, readOrigins),
+    pageIdentify: given('page-identify', readPageIdentify),
+    bots: given('bots', readBots),
+  }
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }
 
 const create: Command = {
@@ -114,7 +81,7 @@ const create: Command = {
   options: { name: { value: 'NAME', help: 'What people call it' }, ...showDefaults(SETTINGS, DEFAULTS) },
   required: ['name'],
   async run(config, words) {
-    const settings = { ...readSettings(words), name: checkName(words.text('name') ?? '') }
+    const settings = { ...readSettings(words), name: checkSetting('--name', words.text('name') ?? '', readName) }
     const businessId = await withPostgres(config, (sql) => createBusiness(sql, settings))
     return { json: { businessId }, text: `Business ${settings.name}: ${businessId}` }
   },
@@ -133,12 +100,8 @@ const update: Command = {
     const businessId = checkId('ID', words.positional(0))
     const settings = readSettings(words)
     if (Object.keys(settings).length === 0) throw new UsageError('Nothing to change: give at least one option')
-    await withPostgres(config, async (sql) => {
-      const { count } = await sql`
-        update businesses set ${sql(toColumns(settings))}${raiseConfig(sql, settings)}
-        where id = ${businessId} and removed_at is null`
-      if (count === 0) throw noBusiness(businessId)
-    })
+    const isChanged = await withPostgres(config, (sql) => updateBusiness(sql, businessId, settings))
+    if (!isChanged) throw noBusiness(businessId)
     return { json: { businessId }, text: `Business ${businessId} is changed` }
   },
 }
@@ -151,11 +114,8 @@ const remove: Command = {
   async run(config, words) {
     const businessId = checkId('ID', words.positional(0))
     if (!words.flag('yes')) throw new UsageError('A removed business does not come back: add --yes')
-    await withPostgres(config, async (sql) => {
-      const { count } = await sql`
-        update businesses set removed_at = now() where id = ${businessId} and removed_at is null`
-      if (count === 0) throw noBusiness(businessId)
-    })
+    const isRemoved = await withPostgres(config, (sql) => removeBusiness(sql, businessId))
+    if (!isRemoved) throw noBusiness(businessId)
     return { json: { businessId, removed: true }, text: `Business ${businessId} is removed` }
   },
 }
@@ -166,25 +126,9 @@ const list: Command = {
   name: 'business list',
   summary: 'Show every business',
   async run(config) {
-    const rows = await withPostgres(
-      config,
-      (sql) => sql<BusinessRow[]>`
-        select id, name, active, rate_limit, currency, country, timezone, to_jsonb(origins) as origins,
-          page_identify, bots, created_at
-        from businesses where removed_at is null order by id`,
-    )
-    const businesses = rows.map((row) => ({
-      businessId: row.id,
-      name: row.name,
-      active: row.active,
-      rateLimit: row.rate_limit,
-      currency: row.currency,
-      country: row.country,
-      timezone: row.timezone,
-      origins: row.origins,
-      pageIdentify: row.page_identify,
-      bots: row.bots,
-      createdAt: row.created_at.toISOString(),
+    const businesses = (await withPostgres(config, listBusinesses)).map((one) => ({
+      ...one,
+      createdAt: one.createdAt.toISOString(),
     }))
     const lines = businesses.map((one) => [
       one.businessId,

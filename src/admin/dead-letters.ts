@@ -8,7 +8,7 @@ import {
   replayDeadLetter,
   type Replayed,
 } from '../stream/dead-letter.ts'
-import { checkId, checkWhole } from './check-settings.ts'
+import { checkId, checkWhole } from './check-option.ts'
 import { type Command, CommandError, type Option, type Words } from './command.ts'
 import { truncateList, moreText } from './truncate-list.ts'
 import { drawProgress } from './draw-progress.ts'

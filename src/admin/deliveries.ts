@@ -7,7 +7,7 @@ import {
   listDeliveries,
   retryDeliveries,
 } from '../deliveries/handle-deliveries.ts'
-import { checkId, checkWhole } from './check-settings.ts'
+import { checkId, checkWhole } from './check-option.ts'
 import { type Command, CommandError, type Option, type Report, UsageError, type Words } from './command.ts'
 import { truncateList, moreText } from './truncate-list.ts'
 import { withPostgres } from './open-postgres.ts'

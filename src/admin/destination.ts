@@ -1,5 +1,6 @@
 /** Where conversions are sent: ad platforms and webhooks. */
 import { randomBytes } from 'node:crypto'
+import { readActive, readName } from '../businesses/settings.ts'
 import type { Config } from '../config.ts'
 import type { Conversion } from '../deliveries/conversion.ts'
 import {
@@ -19,7 +20,7 @@ import { DESTINATION_KINDS, type Setup, type WebhookSecret, readSetup, settingNa
 import { CONVERSION_TYPES } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
-import { checkActive, checkId, checkName } from './check-settings.ts'
+import { checkId, checkSetting } from './check-option.ts'
 import { type Command, CommandError, type Option, UsageError, type Words, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { explained, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
@@ -56,7 +57,7 @@ const add: Command = {
     const secret = given ?? { signingKey: made }
     const settings = readSettings(kind, {}, words)
     const id = newDestinationId()
-    const name = checkName(words.text('name') ?? kind)
+    const name = checkSetting('--name', words.text('name') ?? kind, readName)
     const types = readTypes(kind, settings, words) ?? [...CONVERSION_TYPES]
     await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
@@ -95,8 +96,8 @@ const update: Command = {
     const destinationId = await withDestination(config, words, async (sql, found) => {
       const secret = readNewSecret(found, config, { made, given: await readSecret(found.kind, words) })
       const change = {
-        ...(name !== undefined && { name: checkName(name) }),
-        ...(active !== undefined && { active: checkActive(active) }),
+        ...(name !== undefined && { name: checkSetting('--name', name, readName) }),
+        ...(active !== undefined && { active: checkSetting('--active', active, readActive) }),
         ...(secret && { secret: sealSecret(secret, found.id, await requireSecretsKey(sql, config)) }),
       }
       // A person may have taken long over the secret: where somebody else was faster, settings are changed as those left them.

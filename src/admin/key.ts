@@ -1,44 +1,10 @@
-/** Keys: only their hashes are stored, so a key is shown once. */
-import { createHash, randomBytes } from 'node:crypto'
-import { uuidv7 } from 'uuidv7'
-import type { Sql } from '../stores/postgres.ts'
+/** `admin key …` */
+import { KEY_KINDS, createKey, listKeys, readKeyKind, revokeKey, storeKey } from '../businesses/keys.ts'
 import { requireBusiness } from './business.ts'
-import { checkId } from './check-settings.ts'
+import { checkId } from './check-option.ts'
 import { type Command, CommandError, UsageError } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { table } from './show-help.ts'
-
-export type KeyKind = 'secret' | 'publishable'
-
-const PREFIXES: Record<KeyKind, string> = { secret: 'sk_live_', publishable: 'pk_live_' }
-const OLDER_PREFIX = 'sluice_live_'
-const RANDOM_BYTES = 24
-
-interface KeyRow {
-  id: string
-  business_id: string
-  kind: KeyKind
-  hint: string
-  created_at: Date
-  revoked_at: Date | null
-}
-
-/** Makes a key; `key` is its only appearance. */
-export async function createKey(sql: Sql, businessId: string, kind: KeyKind): Promise<{ keyId: string; key: string }> {
-  const key = `${PREFIXES[kind]}${randomBytes(RANDOM_BYTES).toString('hex')}`
-  const keyId = await storeKey(sql, businessId, kind, key)
-  return { keyId, key }
-}
-
-async function storeKey(sql: Sql, businessId: string, kind: KeyKind, key: string): Promise<string> {
-  const [stored] = await sql<{ id: string }[]>`
-    insert into api_keys (id, business_id, kind, key_hash, hint)
-    values (${uuidv7()}, ${businessId}, ${kind}, ${createHash('sha256').update(key).digest()}, ${key.slice(-4)})
-    on conflict (key_hash) do nothing
-    returning id`
-  if (!stored) throw new CommandError('key_exists', 'This key is known already, perhaps as a revoked one')
-  return stored.id
-}
 
 const BUSINESS = { value: 'ID', help: 'The business that the key opens' }
 
@@ -49,9 +15,9 @@ const create: Command = {
   required: ['business'],
   async run(config, words) {
     const businessId = checkId('--business', words.text('business') ?? '')
-    const kind = words.text('kind') ?? 'secret'
-    if (kind !== 'secret' && kind !== 'publishable')
-      throw new UsageError(`--kind must be secret or publishable, not "${kind}"`)
+    const wanted = words.text('kind') ?? 'secret'
+    const kind = KEY_KINDS.find((one) => one === wanted)
+    if (!kind) throw new UsageError(`--kind must be secret or publishable, not "${wanted}"`)
     const made = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
       return createKey(sql, businessId, kind)
@@ -68,21 +34,15 @@ const importKey: Command = {
   async run(config, words) {
     const businessId = checkId('--business', words.text('business') ?? '')
     const key = words.text('key') ?? ''
-    const kind = kindOf(key)
+    const kind = readKeyKind(key)
+    if (typeof kind !== 'string') throw new UsageError(`--key ${kind.broken}`)
     const keyId = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
       return storeKey(sql, businessId, kind, key)
     })
+    if (keyId === null) throw new CommandError('key_exists', 'This key is known already, perhaps as a revoked one')
     return { json: { keyId, kind }, text: `Key ${keyId} is imported as a ${kind} key` }
   },
-}
-
-/** An older key is a secret one. Never repeats the key in a message. */
-function kindOf(key: string): KeyKind {
-  if (!/^[\x21-\x7e]{20,255}$/.test(key)) throw new UsageError('--key must have 20 to 255 characters without spaces')
-  if (key.startsWith(PREFIXES.publishable)) return 'publishable'
-  if (key.startsWith(PREFIXES.secret) || key.startsWith(OLDER_PREFIX)) return 'secret'
-  throw new UsageError(`--key must begin with ${OLDER_PREFIX}, ${PREFIXES.secret} or ${PREFIXES.publishable}`)
 }
 
 const revoke: Command = {
@@ -91,10 +51,8 @@ const revoke: Command = {
   positionals: ['KEYID'],
   async run(config, words) {
     const keyId = checkId('KEYID', words.positional(0))
-    await withPostgres(config, async (sql) => {
-      const { count } = await sql`update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${keyId}`
-      if (count === 0) throw new CommandError('key_not_found', `There is no key ${keyId}`)
-    })
+    const isRevoked = await withPostgres(config, (sql) => revokeKey(sql, keyId))
+    if (!isRevoked) throw new CommandError('key_not_found', `There is no key ${keyId}`)
     return { json: { keyId, revoked: true }, text: `Key ${keyId} is revoked` }
   },
 }
@@ -108,19 +66,14 @@ const list: Command = {
   async run(config, words) {
     const business = words.text('business')
     const businessId = business === undefined ? null : checkId('--business', business)
-    const rows = await withPostgres(config, async (sql) => {
+    const listed = await withPostgres(config, async (sql) => {
       if (businessId) await requireBusiness(sql, businessId)
-      return sql<KeyRow[]>`
-        select id, business_id, kind, hint, created_at, revoked_at from api_keys
-        where business_id = coalesce(${businessId}::uuid, business_id) order by id`
+      return listKeys(sql, businessId)
     })
-    const keys = rows.map((row) => ({
-      keyId: row.id,
-      businessId: row.business_id,
-      kind: row.kind,
-      hint: row.hint,
-      createdAt: row.created_at.toISOString(),
-      revokedAt: row.revoked_at?.toISOString() ?? null,
+    const keys = listed.map((key) => ({
+      ...key,
+      createdAt: key.createdAt.toISOString(),
+      revokedAt: key.revokedAt?.toISOString() ?? null,
     }))
     const lines = keys.map((key) => [
       key.keyId,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createBusiness } from '../admin/business.ts'
-import { createKey } from '../admin/key.ts'
+import { createBusiness } from '../businesses/businesses.ts'
+import { createKey } from '../businesses/keys.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { writeWhole } from './engine-setup.ts'
 

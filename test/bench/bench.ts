@@ -1,6 +1,6 @@
 /** What every scenario works with: the running product, who calls it, and one way to measure. */
-import { createBusiness } from '../../src/admin/business.ts'
-import { createKey } from '../../src/admin/key.ts'
+import { createBusiness } from '../../src/businesses/businesses.ts'
+import { createKey } from '../../src/businesses/keys.ts'
 import { type Ground, openGround } from './ceilings/measure-ceilings.ts'
 import type { LoadPlan, LoadResult } from './generator/plan.ts'
 import { type Traffic, eventsIn } from './generator/traffic.ts'
@@ -97,6 +97,6 @@ async function openCallers(stack: Stack, traffic: Traffic, businesses: number): 
 }
 
 async function makeBusiness(sql: Stack['own']['sql']) {
-  const businessId = await createBusiness(sql, { name: 'Bench', currency: 'EUR', rate_limit: 1_000_000_000 })
+  const businessId = await createBusiness(sql, { name: 'Bench', currency: 'EUR', rateLimit: 1_000_000_000 })
   return { businessId, key: (await createKey(sql, businessId, 'secret')).key }
 }

@@ -116,7 +116,7 @@ const singles = (made: RequestContext): RequestContext[] =>
 /** Applies all calls: the first ones alone, so that the others find people; then in groups of `cut`. */
 async function run(calls: Make[], alone: number, cut: number, setting: PageIdentify) {
   const { sql } = stack
-  const { businessId } = await createBusiness(sql, { page_identify: setting })
+  const { businessId } = await createBusiness(sql, { pageIdentify: setting })
   const campaigns = [uuidv7(), uuidv7()]
   for (const [n, id] of campaigns.entries())
     await sql`insert into campaigns (business_id, id, name, status, trigger_event, can_enter_again, goal_event, published_at)

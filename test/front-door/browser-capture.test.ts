@@ -229,7 +229,7 @@ describe('its limits', () => {
   })
 
   it('a hundred times the limit of the business, which its servers keep', async () => {
-    const { businessId, secretKey } = await createBusiness(stack.sql, { rate_limit: 2 })
+    const { businessId, secretKey } = await createBusiness(stack.sql, { rateLimit: 2 })
     const sent = () => send(body({ businessId }))
     await stack.redis.hset(`sluice:limit:browser-capture-unkeyed:${businessId}`, { used: 199, opened: 'now' })
     await stack.redis.pexpire(`sluice:limit:browser-capture-unkeyed:${businessId}`, 30_000)

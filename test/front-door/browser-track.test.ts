@@ -280,7 +280,7 @@ describe('the limits', () => {
   })
 
   it('are five times the limit of the business, and never touch it', async () => {
-    const { businessId, secretKey } = await createBusiness(service.sql, { rate_limit: 2 })
+    const { businessId, secretKey } = await createBusiness(service.sql, { rateLimit: 2 })
     expect(await statuses(11, () => event({ businessId }), fromElsewhere)).toEqual([10, 1])
     const json = { event: 'e', identity: { email: 'ann@x.io' } }
     expect((await speak('POST', '/api/sdk/track', { key: secretKey, json })).status).toBe(200)

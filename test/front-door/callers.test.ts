@@ -144,7 +144,7 @@ describe('the rate limit', () => {
   const limits = ({ headers }: Answer) => [headers.get('ratelimit-policy'), headers.get('ratelimit')]
 
   it('counts what was let in, and says how much is left', async () => {
-    const { secretKey } = await createBusiness(stack.sql, { rate_limit: 3 })
+    const { secretKey } = await createBusiness(stack.sql, { rateLimit: 3 })
     expect(limits(await track(secretKey))).toEqual(['"default";q=3;w=60', '"default";r=2;t=60'])
     expect((await track(secretKey, { json: { events: [] } })).headers.get('ratelimit')).toMatch(/^"default";r=1;t=/)
     const batch = { events: Array.from({ length: 500 }, () => EVENT) }
@@ -157,7 +157,7 @@ describe('the rate limit', () => {
   })
 
   it('takes nothing for a refusal that follows from who calls', async () => {
-    const { businessId, secretKey, publishableKey } = await createBusiness(stack.sql, { rate_limit: 5 })
+    const { businessId, secretKey, publishableKey } = await createBusiness(stack.sql, { rateLimit: 5 })
     await track(publishableKey)
     const mismatch = await track(secretKey, { json: { ...EVENT, businessId: tenant.businessId } })
     expect(code(mismatch)).toEqual([403, 'business_mismatch'])
@@ -167,14 +167,14 @@ describe('the rate limit', () => {
   })
 
   it('lets a wave of callers have exactly what there is', async () => {
-    const { secretKey } = await createBusiness(stack.sql, { rate_limit: 7 })
+    const { secretKey } = await createBusiness(stack.sql, { rateLimit: 7 })
     const answers = await Promise.all(Array.from({ length: 20 }, () => track(secretKey)))
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(7)
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(13)
   })
 
   it('opens a new window when the old one ends', async () => {
-    const { businessId, secretKey } = await createBusiness(stack.sql, { rate_limit: 1 })
+    const { businessId, secretKey } = await createBusiness(stack.sql, { rateLimit: 1 })
     await track(secretKey)
     expect((await track(secretKey)).status).toBe(429)
     await stack.redis.pexpire(`sluice:limit:default:${businessId}`, 50)
@@ -183,7 +183,7 @@ describe('the rate limit', () => {
   })
 
   it('opens a new window when the clock was set back to before the old one', async () => {
-    const { businessId, secretKey } = await createBusiness(stack.sql, { rate_limit: 1 })
+    const { businessId, secretKey } = await createBusiness(stack.sql, { rateLimit: 1 })
     await track(secretKey)
     expect((await track(secretKey)).status).toBe(429)
     await stack.redis.pexpire(`sluice:limit:default:${businessId}`, 3_600_000)
@@ -191,7 +191,7 @@ describe('the rate limit', () => {
   })
 
   it('follows a change of the limit within a second', async () => {
-    const { businessId, secretKey } = await createBusiness(stack.sql, { rate_limit: 1 })
+    const { businessId, secretKey } = await createBusiness(stack.sql, { rateLimit: 1 })
     await track(secretKey)
     await stack.sql`update businesses set rate_limit = 2 where id = ${businessId}`
     await sleep(1000)
@@ -199,7 +199,7 @@ describe('the rate limit', () => {
   })
 
   it('keeps reading and management in a bucket of their own', async () => {
-    const { secretKey } = await createBusiness(stack.sql, { rate_limit: 2 })
+    const { secretKey } = await createBusiness(stack.sql, { rateLimit: 2 })
     const read = await speak('GET', '/api/custom-fields', { key: secretKey })
     expect(limits(read)).toEqual(['"read";q=10;w=60', '"read";r=9;t=60'])
     expect((await track(secretKey)).headers.get('ratelimit')).toMatch(/^"default";r=1;/)

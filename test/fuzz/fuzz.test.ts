@@ -18,7 +18,7 @@ describe('the three endpoints', () => {
     service = await openService()
     // Nearly every caller has an address of its own.
     frontDoor = await startFrontDoor(service, { TRUST_PROXY: 'true' })
-    business = await createBusiness(service.sql, { rate_limit: 100_000_000 })
+    business = await createBusiness(service.sql, { rateLimit: 100_000_000 })
   })
   afterAll(async () => {
     await frontDoor.stop()

@@ -13,7 +13,7 @@ let business: TestBusiness
 beforeAll(async () => {
   // Nearly every page has an address of its own.
   service = await openService({ TRUST_PROXY: 'true' })
-  business = await createBusiness(service.sql, { rate_limit: 100_000_000 })
+  business = await createBusiness(service.sql, { rateLimit: 100_000_000 })
 })
 afterAll(() => service.close())
 

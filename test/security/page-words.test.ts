@@ -79,7 +79,7 @@ const subscribe = (contactId: string, channels: Record<string, boolean>) =>
 
 describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
   beforeEach(async () => {
-    business = await createBusiness(service.sql, { page_identify: setting, country: 'IL' })
+    business = await createBusiness(service.sql, { pageIdentify: setting, country: 'IL' })
   })
   const isOpen = setting === 'open'
 
@@ -234,7 +234,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
     ]
     for (const step of servers) await step()
     const alone = await proven(business.businessId)
-    business = await createBusiness(service.sql, { page_identify: setting, country: 'IL' })
+    business = await createBusiness(service.sql, { pageIdentify: setting, country: 'IL' })
     for (const [n, step] of servers.entries()) {
       for (const lie of [lies[n % lies.length]!, lies[(n + 2) % lies.length]!]) await attack(lie)
       await step()

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { inject } from 'vitest'
-import { type BusinessSettings, createBusiness as insertBusiness } from '../../src/admin/business.ts'
-import { createKey } from '../../src/admin/key.ts'
+import { type BusinessSettings, createBusiness as insertBusiness } from '../../src/businesses/businesses.ts'
+import { createKey } from '../../src/businesses/keys.ts'
 import { type Config, readConfig, type StoreUrls } from '../../src/config.ts'
 import { repeatClickHouse } from '../../src/stores/migrate.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -116,7 +116,7 @@ export interface TestBusiness {
 
 /** A business with a key of each kind, and a rate limit that no test reaches unless it asks for one. */
 export async function createBusiness(sql: Sql, overrides: BusinessSettings = {}): Promise<TestBusiness> {
-  const businessId = await insertBusiness(sql, { name: 'Test', rate_limit: 1_000_000, ...overrides })
+  const businessId = await insertBusiness(sql, { name: 'Test', rateLimit: 1_000_000, ...overrides })
   const secret = await createKey(sql, businessId, 'secret')
   const publishable = await createKey(sql, businessId, 'publishable')
   return { businessId, secretKey: secret.key, publishableKey: publishable.key }

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readTimezone } from '../../businesses/settings.ts'
 import type { Config } from '../../config.ts'
-import { checkId, checkTimezone, checkWhole } from '../check-settings.ts'
+import { checkId, checkSetting, checkWhole } from '../check-option.ts'
 import { Sluice } from '../../sdk/node/sluice.ts'
 import { type Command, type Report, UsageError, type Words } from '../command.ts'
 import { runUntilStopped } from '../run-until-stopped.ts'
@@ -82,7 +83,8 @@ type Rules = Omit<Plan, 'survey'>
 
 async function readRules(source: Source, words: Words): Promise<Rules> {
   const businessId = checkId('--business', words.text('business') ?? '')
-  const mapping = readMapping(words.texts('map'), words.texts('set'), checkTimezone(words.text('timezone') ?? 'UTC'))
+  const timezone = checkSetting('--timezone', words.text('timezone') ?? 'UTC', readTimezone)
+  const mapping = readMapping(words.texts('map'), words.texts('set'), timezone)
   checkMapping(mapping, source.format === 'csv' ? await readHeader(source) : null)
   return { businessId, mapping, name: words.text('name') ?? '' }
 }

@@ -1,6 +1,8 @@
+import type { Bots } from '../../businesses/businesses.ts'
+import type { KeyKind } from '../../businesses/keys.ts'
 import type { Sql } from '../../stores/postgres.ts'
 
-/** What one business has chosen, as the door needs it. */
+/** The settings of one business that the front door needs. */
 export interface Business {
   id: string
   name: string
@@ -16,12 +18,12 @@ export interface Business {
   /** Lower-cased; empty allows any. */
   origins: string[]
   /** What becomes of events that bots and headless browsers send. */
-  bots: 'ignore' | 'allow'
+  bots: Bots
 }
 
 /** A good key: what it may do, and for whom. */
 export interface KeyHolder {
-  kind: 'secret' | 'publishable'
+  kind: KeyKind
   business: Business
 }
 

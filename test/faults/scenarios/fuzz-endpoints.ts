@@ -1,5 +1,5 @@
-import { createBusiness } from '../../../src/admin/business.ts'
-import { createKey } from '../../../src/admin/key.ts'
+import { createBusiness } from '../../../src/businesses/businesses.ts'
+import { createKey } from '../../../src/businesses/keys.ts'
 import { fuzzEndpoints } from '../../fuzz/run-fuzz.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
 
@@ -9,7 +9,7 @@ export const fuzzedEndpoints = (requests: number): Scenario => ({
   frontDoorStays: true,
   async run({ world, chance, check }) {
     const { sql } = world.own
-    const businessId = await createBusiness(sql, { name: 'Fuzzed', rate_limit: 100_000_000 })
+    const businessId = await createBusiness(sql, { name: 'Fuzzed', rateLimit: 100_000_000 })
     const [secret, publishable] = await Promise.all([
       createKey(sql, businessId, 'secret'),
       createKey(sql, businessId, 'publishable'),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
-import { createBusiness } from '../../../src/admin/business.ts'
+import { createBusiness } from '../../../src/businesses/businesses.ts'
 import { streamKey } from '../../../src/stream/keys.ts'
 import { readPositions } from '../../../src/stream/positions.ts'
 import { eventFact, track } from '../../support/facts.ts'

@@ -116,7 +116,7 @@ describe('trackNow', () => {
   })
 
   it('does not wait for the end of a rate limit that is later than it may be', async () => {
-    business = await createBusiness(service.sql, { rate_limit: 1 })
+    business = await createBusiness(service.sql, { rateLimit: 1 })
     const { sluice } = open()
     expect(await sluice.trackNow(event)).toMatchObject({ ok: true })
     expect(await sluice.trackNow(event, { deadlineMs: 500 })).toMatchObject({

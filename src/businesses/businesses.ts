@@ -1,0 +1,75 @@
+/** Businesses: whose data is kept apart, and the settings that each has chosen. */
+import { uuidv7 } from 'uuidv7'
+import type { PageIdentify } from '../rules/state.ts'
+import type { Sql } from '../stores/postgres.ts'
+
+/** Whether events of bots and headless browsers are recorded. */
+export const BOTS = ['ignore', 'allow'] as const
+export type Bots = (typeof BOTS)[number]
+
+/** A setting that is left out keeps its value, or gets the default of the schema. */
+export interface BusinessSettings {
+  name?: string
+  active?: boolean
+  /** Requests a minute. */
+  rateLimit?: number
+  currency?: string
+  country?: string
+  timezone?: string
+  /** Browser origins that may call; any origin when empty. */
+  origins?: string[]
+  pageIdentify?: PageIdentify
+  bots?: Bots
+}
+
+export interface ListedBusiness extends Required<Omit<BusinessSettings, 'country'>> {
+  businessId: string
+  country: string | null
+  createdAt: Date
+}
+
+/** Returns the new id. */
+export async function createBusiness(sql: Sql, settings: BusinessSettings & { name: string }): Promise<string> {
+  const id = uuidv7()
+  await sql`insert into businesses ${sql({ id, ...columnsOf(settings) })}`
+  return id
+}
+
+/** Returns false when there is no such business. Takes effect everywhere within a second. */
+export async function updateBusiness(sql: Sql, id: string, settings: BusinessSettings): Promise<boolean> {
+  // Decisions depend on these two: a save that was decided by the former value does not go through.
+  const changesDecisions = settings.pageIdentify !== undefined || settings.active !== undefined
+  const { count } = await sql`
+    update businesses set ${sql(columnsOf(settings))}
+      ${changesDecisions ? sql`, config_version = config_version + 1` : sql``}
+    where id = ${id} and removed_at is null`
+  return count > 0
+}
+
+/** Ends a business for good; what it recorded stays. Returns false when there is no such business. */
+export async function removeBusiness(sql: Sql, id: string): Promise<boolean> {
+  const { count } = await sql`update businesses set removed_at = now() where id = ${id} and removed_at is null`
+  return count > 0
+}
+
+export async function hasBusiness(sql: Sql, id: string): Promise<boolean> {
+  const [found] = await sql`select from businesses where id = ${id} and removed_at is null`
+  return found !== undefined
+}
+
+export async function listBusinesses(sql: Sql): Promise<ListedBusiness[]> {
+  return sql<ListedBusiness[]>`
+    select id as "businessId", name, active, rate_limit as "rateLimit", currency, country, timezone,
+      to_jsonb(origins) as origins, page_identify as "pageIdentify", bots, created_at as "createdAt"
+    from businesses where removed_at is null order by id`
+}
+
+/** The driver knows no types here, so a list is written as Postgres reads it (an origin holds no quote). */
+function columnsOf({ rateLimit, pageIdentify, origins, ...others }: BusinessSettings) {
+  return {
+    ...others,
+    ...(rateLimit !== undefined && { rate_limit: rateLimit }),
+    ...(pageIdentify !== undefined && { page_identify: pageIdentify }),
+    ...(origins && { origins: `{${origins.map((origin) => `"${origin}"`).join(',')}}` }),
+  }
+}

@@ -1,0 +1,63 @@
+/** API keys. Only their hashes are stored, so a key is shown once. */
+import { createHash, randomBytes } from 'node:crypto'
+import { uuidv7 } from 'uuidv7'
+import type { Sql } from '../stores/postgres.ts'
+
+export const KEY_KINDS = ['secret', 'publishable'] as const
+export type KeyKind = (typeof KEY_KINDS)[number]
+
+export interface ListedKey {
+  keyId: string
+  businessId: string
+  kind: KeyKind
+  /** The last four characters of the key. */
+  hint: string
+  createdAt: Date
+  revokedAt: Date | null
+}
+
+const PREFIXES: Record<KeyKind, string> = { secret: 'sk_live_', publishable: 'pk_live_' }
+const OLDER_PREFIX = 'sluice_live_'
+const RANDOM_BYTES = 24
+
+/** Creates a key. `key` is returned this once. */
+export async function createKey(sql: Sql, businessId: string, kind: KeyKind): Promise<{ keyId: string; key: string }> {
+  const key = `${PREFIXES[kind]}${randomBytes(RANDOM_BYTES).toString('hex')}`
+  const keyId = await storeKey(sql, businessId, kind, key)
+  if (keyId === null) throw new Error('two random keys are the same')
+  return { keyId, key }
+}
+
+/** Stores a key that was made elsewhere. Returns its id, or null when it is stored already, perhaps as a revoked one. */
+export async function storeKey(sql: Sql, businessId: string, kind: KeyKind, key: string): Promise<string | null> {
+  const [stored] = await sql<{ id: string }[]>`
+    insert into api_keys (id, business_id, kind, key_hash, hint)
+    values (${uuidv7()}, ${businessId}, ${kind}, ${createHash('sha256').update(key).digest()}, ${key.slice(-4)})
+    on conflict (key_hash) do nothing
+    returning id`
+  return stored?.id ?? null
+}
+
+/**
+ * The kind of a key by its prefix; an older key is a secret one. Otherwise the rule that it breaks, which never repeats
+ * the key.
+ */
+export function readKeyKind(key: string): KeyKind | { broken: string } {
+  if (!/^[\x21-\x7e]{20,255}$/.test(key)) return { broken: 'must have 20 to 255 characters without spaces' }
+  if (key.startsWith(PREFIXES.publishable)) return 'publishable'
+  if (key.startsWith(PREFIXES.secret) || key.startsWith(OLDER_PREFIX)) return 'secret'
+  return { broken: `must begin with ${OLDER_PREFIX}, ${PREFIXES.secret} or ${PREFIXES.publishable}` }
+}
+
+/** Revokes a key for good, everywhere within a second. Returns false when there is no such key. */
+export async function revokeKey(sql: Sql, keyId: string): Promise<boolean> {
+  const { count } = await sql`update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${keyId}`
+  return count > 0
+}
+
+/** Of one business, or of all when null. */
+export async function listKeys(sql: Sql, businessId: string | null): Promise<ListedKey[]> {
+  return sql<ListedKey[]>`
+    select id as "keyId", business_id as "businessId", kind, hint, created_at as "createdAt", revoked_at as "revokedAt"
+    from api_keys where business_id = coalesce(${businessId}::uuid, business_id) order by id`
+}

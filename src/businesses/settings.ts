@@ -1,0 +1,65 @@
+/** The settings of a business, read from text. Each throws SettingError with the rule that the text breaks. */
+import { isSupportedCountry } from 'libphonenumber-js/min'
+import { PAGE_IDENTIFY, type PageIdentify } from '../rules/state.ts'
+import { BOTS, type Bots } from './businesses.ts'
+
+/** `message` continues a sentence that begins with the name of the setting: "must be true or false". */
+export class SettingError extends Error {}
+
+export function readName(text: string): string {
+  const name = text.trim()
+  if (name === '' || name.length > 200) throw new SettingError('must have 1 to 200 characters')
+  return name
+}
+
+/** A whole number from 1 to `max`. */
+export function readWhole(text: string, max: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (number >= 1 && number <= max) return number
+  throw new SettingError(`must be a whole number from 1 to ${max}, not "${text}"`)
+}
+
+/** Requests a minute. */
+export const readRateLimit = (text: string): number => readWhole(text, 999_999_999)
+
+export function readCurrency(text: string): string {
+  if (/^[a-z0-9]{1,8}$/i.test(text)) return text.toUpperCase()
+  throw new SettingError(`must be a code of 1 to 8 letters or digits such as USD, not "${text}"`)
+}
+
+/** ISO 3166 alpha-2 of a country whose phone numbers can be read: that is what the setting is for. */
+export function readCountry(text: string): string {
+  const country = text.toUpperCase()
+  if (isSupportedCountry(country)) return country
+  throw new SettingError(`must be a two-letter ISO 3166 code such as US or IL, not "${text}"`)
+}
+
+export function readTimezone(text: string): string {
+  const wrong = new SettingError(`must be an IANA zone such as Europe/Paris or UTC, not "${text}"`)
+  if (!/^[A-Za-z]/.test(text)) throw wrong
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
+  } catch {
+    throw wrong
+  }
+}
+
+/** Allowed browser origins, or the single word `any`, which is the empty list. */
+export function readOrigins(texts: string[]): string[] {
+  if (texts.length === 1 && texts[0] === 'any') return []
+  return texts.map((text) => {
+    const origin = URL.canParse(text) ? new URL(text).origin : 'null'
+    if (/^https?:/.test(origin)) return origin
+    throw new SettingError(`must be any, or an origin such as https://shop.example, not "${text}"`)
+  })
+}
+
+export const readActive = (text: string): boolean => oneOf(['true', 'false'], text) === 'true'
+export const readPageIdentify = (text: string): PageIdentify => oneOf(PAGE_IDENTIFY, text)
+export const readBots = (text: string): Bots => oneOf(BOTS, text)
+
+function oneOf<Value extends string>(values: readonly Value[], text: string): Value {
+  const found = values.find((value) => value === text)
+  if (found !== undefined) return found
+  throw new SettingError(`must be ${values.join(' or ')}, not "${text}"`)
+}
