@@ -16,7 +16,7 @@ export interface Claimed {
 
 export interface ClaimLimits {
   /** How many at once. */
-  most: number
+  max: number
   /** To one destination at a time, by all senders together. */
   perDestination: number
   leaseMs: number
@@ -26,9 +26,9 @@ export interface ClaimLimits {
  * What is due and nobody is sending. A claim that is not settled within `leaseMs` is anybody's again: a sender that died
  * in the middle is repeated, and the platform tells by the event's id that it has it.
  */
-export async function claimDeliveries(sql: Sql, { most, perDestination, leaseMs }: ClaimLimits): Promise<Claimed[]> {
+export async function claimDeliveries(sql: Sql, { max, perDestination, leaseMs }: ClaimLimits): Promise<Claimed[]> {
   const claim = randomUUID()
   const [row] = await sql<[{ claimed: Omit<Claimed, 'claim'>[] }]>`
-    select claim_deliveries(${claim}, ${most}, ${perDestination}, ${leaseMs}) as claimed`
+    select claim_deliveries(${claim}, ${max}, ${perDestination}, ${leaseMs}) as claimed`
   return row.claimed.map((claimed) => ({ ...claimed, claim }))
 }

@@ -25,23 +25,6 @@ export interface Conversion {
   clicks: Partial<Record<ClickKind, { id: string; at: number }>>
 }
 
-/** One request to a platform. */
-export interface Outgoing {
-  url: string
-  headers: Record<string, string>
-  body: string
-}
-
-/** What came of an attempt. Reasons hold no personal data and no secret. */
-export type Verdict =
-  | { kind: 'sent' }
-  /**
-   * `afterMs`: not before; `holds`: nothing else is sent to the destination until then either; `unsent`: it never left, so
-   * it is no attempt, and waits for its destination alone.
-   */
-  | { kind: 'retry'; reason: string; afterMs?: number; holds?: boolean; unsent?: boolean }
-  | { kind: 'dead'; reason: string }
-
 const LONGEST_KEY = 64
 
 /**

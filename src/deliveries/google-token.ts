@@ -1,9 +1,9 @@
 /** Google's access tokens: got for the refresh token, and kept until shortly before they run out. */
 import { Type } from '@sinclair/typebox'
-import type { Verdict } from './conversion.ts'
+import type { Verdict } from '../outbound/verdict.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, readAnswer, tryAgain } from './classify-response.ts'
-import { post } from './post.ts'
+import { type Answer, readAnswer, tryAgain } from '../outbound/classify-response.ts'
+import { post } from '../outbound/post.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
 const SPARE_MS = 60_000

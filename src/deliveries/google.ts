@@ -1,8 +1,9 @@
 /** Google Ads' uploads of click conversions with enhanced identifiers: one conversion a request, and what its answers mean. */
 import { type Static, Type } from '@sinclair/typebox'
-import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
+import { type Conversion, deduplicationId } from './conversion.ts'
+import type { Outgoing, Verdict } from '../outbound/verdict.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, classifyStatus, readAnswer, tryAgain } from './classify-response.ts'
+import { type Answer, HOLD_MS, classifyStatus, readAnswer, tryAgain } from '../outbound/classify-response.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
 /** Google takes five identifiers of a person. */

@@ -1,9 +1,10 @@
 /** Meta's Conversions API: one event a request, and what its answers mean. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { ConversionType } from '../rules/events/facts.ts'
-import { type Conversion, type Outgoing, type Verdict, deduplicationId } from './conversion.ts'
+import { type Conversion, deduplicationId } from './conversion.ts'
+import type { Outgoing, Verdict } from '../outbound/verdict.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, classifyStatus, readAnswer, tryAgain } from './classify-response.ts'
+import { type Answer, HOLD_MS, classifyStatus, readAnswer, tryAgain } from '../outbound/classify-response.ts'
 import type { MetaSecret, MetaSettings } from './settings.ts'
 
 /** Meta's standard events; Schedule is its word for a booked appointment. */

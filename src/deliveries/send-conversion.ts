@@ -1,10 +1,11 @@
 /** One attempt: the request that a destination's kind asks for, and what came of it. */
-import type { Conversion, Verdict } from './conversion.ts'
+import type { Conversion } from './conversion.ts'
+import type { Verdict } from '../outbound/verdict.ts'
 import { composeForGoogle, classifyGoogleResponse, refuseForGoogle } from './google.ts'
 import type { GoogleTokens } from './google-token.ts'
-import { HOLD_MS } from './classify-response.ts'
+import { HOLD_MS } from '../outbound/classify-response.ts'
 import { composeForMeta, classifyMetaResponse, refuseForMeta } from './meta.ts'
-import { describeNetworkError, post, postForStatus } from './post.ts'
+import { describeNetworkError, post, postForStatus } from '../outbound/post.ts'
 import type { Setup } from './settings.ts'
 import { composeForWebhook, classifyWebhookResponse } from './webhook.ts'
 

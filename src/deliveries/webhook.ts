@@ -1,8 +1,9 @@
 /** A webhook of the operator's own: a JSON body, signed as Standard Webhooks says, so that its receiver knows who sent it. */
 import { createHmac } from 'node:crypto'
-import type { Conversion, Outgoing, Verdict } from './conversion.ts'
+import type { Conversion } from './conversion.ts'
+import type { Outgoing, Verdict } from '../outbound/verdict.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, classifyStatus } from './classify-response.ts'
+import { type Answer, classifyStatus } from '../outbound/classify-response.ts'
 import type { WebhookSecret, WebhookSettings } from './settings.ts'
 
 /** `now` is epoch ms: receivers refuse a signature that is minutes old. */

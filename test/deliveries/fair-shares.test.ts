@@ -40,8 +40,8 @@ const buy = (many: number) =>
       track(businessId, eventFact('purchase', { email: 'a@x.io' }, { value })),
     ),
   )
-const claim = async (most: number) => {
-  const claimed = await claimDeliveries(stack.sql, { most, perDestination: 4, leaseMs: 30_000 })
+const claim = async (max: number) => {
+  const claimed = await claimDeliveries(stack.sql, { max, perDestination: 4, leaseMs: 30_000 })
   return claimed.map(({ destination }) => destination.id)
 }
 

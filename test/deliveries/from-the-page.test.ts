@@ -46,7 +46,7 @@ it('the click stays with the first person when another one uses the browser', as
 
 it('holds no identity that only a page has said; a server proves it by sending it', async () => {
   const identifiers = async () => {
-    const claimed = await claimDeliveries(stack.sql, { most: 99, perDestination: 9, leaseMs: 0 })
+    const claimed = await claimDeliveries(stack.sql, { max: 99, perDestination: 9, leaseMs: 0 })
     const { emails, phones, customerId } = claimed.find((one) => one.businessId === businessId)!.conversion
     return { emails, phones, customerId }
   }

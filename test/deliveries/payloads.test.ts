@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest'
 import { type Conversion, deduplicationId } from '../../src/deliveries/conversion.ts'
 import { composeForGoogle, classifyGoogleResponse, refuseForGoogle } from '../../src/deliveries/google.ts'
 import { composeForMeta, classifyMetaResponse, refuseForMeta } from '../../src/deliveries/meta.ts'
-import { readRetryAfter } from '../../src/deliveries/post.ts'
+import { readRetryAfter } from '../../src/outbound/post.ts'
 import {
   type GoogleSettings,
   type MetaSettings,

@@ -215,7 +215,7 @@ describe('what waits for a person', () => {
     await buy()
     await stack.sql`delete from visitor_links where business_id = ${businessId}`
     await stack.sql`delete from visitors where business_id = ${businessId}`
-    const claimed = await claimDeliveries(stack.sql, { most: 1000, perDestination: 4, leaseMs: 30_000 })
+    const claimed = await claimDeliveries(stack.sql, { max: 1000, perDestination: 4, leaseMs: 30_000 })
     const mine = claimed.filter((one) => one.businessId === businessId)
     const clicksOf = (id: string) =>
       mine.filter(({ destination }) => destination.id === id).map((one) => one.conversion.clicks)

@@ -434,7 +434,7 @@ describe('several senders', () => {
   it('claim what another did not settle in time, and what that one finds out later counts no more', async () => {
     await addTo(stack.sql, businessId, 'webhook', ALL)
     await buy()
-    const limits = { most: 10, perDestination: 4, leaseMs: 200 }
+    const limits = { max: 10, perDestination: 4, leaseMs: 200 }
     const [late] = await claimDeliveries(stack.sql, limits)
     expect(await claimDeliveries(stack.sql, limits)).toEqual([])
     await new Promise((resolve) => setTimeout(resolve, 250))
@@ -466,7 +466,7 @@ describe('several senders', () => {
     await pipeline.apply(
       ...Array.from({ length: 20 }, () => track(businessId, eventFact('purchase', ANN, { value: 1 }))),
     )
-    const limits = { most: 3, perDestination: 4, leaseMs: 30_000 }
+    const limits = { max: 3, perDestination: 4, leaseMs: 30_000 }
     const claims = await Promise.all(Array.from({ length: 4 }, () => claimDeliveries(stack.sql, limits)))
     const more = await claimDeliveries(stack.sql, limits)
     const taken = [...claims.flat(), ...more].map(({ id }) => id)
@@ -477,7 +477,7 @@ describe('several senders', () => {
   it('send nothing for a business or a destination that is switched off', async () => {
     const id = await addTo(stack.sql, businessId, 'webhook', ALL)
     await buy()
-    const claim = () => claimDeliveries(stack.sql, { most: 10, perDestination: 4, leaseMs: 1 })
+    const claim = () => claimDeliveries(stack.sql, { max: 10, perDestination: 4, leaseMs: 1 })
     await stack.sql`update businesses set active = false where id = ${businessId}`
     expect(await claim()).toEqual([])
     await stack.sql`update businesses set active = true where id = ${businessId}`

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Verdict } from './conversion.ts'
+import type { Verdict } from './verdict.ts'
 
 export interface Answer {
   status: number

@@ -1,4 +1,4 @@
-import type { Outgoing } from './conversion.ts'
+import type { Outgoing } from './verdict.ts'
 import type { Answer } from './classify-response.ts'
 
 /** What is read of an answer; platforms say little. */

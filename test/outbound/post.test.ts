@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { post } from '../../src/deliveries/post.ts'
-import { openPlatform } from './platform.ts'
+import { post } from '../../src/outbound/post.ts'
+import { openPlatform } from '../deliveries/platform.ts'
 
 test.each([
   [65_535, 65_535],
