@@ -1,5 +1,5 @@
 /** What a recurring task finds, told to those who wait. */
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { untilNextTick } from '../../src/async/sleep.ts'
 import { createBroadcast } from '../../src/async/broadcast.ts'
 import { atLoad } from '../support/at-load.ts'
@@ -36,19 +36,22 @@ it('nobody waits longer than they said, or after the signal', async () => {
 })
 
 it('a beat is the same for all who wait for it, however late they began', async () => {
-  let together = 0
-  // A busy machine may stall in one or two of them.
-  for (let round = 0; round < 5; round += 1) {
-    await untilNextTick(200)
-    const ends = async (afterMs: number) => {
-      await new Promise((resolve) => setTimeout(resolve, afterMs))
-      await untilNextTick(200)
-      return performance.now()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    const ends: number[] = []
+    const wait = async () => ends.push((await untilNextTick(200), performance.now()))
+    const waits = [wait()]
+    for (const ms of [20, 100]) {
+      await vi.advanceTimersByTimeAsync(ms)
+      waits.push(wait())
     }
-    const [first, second] = await Promise.all([ends(20), ends(120)])
-    if (Math.abs(first - second) < 50) together += 1
+    await vi.advanceTimersByTimeAsync(200)
+    await Promise.all(waits)
+    expect(new Set(ends).size).toBe(1)
+    expect((ends[0] ?? NaN) % 200).toBe(0)
+  } finally {
+    vi.useRealTimers()
   }
-  expect(together).toBeGreaterThanOrEqual(3)
 })
 
 it('a beat ends with the signal', async () => {

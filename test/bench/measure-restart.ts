@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,13 @@ import { freePort, runtimeCommand } from '../../src/embedded/run-engine.ts'
 const CALLERS = 32
 const LOAD_MS = 4000
 
-const { values } = parseArgs({ options: { kills: { type: 'string', default: '20' } } })
+const { values } = parseArgs({ options: { kills: { type: 'string', default: '20' }, help: { type: 'boolean' } } })
+if (values.help) {
+  console.log(
+    'bun test/bench/measure-restart.ts [--kills 20]\n\nKills `start`, then everything it runs, so many times each.',
+  )
+  process.exit(0)
+}
 const dataDir = mkdtempSync(join(tmpdir(), 'sluice-restart-'))
 await chmod(dataDir, 0o711)
 const port = await freePort()
@@ -92,9 +98,7 @@ for (const what of ['supervisor', 'everything']) {
     if (what === 'everything') killEverything()
     await ended
     child = start()
-    appendFileSync('/tmp/trace.log', `${Date.now()} 0 START ${what}\n`)
     silences.push(await untilRecorded())
-    appendFileSync('/tmp/trace.log', `${Date.now()} 0 RECORDED\n`)
     console.log(what, Math.round(silences.at(-1) ?? 0))
     await loading
   }

@@ -1,0 +1,161 @@
+/**
+ * The plans of load_state and save_changes are generic, and may be made while the tables are empty: every index looks alike then.
+ * One session makes its plans on an empty database, then serves a business of many contacts with them.
+ */
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createContactCaches } from '../../src/contacts/contact-cache.ts'
+import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
+import {
+  type Pipeline,
+  browser,
+  browserFact,
+  eventFact,
+  identify,
+  identifyFact,
+  openPipeline,
+  track,
+} from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+
+let stack: Stack
+let sql: Sql
+let pipeline: Pipeline
+let businessId: string
+beforeEach(async () => {
+  stack = await openStack()
+  // What it learns of a table has plans made anew.
+  const tables = await stack.sql<
+    { name: string }[]
+  >`select tablename as name from pg_tables where schemaname = 'public'`
+  for (const { name } of tables) await stack.sql`alter table ${stack.sql(name)} set (autovacuum_enabled = false)`
+  // One connection: plans belong to a session.
+  sql = connectPostgres(stack.databaseUrl, { max: 1 })
+  ;({ businessId } = await createBusiness(stack.sql))
+})
+afterEach(async () => {
+  await sql.end({ timeout: 1 })
+  await stack.close()
+})
+
+const CONTACTS = 500
+
+const visitorOf = (n: number): string => n.toString(16).padStart(32, '0')
+
+/** What the hot path does to one contact; `n` names it. None of it is in the worker's cache. */
+async function live(n: number): Promise<void> {
+  const email = `p${n}@x.io`
+  const steps = [
+    track(businessId, eventFact('viewed', { email }, { idempotencyKey: `k${n}`, tags: ['a'], traits: { city: 'x' } })),
+    browser(businessId, browserFact('viewed', visitorOf(n), { messageId: `m${n}` })),
+    identify(businessId, identifyFact({ email }, { visitorId: visitorOf(n), profile: { firstName: 'Ann' } })),
+    browser(businessId, browserFact('viewed', visitorOf(n), { messageId: `n${n}` })),
+    track(businessId, eventFact('purchase', { email }, { value: 5, visitorId: visitorOf(n), idempotencyKey: `l${n}` })),
+    track(businessId, eventFact('viewed', { platformCustomerId: `c${n}` })),
+    // The two are one.
+    track(businessId, eventFact('viewed', { email, platformCustomerId: `c${n}` }, { idempotencyKey: `k${n}2` })),
+    track(businessId, eventFact('viewed', { email }, { idempotencyKey: `k${n}` })),
+    track(businessId, eventFact('unsubscribed', { email })),
+  ]
+  for (const step of steps) {
+    pipeline.deps.contactsOf = createContactCaches()
+    await pipeline.apply(step)
+  }
+}
+
+interface Use {
+  name: string
+  scans: number
+  rows: number
+}
+
+/** Of indexes, and of tables that were read from end to end. */
+async function readUse(): Promise<Use[]> {
+  // The counts of a session reach the others with the end of its transaction.
+  await sql`select pg_stat_force_next_flush()`
+  return await stack.sql<Use[]>`
+    select indexrelname as name, idx_scan as scans, idx_tup_read as rows from pg_stat_user_indexes
+    union all
+    select 'all of ' || relname, seq_scan, seq_tup_read from pg_stat_user_tables
+    order by 1`
+}
+
+async function usedBy(work: () => Promise<void>): Promise<Use[]> {
+  const before = new Map((await readUse()).map((use) => [use.name, use]))
+  await work()
+  return (await readUse()).flatMap(({ name, scans, rows }) => {
+    const use = { name, scans: scans - (before.get(name)?.scans ?? 0), rows: rows - (before.get(name)?.rows ?? 0) }
+    return use.scans > 0 ? [use] : []
+  })
+}
+
+/** Others of the same business, without a plan of the pipeline's session. */
+async function fill(): Promise<void> {
+  await stack.sql`
+    with made as (
+      insert into contacts (business_id, id, created_at, keyed)
+      select ${businessId}, gen_random_uuid(), n, true from generate_series(1, ${CONTACTS}::integer) n
+      returning id, created_at as n
+    ), identified as (
+      insert into identities (business_id, kind, value, contact_id, proven, phone_read)
+      select ${businessId}, 'email', 'f' || n || '@x.io', id, true, false from made
+    ), counted as (
+      insert into event_statistics (business_id, contact_id, event, first_at, last_at, count)
+      select ${businessId}, id, 'viewed', n, n, 1 from made
+    )
+    insert into idempotency_keys (business_id, key_hash, contact_id, occurred_at)
+    select ${businessId}, gen_random_uuid(), id, n from made`
+}
+
+/** What live events need: a contact, an identity, a key, a browser by its key, and what hangs on one contact or browser. */
+const INTENDED = new Set([
+  'businesses_pkey',
+  'contact_visitors_listed',
+  'contact_visitors_pkey',
+  'contacts_by_survivor',
+  'contacts_pkey',
+  'deliveries_by_contact',
+  'enrolments_pkey',
+  'erased_visits_pkey',
+  'erasures_pkey',
+  'event_statistics_pkey',
+  'idempotency_keys_pkey',
+  'identifications_pkey',
+  'identities_by_contact',
+  'identities_pkey',
+  'positions_pkey',
+  'removed_tags_pkey',
+  'revenue_pkey',
+  'subscriptions_pkey',
+  'visitor_events_pkey',
+  'visitor_links_by_contact',
+  'visitor_links_pkey',
+  'visitor_links_waiting',
+  'visitors_by_contact',
+  'visitors_by_current_contact',
+  'visitors_pkey',
+])
+/** A contact of these calls has a few identities, browsers and events. */
+const ROWS_PER_SCAN = 5
+
+/** Plans made while nothing is there, then used on a full business. Answers what they should not have read. */
+async function findUnsuitable(): Promise<Use[]> {
+  pipeline = await openPipeline(sql)
+  await live(0)
+  await fill()
+  const used = await usedBy(async () => {
+    await live(1)
+    await live(2)
+  })
+  expect(used.find(({ name }) => name === 'contacts_pkey')?.scans).toBeGreaterThan(20)
+  return used.filter(({ name, scans, rows }) => !INTENDED.has(name) || rows > scans * ROWS_PER_SCAN)
+}
+
+it('plans made on an empty database read the intended indexes alone, and no table from end to end', async () => {
+  expect(await findUnsuitable()).toEqual([])
+})
+
+it('an index that such plans take for any look-up of a contact is found', async () => {
+  await stack.sql`drop index contacts_by_age`
+  await stack.sql`create index contacts_by_age on contacts (business_id, created_at, id) where merged_into is null`
+  expect(await findUnsuitable()).toMatchObject([{ name: 'contacts_by_age' }])
+})
