@@ -54,7 +54,12 @@ interface Kept {
   end: (death?: Error) => void
 }
 
-export function renewLeasesInBackground({ sql, log }: { sql: Sql; log: Logger }, leaseMs: number): LeaseRenewer {
+/** `leave` is awaited before leases are suspended. */
+export function renewLeasesInBackground(
+  { sql, log }: { sql: Sql; log: Logger },
+  leaseMs: number,
+  leave: () => Promise<void>,
+): LeaseRenewer {
   const kept = new Set<Kept>()
   const broadcast = createBroadcast<Holder[]>()
   let none = new AbortController()
@@ -72,7 +77,10 @@ export function renewLeasesInBackground({ sql, log }: { sql: Sql; log: Logger },
     try {
       const cutOff = due.filter(({ heartbeat }) => isCutOff(heartbeat))
       const inTouch = due.filter((one) => !cutOff.includes(one))
-      await suspend(cutOff)
+      for (const one of inTouch) one.isSuspended = false
+      const fresh = cutOff.filter(({ isSuspended }) => !isSuspended)
+      if (fresh.length > 0) void suspendFresh(fresh)
+      await suspend(cutOff.filter(({ isSuspended }) => isSuspended))
       const { renewed, holders } = await renewLeases(
         sql,
         inTouch.map(({ lease }) => lease),
@@ -93,18 +101,23 @@ export function renewLeasesInBackground({ sql, log }: { sql: Sql; log: Logger },
     }
   }
   const suspend = async (cutOff: Kept[]): Promise<void> => {
-    for (const one of kept) if (!cutOff.includes(one)) one.isSuspended = false
-    if (cutOff.length === 0) return
-    const fresh = cutOff.filter(({ isSuspended }) => !isSuspended)
-    if (fresh.length > 0) {
-      const partitions = fresh.map(({ lease }) => lease.partition)
-      log.warn({ partitions }, `Redis has not answered for ${CUT_OFF_MS} ms: another worker may take these partitions`)
+    const leases = cutOff.map(({ lease }) => lease)
+    if (leases.length > 0) await suspendLeases(sql, leases)
+  }
+  const suspendFresh = async (fresh: Kept[]): Promise<void> => {
+    const partitions = fresh.map(({ lease }) => lease.partition)
+    log.warn({ partitions }, `Redis has not answered for ${CUT_OFF_MS} ms: another worker may take these partitions`)
+    for (const one of fresh) one.isWaitedFor = true
+    try {
+      await leave()
+      const cutOff = fresh.filter((one) => kept.has(one) && isCutOff(one.heartbeat))
+      await suspend(cutOff)
+      for (const one of cutOff) one.isSuspended = true
+    } catch (error) {
+      failed(fresh, error)
+    } finally {
+      for (const one of fresh) one.isWaitedFor = false
     }
-    await suspendLeases(
-      sql,
-      cutOff.map(({ lease }) => lease),
-    )
-    for (const one of cutOff) one.isSuspended = true
   }
   const renewAlone = async (one: Kept): Promise<void> => {
     one.isWaitedFor = true

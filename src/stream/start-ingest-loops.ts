@@ -41,6 +41,8 @@ export interface IngestOptions {
   /** It shares out partitions of these alone, with the workers that are told the same. */
   kinds: readonly PartitionKind[]
   leaseMs: number
+  /** How long a worker that Redis answers again leaves suspended leases to those who suspended them; CUT_OFF_MS by default. */
+  spareMs?: number
   /** Stops the loops as `stop` does. */
   signal?: AbortSignal
   /** Called about once a second with what is wrong with this worker. */
@@ -71,10 +73,14 @@ export interface LoopHeartbeat extends Heartbeat {
 
 export function startIngestLoops(deps: IngestDeps, options: IngestOptions): IngestLoops {
   const { sql, redis, log } = deps
-  const { owner, kinds, leaseMs } = options
+  const { owner, kinds, leaseMs, spareMs = CUT_OFF_MS } = options
   const tickMs = Math.min(500, leaseMs / 4)
+  /**
+   * Shorter than a lease: partitions are divided among the living by the time a dead worker's are free. And over when a worker that
+   * Redis does not answer suspends its leases.
+   */
+  const announcedMs = Math.min(leaseMs, CUT_OFF_MS) * 0.9
   const running = new Map<string, InFlightCounter>()
-  const keeper = renewLeasesInBackground(deps, leaseMs)
   const stopping = new AbortController()
   const stop = options.signal ? AbortSignal.any([stopping.signal, options.signal]) : stopping.signal
   let death: Error | undefined
@@ -82,11 +88,27 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   let commandsUnansweredSince: number | undefined
   /** A loop was cut off from Redis since this worker was last seen to read. */
   let wasCutOff = false
+  /** When Redis last answered an announcement. */
+  let announcedAt = -Infinity
   /** When it last was in touch again. */
   let backAt = -Infinity
   /** Ends as soon as something is to be done: a loop has ended. */
   let rest = new AbortController()
   stop.addEventListener('abort', () => rest.abort())
+
+  /** Resolves once this worker is not among the live ones: the others would give up partitions for it. */
+  const leave = async (): Promise<void> => {
+    wasCutOff = true
+    const left = new AbortController()
+    const until = (commandsUnansweredSince ?? announcedAt) + announcedMs
+    const over = sleep(Math.max(0, until - performance.now()), left.signal)
+    announceWorker(redis, options, 0).then(
+      () => left.abort(),
+      () => undefined,
+    )
+    await over
+  }
+  const keeper = renewLeasesInBackground(deps, leaseMs, leave)
 
   const start = (lease: Lease): void => {
     const stop = new AbortController()
@@ -123,17 +145,19 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const announce = async (): Promise<string[]> => {
     commandsUnansweredSince ??= performance.now()
     wasCutOff ||= [...running.values()].some(({ heartbeat }) => isCutOff(heartbeat))
-    if (wasCutOff && !(await canRead(deps, kinds))) {
-      await announceWorker(redis, options, 0)
-      commandsUnansweredSince = undefined
-      throw new Error('Redis does not answer reads.')
-    }
-    const workers = await announceWorker(redis, options, leaseMs * 0.9).catch((error: unknown) => {
-      // A refusal is an answer, too.
-      if (isRefusal(error)) commandsUnansweredSince = undefined
-      throw error
-    })
+    const mayBeBack = wasCutOff
+    const workers =
+      mayBeBack && !(await canRead(deps, kinds))
+        ? await announceWorker(redis, options, 0).then(() => undefined)
+        : await announceWorker(redis, options, announcedMs).catch((error: unknown) => {
+            // A refusal is an answer, too.
+            if (isRefusal(error)) commandsUnansweredSince = undefined
+            throw error
+          })
     commandsUnansweredSince = undefined
+    announcedAt = performance.now()
+    // It may have been cut off while this was on its way.
+    if (workers === undefined || wasCutOff !== mayBeBack) throw new Error('Redis does not answer reads.')
     if (wasCutOff) backAt = performance.now()
     wasCutOff = false
     return workers
@@ -141,7 +165,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
 
   /** When Redis was away for all, those who suspended their leases come back as this worker does: they keep what they had. */
   const sparing = (holder: Holder): Holder =>
-    holder.suspendedBy && performance.now() - backAt < CUT_OFF_MS
+    holder.suspendedBy && performance.now() - backAt < spareMs
       ? { ...holder, owner: holder.suspendedBy, suspendedBy: null }
       : holder
 
@@ -150,7 +174,6 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
    * read.
    */
   const spread = async (known: Holder[] | undefined): Promise<boolean> => {
-    // Shorter than a lease: partitions are divided among the living by the time a dead worker's are free.
     const workers = await announce()
     const all = known ?? (await readHolders(sql))
     const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition))).map(sparing)
@@ -174,7 +197,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       log,
       stop,
       watched,
-      isCutOff: () => isCutOff({ lastProgressAt: 0, unansweredSince: () => commandsUnansweredSince }),
+      isCutOff: () => wasCutOff || isCutOff({ lastProgressAt: 0, unansweredSince: () => commandsUnansweredSince }),
       report: options.onHealth,
     })
     let known: Holder[] | undefined

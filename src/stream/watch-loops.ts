@@ -20,7 +20,7 @@ interface Watched {
   log: Logger
   stop: AbortSignal
   watched: () => { partition: string; heartbeat: LoopHeartbeat }[]
-  /** Redis does not answer the commands of this worker, whether it has a partition or not. */
+  /** Redis does not answer the commands or the reads of this worker, whether it has a partition or not. */
   isCutOff: () => boolean
   report: ((health: Health) => void) | undefined
 }

@@ -52,7 +52,7 @@ test('starts', { timeout: 120_000 }, async () => {
 
 test.runIf(process.platform === 'linux').each(['nothing', 'nothing', ...NAMES])(
   'starts at once while %s stands still, and each pid file names what runs',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async (frozen) => {
     const before = await Promise.all(NAMES.map(readPid))
     if (frozen !== 'nothing') process.kill(await readPid(frozen), 'SIGSTOP')
@@ -67,7 +67,7 @@ test.runIf(process.platform === 'linux').each(['nothing', 'nothing', ...NAMES])(
   },
 )
 
-test('the workers keep their name, and have their partitions back without waiting', { timeout: 60_000 }, async () => {
+test('the workers keep their name, and have their partitions back without waiting', { timeout: 240_000 }, async () => {
   const taken = async () => [...(await readFile(join(dataDir, 'workers.log'), 'utf8')).matchAll(/took a partition/g)]
   const name = await readFile(join(dataDir, 'worker-name'), 'utf8')
   const before = (await taken()).length

@@ -28,11 +28,16 @@ afterEach(async () => {
 })
 
 const LEASE_MS = 3000
+/** So long that suspending it is all that lets another worker in. */
+const LONG_LEASE_MS = 20_000
 const soon = { timeout: 15_000, interval: 10 }
 const untilShared = (one: IngestLoops, other: IngestLoops) =>
   vi.waitUntil(() => one.running().length === 3 && other.running().length === 3, soon)
 const epochs = () =>
   stack.sql<{ partition: string; epoch: number }[]>`select partition, epoch from positions order by partition`
+/** These partitions have another owner, once; the others have kept theirs. */
+const afterMove = (before: Awaited<ReturnType<typeof epochs>>, partitions: string[]) =>
+  before.map(({ partition, epoch }) => ({ partition, epoch: epoch + Number(partitions.includes(partition)) }))
 
 describe('a worker that is cut off from Redis alone', () => {
   it.each([
@@ -41,6 +46,7 @@ describe('a worker that is cut off from Redis alone', () => {
     ['answers commands but no reads', 'hang', 'reads'],
     ['answers reads but no commands', 'hang', 'commands'],
   ] as const)('which %s is relieved within five seconds, and says so', { timeout: 60_000 }, async (_, how, what) => {
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
     let health: Health = {}
     const cut = lab.worker('cut', {
       leaseMs: LEASE_MS,
@@ -50,17 +56,17 @@ describe('a worker that is cut off from Redis alone', () => {
     })
     const well = lab.worker('well', { leaseMs: LEASE_MS })
     await untilShared(cut, well)
-    const held = cut.running()
-    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
     const submitted: string[] = []
     const submitTo = async (partition: string) => {
       const name = `r${submitted.length}`
       submitted.push(name)
       return await frontDoor.submit(event(name, businessOf(partition)))
     }
+    const held = cut.running()
     const live = held.find((partition) => partition.startsWith('live'))
     if (live === undefined) throw new Error('it has no live partition')
     expect((await submitTo(live)).kind).toBe('answered')
+    const atFirst = await epochs()
 
     proxy.cut(how)
     const began = performance.now()
@@ -69,11 +75,10 @@ describe('a worker that is cut off from Redis alone', () => {
     expect((await submitTo(live)).kind).toBe('answered')
     await vi.waitUntil(() => health.blocked?.startsWith('redis: it does not answer this worker'), soon)
     await vi.waitUntil(() => cut.running().length === 0, soon)
-    // It does not take them back.
-    const before = await epochs()
+    // It does not take them back, and the other gives none up for it.
     await sleep(3000)
     expect(well.running()).toHaveLength(6)
-    expect(await epochs()).toEqual(before)
+    expect(await epochs()).toEqual(afterMove(atFirst, held))
     expect(await unattendedPartitions(stack.sql)).toEqual([])
 
     proxy.mend()
@@ -84,9 +89,47 @@ describe('a worker that is cut off from Redis alone', () => {
   })
 })
 
+it(
+  'a worker that lost its partitions while no command was answered takes none before it can read',
+  { timeout: 60_000 },
+  async () => {
+    let replies = 0
+    const commands = await openCuttingProxy(stack.redisUrl, (bytes) => {
+      replies += 1
+      return bytes
+    })
+    try {
+      let health: Health = {}
+      const cut = lab.worker('cut', {
+        leaseMs: LONG_LEASE_MS,
+        commandUrl: commands.url,
+        readUrl: proxy.url,
+        onHealth: (now) => (health = now),
+      })
+      const well = lab.worker('well', { leaseMs: LONG_LEASE_MS })
+      await untilShared(cut, well)
+      const moved = afterMove(await epochs(), cut.running())
+      // Its announcement is on its way all the time in which its loops are cut off and end.
+      for (const one of [commands, proxy]) one.cut('hang')
+      await vi.waitUntil(() => cut.running().length === 0 && well.running().length === 6, soon)
+      commands.mend()
+      replies = 0
+      await vi.waitUntil(() => replies > 12, { timeout: 40_000, interval: 10 })
+      expect(await epochs()).toEqual(moved)
+      expect(health.blocked).toMatch('redis: it does not answer this worker (no partition)')
+      proxy.mend()
+      await untilShared(cut, well)
+      await vi.waitUntil(() => health.blocked === undefined, soon)
+    } finally {
+      await commands.close()
+    }
+  },
+)
+
 describe('workers from all of which Redis is away', () => {
   it.each(['refuse', 'hang'] as const)('go on as they were when it is back (%s)', { timeout: 60_000 }, async (how) => {
-    const through = { leaseMs: LEASE_MS, commandUrl: proxy.url, readUrl: proxy.url }
+    // A busy machine may bring one back much later than the other.
+    const through = { leaseMs: LEASE_MS, spareMs: 60_000, commandUrl: proxy.url, readUrl: proxy.url }
     const [one, other] = [lab.worker('one', through), lab.worker('other', through)]
     const frontDoor = await lab.frontDoor()
     await untilShared(one, other)

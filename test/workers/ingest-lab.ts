@@ -45,6 +45,7 @@ interface WorkerConfig {
   /** All of them by default. */
   kinds?: readonly PartitionKind[]
   leaseMs?: number
+  spareMs?: number
   apply?: ApplyMicroBatch
   metrics?: Metrics
   onHealth?: (health: Health) => void
@@ -88,7 +89,10 @@ export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestL
       await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 3000, interval: 2 })
       return frontDoor
     },
-    worker(owner, { kinds = PARTITION_KINDS, leaseMs = 2000, apply, metrics, onHealth, commandUrl, readUrl } = {}) {
+    worker(
+      owner,
+      { kinds = PARTITION_KINDS, leaseMs = 2000, spareMs, apply, metrics, onHealth, commandUrl, readUrl } = {},
+    ) {
       const connectReader = () => connect('read', readUrl)
       const worker = startIngestLoops(
         {
@@ -99,7 +103,7 @@ export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestL
           log,
           ...(metrics && { metrics }),
         },
-        { owner, kinds, leaseMs, ...(onHealth && { onHealth }) },
+        { owner, kinds, leaseMs, ...(spareMs && { spareMs }), ...(onHealth && { onHealth }) },
       )
       workers.push(worker)
       return worker

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { readFile, readdir } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
+import { getPriority } from 'node:os'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TrackAnswer } from '../../src/stream/entry.ts'
 import { listDeadLetters } from '../../src/stream/dead-letter.ts'
@@ -34,13 +35,14 @@ const get = async (path: string) => {
 }
 const untilReady = () => vi.waitUntil(async () => (await get('/readyz')).status === 200, soon)
 
-/** Threads of this process with a niceness of 10. */
+/** Threads of this process that give way to the others by 10, as far as Linux counts (19). */
 async function countNice(): Promise<number> {
+  const niceness = String(Math.min(19, getPriority() + 10))
   const threads = await readdir('/proc/self/task')
   const stats = await Promise.all(
     threads.map((thread) => readFile(`/proc/self/task/${thread}/stat`, 'utf8').catch(() => '')),
   )
-  return stats.filter((stat) => stat.split(') ')[1]?.split(' ')[16] === '10').length
+  return stats.filter((stat) => stat.split(') ')[1]?.split(' ')[16] === niceness).length
 }
 
 describe('the workers', () => {
@@ -71,16 +73,19 @@ describe('the workers', () => {
     await untilReady()
     await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
     await stack.sql`select pg_stat_statements_reset()`
-    const began = performance.now()
-    await new Promise((resolve) => setTimeout(resolve, 5000))
-    const [asked] = await stack.sql<[{ calls: number }]>`
-      select sum(calls)::int as calls from pg_stat_statements s
-      join pg_database d on d.oid = s.dbid and d.datname = current_database()`
-    const seconds = (performance.now() - began) / 1000
-    // Counting works at all: leases are renewed every second.
-    expect(asked.calls).toBeGreaterThan(0)
-    expect(asked.calls / seconds).toBeLessThan(5)
-  }, 30_000)
+    const count = async () => {
+      const [asked] = await stack.sql<[{ calls: number; renewals: number }]>`
+        select coalesce(sum(calls), 0)::int as calls,
+          coalesce(sum(calls) filter (where query like '%skip locked%lease_until%'), 0)::int as renewals
+        from pg_stat_statements s join pg_database d on d.oid = s.dbid and d.datname = current_database()
+        where query not like '%pg_stat_statements%'`
+      return asked
+    }
+    // Two threads renew leases, once a second each: a busy machine delays that as it delays all else.
+    await vi.waitUntil(async () => (await count()).renewals >= 10, { timeout: 60_000, interval: 200 })
+    const { calls, renewals } = await count()
+    expect(calls / renewals).toBeLessThan(2.5)
+  }, 90_000)
 
   it('give way to live events with all else', async () => {
     const gaveWay = await countNice()
