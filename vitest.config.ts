@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const onBun = 'bun' in process.versions
 // Libraries have parts for each runtime: without this, tests on Bun would run those for Node.
@@ -33,6 +34,29 @@ const SERIAL = [
   'test/workers/lease.test.ts',
 ]
 
+/** These take longest: begun last, they would be waited for with nothing beside them. */
+const FIRST = [
+  'faults/faults',
+  'verify/lost',
+  'end-to-end/killed-start',
+  'verify/uncompared',
+  'verify/restore',
+  'verify/command',
+  'end-to-end/engines',
+  'end-to-end/import-sending',
+  'workers/pipeline',
+]
+
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ project, moduleId }: TestSpecification) => {
+      const at = FIRST.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
+      return project.config.sequence.groupOrder * 1000 + (at === -1 ? FIRST.length : at)
+    }
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
+  }
+}
+
 /** Projects run one after the other, each with as many files at a time. Most files wait for engines most of the time. */
 const project = (
   name: string,
@@ -58,6 +82,7 @@ const project = (
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: SlowestFirst },
     globalSetup: 'test/support/run-engines.ts',
     projects: [
       project('fast', { include: ['test/**/*.test.ts'], exclude: [...LONG, ...SERIAL] }, 0, 5),

@@ -27,8 +27,11 @@ export interface Stack extends StoreUrls {
 const REDIS_DATABASES = 511
 
 export interface StackOptions {
-  /** For tests that damage tables, empty them, change views, or look at what is not of their businesses. */
-  ownClickHouse?: boolean
+  /**
+   * For tests that damage tables, empty them, change views, or look at what is not of their businesses. A name: that of a
+   * database from `makeClickHouse`, which stays.
+   */
+  ownClickHouse?: boolean | string
 }
 
 /** `environment` is added to what the config reads. */
@@ -40,11 +43,11 @@ export async function openStack(
   const name = `t_${randomBytes(8).toString('hex')}`
   const admin = connectPostgres(stores.databaseUrl, { max: 1 })
   await admin`create database ${admin(name)} template ${admin(TEMPLATE)}`
-  if (ownClickHouse) await makeClickHouse(stores.clickhouseUrl, name)
+  const tables = ownClickHouse === true ? await makeClickHouse() : ownClickHouse
   const urls = {
     databaseUrl: withPath(stores.databaseUrl, name),
     redisUrl: withPath(stores.redisUrl, await takeRedisDatabase(stores.redisUrl)),
-    clickhouseUrl: ownClickHouse ? withPath(stores.clickhouseUrl, name) : stores.clickhouseUrl,
+    clickhouseUrl: tables ? withPath(stores.clickhouseUrl, tables) : stores.clickhouseUrl,
   }
   const sql = connectPostgres(urls.databaseUrl)
   const clickhouse = connectClickHouse(urls.clickhouseUrl)
@@ -57,20 +60,23 @@ export async function openStack(
     // Not `with (force)`: that fails while an autovacuum worker is there, whose role is a superuser. A plain drop stops it.
     await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and usename = current_user`
     await admin`drop database ${admin(name)}`
-    if (ownClickHouse) await dropClickHouse(stores.clickhouseUrl, clickhouse.databases)
+    if (ownClickHouse === true) await dropClickHouse(stores.clickhouseUrl, clickhouse.databases)
     await admin.end()
   }
   return { ...urls, config: configOf(urls, environment), sql, redis, clickhouse, close }
 }
 
-/** Of the files in the template's account, which are applied there already. */
-async function makeClickHouse(url: string, name: string): Promise<void> {
-  const admin = connectClickHouse(url, { toPublic: true })
+/** A database with the tables and views of the files, which are in the account of the template of Postgres already. */
+export async function makeClickHouse(): Promise<string> {
+  const { clickhouseUrl } = inject('stores')
+  const name = `t_${randomBytes(8).toString('hex')}`
+  const admin = connectClickHouse(clickhouseUrl, { toPublic: true })
   await admin.command({ query: `create database ${name}` })
   await admin.close()
-  const clickhouse = connectClickHouse(withPath(url, name))
+  const clickhouse = connectClickHouse(withPath(clickhouseUrl, name))
   await repeatClickHouse(clickhouse)
   await clickhouse.close()
+  return name
 }
 
 async function dropClickHouse(url: string, databases: ClickHouseClient['databases']): Promise<void> {
