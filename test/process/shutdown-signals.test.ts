@@ -7,8 +7,8 @@ import { afterEach, expect, it } from 'vitest'
 const UNTIL_STOPPED = new URL('../../src/admin/run-until-stopped.ts', import.meta.url).href
 /** Ends as it should after its second line, or `busyMs` later. */
 const program = (busyMs: number) => `
-  import { untilStopped } from '${UNTIL_STOPPED}'
-  const { signal, end } = untilStopped(60)
+  import { runUntilStopped } from '${UNTIL_STOPPED}'
+  const { signal, end } = runUntilStopped(60)
   const awake = setInterval(() => undefined, 1000)
   signal.addEventListener('abort', () => {
     console.log(signal.reason)
@@ -27,7 +27,7 @@ async function start(busyMs: number) {
   const said: string[] = []
   child.stdout.on('data', (text) => said.push(String(text).trim()))
   const ended = once(child, 'exit').then(([code]) => code as number | null)
-  await expect.poll(() => said, { timeout: 10_000 }).toEqual(['ready'])
+  await expect.poll(() => said, { timeout: 60_000 }).toEqual(['ready'])
   return { child, said, ended }
 }
 
