@@ -37,7 +37,7 @@ describe('the vocabulary', () => {
 
   it.each([
     'the front door, two front doors',
-    'There is no key. It is no longer there.',
+    'There is no key. It is no longer there, and is no such key.',
     '`src/front-door/serve.ts`, `test/web-lanes.test.ts`, src/road/map.ts, lane.ts',
     'Retell the broader roadmap.',
   ])('leaves alone: %s', (text) => {
