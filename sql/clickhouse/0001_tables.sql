@@ -1,17 +1,17 @@
--- What happened and to whom, as the shipper and the web workers write it, in a database of its own. Analysts read the views of
--- 0003; these tables also hold what has been merged away since, and may change.
+-- The tables that the shipper and the web workers write, in a database of their own. Analysts do not read them: they read the views
+-- of 0003_public_views.sql. These tables also hold contacts that have been merged into others since, and their shape may change.
 --
--- The tables that are fed by groups keep the tokens of their last 10,000 inserts, so that a group sent again changes nothing,
--- also after a kill in the middle of an insert that left the table written and its view not. There are no partitions: one insert
--- may span centuries. An insert is on the disk before it is acknowledged.
+-- The tables that are written in groups keep the tokens of their last 10,000 inserts, so that a group that is sent again changes
+-- nothing. This holds also after a kill in the middle of an insert, when the table was written and its materialized view was not.
+-- The tables are not partitioned, because one insert may span centuries. An insert is on disk before it is acknowledged.
 --
--- Rows are written again and again as small parts are merged into large ones. Ten of a size become one (merge_selector_base), not
--- five: fewer rounds for each row, for a few parts more to read. When parts become a larger one, that one is not brought to the
--- disk at once: what it replaces stays for as long as a ClickHouse server keeps it by default (old_parts_lifetime); the embedded
--- engine would delete it within half a minute.
+-- A row is rewritten each time ClickHouse merges small parts into a larger one. It merges ten parts of a size here, not five
+-- (merge_selector_base): each row is rewritten less often, and a query reads a few more parts. ClickHouse does not sync a merged
+-- part to disk at once, so the parts that it replaces stay for as long as a ClickHouse server keeps them by default
+-- (old_parts_lifetime). The embedded engine would delete them within half a minute.
 
--- One row per recorded event. Instants reach from year 1, further than any DateTime64, so the milliseconds are the truth.
--- The key serves the reading of one person's timeline.
+-- Instants start in year 1, before the range of any DateTime64, so they are kept in milliseconds. The key is in the order in which
+-- the timeline of one contact is read.
 create table if not exists events (
   business_id UUID comment 'The business',
   contact_id UUID comment 'The contact it was recorded for, which may have been merged since',
@@ -19,7 +19,7 @@ create table if not exists events (
   event LowCardinality(String) comment 'The name, exactly as sent',
   occurred_ms Int64 comment 'When it happened, epoch milliseconds',
   received_ms Int64 comment 'When it was received, epoch milliseconds',
-  type LowCardinality(String) comment 'What it meant, or none',
+  type LowCardinality(String) comment 'What it means, or none',
   value Nullable(Float64) comment 'The amount as sent',
   currency LowCardinality(Nullable(String)) comment 'The currency counted in',
   counted Decimal(38, 6) comment 'What it added to the revenue, exactly',
@@ -34,8 +34,8 @@ settings non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
   merge_selector_base = 10, old_parts_lifetime = 480
 comment 'One row per recorded event';
 
--- Reads what `events` reads and keeps nothing: tells which line of a refused insert is at fault.
-create table if not exists events_check as events engine = Null comment 'Reads what events reads, and keeps nothing';
+-- Accepts what `events` accepts and keeps nothing. Finds the line at fault when an insert is refused.
+create table if not exists events_check as events engine = Null comment 'Accepts what events accepts, and keeps nothing';
 
 create table if not exists event_statistics (
   business_id UUID comment 'The business',
@@ -56,14 +56,14 @@ from events
 group by business_id, contact_id, event
 comment 'Feeds event_statistics from events';
 
--- An erased contact is its id and nothing else, under a revision that no late snapshot can pass.
+-- Of an erased contact only the id is left, with a revision above that of any snapshot that may still arrive.
 create table if not exists contact_snapshots (
   business_id UUID comment 'The business',
   contact_id UUID comment 'The contact',
   revision Int64 comment 'The highest wins, whatever the order of arrival',
   erased UInt8 comment '1: the person was erased, and nothing but the id is left',
   merged_into Nullable(UUID) comment 'The last survivor, when this contact was merged away',
-  created_ms Int64 comment 'When it was made, epoch milliseconds',
+  created_ms Int64 comment 'When it was created, epoch milliseconds',
   first_name Nullable(String) comment 'First name',
   last_name Nullable(String) comment 'Last name',
   country Nullable(String) comment 'As it was sent',
@@ -84,18 +84,18 @@ settings non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
   merge_selector_base = 10, old_parts_lifetime = 480
 comment 'The present state of each contact';
 
--- Small, so that every view can join it.
+-- A table of its own, and small, so that every view can join it.
 create table if not exists contact_redirects (
   business_id UUID comment 'The business',
-  contact_id UUID comment 'The id that is not what it was',
+  contact_id UUID comment 'The id that was merged into another or erased',
   revision Int64 comment 'The highest wins, whatever the order of arrival',
-  survivor_id Nullable(UUID) comment 'Whom it was merged into',
+  survivor_id Nullable(UUID) comment 'The contact it was merged into',
   erased UInt8 comment '1: the person was erased'
 ) engine = ReplacingMergeTree(revision)
 order by (business_id, contact_id)
 settings non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
   old_parts_lifetime = 480
-comment 'The few ids that are not what they were: merged into another, or erased';
+comment 'The ids that were merged into another or erased';
 
 create materialized view if not exists contact_redirects_feed to contact_redirects as
 select business_id, contact_id, revision, merged_into as survivor_id, erased
@@ -103,18 +103,19 @@ from contact_snapshots
 where merged_into is not null or erased = 1
 comment 'Feeds contact_redirects from contact_snapshots';
 
--- Browsers, as the shipper sends them. Empty text is what was not said. All are joined with people through `contact_redirects`.
+-- Browsers, as the shipper sends them. A value that was not sent is an empty text. The views find the contact through
+-- `contact_redirects`.
 create table if not exists visitor_links (
   business_id UUID comment 'The business',
   visitor_id String comment 'The browser',
-  from_ms Int64 comment 'From when on, epoch milliseconds; 0: before anybody was known',
-  contact_id UUID comment 'Whose it was, as of then: the contact may have been merged since',
+  from_ms Int64 comment 'From when on, epoch milliseconds; 0: also what happened before the first identification',
+  contact_id UUID comment 'The contact it belonged to, which may have been merged since',
   revision Int64 comment 'The highest wins, whatever the order of arrival',
-  erased UInt8 comment '1: nobody\'s, from then on'
+  erased UInt8 comment '1: it belongs to no contact from then on'
 ) engine = ReplacingMergeTree(revision)
 order by (business_id, visitor_id, from_ms)
 settings fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 480
-comment 'Whose a browser was, and from when on';
+comment 'The contact that a browser belonged to, and from when on';
 
 create table if not exists visitors (
   business_id UUID comment 'The business',
@@ -123,40 +124,40 @@ create table if not exists visitors (
   erased UInt8 comment '1: the browser was forgotten, and nothing but the id is left',
   first_seen_ms Nullable(Int64) comment 'Null while no page with the tag has reported it',
   last_seen_ms Nullable(Int64) comment 'Null while no page with the tag has reported it',
-  first_at_ms Nullable(Int64) comment 'When: of what first brought it; null while unknown',
-  first_url String comment 'Landing page, of what first brought it',
-  first_referrer String comment 'Page of another site, of what first brought it',
-  first_source String comment 'utm_source, of what first brought it',
-  first_medium String comment 'utm_medium, of what first brought it',
-  first_campaign String comment 'utm_campaign, of what first brought it',
-  first_term String comment 'utm_term, of what first brought it',
-  first_content String comment 'utm_content, of what first brought it',
-  first_utm_id String comment 'utm_id, of what first brought it',
-  first_gclid String comment 'Click id gclid, of what first brought it',
-  first_gbraid String comment 'Click id gbraid, of what first brought it',
-  first_wbraid String comment 'Click id wbraid, of what first brought it',
-  first_fbclid String comment 'Click id fbclid, of what first brought it',
-  first_msclkid String comment 'Click id msclkid, of what first brought it',
-  first_ttclid String comment 'Click id ttclid, of what first brought it',
-  latest_at_ms Nullable(Int64) comment 'When: of what brought it latest; null while unknown',
-  latest_url String comment 'Landing page, of what brought it latest',
-  latest_referrer String comment 'Page of another site, of what brought it latest',
-  latest_source String comment 'utm_source, of what brought it latest',
-  latest_medium String comment 'utm_medium, of what brought it latest',
-  latest_campaign String comment 'utm_campaign, of what brought it latest',
-  latest_term String comment 'utm_term, of what brought it latest',
-  latest_content String comment 'utm_content, of what brought it latest',
-  latest_utm_id String comment 'utm_id, of what brought it latest',
-  latest_gclid String comment 'Click id gclid, of what brought it latest',
-  latest_gbraid String comment 'Click id gbraid, of what brought it latest',
-  latest_wbraid String comment 'Click id wbraid, of what brought it latest',
-  latest_fbclid String comment 'Click id fbclid, of what brought it latest',
-  latest_msclkid String comment 'Click id msclkid, of what brought it latest',
-  latest_ttclid String comment 'Click id ttclid, of what brought it latest'
+  first_at_ms Nullable(Int64) comment 'When the first touch was; null while unknown',
+  first_url String comment 'Landing page of the first touch',
+  first_referrer String comment 'Page of another site of the first touch',
+  first_source String comment 'utm_source of the first touch',
+  first_medium String comment 'utm_medium of the first touch',
+  first_campaign String comment 'utm_campaign of the first touch',
+  first_term String comment 'utm_term of the first touch',
+  first_content String comment 'utm_content of the first touch',
+  first_utm_id String comment 'utm_id of the first touch',
+  first_gclid String comment 'Click id gclid of the first touch',
+  first_gbraid String comment 'Click id gbraid of the first touch',
+  first_wbraid String comment 'Click id wbraid of the first touch',
+  first_fbclid String comment 'Click id fbclid of the first touch',
+  first_msclkid String comment 'Click id msclkid of the first touch',
+  first_ttclid String comment 'Click id ttclid of the first touch',
+  latest_at_ms Nullable(Int64) comment 'When the latest touch was; null while unknown',
+  latest_url String comment 'Landing page of the latest touch',
+  latest_referrer String comment 'Page of another site of the latest touch',
+  latest_source String comment 'utm_source of the latest touch',
+  latest_medium String comment 'utm_medium of the latest touch',
+  latest_campaign String comment 'utm_campaign of the latest touch',
+  latest_term String comment 'utm_term of the latest touch',
+  latest_content String comment 'utm_content of the latest touch',
+  latest_utm_id String comment 'utm_id of the latest touch',
+  latest_gclid String comment 'Click id gclid of the latest touch',
+  latest_gbraid String comment 'Click id gbraid of the latest touch',
+  latest_wbraid String comment 'Click id wbraid of the latest touch',
+  latest_fbclid String comment 'Click id fbclid of the latest touch',
+  latest_msclkid String comment 'Click id msclkid of the latest touch',
+  latest_ttclid String comment 'Click id ttclid of the latest touch'
 ) engine = ReplacingMergeTree(revision)
 order by (business_id, visitor_id)
 settings fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 480
-comment 'When a browser was seen, and how it came: the first time, and the latest time that something brought it';
+comment 'When a browser was seen, and what brought it: the first touch and the latest';
 
 create table if not exists visitor_touches (
   business_id UUID comment 'The business',
@@ -183,12 +184,12 @@ order by (business_id, visitor_id)
 settings fsync_after_insert = 1, fsync_part_directory = 1, old_parts_lifetime = 480
 comment 'All touches of a browser';
 
--- A browser that is not sure sends a hit again: the one that was received first stays, the others go when parts are merged, so
--- that the truth is `final`. How long rows are kept is set by the workers (WEB_EVENTS_KEEP).
+-- A browser sends a hit again when it got no answer. The copy that was received first wins, and merges delete the others: read the
+-- table with `final`. The workers set how long rows are kept (WEB_EVENTS_KEEP).
 create table if not exists web_events (
   business_id UUID comment 'The business',
   visitor_id String comment 'The browser',
-  hit_id String comment 'Made by the browser',
+  hit_id String comment 'Chosen by the browser',
   kind LowCardinality(String) comment 'page_view, scroll or time',
   page_id String comment 'The page view that it belongs to',
   occurred_ms Int64 comment 'By the clock of the front door, whatever the browser\'s says',
@@ -206,5 +207,5 @@ settings non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
   old_parts_lifetime = 480
 comment 'One row per hit that a browser captured';
 
--- Reads what `web_events` reads and keeps nothing.
-create table if not exists web_events_check as web_events engine = Null comment 'Reads what web_events reads, and keeps nothing';
+-- Accepts what `web_events` accepts and keeps nothing.
+create table if not exists web_events_check as web_events engine = Null comment 'Accepts what web_events accepts, and keeps nothing';

@@ -1,7 +1,7 @@
--- What the tables say. All of it speaks of surviving contacts: what belonged to a merged id belongs to its survivor, and an
--- erased person is in none of it. Analysts read each under the same name in the public database (0003).
+-- Views of the tables, by surviving contact: what was recorded for a merged contact belongs to its survivor, and an erased person
+-- appears in none of them. Analysts read each view under the same name in the public database (0003_public_views.sql).
 --
--- An instant as a date saturates at the ends of DateTime64 (years 1900 and 2299); the `_ms` column beside it is exact.
+-- A date is clamped to the range of DateTime64 (years 1900 to 2299). The `_ms` column beside it is exact.
 
 create or replace view timeline as
 select
@@ -73,7 +73,7 @@ select
 from contact_snapshots final
 where merged_into is null and erased = 0;
 
--- An order without an amount has no currency: it counts under ''.
+-- An order without an amount has no currency. It counts under ''.
 create or replace view revenue_by_day as
 select
   business_id,
@@ -87,7 +87,7 @@ from timeline
 where counted_revenue != 0 or is_order = 1
 group by business_id, day, currency;
 
--- Each hit once, with the contact whose browser it was (null: nobody's yet). A time lies where it began.
+-- Each hit once, with the contact that the browser belonged to (null: none yet). A time counts from its start.
 create or replace view web_hits as
 select
   h.business_id as business_id,
@@ -98,9 +98,9 @@ select
   h.page_id as page_id,
   fromUnixTimestamp64Milli(h.occurred_ms, 'UTC') as occurred_at,
   h.url as url,
-  -- domain() knows no host without a full stop, such as localhost.
+  -- domain() finds no host without a full stop, such as localhost.
   extract(h.url, '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#]*@)?(\\[[^\\]/?#]*\\]|[^:/?#]*)') as host,
-  -- An app's routes in the fragment are pages of their own.
+  -- An app may keep its routes in the fragment. Each route is a page.
   concat(path(h.url), replaceRegexpOne(extract(fragment(h.url), '^!?/[^?]*'), '^(.)', '#\\1')) as path,
   h.title as title,
   h.referrer as referrer,
@@ -110,7 +110,7 @@ select
   h.occurred_ms as occurred_ms,
   if(h.kind = 'time', h.occurred_ms - h.active_ms - h.idle_ms, h.occurred_ms) as start_ms,
   if(h.kind = 'time', h.occurred_ms - h.idle_ms, h.occurred_ms) as end_ms,
-  -- From when on the browser was that contact's.
+  -- From when on the browser belonged to that contact.
   h.linked_ms as linked_ms
 from (
   select
@@ -125,7 +125,7 @@ left join (select * from contact_redirects final) as r
   on r.business_id = h.business_id and r.contact_id = h.linked_to
 where ifNull(r.erased, 0) = 0;
 
--- One row per page view, with what is known of it so far.
+-- One row per page view, with the active time and the depth reported so far.
 create or replace view web_page_views as
 select
   business_id,
@@ -145,8 +145,8 @@ from web_hits
 group by business_id, visitor_id, page_id
 having countIf(kind = 'page_view') > 0;
 
--- One row per session: what one browser did without a pause of 30 minutes, and as one person's. It is worked out when it is
--- read, so that the order in which hits arrive does not matter.
+-- One row per session: what one browser did for one contact without a pause of 30 minutes. Sessions are computed when they are
+-- read, so the order in which hits arrive does not matter.
 create or replace view web_sessions as
 select
   business_id,
@@ -155,7 +155,7 @@ select
   fromUnixTimestamp64Milli(min(start_ms), 'UTC') as started_at,
   fromUnixTimestamp64Milli(max(end_ms), 'UTC') as ended_at,
   uniqExactIf(page_id, kind = 'page_view') as pages,
-  -- Without a page view, somebody came back to a page that was open.
+  -- A session without a page view is a return to a page that was still open.
   if(pages > 0, argMinIf(url, (occurred_ms, hit_id), kind = 'page_view'), argMin(url, (start_ms, hit_id))) as entry_url,
   if(pages > 0, argMaxIf(url, (occurred_ms, hit_id), kind = 'page_view'), argMax(url, (start_ms, hit_id))) as exit_url,
   sum(active_ms) as active_ms,
@@ -182,7 +182,7 @@ from (
 )
 group by business_id, visitor_id, linked_ms, session;
 
--- Each touch, with the contact whose browser it was (null: nobody's yet) and its channel.
+-- Each touch, with the contact that the browser belonged to (null: none yet) and its channel.
 create or replace view touches as
 select
   t.business_id as business_id,
@@ -215,7 +215,7 @@ from (
       trimBoth(lower(utm_source)) as named,
       trimBoth(lower(source)) as origin,
       trimBoth(lower(medium)) as kind,
-      -- A search engine by its name or host, but not what else it offers under its name.
+      -- A search engine by its name or host, without the other services under that name.
       match(origin, '(^|\\.)(google|bing|yahoo|duckduckgo|yandex|baidu|ecosia|startpage|qwant|naver|seznam|ask|aol|kagi|sogou)(\\.(com?|org|net|[a-z]{2})(\\.[a-z]{2})?)?$|^(search\\.brave\\.com|ya\\.ru|com\\.google\\.android\\.googlequicksearchbox)$')
         and not match(origin, '^(mail|outlook|accounts|login|docs|drive|calendar|meet|chat|groups|sites|news|play|translate)\\.') as is_search,
       match(origin, '(^|\\.)(facebook|instagram|messenger|threads|twitter|linkedin|pinterest|reddit|tiktok|snapchat|youtube|tumblr|quora|discord|telegram|whatsapp|weibo|vk|bluesky|mastodon)(\\.(com?|org|net|me|social|[a-z]{2})(\\.[a-z]{2})?)?$|^(fb(\\.com|\\.me)?|ig|x(\\.com)?|t\\.co|lnkd\\.in|youtu\\.be|t\\.me|wa\\.me|bsky\\.app)$|^com\\.(facebook|instagram|linkedin|pinterest|reddit)\\.') as is_social,
@@ -253,8 +253,8 @@ left join (select * from contact_redirects final) as r
   on r.business_id = t.business_id and r.contact_id = t.linked_to
 where ifNull(r.erased, 0) = 0;
 
--- Every order and amount that counted, with what brought the person: the first touch and the last one at or before it. A
--- refund goes where the latest purchase before it went (of that person and currency), and without one by its own time.
+-- Every order and amount that counted, with the person's first touch and the last touch at or before it. A refund gets the touches
+-- of the latest purchase before it, of the same person and currency. Without such a purchase, its own time counts.
 create or replace view attributed_purchases as
 with
   paid as (
@@ -306,7 +306,7 @@ asof left join (select * from theirs order by at_ms, visitor_id, landing_url lim
   on l.business_id = p.business_id and l.person = p.contact_id and p.credit_ms >= l.at_ms
 settings join_use_nulls = 0;
 
--- Per UTC day on which an amount counted, for each of the two models.
+-- By UTC day of the order or refund, for each of the two models.
 create or replace view attribution_by_day as
 select
   business_id,
@@ -325,8 +325,8 @@ from attributed_purchases
 array join ['first', 'last'] as model
 group by business_id, model, day, channel, source, medium, campaign, currency;
 
--- How much each person has to do with the business, as of now: every deliberate event is 5 points, every page view 1, every
--- minute of active time 1; a point is worth half after 14 days. The score is 0 to 100: of 20 points 50, of 40 points 75.
+-- How engaged each person is now. An event gives 5 points, a page view 1, a minute of active time 1. A point loses half its value
+-- every 14 days. The score is 0 to 100: 20 points give 50, 40 points give 75.
 create or replace view contact_engagement as
 select
   business_id,

@@ -1,5 +1,5 @@
--- What analysts read (docs/analytics.md), in the database that CLICKHOUSE_URL names: they need no rights on anything below, since
--- each view reads as the user who made it. What a column means is said here, for their tools to show.
+-- The views that analysts read (docs/analytics.md), in the database that CLICKHOUSE_URL names. Analysts need no rights on the
+-- tables, because each view reads them as the user who created it. The comments on the columns are shown by analysts' tools.
 
 create or replace view {public}.contacts (
   business_id UUID comment 'The business: name it in every query',
@@ -131,7 +131,7 @@ comment 'One row per day, model, source and currency';
 create or replace view {public}.touches (
   business_id UUID comment 'The business: name it in every query',
   visitor_id String comment 'The browser',
-  contact_id Nullable(UUID) comment 'Whose it was then; null while nobody is known',
+  contact_id Nullable(UUID) comment 'The contact it belonged to then; null while none is known',
   touched_at DateTime64(3, 'UTC') comment 'When it was',
   channel String comment 'What kind of source: paid_search, email, direct, …',
   source String comment 'utm_source; when that was not said, the host of the referrer',
@@ -141,8 +141,8 @@ create or replace view {public}.touches (
   content String comment 'utm_content',
   utm_id String comment 'utm_id',
   referrer String comment 'The page of another site',
-  landing_url String comment 'The page that was come to',
-  click_id String comment 'Which kind an ad has left: gclid, gbraid, wbraid, msclkid, ttclid or fbclid',
+  landing_url String comment 'The landing page',
+  click_id String comment 'Kind of click id that an ad left: gclid, gbraid, wbraid, msclkid, ttclid or fbclid',
   at_ms Int64 comment 'touched_at as epoch milliseconds'
 ) sql security definer as
 select business_id, visitor_id, contact_id, touched_at, channel, source, medium, campaign, term, content, utm_id,
@@ -165,7 +165,7 @@ create or replace view {public}.web_page_views (
   business_id UUID comment 'The business: name it in every query',
   visitor_id String comment 'The browser',
   page_id String comment 'The page view',
-  contact_id Nullable(UUID) comment 'Null while nobody is known',
+  contact_id Nullable(UUID) comment 'Null while no contact is known',
   viewed_at DateTime64(3, 'UTC') comment 'When it began',
   url String comment 'Address of the page',
   host String comment 'As in the address, without port, name and password: shop.example, localhost, [::1]',
@@ -184,10 +184,10 @@ comment 'One row per page that was looked at';
 create or replace view {public}.web_sessions (
   business_id UUID comment 'The business: name it in every query',
   visitor_id String comment 'The browser',
-  contact_id Nullable(UUID) comment 'Null while nobody is known',
+  contact_id Nullable(UUID) comment 'Null while no contact is known',
   started_at DateTime64(3, 'UTC') comment 'When it began',
   ended_at DateTime64(3, 'UTC') comment 'The last sign of life',
-  pages UInt64 comment 'Page views; 0 when somebody came back to a page that was still open',
+  pages UInt64 comment 'Page views; 0 when the browser came back to a page that was still open',
   entry_url String comment 'First page',
   exit_url String comment 'Last page',
   active_ms Int64 comment 'How long it was active, milliseconds',
@@ -208,7 +208,7 @@ comment 'One row per visit of a browser';
 create or replace view {public}.web_hits (
   business_id UUID comment 'The business: name it in every query',
   visitor_id String comment 'The browser',
-  contact_id Nullable(UUID) comment 'Null while nobody is known',
+  contact_id Nullable(UUID) comment 'Null while no contact is known',
   hit_id String comment 'Made by the browser',
   kind LowCardinality(String) comment 'page_view, scroll or time',
   page_id String comment 'The page view that it belongs to',
@@ -222,7 +222,7 @@ create or replace view {public}.web_hits (
   active_ms Int64 comment 'Of a time: active milliseconds since the one before',
   idle_ms Int64 comment 'Of a time: idle milliseconds, after the active ones',
   occurred_ms Int64 comment 'occurred_at as epoch milliseconds',
-  start_ms Int64 comment 'When it began: a time is told at its end',
+  start_ms Int64 comment 'When it began: a time is reported at its end',
   end_ms Int64 comment 'Its last sign of life',
   linked_ms Int64 comment 'From when on the browser was that person\'s; 0 for the first one\'s'
 ) sql security definer as

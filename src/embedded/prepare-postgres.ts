@@ -30,12 +30,11 @@ export async function superuserUrl(dataDir: string, databaseUrl: string): Promis
   return url.href
 }
 
-/** Resolves once Postgres answers, and has the role, the database, and nothing in it that belongs to anyone else. */
+/** Resolves once Postgres answers, and has the role and its database. */
 export async function preparePostgres(setup: EngineSetup): Promise<void> {
   const password = await ensureSuperuserPassword(setup.dataDir)
   await untilAnswers(setup, password)
   await connected(urlOf(USER, password, setup.port, 'postgres'), (sql) => ensureDatabase(sql, setup))
-  await connected(urlOf(USER, password, setup.port, DATABASE), (sql) => sql.unsafe(ADOPT))
 }
 
 async function untilAnswers(setup: EngineSetup, password: string): Promise<void> {
@@ -46,26 +45,15 @@ async function untilAnswers(setup: EngineSetup, password: string): Promise<void>
       await connected(urlOf(USER, password, setup.port, 'postgres'), ask)
       return
     } catch (error) {
-      if (isWrongPassword(error)) return await changePassword(setup, password)
+      if (isWrongPassword(error))
+        throw new Error(
+          `The Postgres of ${setup.dataDir} does not know the password in ${superuserFile(setup.dataDir)}: put back the one it was made with.`,
+          { cause: error },
+        )
       if (Date.now() > deadline)
         throw new Error(`Postgres does not answer after ${setup.timeoutMs} ms`, { cause: error })
     }
     await sleep(AGAIN_MS, undefined, { signal: setup.signal })
-  }
-}
-
-/** Versions before 0.2 gave all engines one password. */
-async function changePassword({ dataDir, port, password: former }: EngineSetup, password: string): Promise<void> {
-  try {
-    await connected(urlOf(USER, former, port, 'postgres'), (sql) =>
-      sql.unsafe(`alter role ${USER} password ${literal(password)}`),
-    )
-  } catch (error) {
-    if (!isWrongPassword(error)) throw error
-    throw new Error(
-      `The Postgres of ${dataDir} does not know the password in ${superuserFile(dataDir)}: put back the one it was made with.`,
-      { cause: error },
-    )
   }
 }
 
@@ -76,10 +64,8 @@ async function ensureDatabase(sql: Sql, { port, password }: Address): Promise<vo
   const rights = `login nosuperuser password ${literal(password)}`
   if (!role) await sql.unsafe(`create role ${ROLE} ${rights}`)
   else if (!(await mayEnter(port, password))) await sql.unsafe(`alter role ${ROLE} ${rights}`)
-  const [database] = await sql<{ owner: string }[]>`
-    select pg_get_userbyid(datdba) as owner from pg_database where datname = ${DATABASE}`
+  const [database] = await sql`select 1 from pg_database where datname = ${DATABASE}`
   if (!database) await sql.unsafe(`create database ${DATABASE} owner ${ROLE}`)
-  else if (database.owner !== ROLE) await sql.unsafe(`alter database ${DATABASE} owner to ${ROLE}`)
 }
 
 async function mayEnter(port: number, password: string): Promise<boolean> {
@@ -91,33 +77,6 @@ async function mayEnter(port: number, password: string): Promise<boolean> {
     throw error
   }
 }
-
-/** What an earlier version made as superuser. A sequence of a column changes hands with its table; what an extension made stays. */
-const ADOPT = `
-do $$
-declare statement text;
-begin
-  for statement in
-    select format('alter %s public.%I owner to ${ROLE}',
-      case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' else 'table' end, c.relname)
-    from pg_class c
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S')
-      and pg_get_userbyid(c.relowner) <> '${ROLE}'
-      and not exists (select from pg_depend d where d.objid = c.oid and d.classid = 'pg_class'::regclass and d.deptype in ('a', 'i', 'e'))
-    union all
-    select format('alter routine %s owner to ${ROLE}', p.oid::regprocedure)
-    from pg_proc p
-    where p.pronamespace = 'public'::regnamespace and pg_get_userbyid(p.proowner) <> '${ROLE}'
-      and not exists (select from pg_depend d where d.objid = p.oid and d.classid = 'pg_proc'::regclass and d.deptype = 'e')
-    union all
-    select format('alter type public.%I owner to ${ROLE}', t.typname)
-    from pg_type t
-    where t.typnamespace = 'public'::regnamespace and t.typtype in ('d', 'e') and pg_get_userbyid(t.typowner) <> '${ROLE}'
-      and not exists (select from pg_depend d where d.objid = t.oid and d.classid = 'pg_type'::regclass and d.deptype = 'e')
-  loop
-    execute statement;
-  end loop;
-end $$`
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 

@@ -6,19 +6,18 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import type { TransactionSql } from 'postgres'
 import type { Logger } from '../log.ts'
-import { settleAccount } from '../settle-account.ts'
 import { type ClickHouseClient, type Databases, quoteName } from './clickhouse.ts'
 import type { Sql } from './postgres.ts'
 import { allPartitions } from '../stream/partition-of.ts'
 import { VERSION } from '../version.ts'
 
-/** What stands in the way: an edited file, a database newer than this version, other partitions than asked for. */
+/** Why the databases cannot be migrated: an edited file, a database of another line of versions, another number of partitions. */
 class MigrationError extends Error {
   override name = 'MigrationError'
 }
 
 interface SqlFile {
-  /** Path below sql/, such as `postgres/0001_businesses_and_keys.sql`. */
+  /** Path below sql/, such as `postgres/0001_businesses.sql`. */
   name: string
   text: string
   checksum: string
@@ -46,25 +45,18 @@ export async function migrate(
   partitions?: number,
 ): Promise<number> {
   const files = await readFiles()
-  await clickhouse.makeInternal()
-  await refuseFormerTables(clickhouse)
-  // Committed by itself: were it undone with a failure below, the half of ClickHouse made until then would count as whole.
+  // Committed by itself: if a failure below undid it, a ClickHouse that was made by half would count as whole.
   await alone(sql, async (tx) => {
     await tx`create table if not exists migrations (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`
+    refuseUnfit(files, await readApplied(tx))
+    await clickhouse.makeInternal()
     if (await isEmpty(clickhouse)) await tx`delete from migrations where name like 'clickhouse/%'`
   })
   let count = 0
   await alone(sql, async (tx) => {
-    const numbered = [...files.postgres, ...files.clickhouse]
-    await settleAccount(tx, numbered)
     const applied = await readApplied(tx)
-    refuseSurprises(numbered, applied)
-    const newer = newerVersion(applied)
-    if (newer !== undefined)
-      throw new MigrationError(
-        `The database is at version ${newer}, newer than this one (${VERSION}). Install ${newer}.`,
-      )
+    refuseUnfit(files, applied)
     const changed = (file: SqlFile) => applied.get(file.name) !== file.checksum
     for (const file of files.postgres.filter(changed)) {
       await tx.unsafe(file.text)
@@ -87,7 +79,7 @@ export async function migrate(
   return count
 }
 
-/** Every form that there ever was of a file's functions: one with other arguments would stay beside the new one. */
+/** Drops every form of a file's functions: one with other arguments would stay beside the new one. */
 async function dropFormer(tx: TransactionSql, { text }: SqlFile): Promise<void> {
   const names = Array.from(text.matchAll(/^create or replace function (\w+)/gm), ([, name = '']) => name)
   const former = await tx<{ signature: string }[]>`
@@ -187,21 +179,6 @@ async function readSql(name: string): Promise<SqlFile> {
   return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
 }
 
-/** Versions before the first release had their tables among the views. Nothing brings these along. */
-async function refuseFormerTables(clickhouse: ClickHouseClient): Promise<void> {
-  const { public: name, internal } = clickhouse.databases
-  const found = await clickhouse.query({
-    query: `select name from system.tables where database = {name: String} and name = 'contact_snapshots'`,
-    query_params: { name },
-    format: 'JSONEachRow',
-  })
-  if ((await found.json()).length === 0) return
-  throw new MigrationError(
-    `The ClickHouse database ${name} has the tables of a version before the first release. They belong into ${internal} now, and ` +
-      'nothing moves them: start with a new DATA_DIR, or with empty databases in ClickHouse and Postgres.',
-  )
-}
-
 /** A new or lost ClickHouse gets its tables again, whatever Postgres remembers. */
 async function isEmpty(clickhouse: ClickHouseClient): Promise<boolean> {
   const query = 'select count() as tables from system.tables where database = currentDatabase()'
@@ -214,8 +191,18 @@ async function readApplied(sql: Sql | TransactionSql): Promise<Map<string, strin
   return new Map(rows.map((row) => [row.name, row.checksum]))
 }
 
-function refuseSurprises(numbered: SqlFile[], applied: Map<string, string>): void {
-  const checksums = new Map(numbered.map((file) => [file.name, file.checksum]))
+/** Throws MigrationError when these files cannot continue what was applied. Nothing has been changed before. */
+function refuseUnfit({ postgres, clickhouse }: Files, applied: Map<string, string>): void {
+  const [first] = postgres
+  if (first && applied.size > 0 && !applied.has(first.name))
+    throw new MigrationError(
+      'The Postgres database was made by a development version from before the first release. Nothing can migrate it, and ' +
+        'nothing was changed. Start with a new DATA_DIR, or with empty databases in Postgres, Redis and ClickHouse.',
+    )
+  const newer = newerVersion(applied)
+  if (newer !== undefined)
+    throw new MigrationError(`The database is at version ${newer}, newer than this one (${VERSION}). Install ${newer}.`)
+  const checksums = new Map([...postgres, ...clickhouse].map(({ name, checksum }) => [name, checksum]))
   for (const [name, checksum] of applied) {
     if (name.includes('/functions/') || name === VERSION_NAME) continue
     if (!checksums.has(name)) throw new MigrationError(`The database is newer than this version: it has ${name}.`)

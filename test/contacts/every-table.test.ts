@@ -1,19 +1,53 @@
-/** No table that says whose a row is may be forgotten by a merge or by an erasure: the catalogue is asked which there are. */
+/** Every table that says whose a row is takes part in merges and in erasures. The catalogues say which tables there are. */
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Stack, openStack } from '../support/stack.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { finishWebErasures } from '../../src/web-events/finish-web-erasures.ts'
+import { type Lab, eraseAll, openLab, query } from '../timeline/lab.ts'
 
-let stack: Stack
+let lab: Lab
 beforeAll(async () => {
-  stack = await openStack()
-})
-afterAll(() => stack.close())
+  lab = await openLab()
+}, 60_000)
+afterAll(() => lab.close())
 
-/** Columns with the id of a contact, and why the function leaves them as they are. */
+interface Column {
+  table: string
+  column: string
+}
+const nameOf = ({ table, column }: Column): string => `${table}.${column}`
+
+/** Ids of anything else than a contact. Each other column of ids is taken for one of contacts. */
+const OTHER_IDS = new Set([
+  'api_keys.id',
+  'businesses.id',
+  'campaigns.id',
+  'dead_letters.id',
+  'dead_letters.suspect',
+  'deliveries.claim',
+  'deliveries.destination_id',
+  'deliveries.event_id',
+  'deliveries.id',
+  'destinations.id',
+  'enrolments.campaign_id',
+  'enrolments.id',
+  'idempotency_keys.key_hash',
+  'identifications.id',
+  'merge_log.id',
+  'outbox.group_id',
+  'outbox.resend',
+  'positions.attempt',
+  'positions.pending_inactive',
+  'timeline_lease.owner',
+  'visitor_events.event_id',
+  'visitor_touches.digest',
+])
+
+/** Columns that a function does not change, and why. */
 const LEFT: Record<string, Record<string, string>> = {
   merge_contacts: {
     'dead_letters.contact_id': 'a line that ClickHouse cannot read stays as it was shipped',
-    'erasures.contact_id': 'an erased contact is merged with nobody',
+    'erasures.contact_id': 'an erased contact is not merged',
     'erasures.erased_as': 'as above',
     'idempotency_keys.contact_id': 'a repeat resolves it to the survivor',
     'merge_log.contact_id': 'the log says what the ids were then',
@@ -21,25 +55,146 @@ const LEFT: Record<string, Record<string, string>> = {
     'outbox.contact_ids': 'what was shipped so far is shipped again under the survivor: save_changes adds a row',
   },
   erase_contact: {
+    'contacts.merged_into': 'the row of a merged contact is deleted by its id',
     'dead_letters.contact_id': 'src/timeline/mask-erased-contacts.ts deletes such lines',
+    'erasures.contact_id': 'the function writes it',
+    'erasures.erased_as': 'as above',
     'idempotency_keys.contact_id': 'the hashes of keys stay, so that a repeat applies nothing',
     'outbox.contact_ids': 'src/outbox/scrub-outbox.ts takes the person out of it',
   },
 }
 
-it.each(Object.keys(LEFT))('%s names every column with the id of a contact', async (name) => {
-  const text = readFileSync(new URL(`../../sql/postgres/functions/${name}.sql`, import.meta.url), 'utf8')
+/** The same of the ids of browsers. */
+const LEFT_BROWSERS: Record<string, string> = {
+  'contact_visitors.visitor_id': 'the row is deleted by its contact',
+  'erased_visits.visitor_id': 'erase_web_events writes it',
+  'erasures.shared_visitor_ids': 'the function writes it',
+  'erasures.visitor_ids': 'as above',
+  'identifications.visitor_id': 'the row is deleted by its contact',
+  'outbox.visitor_ids': 'a row names the browsers whose present state is to be sent',
+}
+
+const readColumns = (type: string): Promise<Column[]> => lab.sql<Column[]>`
+  select c.table_name as table, c.column_name as column
+  from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+  where c.table_schema = current_schema() and t.table_type = 'BASE TABLE' and c.udt_name in (${type}, ${`_${type}`})
+  order by 1, 2`
+
+/** Columns that no statement of the function changes, or finds the rows to change by. */
+function findUnnamed(functionName: string, columns: Column[]): string[] {
+  const text = readFileSync(new URL(`../../sql/postgres/functions/${functionName}.sql`, import.meta.url), 'utf8')
   const statements = text.replaceAll(/--.*/g, '').split(';')
-  const columns = await stack.sql<{ table: string; column: string }[]>`
-    select c.table_name as table, c.column_name as column
-    from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-    where c.table_schema = current_schema() and t.table_type = 'BASE TABLE'
-      and (c.column_name ~ '(^|_)contact_ids?$' or c.column_name in ('waits_for', 'losing_id', 'erased_as', 'merged_into'))
-    order by 1, 2`
-  expect(columns.length).toBeGreaterThan(15)
-  const isNamed = ({ table, column }: { table: string; column: string }) =>
-    statements.some((one) => new RegExp(`\\b(update|from|into) ${table}\\b`).test(one) && one.includes(column))
-  const missing = columns.filter((one) => !isNamed(one)).map(({ table, column }) => `${table}.${column}`)
-  expect(missing.filter((one) => !(one in LEFT[name]!))).toEqual([])
-  expect(Object.keys(LEFT[name]!).filter((one) => !columns.some((c) => `${c.table}.${c.column}` === one))).toEqual([])
+  const isNamed = ({ table, column }: Column) =>
+    statements.some(
+      (one) =>
+        new RegExp(String.raw`\b(update|delete from) ${table}\b`).test(one) &&
+        new RegExp(String.raw`\b${column}\b`).test(one),
+    )
+  return columns.filter((one) => !isNamed(one)).map(nameOf)
+}
+
+describe('in Postgres', () => {
+  it.each(Object.keys(LEFT))('%s names every column with the id of a contact', async (name) => {
+    const ids = (await readColumns('uuid')).filter(({ column }) => !/(^|_)business_ids?$/.test(column))
+    expect(OTHER_IDS).toEqual(new Set(ids.map(nameOf).filter((one) => OTHER_IDS.has(one))))
+    const columns = ids.filter((one) => !OTHER_IDS.has(nameOf(one)))
+    expect(columns.length).toBeGreaterThan(15)
+    expect(findUnnamed(name, columns).toSorted()).toEqual(Object.keys(LEFT[name]!).toSorted())
+  })
+
+  it('erase_contact names every column with the id of a browser', async () => {
+    const columns = (await readColumns('text')).filter(({ column }) => /(^|_)visitor_ids?$/.test(column))
+    expect(columns.length).toBeGreaterThan(7)
+    expect(findUnnamed('erase_contact', columns).toSorted()).toEqual(Object.keys(LEFT_BROWSERS).toSorted())
+  })
+})
+
+describe('in ClickHouse', () => {
+  const VISITOR = 'a'.repeat(32)
+  /** What views need of a row to show it. All other columns have their defaults. */
+  const SEEDS: Record<string, Record<string, unknown>> = {
+    events: { type: 'purchase', is_order: 1, counted: 1 },
+    visitor_touches: {
+      at_ms: [1],
+      ...Object.fromEntries(
+        ['url', 'referrer', 'source', 'medium', 'campaign', 'term', 'content', 'utm_id'].map((name) => [name, ['']]),
+      ),
+      ...Object.fromEntries(['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid'].map((name) => [name, ['']])),
+    },
+    web_events: { kind: 'page_view', hit_id: 'h', page_id: 'p' },
+  }
+
+  /** Tables that keep rows, and views, with these columns. */
+  async function listWith(column: RegExp, what: 'tables' | 'views'): Promise<{ name: string; columns: string[] }[]> {
+    const { public: shown, internal } = lab.clickhouse.databases
+    const rows = await query<{ name: string; columns: string[] }>(
+      lab,
+      `select table as name, groupArray(c.name) as columns from system.columns c
+        join system.tables t on t.database = c.database and t.name = c.table
+        where c.database = {database: String} and t.engine ${what === 'tables' ? "like '%MergeTree'" : "= 'View'"}
+        group by table order by table`,
+      { database: what === 'tables' ? internal : shown },
+    )
+    return rows.filter(({ columns }) => columns.some((one) => column.test(one)))
+  }
+
+  /** A row in every table, of this contact in this browser. */
+  async function fill(business: string, contact: string): Promise<void> {
+    for (const { name, columns } of await listWith(/^(contact|visitor)_id$/, 'tables')) {
+      if (name === 'contact_redirects') continue
+      const ids = { business_id: business, contact_id: contact, visitor_id: VISITOR, revision: 1 }
+      const known = Object.entries(ids).filter(([column]) => columns.includes(column))
+      const row = JSON.stringify({ ...Object.fromEntries(known), ...SEEDS[name] })
+      await lab.clickhouse.insert({ table: name, values: [JSON.parse(row)], format: 'JSONEachRow' })
+    }
+  }
+
+  it('every view with a contact shows the survivor in place of a merged one', async () => {
+    const [business, loser, survivor] = [randomUUID(), randomUUID(), randomUUID()]
+    await fill(business, loser)
+    await lab.clickhouse.insert({
+      table: 'contact_snapshots',
+      values: [
+        { business_id: business, contact_id: loser, revision: 2, merged_into: survivor },
+        { business_id: business, contact_id: survivor, revision: 1 },
+      ],
+      format: 'JSONEachRow',
+    })
+    const views = await listWith(/^contact_id$/, 'views')
+    expect(views.length).toBeGreaterThan(7)
+    const { public: shown } = lab.clickhouse.databases
+    for (const { name } of views) {
+      const rows = await query(lab, `select distinct contact_id from ${shown}.${name} where business_id = {b: UUID}`, {
+        b: business,
+      })
+      expect([name, rows]).toEqual([name, [{ contact_id: survivor }]])
+    }
+  })
+
+  it('every table is rid of an erased contact and its browser', async () => {
+    const [business, contact] = [randomUUID(), randomUUID()]
+    await fill(business, contact)
+    const tables = await listWith(/^(contact|visitor)_id$/, 'tables')
+    const held = async (name: string, where: string) => {
+      const condition = `business_id = {b: UUID} ${where}`
+      const [row] = await query<{ n: number }>(lab, `select count() as n from ${name} where ${condition}`, {
+        b: business,
+      })
+      return [name, (row?.n ?? 0) > 0]
+    }
+    for (const { name } of tables) if (name !== 'contact_redirects') expect(await held(name, '')).toEqual([name, true])
+
+    await lab.sql`
+      insert into erasures (business_id, contact_id, erased_as, visitor_ids, visitor_revision)
+      values (${business}, ${contact}, ${contact}, ${`{${VISITOR}}`}::text[], 3)`
+    await lab.sql`
+      insert into erased_visits (business_id, visitor_id, from_at, to_at) values (${business}, ${VISITOR}, 0, ${Date.now()})`
+    expect(await eraseAll(lab)).toBe(1)
+    expect(await finishWebErasures(lab)).toBe(1)
+    for (const { name, columns } of tables) {
+      // A mark that the contact or the browser is erased stays.
+      const where = columns.includes('erased') ? 'and erased = 0' : ''
+      expect(await held(name, where)).toEqual([name, false])
+    }
+  })
 })

@@ -212,44 +212,26 @@ test('a data directory that lost its password is told at once', async () => {
   await expect(startEngines(elsewhere, options)).rejects.toThrow(/does not know the password in .*postgres-superuser/)
 })
 
-test('a data directory of a version that ran everything with all rights is adopted', { timeout: 60_000 }, async () => {
-  const place = join(folder, 'adopted')
-  const options = { log: createLogger({ level: 'silent', name: 'test' }), small: true }
-  const first = await startEngines(place, options)
-  const former = await superuserUrl(place, first.databaseUrl ?? '')
-  const password = await readFile(join(place, 'password'), 'utf8')
-  const superuser = connectPostgres(former, { max: 1 })
-  await superuser.unsafe(`
-    create table kept (id bigint generated always as identity, n serial);
-    insert into kept default values;
-    create view kept_view as select * from kept;
-    create function kept_function() returns int language sql as 'select 1';
-    create type kept_type as enum ('a');
-    alter database sluice owner to sluice;
-    alter role sluice password '${password}'`)
-  await superuser.end()
-  const redis = connectRedis(first.redisUrl ?? '', 'command')
-  await redis.set('kept', '1')
-  redis.disconnect()
-  await first.stop()
-  await rm(join(place, 'postgres-superuser'))
-  if (process.getuid?.() === 0)
+test.runIf(process.getuid?.() === 0)(
+  'a data directory that root copied is given back to its users',
+  { timeout: 60_000 },
+  async () => {
+    const place = join(folder, 'copied')
+    const options = { log: createLogger({ level: 'silent', name: 'test' }), small: true }
+    const first = await startEngines(place, options)
+    const redis = connectRedis(first.redisUrl ?? '', 'command')
+    await redis.set('kept', '1')
+    redis.disconnect()
+    await first.stop()
     await promisify(execFile)('chown', ['-R', '0:0', join(place, 'redis'), join(place, 'clickhouse')])
 
-  const second = await startEngines(place, options)
-  const sql = connectPostgres(second.databaseUrl ?? '', { max: 1 })
-  await sql`insert into kept default values`
-  expect(await sql`select id from kept_view`).toHaveLength(2)
-  await sql.unsafe(
-    'drop view kept_view; alter table kept add more int; drop function kept_function(); drop type kept_type',
-  )
-  await sql`drop table kept`
-  await sql.end()
-  const again = connectRedis(second.redisUrl ?? '', 'command')
-  expect(await again.get('kept')).toBe('1')
-  again.disconnect()
-  await second.stop()
-})
+    const second = await startEngines(place, options)
+    const again = connectRedis(second.redisUrl ?? '', 'command')
+    expect(await again.get('kept')).toBe('1')
+    again.disconnect()
+    await second.stop()
+  },
+)
 
 // For 1 GB of it an eighth of the room must do.
 const disk = await statfs(tmpdir())

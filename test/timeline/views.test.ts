@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scrubOutbox } from '../../src/outbox/scrub-outbox.ts'
 import { GROUP_LIMITS, markShipped, nextGroup, setAside } from '../../src/timeline/groups.ts'
@@ -143,30 +142,6 @@ test('contacts show by what they are known: the primary one first, unproven ones
       },
     ),
   ).toEqual([{ n: 0 }])
-})
-
-test('contacts that ClickHouse had before it knew identities are sent to it by the migration', async () => {
-  const business = newBusiness()
-  const ids = await Promise.all(
-    Array.from({ length: 3 }, (_, n) =>
-      addContact(lab, business, { identities: [{ kind: 'email', value: `${n}@x.io` }] }),
-    ),
-  )
-  await save(lab, business, [], ids)
-  await shipAll(lab)
-  await lab.clickhouse.command({
-    query: `alter table contact_snapshots update emails = [] where business_id = '${business}' settings mutations_sync = 2`,
-  })
-  await lab.sql.unsafe(await readFile(new URL('../../sql/postgres/0026_send_identities.sql', import.meta.url), 'utf8'))
-  await shipAll(lab)
-  const emails = await query(
-    lab,
-    'select emails[1] as email from contacts where business_id = {business: UUID} order by email',
-    {
-      business,
-    },
-  )
-  expect(emails).toEqual([{ email: '0@x.io' }, { email: '1@x.io' }, { email: '2@x.io' }])
 })
 
 test('businesses are apart, also when their contacts carry one id', async () => {

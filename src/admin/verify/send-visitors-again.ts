@@ -44,7 +44,7 @@ async function readRevisions(clickhouse: ClickHouseClient, businessId: string, i
   )
 }
 
-/** In steps of two, and odd: even ones are marks (sql/postgres/0011_visitors.sql). */
+/** In steps of two, and odd: even ones are marks (sql/postgres/0004_visitors.sql). */
 export async function raiseSequence(sql: Sql, held: Pick<Held, 'revision'>[]): Promise<void> {
   await sql`
     select setval('visitor_revisions', greatest | 1)

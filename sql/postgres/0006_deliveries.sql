@@ -1,4 +1,4 @@
--- Conversions on their way to ad platforms and webhooks.
+-- Conversions that are sent to ad platforms and webhooks.
 
 -- Where a business wants its conversions sent.
 create table destinations (
@@ -8,19 +8,19 @@ create table destinations (
   name text not null,
   -- Which conversions it wants: purchase, lead, booking.
   types text[] not null check (types <> '{}'),
-  -- Of contacts that came by a click of one of these kinds; null: of every contact.
+  -- Only conversions of contacts that came by a click of one of these kinds. Null: of every contact.
   click_ids text[],
   settings jsonb not null,
-  -- Sealed with SECRETS_KEY.
+  -- Encrypted with SECRETS_KEY.
   secret text not null,
   active boolean not null default true,
-  -- It has asked to be left alone until then.
+  -- The destination has asked for a pause until then.
   held_until timestamptz not null default '-infinity',
   created_at timestamptz not null default now(),
   primary key (business_id, id)
 );
 
--- One conversion for one destination. Who it was is looked up when it is sent.
+-- One conversion for one destination. The contact's identities are looked up when it is sent.
 create table deliveries (
   business_id uuid not null,
   id uuid not null,
@@ -30,15 +30,18 @@ create table deliveries (
   event text not null,
   type text not null,
   occurred_at bigint not null,
-  -- In steps of 0.000001; null when no value was sent, or none that counts.
+  -- In steps of 0.000001. Null when no value was sent, or none that counts.
   amount numeric,
   currency text,
   idempotency_key text,
+  -- The clicks that had brought the person, as known when the delivery was queued; what is reported about a browser later does not
+  -- change them. { kind: { id, at (ms) } }: of each kind that the destination takes, the newest before the conversion.
+  clicks jsonb not null,
   state text not null default 'queued' check (state in ('queued', 'sent', 'dead')),
   attempts integer not null default 0,
-  -- While it is claimed: when the claim runs out.
+  -- While it is claimed: when the claim expires.
   next_attempt_at timestamptz not null default now(),
-  -- Who is sending it now.
+  -- The sender that is sending it now.
   claim uuid,
   last_error text,
   created_at timestamptz not null default now(),
@@ -48,21 +51,7 @@ create table deliveries (
   foreign key (business_id, destination_id) references destinations (business_id, id) on delete cascade
 ) with (fillfactor = 80);
 create index deliveries_due on deliveries (business_id, destination_id, next_attempt_at) where state = 'queued';
+create index deliveries_under_way on deliveries (business_id, destination_id, next_attempt_at) where claim is not null;
 create index deliveries_by_contact on deliveries (business_id, contact_id) where contact_id is not null;
 create index deliveries_dead on deliveries (business_id, destination_id) where state = 'dead';
 create index deliveries_settled on deliveries (settled_at) where state <> 'queued';
-
--- From a contact to its browsers.
-create index if not exists visitor_links_by_contact on visitor_links (business_id, contact_id) where contact_id is not null;
-
--- It takes one argument more now.
-do $$
-declare
-  former regprocedure;
-begin
-  -- Every form that there ever was.
-  for former in select oid::regprocedure from pg_proc where proname = 'save_changes' loop
-    execute 'drop function ' || former;
-  end loop;
-end
-$$;

@@ -1,3 +1,5 @@
+-- Campaigns, and the contacts that are enrolled in them.
+
 create table campaigns (
   business_id uuid not null,
   id uuid not null,
@@ -17,9 +19,9 @@ create table enrolments (
   campaign_id uuid not null,
   contact_id uuid not null,
   state text not null check (state in ('active', 'finished', 'converted', 'stopped', 'merged')),
-  -- The `occurredAt` of the trigger event.
+  -- The `occurredAt` of the trigger event, in milliseconds since the epoch.
   enrolled_at bigint not null,
-  -- When it was received, for the order of two enrolments of one instant.
+  -- When the event was received: orders two enrolments of the same instant.
   received_at bigint not null,
   ended_at bigint,
   primary key (business_id, contact_id, id)
