@@ -47,7 +47,7 @@ test('a lost ClickHouse is made anew, also when that is cut short', async () => 
 })
 
 test('a database of a development version is refused, and left as it is', async () => {
-  const former = await openStack()
+  const former = await openStack({}, { ownClickHouse: true })
   const { sql, clickhouse } = former
   await sql`
     update migrations set name = 'postgres/0001_businesses_and_keys.sql', checksum = 'another'
