@@ -118,8 +118,8 @@ async function migrateStores(config: Config): Promise<number> {
     { requireStores },
     { createLogger },
   ] = await Promise.all([
-    import('./stores/migrate.ts'),
-    import('./stores/grant-analyst.ts'),
+    import('./migrate/migrate.ts'),
+    import('./migrate/grant-analyst.ts'),
     import('./stores/postgres.ts'),
     import('./stores/clickhouse.ts'),
     import('./stores/require-stores.ts'),

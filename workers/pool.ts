@@ -3,7 +3,7 @@ import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Logger } from '../src/log.ts'
 import { sleep } from '../src/async/sleep.ts'
-import type { ThreadCommand, ThreadReport, ThreadTask, WorkerConfig } from './threads/task.ts'
+import type { ThreadCommand, ThreadReport, ThreadTask, WorkerConfig } from './threads/thread.ts'
 
 const FIRST_RESTART_MS = 250
 const LONGEST_RESTART_MS = 10_000

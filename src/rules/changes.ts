@@ -2,6 +2,16 @@
  * What a micro-batch does, folded per contact: the save writes each contact, statistic and sum once, however many
  * events of the batch touched it. Every sum, minimum, maximum and union here commutes.
  */
+import {
+  type Statistic,
+  type ContactState,
+  type EnrolmentState,
+  type StoredConsent,
+  type Listing,
+  type State,
+  type VisitorLink,
+  type VisitorState,
+} from './state.ts'
 import type {
   Channel,
   ConversionType,
@@ -13,14 +23,7 @@ import type {
   Source,
   Touch,
 } from './events/facts.ts'
-import type { ContactState, EnrolmentState, StoredConsent, Listing, State, VisitorLink, VisitorState } from './state.ts'
 import type { TraitEntry } from './events/traits.ts'
-
-export interface Statistic {
-  firstAt: number
-  lastAt: number
-  count: number
-}
 
 /** All that happened to one contact. */
 export interface ContactDelta {

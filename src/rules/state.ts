@@ -2,7 +2,6 @@
  * What the rules know when they decide: the part of Postgres that one micro-batch touches, as `load-state.ts` read it.
  * Deciding changes this working copy as it goes, so that the second event of a batch sees what the first one did.
  */
-import type { Statistic } from './changes.ts'
 import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from './events/facts.ts'
 
 /** A published campaign. */
@@ -201,4 +200,10 @@ export function waitsForKey(state: State, { keyed, businessId }: ContactState): 
 
 export function customerIdOf(contact: ContactState): HeldIdentity | undefined {
   return contact.identities.find((held) => held.kind === 'platformCustomerId')
+}
+
+export interface Statistic {
+  firstAt: number
+  lastAt: number
+  count: number
 }

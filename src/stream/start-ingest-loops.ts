@@ -1,10 +1,11 @@
 /** One ingest worker: takes its share of the partitions and runs a loop for each, until it is stopped. */
+import { type LoopHeartbeat, type Health, watchLoops } from './watch-loops.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { consumePartition } from './consume.ts'
-import { CUT_OFF_MS, type Heartbeat, type LeaseRenewer, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
+import { CUT_OFF_MS, type LeaseRenewer, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
 import {
   type Holder,
   type Lease,
@@ -20,7 +21,6 @@ import { sleep } from '../async/sleep.ts'
 import { isRefusal } from './run-script.ts'
 import { rebalanceLeases } from './rebalance-leases.ts'
 import { type StreamReader, createReader } from './stream-reader.ts'
-import { type Health, watchLoops } from './watch-loops.ts'
 
 /** The longest that a read may take which shows whether this worker can read. */
 const PROBE_MS = 1000
@@ -63,12 +63,6 @@ interface InFlightCounter {
   heartbeat: LoopHeartbeat
   stop: AbortController
   ended: Promise<void>
-}
-
-/** Of one loop, as this worker watches it. */
-export interface LoopHeartbeat extends Heartbeat {
-  /** Since when it has been applying one micro-batch; undefined between two. */
-  workingSince: number | undefined
 }
 
 export function startIngestLoops(deps: IngestDeps, options: IngestOptions): IngestLoops {

@@ -1,8 +1,7 @@
 /** Watches the loops of one worker: which of them are cut off from Redis, and which do not get on. */
+import { type Heartbeat, isCutOff } from './renew-leases.ts'
 import type { Logger } from '../log.ts'
-import { isCutOff } from './renew-leases.ts'
 import { untilNextTick } from '../async/sleep.ts'
-import type { LoopHeartbeat } from './start-ingest-loops.ts'
 import { STALLED_MS } from './stalled-partitions.ts'
 
 export interface Health {
@@ -56,3 +55,9 @@ export async function watchLoops({ log, stop, watched, isCutOff: isWorkerCutOff,
 
 export const describeStalled = ({ partition, seconds }: { partition: string; seconds: number }): string =>
   `partitions: ${partition} has work and has made no progress for ${seconds} s`
+
+/** Of one loop, as this worker watches it. */
+export interface LoopHeartbeat extends Heartbeat {
+  /** Since when it has been applying one micro-batch; undefined between two. */
+  workingSince: number | undefined
+}

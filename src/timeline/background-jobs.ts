@@ -1,11 +1,11 @@
 import { sleep, untilNextTick } from '../async/sleep.ts'
 import { finishWebErasures } from '../web-events/finish-web-erasures.ts'
 import { finishErasures } from './finish-erasures.ts'
-import { describeFault } from './insert-events.ts'
+import { describeFault } from '../stores/insert-lines.ts'
 import type { Lease } from './lease.ts'
 import type { PendingWorkWatcher } from './pending-work.ts'
 import { observeOutbox } from './observe-outbox.ts'
-import type { ShipDeps } from './ship-outbox.ts'
+import type { ShipDeps } from './ship-deps.ts'
 import { causeOf } from './shipping-status.ts'
 
 const OBSERVE_MS = 5000

@@ -4,7 +4,7 @@ import type { Lease } from './lease.ts'
 import { type Presence, dropWrongCopies, lookUpEvents } from './look-up-events.ts'
 import { readTimelineRow, type TimelineRow } from '../outbox/timeline-row.ts'
 import { linesOf } from '../outbox/pack-events.ts'
-import type { ShipDeps } from './ship-outbox.ts'
+import type { ShipDeps } from './ship-deps.ts'
 
 /** Two are enough; more only when another process got in the way. */
 const DELETIONS = 4

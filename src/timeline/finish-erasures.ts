@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
 import { LONG_STATEMENT } from './look-up-events.ts'
-import { requireIdle } from './require-idle.ts'
+import { requireIdle } from '../stores/require-idle.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 
 /** Ids that one round erases; each table is rewritten once a round, not once an id. */

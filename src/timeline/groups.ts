@@ -1,6 +1,6 @@
 import type { Sql } from '../stores/postgres.ts'
 import { UUID, decodeTimelineRow, readTimelineRow } from '../outbox/timeline-row.ts'
-import type { FaultyLine } from './insert-events.ts'
+import type { FaultyLine } from '../stores/insert-lines.ts'
 import { linesOf } from '../outbox/pack-events.ts'
 import { unpackRows } from '../outbox/unpack-rows.ts'
 

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { ONE_THREAD } from './insert-events.ts'
+import { ONE_THREAD } from '../stores/insert-lines.ts'
 
 /** Each keeps the highest revision of a state. */
 export type StatesTable = 'contact_snapshots' | 'visitors' | 'visitor_links' | 'visitor_touches'

@@ -1,9 +1,8 @@
-import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
+import type { Logger } from '../log.ts'
 import { leaseIsHeld, withoutDisk } from '../stream/lease.ts'
 import { untilNextTick } from '../async/sleep.ts'
 import { type Broadcast, createBroadcast } from '../async/broadcast.ts'
-import { type PendingWork, pendingWorkColumns } from './pending-work.ts'
 
 /** Renewals look for work, too: at rest nothing else is asked. The first event after it waits for so long at most. */
 export const REST_MS = 1000
@@ -73,3 +72,22 @@ async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<Pen
     returning ${pendingWorkColumns(sql)}, ${withoutDisk(sql)}`
   return waiting
 }
+
+/** What Postgres holds for the timeline worker to do. */
+export interface PendingWork {
+  /** Rows of the outbox, whatever is to become of them. */
+  rows: boolean
+  /** People whom ClickHouse is to forget. */
+  erasures: boolean
+  /** Visits of theirs, to be deleted from web events, or once more after an hour. */
+  visits: boolean
+  /** Told by whoever shipped last. */
+  trouble: boolean
+}
+
+/** The columns of `PendingWork`. */
+export const pendingWorkColumns = (sql: Sql) => sql`
+  exists (select from outbox where shipped_at is null) as rows,
+  exists (select from erasures where deleted_at is null) as erasures,
+  exists (select from erased_visits where swept_at is null) as visits,
+  exists (select from timeline_lease where trouble is not null) as trouble`

@@ -1,17 +1,5 @@
+import { type PendingWork, pendingWorkColumns, type Lease } from './lease.ts'
 import type { Sql } from '../stores/postgres.ts'
-import type { Lease } from './lease.ts'
-
-/** What Postgres holds for the timeline worker to do. */
-export interface PendingWork {
-  /** Rows of the outbox, whatever is to become of them. */
-  rows: boolean
-  /** People whom ClickHouse is to forget. */
-  erasures: boolean
-  /** Visits of theirs, to be deleted from web events, or once more after an hour. */
-  visits: boolean
-  /** Told by whoever shipped last. */
-  trouble: boolean
-}
 
 export interface PendingWorkWatcher {
   look(): Promise<PendingWork>
@@ -41,10 +29,3 @@ async function lookForWork(sql: Sql): Promise<PendingWork> {
   const [waiting] = await sql<[PendingWork]>`select ${pendingWorkColumns(sql)}`
   return waiting
 }
-
-/** The columns of `PendingWork`. */
-export const pendingWorkColumns = (sql: Sql) => sql`
-  exists (select from outbox where shipped_at is null) as rows,
-  exists (select from erasures where deleted_at is null) as erasures,
-  exists (select from erased_visits where swept_at is null) as visits,
-  exists (select from timeline_lease where trouble is not null) as trouble`

@@ -2,7 +2,7 @@ import { ClickHouseError } from '@clickhouse/client'
 import type { Logger } from '../log.ts'
 import { type ClickHouseClient, isAlive } from '../stores/clickhouse.ts'
 import { sleep } from '../async/sleep.ts'
-import { describeFault } from './insert-events.ts'
+import { describeFault } from '../stores/insert-lines.ts'
 
 interface AskDeps {
   clickhouse: ClickHouseClient

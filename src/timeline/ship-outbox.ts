@@ -1,10 +1,8 @@
-import type { Logger } from '../log.ts'
-import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import type { Sql } from '../stores/postgres.ts'
+import { type ShipDeps } from './ship-deps.ts'
 import { GROUP_LIMITS, type Group, type GroupLimits, markShipped, nextGroup, setAside } from './groups.ts'
-import { findFaultyLines, insertEvents, isDataFault } from './insert-events.ts'
+import { insertEvents } from './insert-events.ts'
+import { findFaultyLines, isDataFault } from '../stores/insert-lines.ts'
 import type { Lease } from './lease.ts'
-import type { TimelineMetrics } from './observe-outbox.ts'
 import { rebuildStatistics } from './rebuild-statistics.ts'
 import { sendForgotten } from './send-forgotten.ts'
 import { sendSnapshots } from './send-snapshots.ts'
@@ -12,13 +10,6 @@ import { sendTouches } from './send-touches.ts'
 import { sendVisitorLinks } from './send-visitor-links.ts'
 import { sendVisitors } from './send-visitors.ts'
 import { claimResends } from './claim-resends.ts'
-
-export interface ShipDeps {
-  sql: Sql
-  clickhouse: ClickHouseClient
-  log: Logger
-  metrics?: TimelineMetrics
-}
 
 export interface Shipped extends Pick<Group, 'moreWaits'> {
   /** Inserted. */

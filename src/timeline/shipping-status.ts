@@ -1,7 +1,7 @@
 /** Why the timeline is not shipped, kept where every front door sees it. */
 import type { Sql } from '../stores/postgres.ts'
 import { isFullDiskError } from '../stores/full-disk.ts'
-import { describeFault } from './insert-events.ts'
+import { describeFault } from '../stores/insert-lines.ts'
 import type { Lease } from './lease.ts'
 import type { TimelineMetrics } from './observe-outbox.ts'
 

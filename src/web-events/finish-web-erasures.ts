@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { requireIdle } from '../timeline/require-idle.ts'
+import { requireIdle } from '../stores/require-idle.ts'
 
 /** Visits that one round deletes; the table is rewritten once a round, not once a visit. */
 const AT_ONCE = 200

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import { findFaultyLines, insertLines, INSERT_SETTINGS, isDataFault } from '../timeline/insert-events.ts'
+import { findFaultyLines, insertLines, INSERT_SETTINGS, isDataFault } from '../stores/insert-lines.ts'
 import type { Line } from './read-captures.ts'
 
 export interface Unreadable extends Line {

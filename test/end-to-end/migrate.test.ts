@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLogger } from '../../src/log.ts'
-import { migrate, pendingMigrations } from '../../src/stores/migrate.ts'
+import { migrate, pendingMigrations } from '../../src/migrate/migrate.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { openStack, type Stack } from '../support/stack.ts'

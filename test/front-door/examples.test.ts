@@ -1,7 +1,7 @@
 /** Whoever sends what the OpenAPI description gives as an example is told what it says. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { API_ROUTES } from '../../src/front-door/app.ts'
-import type { Operation } from '../../src/front-door/openapi/describe-api.ts'
+import type { Operation } from '../../src/front-door/openapi/operation.ts'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'

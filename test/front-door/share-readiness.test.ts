@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Readiness } from '../../src/front-door/health/check-readiness.ts'
+import type { Readiness } from '../../src/front-door/health/readiness.ts'
 import { KEEP_MS, shareReadiness } from '../../src/front-door/health/share-readiness.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { type Stack, openStack } from '../support/stack.ts'

@@ -2,7 +2,7 @@ import { ClickHouseError } from '@clickhouse/client'
 import { expect, it } from 'vitest'
 import { readFault } from '../../src/embedded/clickhouse-statement.ts'
 import { isFullDiskError } from '../../src/stores/full-disk.ts'
-import { describeFault } from '../../src/timeline/insert-events.ts'
+import { describeFault } from '../../src/stores/insert-lines.ts'
 
 it.each([
   // Of each engine, on a disk that was full.

@@ -1,7 +1,7 @@
 /** Readiness is asked for by anybody: what it compares the database with is read once. */
 import { readFile } from 'node:fs/promises'
 import { expect, test, vi } from 'vitest'
-import { pendingMigrations } from '../../src/stores/migrate.ts'
+import { pendingMigrations } from '../../src/migrate/migrate.ts'
 import { openStack } from '../support/stack.ts'
 
 vi.mock(import('node:fs/promises'), { spy: true })

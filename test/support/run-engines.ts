@@ -7,7 +7,7 @@ import type { StoreUrls } from '../../src/config.ts'
 import { type Engines, startEngines } from '../../src/embedded/engines.ts'
 import { superuserUrl } from '../../src/embedded/prepare-postgres.ts'
 import { createLogger, type Logger } from '../../src/log.ts'
-import { migrate } from '../../src/stores/migrate.ts'
+import { migrate } from '../../src/migrate/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 

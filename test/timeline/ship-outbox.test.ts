@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { GROUP_LIMITS, nextGroup, setAside } from '../../src/timeline/groups.ts'
-import { findFaultyLines, insertEvents } from '../../src/timeline/insert-events.ts'
+import { insertEvents } from '../../src/timeline/insert-events.ts'
+import { findFaultyLines } from '../../src/stores/insert-lines.ts'
 import { takeLease } from '../../src/timeline/lease.ts'
 import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { purgeOutbox } from '../../src/outbox/purge-outbox.ts'

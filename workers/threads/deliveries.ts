@@ -1,7 +1,7 @@
 /** The deliveries thread: conversions go out to ad platforms and webhooks. */
 import { runDeliveries as deliver } from '../../src/deliveries/run-deliveries.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
-import type { ThreadBody } from './task.ts'
+import type { ThreadBody } from './thread.ts'
 
 export const runDeliveries: ThreadBody = async (config, { log, metrics }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {

@@ -1,6 +1,6 @@
 /** An ingest thread: connections of its own, and the loops of its share of some kinds of partitions. */
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
-import { readPartitions } from '../../src/stores/migrate.ts'
+import { readPartitions } from '../../src/migrate/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
@@ -9,7 +9,7 @@ import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import { applyBatch } from '../apply-batch.ts'
 import { DRY_RUN_SETTINGS } from '../find-poisoned.ts'
 import { createSuspects } from '../suspects.ts'
-import type { ThreadBody, ThreadTools } from './task.ts'
+import type { ThreadBody, ThreadTools } from './thread.ts'
 
 /** Opened as they are needed. Each kind of lane has its own: a live save queues behind no backfill and no web event. */
 const MOST_CONNECTIONS = { live: 16, backfill: 16, web: 4 }

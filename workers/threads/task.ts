@@ -2,48 +2,13 @@
  * What Piscina calls: each long-running task by its name. Signals do not cross threads, so the supervisor's word to stop
  * comes through a port; signs of life go back through it, and the thread's metrics when they are asked for.
  */
-import type { MessagePort } from 'node:worker_threads'
-import type { Config, StoreUrls } from '../../src/config.ts'
-import { type Logger, createLogger } from '../../src/log.ts'
-import { type Metrics, createMetrics } from '../../src/metrics.ts'
+import { type ThreadTask, type ThreadCommand, type ThreadReport, type ThreadBody } from './thread.ts'
+import { createLogger } from '../../src/log.ts'
+import { createMetrics } from '../../src/metrics.ts'
 import { untilNextTick } from '../../src/async/sleep.ts'
 import { runDeliveries } from './deliveries.ts'
 import { runLowPriorityIngest, runUrgentIngest } from './ingest.ts'
 import { runTimeline } from './timeline.ts'
-
-/** With the addresses of the stores found. */
-export type WorkerConfig = Config & StoreUrls
-
-export interface ThreadTask {
-  name: string
-  config: WorkerConfig
-  port: MessagePort
-}
-
-/** What a thread is told. */
-export type ThreadCommand = 'stop' | 'tell metrics'
-
-export interface ThreadReport {
-  /** In words, what delays its work and fails no request. */
-  trouble: string | undefined
-  /** In words, what keeps it from its work. */
-  blocked: string | undefined
-  /** `Registry.getMetricsAsJSON()`, when they were asked for. */
-  metrics?: object[]
-}
-
-export interface ThreadTools {
-  name: string
-  log: Logger
-  metrics: Metrics
-  /** Undefined: none any more. */
-  reportDegraded: (trouble: string | undefined) => void
-  /** Undefined: nothing keeps it from its work any more. */
-  reportBlocked: (blocked: string | undefined) => void
-}
-
-/** Resolves once `signal` aborted and everything is put away; rejects when the loop died. */
-export type ThreadBody = (config: WorkerConfig, tools: ThreadTools, signal: AbortSignal) => Promise<void>
 
 /** Between two signs of life. */
 const REPORT_MS = 2000

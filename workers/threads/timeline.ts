@@ -3,7 +3,7 @@ import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { keepFilesClean } from '../../src/timeline/clean-files.ts'
 import { runTimeline as ship } from '../../src/timeline/run-timeline.ts'
-import type { ThreadBody } from './task.ts'
+import type { ThreadBody } from './thread.ts'
 
 export const runTimeline: ThreadBody = async (config, { log, metrics, reportDegraded }, signal) => {
   const sql = connectPostgres(config.databaseUrl, {

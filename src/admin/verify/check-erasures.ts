@@ -1,3 +1,4 @@
+import { type Left, findLeftBrowsers } from './find-left-browsers.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { sleep } from '../../async/sleep.ts'
@@ -6,7 +7,6 @@ import { ask } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'
 import { LEAST_ID } from './facts.ts'
-import { findLeftBrowsers } from './find-left-browsers.ts'
 
 /** Erased ids in one question. */
 const PAGE = 500
@@ -73,12 +73,6 @@ async function leftOvers(deps: CompareDeps, businessId: string, ids: string[]): 
     clickhouse: inClickHouse.some(({ id }) => id === contactId) ? 'not erased' : null,
     note: '',
   }))
-}
-
-export interface Left {
-  /** The contact. */
-  id: string
-  place: string
 }
 
 /** What else belongs to a contact is told by `check-postgres.ts`: it must belong to one that lives. */

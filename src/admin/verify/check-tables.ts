@@ -1,4 +1,4 @@
-import { listClickHouse } from '../../stores/migrate.ts'
+import { listClickHouse } from '../../migrate/migrate.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'

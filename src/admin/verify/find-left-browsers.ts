@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
-import type { Left } from './check-erasures.ts'
 import { ask } from './clickhouse-facts.ts'
 
 /** Browsers in one question. */
@@ -84,3 +83,9 @@ async function findHits(clickhouse: ClickHouseClient, businessId: string, browse
 
 const whereTheirs = (businessId: string, browsers: Browser[]): string =>
   `business_id = '${businessId}' and visitor_id in (${browsers.map(({ visitor_id }) => textLiteral(visitor_id)).join(', ')})`
+
+export interface Left {
+  /** The contact. */
+  id: string
+  place: string
+}

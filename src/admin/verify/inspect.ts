@@ -16,7 +16,7 @@ import { compareVisitors } from './compare-visitors.ts'
 import type { Difference, DifferenceKind } from './difference.ts'
 import type { Subject } from './facts.ts'
 import { isTimeout } from './is-timeout.ts'
-import { describeFault } from '../../timeline/insert-events.ts'
+import { describeFault } from '../../stores/insert-lines.ts'
 
 export interface InspectDeps extends CompareDeps {
   redis: Redis

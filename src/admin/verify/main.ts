@@ -1,11 +1,11 @@
 /** `admin verify`: do Postgres and ClickHouse say the same? On a live system, once or again and again. */
 import { type Config, resolveStores } from '../../config.ts'
 import { createLogger } from '../../log.ts'
-import { pendingMigrations } from '../../stores/migrate.ts'
+import { pendingMigrations } from '../../migrate/migrate.ts'
 import { connectClickHouse } from '../../stores/clickhouse.ts'
 import { connectPostgres, type Sql } from '../../stores/postgres.ts'
 import { connectRedis } from '../../stores/redis.ts'
-import { describeFault } from '../../timeline/insert-events.ts'
+import { describeFault } from '../../stores/insert-lines.ts'
 import { isNoBusiness, requireBusiness } from '../business.ts'
 import { checkId } from '../check-option.ts'
 import { type Command, CommandError, type Report, type Words } from '../command.ts'

@@ -1,4 +1,4 @@
-import { repeatClickHouse } from '../../stores/migrate.ts'
+import { repeatClickHouse } from '../../migrate/migrate.ts'
 import type { Difference } from './difference.ts'
 import { checkTables } from './check-tables.ts'
 import { explain } from './explain.ts'

@@ -1,7 +1,6 @@
 /** Calls of one business, a few at a time: a crowd of them, or slow ones, keep no other business waiting. */
 import { RequestError } from '../../errors.ts'
 import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
-import type { RequestContext } from '../app-context.ts'
 
 /** Resolves with what ends the turn. Rejects with RequestError `unavailable` when the turn does not come. */
 export type ConcurrencyLimit = (businessId: string) => Promise<() => void>
@@ -55,7 +54,11 @@ export function createConcurrencyLimit(atOnce: number, patienceMs = PATIENCE_MS)
   }
 }
 
-/** The turn ends with the answer. */
-export async function acquireSlot(slots: ConcurrencyLimit, context: RequestContext, businessId: string): Promise<void> {
+/** A request context: the slot is released with the answer. */
+interface SlotHolder {
+  releaseSlot: (() => void) | undefined
+}
+
+export async function acquireSlot(slots: ConcurrencyLimit, context: SlotHolder, businessId: string): Promise<void> {
   context.releaseSlot = await slots(businessId)
 }

@@ -1,5 +1,6 @@
 /** Whether this front door can do its work now. */
-import { pendingMigrations, readNewerVersion } from '../../stores/migrate.ts'
+import { type Readiness } from './readiness.ts'
+import { pendingMigrations, readNewerVersion } from '../../migrate/migrate.ts'
 import { readPartitionMap } from '../../stream/partition-map.ts'
 import { findStalled } from '../../stream/stalled-partitions.ts'
 import { describeStalled } from '../../stream/watch-loops.ts'
@@ -10,13 +11,6 @@ import { readShippingFailure } from '../../timeline/shipping-status.ts'
 import { VERSION } from '../../version.ts'
 import { queryStore } from '../access/query-store.ts'
 import type { AppContext } from '../app-context.ts'
-
-export interface Readiness {
-  /** What keeps requests from being taken and applied. */
-  blocking: string[]
-  /** What comes and goes, or will be felt later: analytics is delayed, a disk fills up, the number of partitions changes. */
-  degraded: string[]
-}
 
 type Asked = Pick<AppContext, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
 

@@ -1,5 +1,5 @@
 /** Anybody may ask whether a front door is ready, as often as they like: however many do, the stores are asked once a second. */
-import type { Readiness } from './check-readiness.ts'
+import type { Readiness } from './readiness.ts'
 
 /** What was found, or a failure to find it, is told for so long, counted from the question. */
 export const KEEP_MS = 1000

@@ -1,10 +1,10 @@
 /** What an event does to the contact that it is recorded for. */
-import { type Changes, type Deciding, type RecordedEvent, type Statistic, deltaOf } from '../changes.ts'
+import { type Changes, type Deciding, type RecordedEvent, deltaOf } from '../changes.ts'
+import { type Statistic, type ContactState, scopedKey } from '../state.ts'
 import { reachGoal, startCampaigns } from '../campaigns/enrolment.ts'
 import { stageOf } from './journey-stage.ts'
 import { addAmounts } from './money.ts'
 import { queueDeliveries } from './queue-deliveries.ts'
-import { type ContactState, scopedKey } from '../state.ts'
 
 /**
  * An event that arrives now. One that is past, as a batch's always are, starts no campaign and is told to nobody.

@@ -8,8 +8,16 @@ import { readDeadline, readOptions } from './read-options.ts'
 import { createConsoleReport, tell } from './report.ts'
 import { holdProcess, now, sleep, within } from './timers.ts'
 import { trackBatch } from './track-batch.ts'
-import type { DeliveryResult, EventInput, IdentifyInput, Lost, SluiceOptions, TrackNowOptions } from './types.ts'
-import type { Sluice } from './sluice.ts'
+import type {
+  BatchEvent,
+  BatchOptions,
+  DeliveryResult,
+  EventInput,
+  IdentifyInput,
+  Lost,
+  SluiceOptions,
+  TrackNowOptions,
+} from './types.ts'
 import { bytesOf, toPlain, withKey, withTime } from './write-json.ts'
 
 /** Of one event or one person (the service's limit). */
@@ -27,7 +35,7 @@ type Operation = Lost['operation']
 type Input = EventInput | IdentifyInput
 
 /** Throws TypeError when an option is missing or makes no sense. */
-export function openClient(options: SluiceOptions): Sluice {
+export function openClient(options: SluiceOptions) {
   const { onError = createConsoleReport() } = options
   const settings = readOptions(options)
   const line = createLine(settings)
@@ -90,12 +98,13 @@ export function openClient(options: SluiceOptions): Sluice {
   }
 
   return {
-    track: (input) => sendOn('track', input),
-    identify: (input) => sendOn('identify', input),
-    trackNow: (input, options) => holdProcess(sendNow(input, options)),
-    trackBatch: (events, options) => holdProcess(trackBatch(line, events, options)),
+    track: (input: EventInput): void => sendOn('track', input),
+    identify: (input: IdentifyInput): void => sendOn('identify', input),
+    trackNow: (input: EventInput, options?: TrackNowOptions) => holdProcess(sendNow(input, options)),
+    trackBatch: (events: Iterable<BatchEvent> | AsyncIterable<BatchEvent>, options?: BatchOptions) =>
+      holdProcess(trackBatch(line, events, options)),
     flush: () => holdProcess(queue.settled()),
-    async close(deadlineMs) {
+    async close(deadlineMs?: number): Promise<void> {
       isClosed = true
       await holdProcess(within(readDeadline(deadlineMs, 10_000), queue.settled))
       stop.abort()

@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import type { ClickHouseClient } from './clickhouse.ts'
 
 /**
  * Rejects while one of these tables is being rewritten, by whomever. Somebody who has stopped waiting for a rewrite must not

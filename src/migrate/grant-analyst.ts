@@ -1,7 +1,7 @@
 import type { Logger } from '../log.ts'
 import { listClickHouse } from './migrate.ts'
-import { type ClickHouseClient, quoteName } from './clickhouse.ts'
-import { textLiteral } from './clickhouse-literal.ts'
+import { type ClickHouseClient, quoteName } from '../stores/clickhouse.ts'
+import { textLiteral } from '../stores/clickhouse-literal.ts'
 
 const SETTINGS =
   'readonly = 1, max_execution_time = 60, max_memory_usage = 1073741824, max_threads = 2, max_result_bytes = 268435456'
