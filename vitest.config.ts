@@ -15,12 +15,13 @@ const LONG = [
   'test/front-door/outages.test.ts',
   'test/runtimes/{conformance,sdk-node,smuggling}.test.ts',
   'test/sdk/browser/{app,consent,delivery,life,page}.test.ts',
+  'test/sdk/node/package.test.ts',
   'test/security/{exposure,injection,page-words,slow-callers}.test.ts',
   'test/stores/postgres.test.ts',
   'test/timeline/{kill-clickhouse,ship-resent,ship-visitors,views}.test.ts',
   'test/verify/{command,damage,live,lost,postgres-damage,restore,rules,uncompared}.test.ts',
   'test/web-events/{finish-web-erasures,kill-clickhouse,views,web-partitions}.test.ts',
-  'test/workers/{change-partitions,contagion,cut-off,main}.test.ts',
+  'test/workers/{change-partitions,contagion,cut-changes,cut-off,main}.test.ts',
 ]
 
 /** These measure time or memory: nothing runs beside them. */
