@@ -70,23 +70,23 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
 
 /** Until then a door may refuse: on a busy machine its way to Redis can be open later than it is. */
 async function untilReady(url: string): Promise<void> {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 100_000
   for (;;) {
     const answer = await fetch(`${url}/readyz`)
     const told = await answer.text()
     if (answer.ok) return
-    if (Date.now() > deadline) throw new Error(`the service was not ready within 20 s: ${told}`)
+    if (Date.now() > deadline) throw new Error(`the service was not ready within 100 s: ${told}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 
 export async function untilShipped({ sql }: Stack): Promise<void> {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 100_000
   while (Date.now() < deadline) {
     const [{ waiting }] = await sql<[{ waiting: number }]>`
       select count(*)::int as waiting from outbox where shipped_at is null`
     if (waiting === 0) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('the outbox was not shipped within 20 s')
+  throw new Error('the outbox was not shipped within 100 s')
 }
