@@ -19,6 +19,7 @@ import { createLogger } from '../../src/log.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { isAlive, killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let folder: string
 let dataDir: string
@@ -127,7 +128,7 @@ describe('start', () => {
             (answer) => answer.status,
             () => 0,
           ),
-        { timeout: 15_000 },
+        { timeout: atLoad(15_000) },
       )
       .toBe(200)
 

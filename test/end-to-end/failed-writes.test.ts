@@ -8,6 +8,7 @@ import { grows, readFault } from '../../src/embedded/clickhouse-statement.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { isFullDiskError } from '../../src/stores/full-disk.ts'
 import { CUT_OFF, type KeptClickHouse, findTable, keepClickHouse } from './keep-clickhouse.ts'
+import { atLoad } from '../support/at-load.ts'
 
 /** While there is a file `limited`, no file may grow beyond 1 MiB: writes fail, as on a full disk, which takes root to make. */
 const LIMIT = `trap '' XFSZ; test -e limited && ulimit -f 2048; exec "$@"`
@@ -55,7 +56,7 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
     await expect(insert('large', 20_000)).rejects.toThrow(CUT_OFF)
     await rm(join(folder, 'limited'))
     await untilUp()
-    await vi.waitFor(() => insert('large', 20_000), { timeout: 30_000 })
+    await vi.waitFor(() => insert('large', 20_000), { timeout: atLoad(30_000) })
     expect(engine.ends[0]).toMatch(/writes to files failed: ending/)
     // Its part has the number of the one that was lost.
     await restart(async () => undefined)
@@ -117,7 +118,7 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
     await restart(async () => {
       await writeFile(join(await table(), 'mutation_9.txt'), MUTATION)
     })
-    await vi.waitFor(async () => expect(await held()).toEqual({ rows: 10, letters: 1000 }), { timeout: 30_000 })
+    await vi.waitFor(async () => expect(await held()).toEqual({ rows: 10, letters: 1000 }), { timeout: atLoad(30_000) })
   })
 
   it('leaves no half line behind which tokens cannot be read', async () => {

@@ -5,6 +5,7 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 import { killRuns, runCli } from '../support/run-cli.ts'
 import { openStack, type Stack } from '../support/stack.ts'
 import { startOwnRedis } from '../workers/own-redis.ts'
+import { atLoad } from '../support/at-load.ts'
 
 const stores = inject('stores')
 const empty = `t_${randomBytes(8).toString('hex')}`
@@ -38,7 +39,7 @@ const redis = `Redis (REDIS_URL, ${placeOf(stores.redisUrl)})`
 const clickhouse = `ClickHouse (CLICKHOUSE_URL, ${placeOf(stores.clickhouseUrl)})`
 
 describe('is told the next step', () => {
-  test.each(['serve', 'workers'])('%s before migrate', { timeout: 30_000 }, async (command) => {
+  test.each(['serve', 'workers'])('%s before migrate', { timeout: 120_000 }, async (command) => {
     const { code, output } = await failing(command, { DATABASE_URL: changed(stores.databaseUrl, { pathname: empty }) })
     expect(output).toBe(`${postgres} has no tables of Sluice yet. Run \`npm run migrate\`, then start again.\n`)
     expect(code).toBe(1)
@@ -46,7 +47,7 @@ describe('is told the next step', () => {
 
   test.each(['migrate', 'serve', 'workers'])(
     '%s with a missing Postgres database',
-    { timeout: 30_000 },
+    { timeout: atLoad(30_000) },
     async (command) => {
       const { code, output } = await failing(command, {
         DATABASE_URL: changed(stores.databaseUrl, { pathname: 'none' }),
@@ -56,7 +57,7 @@ describe('is told the next step', () => {
     },
   )
 
-  test('migrate with a missing ClickHouse database', { timeout: 30_000 }, async () => {
+  test('migrate with a missing ClickHouse database', { timeout: 120_000 }, async () => {
     const { code, output } = await failing('migrate', {
       CLICKHOUSE_URL: changed(stores.clickhouseUrl, { pathname: 'none' }),
     })
@@ -68,7 +69,7 @@ describe('is told the next step', () => {
 
   test.each(['migrate', 'serve', 'workers'])(
     '%s with a wrong password of Postgres',
-    { timeout: 30_000 },
+    { timeout: atLoad(30_000) },
     async (command) => {
       const { code, output } = await failing(command, {
         DATABASE_URL: changed(stores.databaseUrl, { password: 'wrong' }),
@@ -79,14 +80,14 @@ describe('is told the next step', () => {
     },
   )
 
-  test.each(['serve', 'workers'])('%s with a wrong password of Redis', { timeout: 30_000 }, async (command) => {
+  test.each(['serve', 'workers'])('%s with a wrong password of Redis', { timeout: 120_000 }, async (command) => {
     const { code, output } = await failing(command, { REDIS_URL: changed(stores.redisUrl, { password: 'wrong' }) })
     const said = 'WRONGPASS invalid username-password pair or user is disabled'
     const remedy = 'Correct the user and the password in REDIS_URL.'
     expect([code, output]).toEqual([1, `${redis} refuses: ${said}. ${remedy}\n`])
   })
 
-  test('migrate with a wrong password of ClickHouse', { timeout: 30_000 }, async () => {
+  test('migrate with a wrong password of ClickHouse', { timeout: 120_000 }, async () => {
     const { code, output } = await failing('migrate', {
       CLICKHOUSE_URL: changed(stores.clickhouseUrl, { password: 'wrong' }),
     })
@@ -98,7 +99,7 @@ describe('is told the next step', () => {
     ['migrate', 'Postgres', 'DATABASE_URL'],
     ['serve', 'Postgres', 'DATABASE_URL'],
     ['migrate', 'ClickHouse', 'CLICKHOUSE_URL'],
-  ])('%s with a wrong port of %s', { timeout: 30_000 }, async (command, name, variable) => {
+  ])('%s with a wrong port of %s', { timeout: 120_000 }, async (command, name, variable) => {
     const url = variable === 'DATABASE_URL' ? stores.databaseUrl : stores.clickhouseUrl
     const { code, output } = await failing(command, { [variable]: changed(url, { port: '1' }) })
     const remedy = `Start it, or correct ${variable}.`
@@ -112,7 +113,7 @@ describe('a Redis that can lose what it has acknowledged', () => {
     ['workers', ['--appendonly', 'no'], 'appendonly is no'],
     ['serve', ['--appendfsync', 'everysec'], 'appendfsync is everysec'],
     ['workers', ['--appendfsync', 'no'], 'appendfsync is no'],
-  ])('is refused by %s: %j', { timeout: 30_000 }, async (command, options, fault) => {
+  ])('is refused by %s: %j', { timeout: 120_000 }, async (command, options, fault) => {
     const own = await startOwnRedis(options)
     const { code, output } = await failing(command, { REDIS_URL: own.url })
     await own.close()

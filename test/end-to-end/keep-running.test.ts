@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { keepRunning } from '../../src/embedded/keep-running.ts'
 import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { runEngine } from '../../src/embedded/run-engine.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -51,24 +52,24 @@ async function keep(name: string, words: string) {
 
 it('starts it again ever slower, says that its disk is full, and has it back once there is room', async () => {
   const { kept, lines, starts, place } = await keep('engine', 'PANIC: could not write: No space left on device')
-  await vi.waitUntil(() => starts.length === 4, { timeout: 20_000 })
+  await vi.waitUntil(() => starts.length === 4, { timeout: atLoad(20_000) })
   const pauses = starts.slice(1).map((at, before) => at - (starts[before] ?? 0))
   for (const [at, least] of [200, 400, 800].entries()) expect(pauses[at]).toBeGreaterThan(least - 20)
-  await vi.waitUntil(() => lines.length === 4, { timeout: 20_000 })
+  await vi.waitUntil(() => lines.length === 4, { timeout: atLoad(20_000) })
   expect(lines[0]).toMatchObject({
     engine: 'engine',
     folder: place,
     msg: expect.stringContaining('DISK IS FULL') as string,
   })
   await writeFile(join(place, 'room'), '')
-  await vi.waitUntil(() => starts.length === 5, { timeout: 20_000 })
+  await vi.waitUntil(() => starts.length === 5, { timeout: atLoad(20_000) })
   await kept.stop()
   expect([starts.length, lines.length]).toEqual([5, 4])
 })
 
 it('calls no other end a full disk', async () => {
   const { kept, lines } = await keep('other', 'out of memory')
-  await vi.waitUntil(() => lines.length > 0, { timeout: 20_000 })
+  await vi.waitUntil(() => lines.length > 0, { timeout: atLoad(20_000) })
   expect(lines[0]).toMatchObject({ msg: 'ended; starting it again', lastWords: 'out of memory' })
   await kept.stop()
 })

@@ -10,6 +10,7 @@ import { type Answer, ASYNC, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { runAdminQuietly } from './run-admin.ts'
+import { atLoad } from '../support/at-load.ts'
 
 describe('of a service in use', () => {
   let service: Service
@@ -87,7 +88,7 @@ describe('of a service in use', () => {
     }
     const named = [200, { degraded: ['partitions: on the way to 9 of each kind; closed: backfill'] }]
     // What it said before is said for a second.
-    await expect.poll(told, { timeout: 10_000 }).toEqual(named)
+    await expect.poll(told, { timeout: atLoad(10_000) }).toEqual(named)
     expect((await admin('partitions show')).out).toContain('on the way to 9 (closed: backfill)')
     await service.sql`update partitioning set change_to = null, closed = '{}', change_until = null`
   })
@@ -128,7 +129,7 @@ describe('without workers', () => {
     expect(row?.['count']).toBe(3 * number)
   })
 
-  test('what waits keeps it from beginning', { timeout: 20_000 }, async () => {
+  test('what waits keeps it from beginning', { timeout: 120_000 }, async () => {
     const frontDoor = await runFrontDoor(stack.config)
     const { businessId, secretKey: key } = await createBusiness(stack.sql)
     const json = { event: 'signup', identity: { email: 'ada@example.com' } }
@@ -149,7 +150,7 @@ describe('without workers', () => {
     await stack.redis.del(streamKey(partition))
   })
 
-  test('a Redis that is away is told', { timeout: 20_000 }, async () => {
+  test('a Redis that is away is told', { timeout: 120_000 }, async () => {
     const config = { ...stack.config, redisUrl: 'redis://127.0.0.1:1' }
     const { exitCode, err } = await runAdminQuietly(['partitions', 'set', '2'], config)
     expect([exitCode, err]).toEqual([1, 'Redis does not answer: is Sluice running?\n'])

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { explainUnready } from '../../src/embedded/explain-unready.ts'
 import { killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -22,7 +23,7 @@ afterAll(async () => {
 /** Resolves once there is a file of such a name below DATA_DIR. */
 const untilThere = (dataDir: string, name: RegExp) =>
   expect
-    .poll(async () => (await readdir(dataDir).catch(() => [])).join('\n'), { timeout: 30_000, interval: 5 })
+    .poll(async () => (await readdir(dataDir).catch(() => [])).join('\n'), { timeout: atLoad(30_000), interval: 5 })
     .toMatch(name)
 
 async function expectStopped(stopped: Run, dataDir: string): Promise<void> {
@@ -85,7 +86,7 @@ async function openFadingRedis() {
   return {
     url: `redis://:secret@127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** By others than the first. */
-    untilAsked: () => expect.poll(() => sockets.size, { timeout: 30_000 }).toBeGreaterThan(1),
+    untilAsked: () => expect.poll(() => sockets.size, { timeout: atLoad(30_000) }).toBeGreaterThan(1),
     close: () => server.close(),
   }
 }
@@ -108,7 +109,7 @@ describe('a store that is not there', () => {
     ['migrate', ['DATABASE_URL', 'CLICKHOUSE_URL']],
     ['serve', ['DATABASE_URL']],
     ['workers', ['DATABASE_URL']],
-  ])('is named by %s, without its password', { timeout: 30_000 }, async (command, named) => {
+  ])('is named by %s, without its password', { timeout: 120_000 }, async (command, named) => {
     const refused = runCli({ DATA_DIR: join(folder, command), ...AWAY }, command)
     expect(await refused.ended).toBe(1)
     const lines = refused.output().trim().split('\n')
@@ -116,7 +117,7 @@ describe('a store that is not there', () => {
     expect(refused.output()).not.toContain('secret')
   })
 
-  test('alone is named alone, before any engine is started', { timeout: 30_000 }, async () => {
+  test('alone is named alone, before any engine is started', { timeout: 120_000 }, async () => {
     const dataDir = join(folder, 'alone')
     const refused = runCli({ DATA_DIR: dataDir, REDIS_URL: AWAY.REDIS_URL }, 'start')
     expect(await refused.ended).toBe(1)

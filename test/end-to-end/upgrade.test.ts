@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
+import { atLoad } from '../support/at-load.ts'
 
 const THIS = fileURLToPath(new URL('../..', import.meta.url))
 const NEXT = mkdtempSync(join(tmpdir(), 'sluice-next-'))
@@ -147,7 +148,7 @@ test('no call is refused, and each counts once', { timeout: 240_000 }, async () 
       select count from event_statistics where business_id = ${business.businessId} and event = 'lesson'`
     return row?.count
   }
-  await expect.poll(counted, { timeout: 20_000 }).toBe(calls.statuses.length)
+  await expect.poll(counted, { timeout: atLoad(20_000) }).toBe(calls.statuses.length)
   expect(await stop(newFrontDoor.child)).toBe(0)
   expect(await stop(newWorkers)).toBe(0)
 })

@@ -29,7 +29,7 @@ afterEach(async () => {
   await stack.close()
 })
 
-const SOON = { timeout: 15_000, interval: 50 }
+const SOON = { timeout: atLoad(15_000), interval: 50 }
 const EVENT = { event: 'signup', identity: { email: 'ada@example.com' } }
 const code = ({ status, body }: Answer) => [status, body.error?.code]
 const track = (headers: Record<string, string> = ASYNC) =>

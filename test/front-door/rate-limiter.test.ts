@@ -8,6 +8,7 @@ import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 import { type Stack, openStack } from '../support/stack.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let limiter: RateLimiter
@@ -140,7 +141,7 @@ describe('where many units are left', () => {
     const bucket = randomUUID()
     await takeInTurn(bucket, 50)
     expect(await used(bucket)).toBeGreaterThan(50)
-    await vi.waitUntil(async () => (await used(bucket)) === 50, { timeout: 2000, interval: 10 })
+    await vi.waitUntil(async () => (await used(bucket)) === 50, { timeout: atLoad(2000), interval: 10 })
     expect(await limiter.take(bucket, limit)).toMatchObject({ allowed: true, remaining: limit - 51 })
   })
 
@@ -172,7 +173,7 @@ describe('where many units are left', () => {
       for (const one of await Promise.all(asked)) if (one?.allowed) allowed += 1
     }
     expect(allowed).toBe(few)
-    await vi.waitUntil(async () => (await used(bucket)) === few, { timeout: 2000, interval: 10 })
+    await vi.waitUntil(async () => (await used(bucket)) === few, { timeout: atLoad(2000), interval: 10 })
   })
 
   it('they end with their window', async () => {

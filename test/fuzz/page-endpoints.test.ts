@@ -5,6 +5,7 @@ import { streamKey } from '../../src/stream/keys.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { anyText, anything, maybe, mostly, ofLength } from './make-bodies.ts'
+import { atLoad } from '../support/at-load.ts'
 
 const RUNS = 300
 
@@ -85,7 +86,7 @@ it.each([
     await fc.assert(property, { numRuns: RUNS })
     // Enough of each that it means something.
     for (const status of [200, 400]) expect(seen.get(status)).toBeGreaterThan(RUNS / 10)
-    await expect.poll(() => left(), { timeout: 30_000 }).toBe(0)
+    await expect.poll(() => left(), { timeout: atLoad(30_000) }).toBe(0)
     expect(await service.sql`select reason, payload from dead_letters`).toEqual([])
   },
 )

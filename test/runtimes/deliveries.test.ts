@@ -8,6 +8,7 @@ import { type Platform, OK, openPlatform } from '../deliveries/platform.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { atLoad } from '../support/at-load.ts'
 
 const SENDER = fileURLToPath(new URL('../deliveries/crashing-sender.ts', import.meta.url))
 let stack: Stack
@@ -52,7 +53,7 @@ it.each(Object.keys(RUNTIMES))('on %s', async (runtime) => {
     )
   }
   await vi.waitUntil(async () => Object.values(await outcomes()).every((told) => told !== 'queued '), {
-    timeout: 10_000,
+    timeout: atLoad(10_000),
   })
   expect(await outcomes()).toEqual({
     good: 'sent ',

@@ -21,6 +21,7 @@ import {
   slow,
 } from '../sdk/node/hostile-service.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
+import { atLoad } from '../support/at-load.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-runtimes-'))
 let stub: HostileService
@@ -151,6 +152,6 @@ console.log(JSON.stringify({ settled: result.settled, faults }))`
     })
     const keys = stub.recorded.map(({ idempotencyKey }) => idempotencyKey)
     expect([keys.length, new Set(keys).size]).toEqual([60, 60])
-    await expect.poll(() => stub.connections(), { timeout: 20_000 }).toBe(0)
+    await expect.poll(() => stub.connections(), { timeout: atLoad(20_000) }).toBe(0)
   })
 })

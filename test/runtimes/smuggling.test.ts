@@ -4,6 +4,7 @@ import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-pro
 import { RUNTIMES } from '../support/runtimes.ts'
 import { speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
+import { atLoad } from '../support/at-load.ts'
 
 const EVENT = '{"event":"e","identity":{"email":"ada@example.com"}}'
 const CHUNKED = `${EVENT.length.toString(16)}\r\n${EVENT}\r\n0\r\n\r\n`
@@ -76,7 +77,9 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
 
   it('a body with a length or in chunks is taken', async () => {
     // On a busy machine the way to Redis can be open later than the door.
-    await expect.poll(() => statusesOf(['Transfer-Encoding: chunked'], CHUNKED), { timeout: 10_000 }).toEqual([202])
+    await expect
+      .poll(() => statusesOf(['Transfer-Encoding: chunked'], CHUNKED), { timeout: atLoad(10_000) })
+      .toEqual([202])
     expect(await statusesOf([`Content-Length: ${EVENT.length}`], EVENT)).toEqual([202])
   })
 

@@ -8,6 +8,7 @@ import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { type Proxy, startProxy } from '../workers/own-redis.ts'
+import { atLoad } from '../support/at-load.ts'
 
 const METRICS_TOKEN = 'token-of-the-metrics'
 const GUESSED = 'sk_live_a_guess_that_is_wrong'
@@ -77,7 +78,7 @@ function secrets(): string[] {
 const told = (text: string): string[] => secrets().filter((secret) => text.includes(secret))
 
 async function untilTold(pattern: RegExp): Promise<string> {
-  await expect.poll(() => pattern.exec(written.join(''))?.[1], { timeout: 20_000 }).toBeDefined()
+  await expect.poll(() => pattern.exec(written.join(''))?.[1], { timeout: atLoad(20_000) }).toBeDefined()
   return pattern.exec(written.join(''))?.[1] ?? ''
 }
 
@@ -129,7 +130,7 @@ describe('keys and passwords', () => {
       start('workers')
       start('serve')
       const speak = speakTo(await untilTold(/"url":"([^"]+)"/))
-      await expect.poll(async () => (await speak('GET', '/readyz')).status, { timeout: 20_000 }).toBe(200)
+      await expect.poll(async () => (await speak('GET', '/readyz')).status, { timeout: atLoad(20_000) }).toBe(200)
       const answers = await askEverything(speak)
       expect(answers.filter((answer) => /^20[02]/.test(answer)).length).toBeGreaterThan(8)
       await redis.close()
@@ -138,7 +139,7 @@ describe('keys and passwords', () => {
       // What is known of a key is trusted for a moment: then it has to be asked for.
       await expect
         .poll(async () => (await speak('GET', '/api/campaigns', { key: business.secretKey })).status, {
-          timeout: 10_000,
+          timeout: atLoad(10_000),
         })
         .toBe(503)
       answers.push(...(await askEverything(speak)))

@@ -4,6 +4,7 @@ import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/http-clie
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
 import { type Line, openLine } from '../support/speak-raw.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let frontDoor: FrontDoorProcess
@@ -65,7 +66,7 @@ const identify = (at: number) =>
 async function untilInFlight(count: number): Promise<void> {
   // The request for the metrics is one of them.
   const told = new RegExp(`^http_requests_in_flight ${count + 1}$`, 'm')
-  await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: 30_000 }).toMatch(told)
+  await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: atLoad(30_000) }).toMatch(told)
 }
 
 describe('hundreds of slow callers', () => {
@@ -119,7 +120,7 @@ describe('the memory for bodies', () => {
   it('that slow uploads of one business take is its own share', async () => {
     await openLines(7, () => announce('/api/sdk/track/batch', 32 * 1024 * 1024, keyOf(mine)))
     const refused = () => lines.filter((line) => /^HTTP\/1\.1 503 .*"unavailable"/s.test(line.heard())).length
-    await expect.poll(refused, { timeout: 20_000 }).toBe(6)
+    await expect.poll(refused, { timeout: atLoad(20_000) }).toBe(6)
     expect((await track(mine)).status).toBe(202)
     expect((await batch(theirs)).status).toBe(202)
     // Once its callers are gone there is room again.

@@ -121,7 +121,7 @@ describe('what came of one query', () => {
   const endSessions = async (name: string, state: 'active' | 'idle', count: number): Promise<void> => {
     const own = () => killer<{ pid: number }[]>`
       select pid from pg_stat_activity where application_name = ${name} and state = ${state}`
-    await expect.poll(async () => (await own()).length, { timeout: 10_000 }).toBe(count)
+    await expect.poll(async () => (await own()).length, { timeout: atLoad(10_000) }).toBe(count)
     for (const { pid } of await own()) await killer`select pg_terminate_backend(${pid}, 5000)`
   }
   const faultOf = (query: Promise<unknown>): Promise<string> => query.then(String, String)

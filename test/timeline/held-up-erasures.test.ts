@@ -10,7 +10,7 @@ import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save
 import { atLoad } from '../support/at-load.ts'
 
 const TABLES = ['events', 'web_events']
-const eventually = { timeout: 30_000, interval: 50 }
+const eventually = { timeout: atLoad(30_000), interval: 50 }
 let lab: Lab
 let impatient: ClickHouseClient
 beforeAll(async () => {

@@ -207,7 +207,7 @@ test('every event acknowledged before is there while the shipper ships', async (
   shipping = false
   await Promise.all([shipper, ...readers])
   expect(await readAll(business, [contact], 1000)).toEqual(acknowledged.toReversed())
-}, 30_000)
+}, 120_000)
 
 test('a row that is marked as shipped while it is read is told once', async () => {
   const business = newBusiness()
@@ -252,7 +252,7 @@ test('ClickHouse away: waits for it as long as that, then says that it is unavai
   }
   await clickhouse.close()
   await gate.close()
-}, 20_000)
+}, 120_000)
 
 test('a ClickHouse that is busy and answers pings gets more time', async () => {
   const patience = { ms: 1000, whileAliveMs: 4000 }
@@ -275,4 +275,4 @@ test('a ClickHouse that is busy and answers pings gets more time', async () => {
   expect(await readIn(5000)).toBe('unavailable')
   await clickhouse.close()
   await gate.close()
-}, 30_000)
+}, 120_000)

@@ -21,6 +21,7 @@ import {
   shipAll,
   waitingRows,
 } from './lab.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -138,12 +139,12 @@ test('only the owner of the lease makes groups, and a lease that ran out is take
   const business = newBusiness()
   await save(lab, business, [{ contact_id: await addContact(lab, business) }])
   expect(await nextGroup(lab.sql, paused.owner, GROUP_LIMITS)).toBeUndefined()
-  await expect.poll(() => paused.held(), { timeout: 5000 }).toBe(true)
+  await expect.poll(() => paused.held(), { timeout: atLoad(5000) }).toBe(true)
   const second = await takeLease(lab, 200)
   expect(second.held()).toBe(false)
   await paused.release()
   expect(paused.held()).toBe(false)
-  await expect.poll(() => second.held(), { timeout: 5000 }).toBe(true)
+  await expect.poll(() => second.held(), { timeout: atLoad(5000) }).toBe(true)
   expect(await shipOutbox(lab, second)).toEqual({ events: 1, moreWaits: false })
   await second.release()
   lab.lease = await takeLease(lab, 60_000)

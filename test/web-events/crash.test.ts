@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, openIngestLab } from '../workers/ingest-lab.ts'
 import { captureOf, countRows, hitOf, newBusiness, newVisitor, query } from './web-lab.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -49,7 +50,7 @@ it('kill -9 before and after the insert, and after the commit, neither loses nor
   clearInterval(traffic)
   expect(new Set((await Promise.all(submitted)).map(({ kind }) => kind))).toEqual(new Set(['queued']))
   for (const partition of ['web-0', 'web-1']) {
-    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: 15_000, interval: 20 })
+    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: atLoad(15_000), interval: 20 })
     expect(await lab.backlog(partition)).toEqual({})
   }
   expect(await countRows(stack.clickhouse, business)).toBe(sent.length)

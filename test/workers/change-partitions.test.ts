@@ -53,7 +53,7 @@ describe('a change of the number of partitions', () => {
     },
   )
 
-  it('keeps the order of requests that a door sends without waiting', { timeout: 30_000 }, async () => {
+  it('keeps the order of requests that a door sends without waiting', { timeout: 120_000 }, async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const business = businessOf('live-0')
@@ -173,7 +173,7 @@ describe('while requests wait', () => {
     expect(await lab.applied()).toEqual(['live', 'past', 'again'])
   })
 
-  it('live is let through again when it cannot be applied in a moment', { timeout: 30_000 }, async () => {
+  it('live is let through again when it cannot be applied in a moment', { timeout: 120_000 }, async () => {
     const frontDoor = await lab.frontDoor()
     const gate = openGated(lab, 'live')
     const business = businessOf('live-0')
@@ -192,7 +192,7 @@ describe('while requests wait', () => {
   })
 })
 
-it('live is kept waiting for as long as an operator allows', { timeout: 30_000 }, async () => {
+it('live is kept waiting for as long as an operator allows', { timeout: 120_000 }, async () => {
   const frontDoor = await lab.frontDoor()
   const gate = openGated(lab, 'live')
   const business = businessOf('live-0')
@@ -207,7 +207,7 @@ it('live is kept waiting for as long as an operator allows', { timeout: 30_000 }
 })
 
 describe('of two commands at once', () => {
-  it('one is made, and the other is told or follows', { timeout: 30_000 }, async () => {
+  it('one is made, and the other is told or follows', { timeout: 120_000 }, async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const callers = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]

@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => lab.close())
 
 const queueOnly = { wait: false }
-const soon = { timeout: 5000, interval: 5 }
+const soon = { timeout: atLoad(5000), interval: 5 }
 const expire = (partition: string) => stack.sql`update positions set lease_until = now() where partition = ${partition}`
 const untilApplied = (on: IngestLab, count: number) =>
   vi.waitUntil(async () => (await on.applied()).length >= count, soon)

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -49,10 +50,10 @@ it('kill -9 before and after the commit neither skips nor repeats, without any i
   const kinds = new Set((await Promise.all(submitted)).map(({ kind }) => kind))
   expect([...kinds].toSorted()).toEqual(['answered', 'queued'])
   for (const partition of ['live-0', 'live-1'] as const) {
-    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: 5000, interval: 10 })
+    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: atLoad(5000), interval: 10 })
     expect(await lab.applied(partition)).toEqual(sent[partition])
     expect(await lab.backlog(partition)).toEqual({})
   }
   last.kill('SIGTERM')
   expect((await once(last, 'exit'))[0]).toBe(0)
-}, 40_000)
+}, 120_000)

@@ -35,7 +35,7 @@ beforeEach(async () => {
 })
 afterEach(() => lab.close())
 
-const soon = { timeout: 6000, interval: 5 }
+const soon = { timeout: atLoad(6000), interval: 5 }
 
 /** When its lease ends. */
 const endOf = async (partition: string): Promise<number> => {
@@ -265,7 +265,7 @@ describe('workers', () => {
   it('have their partitions back at once when they restart under the same name', async () => {
     for (const partition of allPartitions(2)) await acquireLease(stack.sql, partition, 'me', 60_000)
     const restarted = lab.worker('me', { leaseMs: 60_000 })
-    await vi.waitUntil(() => restarted.running().length === 6, { timeout: 1000, interval: 5 })
+    await vi.waitUntil(() => restarted.running().length === 6, { timeout: atLoad(1000), interval: 5 })
   })
 
   it('stop all their loops and say so when one dies', async () => {

@@ -72,7 +72,7 @@ describe('a group', () => {
     expect(await lab.redis.memory('USAGE', streamKey('live-0'))).toBeLessThan(30_000)
     expect(Number((await lab.backlog('live-0'))['total'])).toBeGreaterThan(300_000)
     lab.worker('a')
-    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: 5000, interval: 5 })
+    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: atLoad(5000), interval: 5 })
     expect(await lab.applied()).toEqual(['large'])
   })
   it('gathers those that come while Redis has the one before, of its own partition', async () => {
@@ -172,7 +172,7 @@ describe('the backlog', () => {
     expect(new Set(refusals.map((refusal) => refusal.kind))).toEqual(new Set(['unavailable']))
 
     await trim(lab.redis, 'live-0', '99999999999999-0')
-    await vi.waitUntil(async () => (await submit(greedy)).kind === 'queued', { timeout: 2000, interval: 20 })
+    await vi.waitUntil(async () => (await submit(greedy)).kind === 'queued', { timeout: atLoad(2000), interval: 20 })
   })
 
   it('past its limit refuses everyone, in every front door, until it has gone down', async () => {
@@ -190,7 +190,7 @@ describe('the backlog', () => {
     expect((await frontDoors[0]?.submit(event('other', businessOf('live-1')), queueOnly))?.kind).toBe('queued')
 
     await trim(lab.redis, 'live-0', '99999999999999-0')
-    await vi.waitUntil(async () => (await submit(0)) === 'queued', { timeout: 2000, interval: 20 })
+    await vi.waitUntil(async () => (await submit(0)) === 'queued', { timeout: atLoad(2000), interval: 20 })
   })
 
   it('counts what is still on its way', async () => {
@@ -227,7 +227,7 @@ describe('a broken connection', () => {
       proxy.loseNextReply()
       const lost = await Promise.all(['one', 'two'].map((id) => frontDoor.submit(event(id, business), queueOnly)))
       expect(lost.map(({ kind }) => kind)).toEqual(['outcome_unknown', 'outcome_unknown'])
-      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 2000, interval: 5 })
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: atLoad(2000), interval: 5 })
       expect((await frontDoor.submit(event('after', business), queueOnly)).kind).toBe('queued')
       const requests = (await entriesOf('live-0')).flatMap(({ entry }) => entry.requests.map((r) => r.requestId))
       expect(requests).toEqual(['before', 'one', 'two', 'after'])
@@ -251,13 +251,13 @@ describe('a broken connection', () => {
     it('refuses while Redis is away, fast, and takes requests again by itself', async () => {
       const frontDoor = await own.frontDoor()
       await redis.kill()
-      await vi.waitUntil(() => !frontDoor.isOpen(), { timeout: 1000, interval: 2 })
+      await vi.waitUntil(() => !frontDoor.isOpen(), { timeout: atLoad(1000), interval: 2 })
       const began = performance.now()
       const refused = await frontDoor.submit(event('away', businessOf('live-0')), queueOnly)
       expect(refused).toEqual({ kind: 'unavailable', retryAfter: 1 })
       expect(performance.now() - began).toBeLessThan(atLoad(500))
       await redis.start()
-      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 3000, interval: 5 })
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: atLoad(3000), interval: 5 })
       expect((await frontDoor.submit(event('back', businessOf('live-0')), queueOnly)).kind).toBe('queued')
     })
 
@@ -269,11 +269,14 @@ describe('a broken connection', () => {
       const before = await publisher()
       await own.redis.replicaof('127.0.0.1', 1)
       expect((await frontDoor.submit(event('during', businessOf('live-0')), queueOnly)).kind).toBe('unavailable')
-      await vi.waitUntil(async () => ![before, undefined].includes(await publisher()), { timeout: 2000, interval: 20 })
+      await vi.waitUntil(async () => ![before, undefined].includes(await publisher()), {
+        timeout: atLoad(2000),
+        interval: 20,
+      })
       await own.redis.replicaof('NO', 'ONE')
       const again = async () =>
         (await frontDoor.submit(event('after', businessOf('live-0')), queueOnly)).kind === 'queued'
-      await vi.waitUntil(again, { timeout: 3000, interval: 20 })
+      await vi.waitUntil(again, { timeout: atLoad(3000), interval: 20 })
     })
 
     it('refuses once when Redis has forgotten the script, and keeps the order', async () => {
@@ -283,7 +286,7 @@ describe('a broken connection', () => {
       await own.redis.script('FLUSH')
       const during = await Promise.all(['one', 'two'].map((id) => frontDoor.submit(event(id, business), queueOnly)))
       expect(during.map(({ kind }) => kind)).toEqual(['unavailable', 'unavailable'])
-      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 2000, interval: 2 })
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: atLoad(2000), interval: 2 })
       await frontDoor.submit(event('after', business), queueOnly)
       const requests = (await entriesOf('live-0', own)).flatMap(({ entry }) => entry.requests.map((r) => r.requestId))
       expect(requests).toEqual(['before', 'after'])
@@ -297,7 +300,7 @@ describe('a broken connection', () => {
       await redis.empty()
       await stack.sql`update positions set position = '99999999999999-7' where partition = 'live-0'`
       await redis.start()
-      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: 3000, interval: 1 })
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: atLoad(3000), interval: 1 })
       await frontDoor.submit(event('kept', business), queueOnly)
       const [entry] = await own.redis.xrange(streamKey('live-0'), '-', '+')
       expect(compareIds(entry?.[0] ?? '', '99999999999999-7')).toBeGreaterThan(0)

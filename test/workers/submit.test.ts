@@ -6,6 +6,7 @@ import { openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { startLag, startProxy } from './own-redis.ts'
 import { type IngestLab, answerOf, applyOnce, businessOf, event, numbered, openIngestLab } from './ingest-lab.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -50,7 +51,7 @@ describe('when Redis is late to say that it took a request', () => {
     lag.hold()
     const submitted = frontDoor.submit(event('r', businessOf('live-0')))
     lab.worker('a')
-    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: 5000 })
+    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: atLoad(5000) })
     await sleep(100)
     lag.letAllThrough()
     expect(await submitted).toEqual({ kind: 'answered', answer: answerOf('r') })
@@ -126,10 +127,10 @@ describe('a link that died silently', () => {
       lab.worker('a')
       const business = businessOf('live-0')
       const isAnswered = async (id: string) => (await frontDoor.submit(event(id, business))).kind === 'answered'
-      await vi.waitUntil(() => isAnswered('before'), { timeout: 25_000, interval: 100 })
+      await vi.waitUntil(() => isAnswered('before'), { timeout: atLoad(25_000), interval: 100 })
       proxy.stall()
       expect(await isAnswered('during')).toBe(false)
-      await vi.waitUntil(() => isAnswered('after'), { timeout: 25_000, interval: 100 })
+      await vi.waitUntil(() => isAnswered('after'), { timeout: atLoad(25_000), interval: 100 })
     } finally {
       await proxy.close()
     }

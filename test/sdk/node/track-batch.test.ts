@@ -19,6 +19,7 @@ import {
   UNLUCKY,
 } from './hostile-service.ts'
 import { runs } from '../../support/runs.ts'
+import { atLoad } from '../../support/at-load.ts'
 
 let stub: HostileService
 let sluice: Sluice
@@ -62,7 +63,7 @@ const sizes = (): number[] => stub.heard.map(({ body }) => body.events.length)
 const bytes = (): number[] => stub.heard.map(({ headers }) => Number(headers['content-length']))
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const ONE_BY_ONE = { chunkSize: 1, concurrency: 1 }
-const EVENTUALLY = { timeout: 20_000, interval: 5 }
+const EVENTUALLY = { timeout: atLoad(20_000), interval: 5 }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 describe('cutting', () => {
