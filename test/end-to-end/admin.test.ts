@@ -247,34 +247,38 @@ describe('dead letters', () => {
     await stack.sql`delete from dead_letters where id = ${first}`
   })
 
-  test('are shown by the 10,000, and it is said that there are more; all are replayed, and dropped', async () => {
-    const businessId = await createBusiness()
-    const add = (count: number) => stack.sql`
+  test(
+    'are shown by the 10,000, and it is said that there are more; all are replayed, and dropped',
+    { timeout: 600_000 },
+    async () => {
+      const businessId = await createBusiness()
+      const add = (count: number) => stack.sql`
       insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
       select gen_random_uuid(), ${businessId}, 'live-0', '1-1', 'unreadable', 'no JSON', 'x'
       from generate_series(1, ${count})`
-    const only = `--business ${businessId}`
-    const list = async (limit: number) => {
-      const command = `dead-letters list --limit ${limit} ${only}`
-      const said = await adminJson<{ deadLetters: object[]; truncated: boolean }>(command)
-      return [said.deadLetters.length, said.truncated]
-    }
-    await add(10_001)
-    expect(await admin(`dead-letters list --limit 10001 ${only}`)).toMatchObject({ exitCode: 2 })
-    expect(await list(10_000)).toEqual([10_000, true])
-    const told = await admin(`dead-letters list --limit 1 ${only}`)
-    expect(told.out).toMatch(/\nThere are more: these are the oldest 1\n$/)
-    const replayed = await admin(`dead-letters replay all ${only} --json`)
-    const { results } = JSON.parse(replayed.out) as { results: { deadLetterId: string }[] }
-    expect(new Set(results.map(({ deadLetterId }) => deadLetterId)).size).toBe(10_001)
-    expect((await admin(`dead-letters drop all ${only}`)).out).toBe('Dropped: 10001\n')
-    // One page to the letter.
-    await add(5000)
-    expect(await list(10_000)).toEqual([5000, false])
-    expect((await admin(`dead-letters drop all ${only}`)).out).toBe('Dropped: 5000\n')
-    expect((await admin(`dead-letters drop all ${only}`)).out).toBe('Dropped: 0\n')
-    expect(await list(10_000)).toEqual([0, false])
-  })
+      const only = `--business ${businessId}`
+      const list = async (limit: number) => {
+        const command = `dead-letters list --limit ${limit} ${only}`
+        const said = await adminJson<{ deadLetters: object[]; truncated: boolean }>(command)
+        return [said.deadLetters.length, said.truncated]
+      }
+      await add(10_001)
+      expect(await admin(`dead-letters list --limit 10001 ${only}`)).toMatchObject({ exitCode: 2 })
+      expect(await list(10_000)).toEqual([10_000, true])
+      const told = await admin(`dead-letters list --limit 1 ${only}`)
+      expect(told.out).toMatch(/\nThere are more: these are the oldest 1\n$/)
+      const replayed = await admin(`dead-letters replay all ${only} --json`)
+      const { results } = JSON.parse(replayed.out) as { results: { deadLetterId: string }[] }
+      expect(new Set(results.map(({ deadLetterId }) => deadLetterId)).size).toBe(10_001)
+      expect((await admin(`dead-letters drop all ${only}`)).out).toBe('Dropped: 10001\n')
+      // One page to the letter.
+      await add(5000)
+      expect(await list(10_000)).toEqual([5000, false])
+      expect((await admin(`dead-letters drop all ${only}`)).out).toBe('Dropped: 5000\n')
+      expect((await admin(`dead-letters drop all ${only}`)).out).toBe('Dropped: 0\n')
+      expect(await list(10_000)).toEqual([0, false])
+    },
+  )
 })
 
 test('a dead letter is replayed to the workers, once', async () => {

@@ -122,9 +122,9 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> 
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 120_000
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('It did not come about within 30 s')
+    if (Date.now() > deadline) throw new Error('It did not come about within 120 s')
     await sleep(50)
   }
 }

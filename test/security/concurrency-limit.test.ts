@@ -28,7 +28,8 @@ describe('a crowd of one business', () => {
     let answered = 0
     const crowd = Array.from({ length: CROWD }, async () => {
       const { status } = await speak('GET', '/api/contacts?tag=none', { key: large.secretKey })
-      answered += 1
+      // Those that are refused because their turn did not come take no time of the database.
+      if (status === 200) answered += 1
       return status
     })
     // Those of the crowd that were sent first have their connections by then.

@@ -152,13 +152,13 @@ export async function verifyStack({ config }: Stack, ...words: string[]): Promis
 }
 
 async function untilShipped({ sql }: Stack): Promise<void> {
-  for (const deadline = Date.now() + 60_000; ; await sleep(20)) {
+  for (const deadline = Date.now() + 100_000; ; await sleep(20)) {
     const [row] = await sql<[{ left: number }]>`
       select (select count(*)::int from outbox where shipped_at is null)
         + (select count(*)::int from erasures where deleted_at is null)
         + (select count(*)::int from erased_visits where deleted_at is null) as left`
     if (row.left === 0) return
-    if (Date.now() > deadline) throw new Error(`${row.left} are still to be shipped after a minute`)
+    if (Date.now() > deadline) throw new Error(`${row.left} are still to be shipped after 100 s`)
   }
 }
 

@@ -26,7 +26,7 @@ export function hearComplaints(context: BrowserContext): string[] {
 
 /** Resolves once it holds; rejects with what was there after 20 s. */
 export async function until<T>(read: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 100_000
   for (;;) {
     const found = await read()
     if (found !== undefined && found !== false) return found

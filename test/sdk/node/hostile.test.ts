@@ -70,7 +70,7 @@ const expectedKeys = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => `key-${number}`).toSorted()
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 100_000
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('It did not come about within 20 s')
     await new Promise((resolve) => setTimeout(resolve, 5))
