@@ -24,13 +24,13 @@ export function hearComplaints(context: BrowserContext): string[] {
   return heard
 }
 
-/** Resolves once it holds; rejects with what was there after 20 s. */
+/** Resolves once it holds; rejects with what was there after 100 s. */
 export async function until<T>(read: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
   const deadline = Date.now() + 100_000
   for (;;) {
     const found = await read()
     if (found !== undefined && found !== false) return found
-    if (Date.now() > deadline) throw new Error(`not within 20 s: ${read.toString()}`)
+    if (Date.now() > deadline) throw new Error(`not within 100 s: ${read.toString()}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -72,7 +72,7 @@ const expectedKeys = (count: number): string[] =>
 async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 100_000
   while (!condition()) {
-    if (Date.now() > deadline) throw new Error('It did not come about within 20 s')
+    if (Date.now() > deadline) throw new Error('It did not come about within 100 s')
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
