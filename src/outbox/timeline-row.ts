@@ -29,6 +29,30 @@ export interface TimelineRow {
   visitor_id: string | null
 }
 
+/** How each column of `events` is selected. The compiler asks for every key of `TimelineRow`, and for no other. */
+const SELECTED: Record<keyof TimelineRow, string> = {
+  business_id: 'business_id',
+  contact_id: 'contact_id',
+  event_id: 'event_id',
+  event: 'event',
+  occurred_ms: 'occurred_ms',
+  received_ms: 'received_ms',
+  type: 'type',
+  value: 'value',
+  currency: 'currency',
+  counted: 'toString(counted) as counted',
+  is_order: 'is_order',
+  properties: 'properties',
+  source: 'source',
+  idempotency_key: 'idempotency_key',
+  visitor_id: 'visitor_id',
+}
+
+/** The columns of `events`, in one order everywhere. */
+export const EVENT_COLUMNS = Object.keys(SELECTED) as (keyof TimelineRow)[]
+/** The list of a `select` that reads a whole row. */
+export const SELECT_EVENT = Object.values(SELECTED).join(', ')
+
 /** One line, without its line break. */
 export function encodeTimelineRow(row: TimelineRow): string {
   return JSON.stringify(row)

@@ -1,8 +1,9 @@
 /** Entry ⇄ stream fields. What a worker reads is checked: nothing that a rule cannot rely on goes further. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type * as facts from '../rules/events/facts.ts'
 import { CHANNELS, CLICK_IDS, EVENT_TYPES, PROFILE_FIELDS, UTM_FIELDS } from '../rules/events/facts.ts'
-import { HIT_KINDS } from '../rules/visitors/web-facts.ts'
+import { HIT_KINDS, type WebHit } from '../rules/visitors/web-facts.ts'
 import type { Request } from './entry.ts'
 import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
 import { partitionKind } from './partition-of.ts'
@@ -19,21 +20,24 @@ const whole = Type.Integer({ minimum: 0, maximum: FARTHEST })
 /** Neither NUL nor a lone surrogate: Postgres keeps it as it is. */
 const clean = Type.RegExp(/^[^\0\p{Surrogate}]*$/u)
 
-const Identity = Type.Object({
+/** A schema for every field of a shape: the compiler asks for those that are missing, and refuses others. */
+const shape = <Shape extends object>(schemas: Record<keyof Shape, TSchema>) => Type.Object(schemas)
+
+const Identity = shape<facts.Identity>({
   platformCustomerId: Type.Optional(text),
   email: Type.Optional(text),
   phone: Type.Optional(text),
   phoneRead: Type.Optional(Type.Boolean()),
 })
 const Traits = Type.Record(text, nullable(Type.Union([text, Type.Number(), Type.Boolean()])))
-const Meaning = Type.Object({
+const Meaning = shape<facts.Meaning>({
   type: oneOf(...EVENT_TYPES, 'none'),
   counted: Type.String({ pattern: '^-?\\d+(\\.\\d+)?$' }),
   currency: nullable(text),
   order: Type.Boolean(),
   warning: Type.Optional(text),
 })
-const EventFact = Type.Object({
+const EventFact = shape<facts.EventFact>({
   event: text,
   identity: Identity,
   occurredAt: instant,
@@ -47,14 +51,14 @@ const EventFact = Type.Object({
   visitorId: nullable(text),
   warnings: Type.Array(text),
 })
-const Touch = Type.Object({
+const Touch = shape<facts.Touch>({
   at: instant,
   url: clean,
   referrer: Type.Optional(clean),
   utm: Type.Optional(optionals(UTM_FIELDS, clean)),
   clickIds: Type.Optional(optionals(CLICK_IDS, clean)),
 })
-const BrowserFact = Type.Object({
+const BrowserFact = shape<facts.BrowserFact>({
   event: text,
   visitorId: text,
   occurredAt: instant,
@@ -65,7 +69,7 @@ const BrowserFact = Type.Object({
   latest: nullable(Touch),
   warnings: Type.Array(text),
 })
-const IdentifyFact = Type.Object({
+const IdentifyFact = shape<facts.IdentifyFact>({
   identity: Identity,
   profile: optionals(PROFILE_FIELDS, text),
   traits: Traits,
@@ -76,7 +80,7 @@ const IdentifyFact = Type.Object({
   warnings: Type.Array(text),
 })
 
-const Hit = Type.Object({
+const Hit = shape<WebHit>({
   id: text,
   kind: oneOf(...HIT_KINDS),
   pageId: text,
@@ -105,7 +109,7 @@ const REQUESTS: Record<Request['kind'], TypeCheck<TSchema>> = {
   subscribe: compile({ contactId: text, channels: optionals(CHANNELS, Type.Boolean()), method: text }),
   edit: compile({
     contactId: text,
-    fact: Type.Object({
+    fact: shape<facts.EditFact>({
       profile: optionals(PROFILE_FIELDS, nullable(text)),
       traits: Traits,
       addTags: Type.Array(text),

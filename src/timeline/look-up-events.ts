@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
-import type { TimelineRow } from '../outbox/timeline-row.ts'
+import { EVENT_COLUMNS, SELECT_EVENT, type TimelineRow } from '../outbox/timeline-row.ts'
 
 /** How ClickHouse holds an event: `right` is once, and as it was recorded; `wrong` is several times or otherwise. */
 export type Presence = 'right' | 'wrong' | 'absent'
@@ -7,12 +7,8 @@ export type Presence = 'right' | 'wrong' | 'absent'
 /** Lists of ids make long statements; their text has a limit of its own. */
 export const LONG_STATEMENT = { max_query_size: '67108864' }
 
-const COLUMNS = `business_id, contact_id, event_id, event, occurred_ms, received_ms, type, value, currency,
-  toString(counted) as counted, is_order, properties, source, idempotency_key, visitor_id`
-
 /** Tells copies apart that differ in anything. */
-const FINGERPRINT = `cityHash64(toString((business_id, contact_id, event, occurred_ms, received_ms, type, value, currency,
-  counted, is_order, properties, source, idempotency_key, visitor_id)))`
+const FINGERPRINT = `cityHash64(toString((${EVENT_COLUMNS.filter((column) => column !== 'event_id').join(', ')})))`
 
 /** An event that should be there, and every copy that ClickHouse has of it under its contact. */
 interface Found {
@@ -63,7 +59,7 @@ async function findCopies(clickhouse: ClickHouseClient, wanted: TimelineRow[]): 
   const found = new Map(wanted.map((row): [string, Found] => [row.event_id, { wanted: row, copies: [] }]))
   if (found.size === 0) return []
   const result = await clickhouse.query({
-    query: `select ${COLUMNS}, fingerprint
+    query: `select ${SELECT_EVENT}, fingerprint
       from (select *, toString(${FINGERPRINT}) as fingerprint from events where ${whereEvents(wanted)})
       settings output_format_json_quote_64bit_integers = 0, output_format_json_quote_denormals = 0`,
     format: 'JSONEachRow',

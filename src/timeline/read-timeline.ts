@@ -3,7 +3,7 @@ import type { InterpretedType, Source } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type RetryOptions, queryWithRetry } from './query-with-retry.ts'
-import type { TimelineRow } from '../outbox/timeline-row.ts'
+import { SELECT_EVENT, type TimelineRow } from '../outbox/timeline-row.ts'
 import { readUnshipped } from './read-unshipped.ts'
 import { type Position, decodeCursor, encodeCursor, newestFirst } from './timeline-cursor.ts'
 
@@ -87,8 +87,7 @@ async function selectEvents(
     : ''
   const result = await clickhouse.query({
     query: `
-      select business_id, contact_id, event_id, event, occurred_ms, received_ms, type, value, currency,
-        toString(counted) as counted, is_order, properties, source, idempotency_key, visitor_id
+      select ${SELECT_EVENT}
       from events
       where business_id = {business: UUID} and contact_id in {contacts: Array(UUID)} ${older}
       order by occurred_ms desc, toString(event_id) desc

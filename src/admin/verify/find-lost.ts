@@ -5,7 +5,7 @@
  */
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import type { TimelineRow } from '../../outbox/timeline-row.ts'
+import { SELECT_EVENT, type TimelineRow } from '../../outbox/timeline-row.ts'
 import { ask } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 import { listInOutbox } from './find-in-outbox.ts'
@@ -102,8 +102,7 @@ async function readHeld(deps: CompareDeps, { businessId, ids, unknown, since }: 
   const ofUnknown = unknown.length > 0 ? `or contact_id in (${quoted(unknown)})` : ''
   return await ask<Omit<LostEvent, 'isAnonymous' | 'owner'>>(
     deps.clickhouse,
-    `select business_id, contact_id, event_id, event, occurred_ms, received_ms, type, value, currency,
-      toString(counted) as counted, is_order, properties, source, idempotency_key, visitor_id
+    `select ${SELECT_EVENT}
     from events
     where business_id = '${businessId}' and contact_id in (${quoted(ids)})
       and (received_ms >= ${since} or visitor_id is not null ${ofUnknown})

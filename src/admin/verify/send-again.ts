@@ -7,7 +7,7 @@ import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { requestResync } from '../../timeline/request-resync.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import type { TimelineRow } from '../../outbox/timeline-row.ts'
+import { EVENT_COLUMNS, type TimelineRow } from '../../outbox/timeline-row.ts'
 import { ask } from './clickhouse-facts.ts'
 
 /** Contacts, and events, of one row of the outbox. */
@@ -79,18 +79,21 @@ export async function sendCopiesAgain(
   }
 }
 
+/** Copies of one event agree in these; in all other columns they can differ. */
+const COPY_KEY: (keyof TimelineRow)[] = ['business_id', 'contact_id', 'event_id', 'event', 'occurred_ms']
+
 async function readCopies(clickhouse: ClickHouseClient, businessId: string, contactIds: string[], after: string) {
-  const columns = `any(received_ms) as received_ms, any(type) as type, any(value) as value, any(currency) as currency,
-    toString(any(counted)) as counted, any(is_order) as is_order, any(properties) as properties, any(source) as source,
-    any(idempotency_key) as idempotency_key, any(visitor_id) as visitor_id`
+  const others = EVENT_COLUMNS.filter((column) => !COPY_KEY.includes(column))
+  const columns = others.map(
+    (column) => `${column === 'counted' ? 'toString(any(counted))' : `any(${column})`} as ${column}`,
+  )
   return await ask<TimelineRow & { is_alike: 0 | 1 }>(
     clickhouse,
-    `select business_id, contact_id, event_id, event, occurred_ms, ${columns},
-      uniqExact((e.received_ms, toString(e.type), e.value, e.currency, e.counted, e.is_order, e.properties,
-        toString(e.source), e.idempotency_key, e.visitor_id)) = 1 as is_alike
+    `select ${COPY_KEY.join(', ')}, ${columns.join(', ')},
+      uniqExact((${others.map((column) => `e.${column}`).join(', ')})) = 1 as is_alike
     from events as e
     where business_id = '${businessId}' and contact_id in (${quoted(contactIds)}) and toString(event_id) > '${after}'
-    group by business_id, contact_id, event_id, event, occurred_ms having count() > 1
+    group by ${COPY_KEY.join(', ')} having count() > 1
     order by toString(event_id) limit ${EVENTS}
     settings output_format_json_quote_64bit_integers = 0`,
   )
