@@ -46,6 +46,9 @@ export interface Applying extends PipelineDeps {
   suspects?: Suspects
 }
 
+/** Before a micro-batch is tried again. */
+export const AGAIN = { firstMs: 20, maxMs: 2000 }
+
 /** Why an item is set aside. */
 export interface WorkFailure {
   reason: string

@@ -5,7 +5,9 @@
 import { DRY_RUN } from '../src/contacts/save-changes.ts'
 import { faultKind, isTimeOut, isUniqueViolation } from '../src/stores/postgres.ts'
 import { type Applying, type WorkFailure, decideAll, saveAttempt } from './attempt.ts'
-import { backoff } from '../src/async/backoff.ts'
+import { backoffMs } from '../src/async/backoff.ts'
+import { sleep } from '../src/async/sleep.ts'
+import { AGAIN } from './attempt.ts'
 import { type Poison, searchPoisoned } from './search-poisoned.ts'
 import { suspectKey } from './suspects.ts'
 import { type Work, contactKeyOf } from './work.ts'
@@ -82,7 +84,7 @@ async function faultOf(applying: Applying, works: Work[]): Promise<string | null
       if (isTimeOut(error) && (await isApplied(applying))) return `a save of it takes longer than ${DRY_RUN_MS} ms`
       configs.clear()
       const isConflict = faultKind(error) === 'conflict'
-      await backoff(isConflict ? Math.min(tries, 4) : tries, signal)
+      await sleep(backoffMs(isConflict ? Math.min(tries, 4) : tries, AGAIN), signal)
       if (!isConflict) timeLimit.extend(performance.now() - began)
     }
   }

@@ -5,7 +5,9 @@
 import { faultKind, isKnownKey, isTimeOut, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
 import { type Applying, type Attempt, type WorkFailure, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
-import { backoff } from '../src/async/backoff.ts'
+import { backoffMs } from '../src/async/backoff.ts'
+import { sleep } from '../src/async/sleep.ts'
+import { AGAIN } from './attempt.ts'
 import { SEARCH_MS, findGivenUp, findPoisoned, isApplied } from './find-poisoned.ts'
 import { suspectKey } from './suspects.ts'
 import { createTimeLimit } from './time-limit.ts'
@@ -64,7 +66,7 @@ export async function applyMicroBatch(
       // What the cache held was out of date, most likely, or a key was known: Postgres itself is asked at once.
       if (kind === 'conflict' && contacts && failures === 0) continue
       if (isPoisoned && (await setAside(applying, works, dead, isKnownToFail))) violations = 0
-      else await backoff(kind === 'conflict' ? Math.min(conflicts, 4) : failures, signal)
+      else await sleep(backoffMs(kind === 'conflict' ? Math.min(conflicts, 4) : failures, AGAIN), signal)
     }
   }
   return { kind: 'stopped' }

@@ -1,12 +1,12 @@
 /** Long-running tasks on threads of their own, started again when they die. */
+import { backoffMs } from '../src/async/backoff.ts'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Logger } from '../src/log.ts'
 import { sleep } from '../src/async/sleep.ts'
 import type { ThreadCommand, ThreadReport, ThreadTask, WorkerConfig } from './threads/thread.ts'
 
-const FIRST_RESTART_MS = 250
-const LONGEST_RESTART_MS = 10_000
+const RESTART = { firstMs: 250, maxMs: 10_000 }
 /** A thread that ran for so long is well: its next restart is quick again. */
 const STEADY_MS = 60_000
 /** How long a thread that is busy is waited for when somebody asks for metrics. */
@@ -86,7 +86,7 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
       )
       if (stopping.signal.aborted) return
       deaths = performance.now() - started > STEADY_MS ? 1 : deaths + 1
-      const restartMs = Math.min(FIRST_RESTART_MS * 2 ** (deaths - 1), LONGEST_RESTART_MS)
+      const restartMs = Math.round(backoffMs(deaths, RESTART))
       log.error({ err: error, thread: kind, restartMs }, 'a thread died and is started again')
       await sleep(restartMs, stopping.signal)
     }

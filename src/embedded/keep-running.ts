@@ -1,4 +1,5 @@
 /** One process that has to be there: whenever it ends it is started again. */
+import { backoffMs } from '../async/backoff.ts'
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFullDiskError } from '../stores/full-disk.ts'
@@ -21,7 +22,7 @@ export interface Kept {
   stop(): Promise<void>
 }
 
-const WAIT_MS = { first: 200, most: 5000 }
+const RESTART = { firstMs: 200, maxMs: 5000 }
 /** What ran for so long is well: after its end the next start is quick again. */
 const STEADY_MS = 60_000
 
@@ -55,7 +56,7 @@ export async function keepRunning(keeping: Keeping): Promise<Kept> {
 
 async function startAgain(keeping: Keeping, failures: number, signal: AbortSignal): Promise<RunningEngine> {
   for (let failed = failures; ; failed += 1) {
-    await sleep(Math.min(WAIT_MS.first * 2 ** (failed - 1), WAIT_MS.most), undefined, { signal })
+    await sleep(backoffMs(failed, RESTART), undefined, { signal })
     try {
       return await keeping.start(signal)
     } catch (error) {

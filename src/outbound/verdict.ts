@@ -1,3 +1,5 @@
+import { backoffMs } from '../async/backoff.ts'
+
 /** What every sender speaks: a request to a service outside, what became of it, and what follows from that. */
 
 /** One HTTP request. */
@@ -18,8 +20,7 @@ export type Verdict =
   | { kind: 'dead'; reason: string }
 
 /** 1, 3, 9, 27 … minutes, twelve hours at most: ten tries last for a day or two. */
-const FIRST_MS = 60_000
-const LONGEST_MS = 12 * 3_600_000
+const AGAIN = { firstMs: 60_000, maxMs: 12 * 3_600_000, factor: 3 }
 
 export interface Outcome {
   /** `retry` waits for its next attempt. */
@@ -42,15 +43,9 @@ export function outcomeOf(verdict: Verdict, attempts: number, tries: number): Ou
   const isAttempt = verdict.unsent !== true
   return {
     kind: isAttempt && attempts >= tries ? 'dead' : 'retry',
-    delayMs: isAttempt ? Math.round(Math.max(verdict.afterMs ?? 0, backoffMs(attempts))) : 0,
+    delayMs: isAttempt ? Math.round(Math.max(verdict.afterMs ?? 0, backoffMs(attempts, AGAIN))) : 0,
     reason: verdict.reason,
     holdMs: verdict.holds ? Math.round(verdict.afterMs ?? 0) : null,
     isAttempt,
   }
-}
-
-/** Half of it is random, so that what failed together does not come back together. */
-function backoffMs(attempts: number): number {
-  const longest = Math.min(LONGEST_MS, FIRST_MS * 3 ** (attempts - 1))
-  return longest / 2 + (Math.random() * longest) / 2
 }

@@ -8,6 +8,7 @@
  * Nothing depends on this process staying alive or awake: each step is taken from the version that it follows, a change
  * that is not renewed ends by itself, and whatever is left in Redis is right to be there.
  */
+import { backoffMs } from '../async/backoff.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { type PartitionBacklog, raiseFences } from './fence.ts'
@@ -59,7 +60,7 @@ const ATTENDED_WITHIN_MS = 6000
 const NEAR = 1 / 4
 /** Nor web: its events gather, so that a lane which keeps up has some of this age. */
 const GATHERED_MS = 1000
-const LONGEST_REST_MS = 30_000
+const AGAIN = { firstMs: 1000, maxMs: 30_000 }
 
 /** Somebody else ended the change, or it was not renewed in time. */
 class ChangeLostError extends Error {
@@ -147,7 +148,7 @@ async function carryOut(change: Change): Promise<boolean> {
     for (let tries = 0; !signal.aborted && !isDone; tries += 1) {
       await untilNear(change, 'live', change.livePauseMs * NEAR)
       if (!signal.aborted) isDone = await switchOver(change)
-      if (!isDone) await rest(change, Math.min(1000 * 2 ** tries, LONGEST_REST_MS))
+      if (!isDone) await rest(change, backoffMs(tries + 1, AGAIN))
     }
     return isDone
   } finally {

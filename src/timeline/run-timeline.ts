@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { backoffMs } from '../async/backoff.ts'
 import { sleep } from '../async/sleep.ts'
 import { setWebEventRetention } from '../web-events/set-retention.ts'
 import { forgetVisitors } from './forget-visitors.ts'
@@ -22,7 +23,7 @@ export interface TimelineDeps extends ShipDeps, ShippingStatusDeps {
  * longer it pays to wait for the next, from the beginning of one round to that of the next.
  */
 const GATHER_MS = { least: 500, anEvent: 0.15, most: 2000 }
-const BACKOFF_MS = { first: 250, most: 3000 }
+const AGAIN = { firstMs: 250, maxMs: 3000 }
 
 /**
  * Ships the outbox to ClickHouse, finishes erasures, purges what was shipped and forgets visitors who stay away, until
@@ -45,7 +46,7 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
     // Together with the next renewal, which comes earlier unless Postgres is in trouble.
     const left = Math.max(0, began + 1.2 * REST_MS - performance.now())
     known = wait === 'rest' ? await pending.next(left, signal) : undefined
-    if (wait === 'failed') await sleep(backoffMs(failures), signal)
+    if (wait === 'failed') await sleep(backoffMs(failures, AGAIN), signal)
     else if (wait !== 'rest') await sleep(Math.max(0, began + wait - performance.now()), signal)
   }
   await beside
@@ -89,8 +90,6 @@ async function runRound(
 
 export const gatherMs = (events: number): number =>
   Math.min(GATHER_MS.least + events * GATHER_MS.anEvent, GATHER_MS.most)
-
-const backoffMs = (failures: number): number => Math.min(BACKOFF_MS.first * 2 ** (failures - 1), BACKOFF_MS.most)
 
 type Chores = ReturnType<typeof createChores>
 

@@ -3,6 +3,7 @@
  * ClickHouse as one insert, under a token that is theirs; the commit moves the position past them. Whoever takes over in
  * between repeats exactly that insert, which then changes nothing (design, promise 5).
  */
+import { backoffMs } from '../async/backoff.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
@@ -25,7 +26,7 @@ export interface WebDeps {
 
 /** An insert that takes longer is tried again: it counts once. */
 const INSERT_MS = 30_000
-const BACKOFF_MS = { first: 100, most: 3000 }
+const AGAIN = { firstMs: 100, maxMs: 3000 }
 
 /** Retries until it is written, until the partition is another's, or until `signal` aborts. ClickHouse may be away for long. */
 export async function applyWebBatch(
@@ -46,7 +47,7 @@ export async function applyWebBatch(
       if (signal.aborted) break
       const isConflict = faultKind(error) === 'conflict'
       reportFailure(deps, batch, error, isConflict)
-      await sleep(isConflict ? BACKOFF_MS.first : Math.min(BACKOFF_MS.first * 2 ** failures, BACKOFF_MS.most), signal)
+      await sleep(backoffMs(isConflict ? 1 : failures + 1, AGAIN), signal)
     }
   }
   return { kind: 'stopped' }
