@@ -46,7 +46,7 @@ explains how to run it):
     run: async (config, argv) => {
       refuseWords('serve', argv)
       const { runFrontDoor } = await import('./front-door/run-front-door.ts')
-      return await runUntilStopped(await runFrontDoor(config))
+      return await createStopSignal(await runFrontDoor(config))
     },
   },
   workers: {
@@ -56,7 +56,7 @@ deliveries. Run as many processes as you like. SIGTERM drains them.`,
     run: async (config, argv) => {
       refuseWords('workers', argv)
       const { runWorkers } = await import('../workers/main.ts')
-      return await runUntilStopped(await runWorkers(config))
+      return await createStopSignal(await runWorkers(config))
     },
   },
   migrate: {
@@ -140,7 +140,7 @@ async function migrateStores(config: Config): Promise<number> {
 }
 
 /** The first signal asks; a later one does not wait any longer. */
-async function runUntilStopped(running: { close(): Promise<void> }): Promise<number> {
+async function createStopSignal(running: { close(): Promise<void> }): Promise<number> {
   await new Promise<void>((resolve) => onShutdownSignal(resolve, 1))
   await running.close()
   return 0

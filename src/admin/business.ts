@@ -19,32 +19,33 @@ import {
   readTimezone,
 } from '../businesses/settings.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { checkId, checkSetting } from './check-option.ts'
-import { type Command, CommandError, type Option, UsageError, type Words, showDefaults } from './command.ts'
+import { checkId, readOption } from './read-option.ts'
+import { type Command, CommandError, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
-import { table } from './show-help.ts'
+import { formatTable } from './format-help.ts'
 
 /** Throws CommandError when there is no such business. */
 export async function requireBusiness(sql: Sql, id: string): Promise<void> {
-  if (!(await hasBusiness(sql, id))) throw noBusiness(id)
+  if (!(await hasBusiness(sql, id))) throw businessNotFound(id)
 }
 
-const noBusiness = (id: string) => new CommandError('business_not_found', `There is no business ${id}`)
+const businessNotFound = (id: string) =>
+  new CommandError('business_not_found', `There is no business ${id}. To see all: admin business list`)
 
-export const isNoBusiness = (error: unknown): boolean =>
+export const isBusinessNotFound = (error: unknown): boolean =>
   error instanceof CommandError && error.code === 'business_not_found'
 
 const SETTINGS: Record<string, Option> = {
   'rate-limit': { value: 'N', help: 'Requests a minute' },
-  currency: { value: 'CODE', help: 'Currency of amounts sent without one' },
-  country: { value: 'CODE', help: 'Two-letter country in which national phone numbers are read' },
+  currency: { value: 'CODE', help: 'Currency of amounts that are sent without one' },
+  country: { value: 'CODE', help: 'Two-letter country of phone numbers that are sent without a country code' },
   timezone: { value: 'ZONE', help: 'IANA time zone' },
-  origin: { value: 'ORIGIN', help: 'Browser origin that may call; repeat it for more, or "any"', repeated: true },
+  origin: { value: 'ORIGIN', help: 'Browser origin that may send events, or "any"; repeat for more', repeated: true },
   'page-identify': {
     value: 'open|confirmed',
-    help: "Whether a page's identify holds at once, or waits for a secret key where servers know the person",
+    help: 'Whether identify from a page takes effect at once, or waits for a secret key if a server has sent the person',
   },
-  bots: { value: 'ignore|allow', help: 'Whether events of bots and headless browsers are recorded' },
+  bots: { value: 'ignore|allow', help: 'Whether events from bots and headless browsers are recorded' },
 }
 const DEFAULTS = {
   'rate-limit': '120',
@@ -55,12 +56,12 @@ const DEFAULTS = {
   bots: 'ignore',
 }
 
-function readSettings(words: Words): BusinessSettings {
+function readSettings(args: CommandArguments): BusinessSettings {
   const given = <Value>(option: string, read: (text: string) => Value): Value | undefined => {
-    const text = words.text(option)
-    return text === undefined ? undefined : checkSetting(`--${option}`, text, read)
+    const text = args.text(option)
+    return text === undefined ? undefined : readOption(`--${option}`, text, read)
   }
-  const origins = words.texts('origin')
+  const origins = args.texts('origin')
   const settings = {
     name: given('name', readName),
     active: given('active', readActive),
@@ -68,7 +69,7 @@ function readSettings(words: Words): BusinessSettings {
     currency: given('currency', readCurrency),
     country: given('country', readCountry),
     timezone: given('timezone', readTimezone),
-    origins: origins.length === 0 ? undefined : checkSetting('--origin', origins, readOrigins),
+    origins: origins.length === 0 ? undefined : readOption('--origin', origins, readOrigins),
     pageIdentify: given('page-identify', readPageIdentify),
     bots: given('bots', readBots),
   }
@@ -77,11 +78,11 @@ function readSettings(words: Words): BusinessSettings {
 
 const create: Command = {
   name: 'business create',
-  summary: 'Make a business',
-  options: { name: { value: 'NAME', help: 'What people call it' }, ...showDefaults(SETTINGS, DEFAULTS) },
+  summary: 'Create a business',
+  options: { name: { value: 'NAME', help: 'Display name' }, ...showDefaults(SETTINGS, DEFAULTS) },
   required: ['name'],
-  async run(config, words) {
-    const settings = { ...readSettings(words), name: checkSetting('--name', words.text('name') ?? '', readName) }
+  async run(config, args) {
+    const settings = { ...readSettings(args), name: readOption('--name', args.text('name') ?? '', readName) }
     const businessId = await withPostgres(config, (sql) => createBusiness(sql, settings))
     return { json: { businessId }, text: `Business ${settings.name}: ${businessId}` }
   },
@@ -89,34 +90,34 @@ const create: Command = {
 
 const update: Command = {
   name: 'business update',
-  summary: 'Change the settings of a business; they hold everywhere within a second',
+  summary: 'Change the settings of a business; they take effect within a second',
   positionals: ['ID'],
   options: {
-    name: { value: 'NAME', help: 'What people call it' },
-    active: { value: 'true|false', help: 'Whether its calls are accepted' },
+    name: { value: 'NAME', help: 'Display name' },
+    active: { value: 'true|false', help: 'Whether its requests are accepted' },
     ...SETTINGS,
   },
-  async run(config, words) {
-    const businessId = checkId('ID', words.positional(0))
-    const settings = readSettings(words)
-    if (Object.keys(settings).length === 0) throw new UsageError('Nothing to change: give at least one option')
+  async run(config, args) {
+    const businessId = checkId('ID', args.positional(0))
+    const settings = readSettings(args)
+    if (Object.keys(settings).length === 0) throw new UsageError('Nothing to change. Give at least one option')
     const isChanged = await withPostgres(config, (sql) => updateBusiness(sql, businessId, settings))
-    if (!isChanged) throw noBusiness(businessId)
-    return { json: { businessId }, text: `Business ${businessId} is changed` }
+    if (!isChanged) throw businessNotFound(businessId)
+    return { json: { businessId }, text: `Business ${businessId} was changed` }
   },
 }
 
 const remove: Command = {
   name: 'business remove',
-  summary: 'End a business for good: within a second its keys answer 404; what it recorded stays',
+  summary: 'End a business permanently: within a second its keys get 404; its recorded data stays',
   positionals: ['ID'],
-  options: { yes: { help: 'Yes, it cannot be undone' } },
-  async run(config, words) {
-    const businessId = checkId('ID', words.positional(0))
-    if (!words.flag('yes')) throw new UsageError('A removed business does not come back: add --yes')
+  options: { yes: { help: 'Confirm: this cannot be undone' } },
+  async run(config, args) {
+    const businessId = checkId('ID', args.positional(0))
+    if (!args.flag('yes')) throw new UsageError('Removing a business cannot be undone. To confirm, add --yes')
     const isRemoved = await withPostgres(config, (sql) => removeBusiness(sql, businessId))
-    if (!isRemoved) throw noBusiness(businessId)
-    return { json: { businessId, removed: true }, text: `Business ${businessId} is removed` }
+    if (!isRemoved) throw businessNotFound(businessId)
+    return { json: { businessId, removed: true }, text: `Business ${businessId} was removed` }
   },
 }
 
@@ -124,7 +125,7 @@ const HEADS = ['BUSINESS', 'STATE', 'RATE LIMIT', 'CURRENCY', 'COUNTRY', 'TIME Z
 
 const list: Command = {
   name: 'business list',
-  summary: 'Show every business',
+  summary: 'List all businesses',
   async run(config) {
     const businesses = (await withPostgres(config, listBusinesses)).map((one) => ({
       ...one,
@@ -141,7 +142,7 @@ const list: Command = {
       one.bots,
       one.name,
     ])
-    return { json: { businesses }, text: lines.length ? table([HEADS, ...lines]) : 'There is no business yet' }
+    return { json: { businesses }, text: lines.length ? formatTable([HEADS, ...lines]) : 'There are no businesses yet' }
   },
 }
 

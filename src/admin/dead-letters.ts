@@ -1,4 +1,4 @@
-/** What could not be applied: to be looked at, sent along once more, or dropped. */
+/** `admin dead-letters …`: requests that could not be applied. */
 import process from 'node:process'
 import type { Sql } from '../stores/postgres.ts'
 import {
@@ -8,33 +8,32 @@ import {
   replayDeadLetter,
   type Replayed,
 } from '../stream/dead-letter.ts'
-import { checkId, checkWhole } from './check-option.ts'
-import { type Command, CommandError, type Option, type Words } from './command.ts'
-import { truncateList, moreText } from './truncate-list.ts'
-import { drawProgress } from './draw-progress.ts'
+import { checkId, readInteger } from './read-option.ts'
+import { type Command, CommandError, type Option, type CommandArguments } from './command.ts'
+import { truncateList, describeMore } from './truncate-list.ts'
+import { createProgressLine } from './progress-line.ts'
 import { withPostgres } from './open-postgres.ts'
 import { withSubmitter } from './open-submitter.ts'
-import { table } from './show-help.ts'
+import { formatTable } from './format-help.ts'
 
-/** As many as are shown at once. */
-const MOST = 10_000
+const MAX_LISTED = 10_000
 
-const BUSINESS: Option = { value: 'ID', help: 'Of this business alone' }
+const BUSINESS: Option = { value: 'ID', help: 'Only this business' }
 
 const list: Command = {
   name: 'dead-letters list',
-  summary: 'Show what could not be applied, oldest first',
+  summary: 'List requests that could not be applied, oldest first',
   options: {
     business: BUSINESS,
-    limit: { value: 'N', help: 'At most so many (100)' },
-    payload: { help: 'With the requests themselves, which hold personal data' },
+    limit: { value: 'N', help: `Maximum number of dead letters, up to ${MAX_LISTED} (100)` },
+    payload: { help: 'Include the requests themselves; they contain personal data' },
   },
-  async run(config, words) {
-    const limit = checkWhole('--limit', words.text('limit') ?? '100', MOST)
-    const { kept, truncated } = await withPostgres(config, async (sql) =>
-      truncateList(await listDeadLetters(sql, { ...businessOf(words), limit: limit + 1 }), limit),
+  async run(config, args) {
+    const limit = readInteger('--limit', args.text('limit') ?? '100', MAX_LISTED)
+    const { shown, truncated } = await withPostgres(config, async (sql) =>
+      truncateList(await listDeadLetters(sql, { ...businessOf(args), limit: limit + 1 }), limit),
     )
-    const deadLetters = kept.map(({ id, businessId, partition, streamId, kind, reason, ...letter }) => ({
+    const deadLetters = shown.map(({ id, businessId, partition, streamId, kind, reason, ...letter }) => ({
       deadLetterId: id,
       businessId,
       kind,
@@ -43,7 +42,7 @@ const list: Command = {
       streamId,
       receivedAt: letter.receivedAt === null ? null : new Date(letter.receivedAt).toISOString(),
       createdAt: letter.createdAt.toISOString(),
-      ...(words.flag('payload') && { payload: letter.payload }),
+      ...(args.flag('payload') && { payload: letter.payload }),
     }))
     const lines = deadLetters.map((letter) => [
       letter.deadLetterId,
@@ -52,70 +51,73 @@ const list: Command = {
       letter.reason,
       letter.payload ?? '',
     ])
-    const more = moreText(truncated, `these are the oldest ${limit}`)
-    return { json: { deadLetters, truncated }, text: (lines.length ? table(lines) : 'There is no dead letter') + more }
+    const more = describeMore(truncated, `these are the oldest ${limit}`)
+    return {
+      json: { deadLetters, truncated },
+      text: (lines.length ? formatTable(lines) : 'There are no dead letters') + more,
+    }
   },
 }
 
 const replay: Command = {
   name: 'dead-letters replay',
-  summary: 'Send one dead letter, or all of them, to the workers again; what is applied is gone from the list',
+  summary: 'Send one dead letter, or all, to the workers again; applied ones leave the list',
   positionals: ['ID|all'],
   options: { business: BUSINESS },
-  async run(config, words) {
+  async run(config, args) {
     const results: { deadLetterId: string; outcome: string }[] = []
-    const pen = drawProgress(process.stderr, Date.now)
+    const progressLine = createProgressLine(process.stderr, Date.now)
     await withSubmitter(config, async (deps) => {
-      for await (const ids of choose(deps.sql, words)) {
+      for await (const ids of choose(deps.sql, args)) {
         for (const deadLetterId of ids) {
           const outcome = await replayDeadLetter(deps, deadLetterId)
-          // One of many can be gone by now: applied after all, or dropped.
-          if (outcome.kind === 'not_found' && words.positional(0) === 'all') continue
+          // Another command may have applied or dropped it since the list was read.
+          if (outcome.kind === 'not_found' && args.positional(0) === 'all') continue
           results.push({ deadLetterId, outcome: outcomeOf(outcome, deadLetterId) })
-          pen.draw(`Replayed: ${results.length} so far`)
+          progressLine.draw(`Replayed: ${results.length} so far`)
         }
       }
-    }).finally(() => pen.end())
+    }).finally(() => progressLine.end())
     const done = results.every(({ outcome }) => outcome === 'applied' || outcome === 'queued')
     const lines = results.map(({ deadLetterId, outcome }) => [deadLetterId, outcome])
-    const text = lines.length ? table(lines) : 'There is no dead letter'
+    const text = lines.length ? formatTable(lines) : 'There are no dead letters'
     return { json: { results }, text, exitCode: done ? 0 : 1 }
   },
 }
 
 const drop: Command = {
   name: 'dead-letters drop',
-  summary: 'Forget one dead letter, or all of them, for good',
+  summary: 'Delete one dead letter, or all, permanently',
   positionals: ['ID|all'],
   options: { business: BUSINESS },
-  async run(config, words) {
+  async run(config, args) {
     const dropped: string[] = []
-    const pen = drawProgress(process.stderr, Date.now)
+    const progressLine = createProgressLine(process.stderr, Date.now)
     await withPostgres(config, async (sql) => {
-      for await (const ids of choose(sql, words)) {
+      for await (const ids of choose(sql, args)) {
         dropped.push(...(await dropDeadLetters(sql, ids)))
-        pen.draw(`Dropped: ${dropped.length} so far`)
+        progressLine.draw(`Dropped: ${dropped.length} so far`)
       }
-    }).finally(() => pen.end())
-    if (dropped.length === 0 && words.positional(0) !== 'all') throw notFound(words.positional(0))
+    }).finally(() => progressLine.end())
+    if (dropped.length === 0 && args.positional(0) !== 'all') throw notFound(args.positional(0))
     return { json: { dropped }, text: `Dropped: ${dropped.length}` }
   },
 }
 
 export const DEAD_LETTER_COMMANDS: Command[] = [list, replay, drop]
 
-function businessOf(words: Words): { businessId?: string } {
-  const business = words.text('business')
+function businessOf(args: CommandArguments): { businessId?: string } {
+  const business = args.text('business')
   return business === undefined ? {} : { businessId: checkId('--business', business) }
 }
 
-async function* choose(sql: Sql, words: Words): AsyncGenerator<string[]> {
-  const id = words.positional(0)
-  if (id === 'all') yield* pageDeadLetters(sql, businessOf(words).businessId)
+async function* choose(sql: Sql, args: CommandArguments): AsyncGenerator<string[]> {
+  const id = args.positional(0)
+  if (id === 'all') yield* pageDeadLetters(sql, businessOf(args).businessId)
   else yield [checkId('ID', id)]
 }
 
-/** `applied`, `queued`, or why it stays. Throws CommandError when there is none. */
+/** `applied`, `queued`, or the reason why the letter stays. Throws CommandError when the letter does not exist. */
 function outcomeOf(replayed: Replayed, id: string): string {
   if (replayed.kind === 'not_found') throw notFound(id)
   if (replayed.kind === 'not_replayable') return `not replayable: ${replayed.reason}`

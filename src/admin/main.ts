@@ -1,15 +1,15 @@
-/** `admin …`: what operators do until there is a dashboard. */
+/** `admin …`: the commands for operators. */
 import { ConfigError, type Config } from '../config.ts'
 import { unreachableCode } from '../stores/require-stores.ts'
 import { BUSINESS_COMMANDS } from './business.ts'
-import { type Command, CommandError, readWords, type Report, UsageError } from './command.ts'
+import { type Command, CommandError, parseArguments, type Report, UsageError } from './command.ts'
 import { DEAD_LETTER_COMMANDS } from './dead-letters.ts'
 import { DELIVERY_COMMANDS } from './deliveries.ts'
 import { DESTINATION_COMMANDS } from './destination.ts'
 import { IMPORT_COMMANDS } from './import/main.ts'
 import { KEY_COMMANDS } from './key.ts'
 import { PARTITION_COMMANDS } from './partitions.ts'
-import { helpOf, helpOfAll } from './show-help.ts'
+import { formatHelp, formatCommandList } from './format-help.ts'
 import { RECOVER_COMMANDS } from './recover/main.ts'
 import { VERIFY_COMMANDS } from './verify/main.ts'
 
@@ -25,7 +25,7 @@ const COMMANDS: Command[] = [
   ...RECOVER_COMMANDS,
 ]
 
-/** Runs one command. Exit code: 0 done, 1 not possible, 2 typed wrongly. */
+/** Runs one command. Returns its exit code: 0 done, 1 not possible, 2 mistyped. */
 export async function runAdmin(argv: string[], config: Config): Promise<number> {
   const { out, err, exitCode } = await perform(argv, config)
   await write(process.stderr, err)
@@ -33,19 +33,19 @@ export async function runAdmin(argv: string[], config: Config): Promise<number> 
   return exitCode
 }
 
-interface Spoken {
+interface Output {
   out?: string
   err?: string
   exitCode: number
 }
 
-/** Waits until the text has gone: the process may exit right after, and a pipe takes only so much at once. */
+/** Waits until the text is written: the process may exit right after, and a pipe may take only a part at once. */
 function write(stream: NodeJS.WriteStream, text: string | undefined): Promise<void> {
   if (text === undefined) return Promise.resolve()
   return new Promise((resolve) => stream.write(`${text}\n`, () => resolve()))
 }
 
-async function perform(argv: string[], config: Config): Promise<Spoken> {
+async function perform(argv: string[], config: Config): Promise<Output> {
   const command = COMMANDS.find(({ name }) => startsWith(argv, name))
   const asJson = argv.includes('--json')
   try {
@@ -61,17 +61,17 @@ async function perform(argv: string[], config: Config): Promise<Spoken> {
 const startsWith = (argv: string[], name: string) => name.split(' ').every((word, index) => argv[index] === word)
 
 async function run(command: Command, argv: string[], config: Config): Promise<Report> {
-  const words = readWords(command, argv.slice(command.name.split(' ').length))
-  return words.flag('help') ? help(helpOf(command)) : command.run(config, words)
+  const args = parseArguments(command, argv.slice(command.name.split(' ').length))
+  return args.flag('help') ? help(formatHelp(command)) : command.run(config, args)
 }
 
 const help = (text: string): Report => ({ json: { help: text }, text })
 
-/** No command, or the first half of one: help if it was asked for, else a fault that lists what there is. */
+/** Without a command, or with the first half of one: help if it was asked for, otherwise an error that lists the commands. */
 function showCommands(argv: string[]): Report {
   const group = argv[0]?.startsWith('-') ? '' : (argv[0] ?? '')
   const commands = COMMANDS.filter(({ name }) => name.split(' ')[0] === group)
-  const list = helpOfAll(commands.length ? commands : COMMANDS, commands.length ? group : '')
+  const list = formatCommandList(commands.length ? commands : COMMANDS, commands.length ? group : '')
   if (argv.includes('--help')) return help(list)
   const typed = argv.filter((word) => !word.startsWith('-')).join(' ')
   const named = COMMANDS.find(({ name }) => typed === name || typed.startsWith(`${name} `))
@@ -81,16 +81,16 @@ function showCommands(argv: string[]): Report {
 
 const UNDEFINED_TABLE = '42P01'
 
-/** What went wrong, in an operator's words as far as it was foreseen. */
+/** Code and message for the operator; other errors than the expected ones keep their own message. */
 function explain(error: unknown): { code: string; message: string; exitCode: number } {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitCode: 2 }
   if (error instanceof CommandError) return { code: error.code, message: error.message, exitCode: 1 }
   if (error instanceof ConfigError) return { code: 'config', message: error.message, exitCode: 1 }
   const away = unreachableCode(error)
   if (away)
-    return { code: 'unavailable', message: `Postgres does not answer (${away}): is Sluice running?`, exitCode: 1 }
+    return { code: 'unavailable', message: `Postgres does not answer (${away}). Is Sluice running?`, exitCode: 1 }
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === UNDEFINED_TABLE)
-    return { code: 'not_migrated', message: 'The database has no tables yet: run `migrate`', exitCode: 1 }
+    return { code: 'not_migrated', message: 'The database has no tables yet. Run `migrate`', exitCode: 1 }
   return { code: 'internal', message: error instanceof Error ? error.message : String(error), exitCode: 1 }
 }

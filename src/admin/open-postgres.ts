@@ -1,7 +1,7 @@
 import { type Config, resolveStores } from '../config.ts'
 import { connectPostgres, type Sql } from '../stores/postgres.ts'
 
-/** Lends one connection to `use`, and closes it. The other stores need no address. */
+/** Calls `use` with one connection, then closes it. Needs only the address of Postgres. */
 export async function withPostgres<Result>(config: Config, use: (sql: Sql) => Promise<Result>): Promise<Result> {
   const databaseUrl = config.databaseUrl ?? (await resolveStores(config)).databaseUrl
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-admin' })

@@ -8,7 +8,7 @@ import { CommandError } from './command.ts'
 
 const OPEN_MS = 10_000
 
-/** Lends Postgres and the road to the workers to `use`, and closes them. Throws CommandError when Redis does not answer. */
+/** Calls `use` with Postgres and a submitter of requests to the workers, then closes both. Throws CommandError when Redis does not answer. */
 export async function withSubmitter<Result>(
   config: Config,
   use: (deps: { sql: Sql; submit: Submit }) => Promise<Result>,
@@ -35,7 +35,7 @@ export async function withSubmitter<Result>(
 async function waitUntilOpen(submitter: Submitter): Promise<void> {
   const deadline = Date.now() + OPEN_MS
   while (!submitter.isOpen()) {
-    if (Date.now() > deadline) throw new CommandError('unavailable', 'Redis does not answer: is Sluice running?')
+    if (Date.now() > deadline) throw new CommandError('unavailable', 'Redis does not answer. Is Sluice running?')
     await sleep(20)
   }
 }

@@ -1,4 +1,4 @@
-/** The number of partitions: shown, and changed while everything runs. */
+/** `admin partitions …`: shows and changes the number of partitions, while everything runs. */
 import { type Config, MAX_PARTITIONS, resolveStores } from '../config.ts'
 import { createLogger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -6,58 +6,59 @@ import { connectRedis, whenReady } from '../stores/redis.ts'
 import { type ChangeDeps, type Changed, changePartitions } from '../stream/change-partitions.ts'
 import { readHolders } from '../stream/lease.ts'
 import { readPartitionMap } from '../stream/partition-map.ts'
-import { checkWhole } from './check-option.ts'
+import { readInteger } from './read-option.ts'
 import { type Command, CommandError, type Report } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
-import { table } from './show-help.ts'
-import { runUntilStopped } from './run-until-stopped.ts'
+import { formatTable } from './format-help.ts'
+import { createStopSignal } from './stop-signal.ts'
 
-const NOTES = `While it runs, batches are answered with 503 (nothing was recorded; Retry-After tells when to try again) until
-the requests that wait are applied. Then live is closed for a moment, --live-pause at most: a live request is held for a second, then answered so, too.
-Where workers are always behind by more than a quarter of --live-pause, make it longer.
-Workers have to be running unless nothing waits. Stopped half-way, by whatever, everything goes on with the number there
-was; run it again. Processes that are started with STREAM_PARTITIONS refuse another number: set the new one, or unset it.`
+const NOTES = `First, batches get 503 until all waiting requests are applied. Nothing of them is recorded; Retry-After says when to retry.
+Then live events pause, for --live-pause at most. A live request waits for a second, then it gets 503, too.
+If your workers are always behind by more than a quarter of --live-pause, make the pause longer.
+Workers must be running, unless nothing waits. If the command stops half-way for any reason, everything continues with the
+old number. Run it again. If STREAM_PARTITIONS is set, change it to the new number, or unset it: a process with another
+number refuses to start.`
 
 const HEADS = ['PARTITION', 'POSITION', 'WORKER']
 
 const show: Command = {
   name: 'partitions show',
-  summary: 'Show how many partitions of each kind there are, and who works on them',
+  summary: 'Show the number of partitions of each kind, and the worker of each partition',
   async run(config) {
     const { partitionMap, holders } = await withPostgres(config, async (sql) => ({
       partitionMap: await readPartitionMap(sql),
       holders: await readHolders(sql),
     }))
     const { partitions, change } = partitionMap
-    const lanes = holders.map(({ partition, owner }) => ({
+    const leases = holders.map(({ partition, owner }) => ({
       partition,
       position: partitionMap.positions.get(partition) ?? null,
       worker: owner,
     }))
-    const changing = change ? `, on the way to ${change.to} (closed: ${[...partitionMap.closed].join(', ')})` : ''
-    const rows = lanes.map(({ partition, position, worker }) => [partition, position ?? '', worker ?? 'no worker'])
+    const changing = change ? `, changing to ${change.to} (closed: ${[...partitionMap.closed].join(', ')})` : ''
+    const rows = leases.map(({ partition, position, worker }) => [partition, position ?? '', worker ?? 'no worker'])
     return {
-      json: { partitions, change: change ? { to: change.to, closed: [...partitionMap.closed] } : null, lanes },
-      text: `${partitions} of each kind${changing}\n${table([HEADS, ...rows])}`,
+      json: { partitions, change: change ? { to: change.to, closed: [...partitionMap.closed] } : null, leases },
+      text: `${partitions} of each kind${changing}\n${formatTable([HEADS, ...rows])}`,
     }
   },
 }
 
 const set: Command = {
   name: 'partitions set',
-  summary: 'Change how many partitions of each kind there are, while everything runs',
+  summary: 'Change the number of partitions of each kind, while everything runs',
   positionals: ['N'],
   options: {
-    timeout: { value: 'SECONDS', help: 'Give up after this long and keep the old number (600)' },
-    'live-pause': { value: 'SECONDS', help: 'Close live events for at most this long at a time (2)' },
+    timeout: { value: 'SECONDS', help: 'Give up after this time and keep the old number (600)' },
+    'live-pause': { value: 'SECONDS', help: 'Pause live events for at most this long at a time (2)' },
   },
   notes: NOTES,
-  async run(config, words) {
-    const wanted = checkWhole('N', words.positional(0), MAX_PARTITIONS)
-    const seconds = checkWhole('--timeout', words.text('timeout') ?? '600', 86_400)
-    const livePauseMs = checkWhole('--live-pause', words.text('live-pause') ?? '2', 3600) * 1000
+  async run(config, args) {
+    const wanted = readInteger('N', args.positional(0), MAX_PARTITIONS)
+    const seconds = readInteger('--timeout', args.text('timeout') ?? '600', 86_400)
+    const livePauseMs = readInteger('--live-pause', args.text('live-pause') ?? '2', 3600) * 1000
     const startedAt = performance.now()
-    const stop = runUntilStopped(seconds)
+    const stop = createStopSignal(seconds)
     try {
       const options = { to: wanted, livePauseMs, signal: stop.signal }
       const changed = await withStores(config, (deps) => changePartitions(deps, options))
@@ -76,7 +77,7 @@ async function withStores<Result>(config: Config, use: (deps: ChangeDeps) => Pro
   const redis = connectRedis(redisUrl, 'command', createLogger({ level: config.logLevel, name: 'admin', to: 2 }))
   try {
     await whenReady(redis).catch(() => {
-      throw new CommandError('unavailable', 'Redis does not answer: is Sluice running?')
+      throw new CommandError('unavailable', 'Redis does not answer. Is Sluice running?')
     })
     return await withPostgres(config, (sql: Sql) =>
       use({ sql, redis, report: (text) => void process.stderr.write(`${text}\n`) }),
@@ -89,30 +90,30 @@ async function withStores<Result>(config: Config, use: (deps: ChangeDeps) => Pro
 function report(changed: Changed, wanted: number, seconds: number, config: Config, signal: AbortSignal): Report {
   switch (changed.kind) {
     case 'busy':
-      throw new CommandError('change_under_way', `Another command is changing the number to ${changed.to} now`)
+      throw new CommandError('change_under_way', `Another command is already changing the number to ${changed.to}`)
     case 'unattended':
       throw new CommandError(
         'no_workers',
-        `Requests wait that nobody works on (${changed.waiting}): start workers first`,
+        `Requests are waiting, but no worker is running (${changed.waiting}). Start workers first`,
       )
     case 'given_up': {
       const waiting = changed.waiting ? `; still waiting: ${changed.waiting}` : ''
-      throw new CommandError('given_up', `The number is as it was, since ${String(signal.reason)}${waiting}`)
+      throw new CommandError('given_up', `The number was not changed: ${String(signal.reason)}${waiting}`)
     }
     case 'unchanged':
       return {
         json: { partitions: wanted, previous: wanted, seconds },
-        text: `There are ${wanted} partitions of each kind already`,
+        text: `There are already ${wanted} partitions of each kind`,
       }
     case 'changed':
       return {
         json: { partitions: wanted, previous: changed.previous, seconds },
-        text: `There are ${wanted} partitions of each kind now, not ${changed.previous}. ${remind(config, wanted)}`,
+        text: `There are now ${wanted} partitions of each kind, instead of ${changed.previous}. ${remind(config, wanted)}`,
       }
   }
 }
 
 const remind = ({ streamPartitions }: Config, wanted: number): string =>
   streamPartitions === undefined
-    ? `Where STREAM_PARTITIONS is set, it has to say ${wanted} at the next start`
-    : `STREAM_PARTITIONS is ${streamPartitions} here: it has to say ${wanted} at the next start`
+    ? `If STREAM_PARTITIONS is set anywhere, change it to ${wanted} before the next start`
+    : `STREAM_PARTITIONS is ${streamPartitions} here. Change it to ${wanted} before the next start`

@@ -1,4 +1,4 @@
-/** What an operator says of a destination. Each throws UsageError, or CommandError, without a word of a secret. */
+/** Reads the options of `admin destination`. Each function throws UsageError or CommandError; no message contains any of a secret. */
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { SealError } from '../deliveries/seal-secret.ts'
@@ -12,44 +12,45 @@ import {
   settingNames,
 } from '../deliveries/settings.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../rules/events/facts.ts'
-import { CommandError, UsageError, type Words } from './command.ts'
+import { CommandError, UsageError, type CommandArguments } from './command.ts'
 
-/** The one word that a secret is; Google's has four parts, written as JSON. */
+/** The name of the secret where it is a single string. Google's has four parts, written as JSON. */
 const SINGLE: Partial<Record<DestinationKind, string>> = { meta: 'accessToken', webhook: 'signingKey' }
 
-export function readKind(words: Words): DestinationKind {
-  const kind = DESTINATION_KINDS.find((known) => known === words.text('kind'))
+export function readKind(args: CommandArguments): DestinationKind {
+  const kind = DESTINATION_KINDS.find((known) => known === args.text('kind'))
   if (!kind) throw new UsageError(`--kind must be one of ${DESTINATION_KINDS.join(', ')}`)
   return kind
 }
 
-/** Undefined: as they were, or all. Of Google it is those that have a conversion action. */
+/** The conversion types to send; undefined when the option is absent. For Google, those that have a conversion action. */
 export function readTypes(
   kind: DestinationKind,
   settings: { conversionActions?: object },
-  words: Words,
+  args: CommandArguments,
 ): ConversionType[] | undefined {
-  const named = words.text('types')?.split(',')
+  const named = args.text('types')?.split(',')
   if (kind === 'google') {
-    if (named) throw new UsageError('--types is not for google: it takes what has a conversion action')
+    if (named)
+      throw new UsageError('--types is not for google. Google gets the types for which you set a conversion action')
     return CONVERSION_TYPES.filter((type) => type in (settings.conversionActions ?? {}))
   }
   if (named?.some((name) => !CONVERSION_TYPES.includes(name as ConversionType)))
-    throw new UsageError(`--types must be a list of ${CONVERSION_TYPES.join(', ')}`)
+    throw new UsageError(`--types must be a comma-separated list of ${CONVERSION_TYPES.join(', ')}`)
   return named && CONVERSION_TYPES.filter((type) => named.includes(type))
 }
 
-/** As --secret-file tells it; undefined when it was not given. */
-export async function readSecret(kind: DestinationKind, words: Words): Promise<object | undefined> {
-  const file = words.text('secret-file')
+/** The secret in --secret-file; undefined when the option is absent. */
+export async function readSecret(kind: DestinationKind, args: CommandArguments): Promise<object | undefined> {
+  const file = args.text('secret-file')
   if (file === undefined) return undefined
-  const word = (await readWhole(file)).trim()
+  const content = (await readSecretFile(file)).trim()
   const name = SINGLE[kind]
-  const secret = name === undefined ? readParts(word) : { [name]: word }
-  return explained(() => checkSecret(kind, secret), '--secret-file: ')
+  const secret = name === undefined ? readParts(content) : { [name]: content }
+  return withOperatorErrors(() => checkSecret(kind, secret), '--secret-file: ')
 }
 
-async function readWhole(file: string): Promise<string> {
+async function readSecretFile(file: string): Promise<string> {
   if (file === '-') return text(process.stdin)
   try {
     return await readFile(file, 'utf8')
@@ -63,28 +64,28 @@ function readParts(json: string): object {
     const parts: unknown = JSON.parse(json)
     if (typeof parts === 'object' && parts !== null) return parts
   } catch {
-    // What a parser has to say would repeat the secret.
+    // The parser's message would contain the secret.
   }
   throw new UsageError(
     '--secret-file must hold {"developerToken": …, "clientId": …, "clientSecret": …, "refreshToken": …}',
   )
 }
 
-/** The settings as they were, with those that were typed; one that is typed empty is taken away. */
-export function readSettings(kind: DestinationKind, before: object, words: Words): Record<string, unknown> {
+/** The settings `before`, changed by each --set; an empty value removes a setting. */
+export function readSettings(kind: DestinationKind, before: object, args: CommandArguments): Record<string, unknown> {
   const settings = structuredClone(before) as Record<string, unknown>
-  for (const typed of words.texts('set')) {
+  for (const typed of args.texts('set')) {
     const [, path = '', value = ''] = /^([\w.]+)=(.*)$/s.exec(typed) ?? []
     if (!settingNames(kind).includes(path)) {
       const names = settingNames(kind).join(', ')
-      throw new UsageError(`--set must name one of ${names}, and a value after =${path && `, not "${path}"`}`)
+      throw new UsageError(`--set must be NAME=VALUE, with one of these names: ${names}${path && `; not "${path}"`}`)
     }
     const [name = '', part] = path.split('.')
     if (part === undefined) put(settings, name, value)
     else put((settings[name] ??= {}) as Record<string, unknown>, part, value)
   }
   const converted = convertSettings(kind, settings)
-  explained(() => checkSettings(kind, converted), '--set: ')
+  withOperatorErrors(() => checkSettings(kind, converted), '--set: ')
   return converted as Record<string, unknown>
 }
 
@@ -93,8 +94,8 @@ function put(settings: Record<string, unknown>, name: string, value: string): vo
   else settings[name] = value.trim()
 }
 
-/** What cannot be used was typed so: where, `at` tells. */
-export function explained<Result>(read: () => Result, at = ''): Result {
+/** Turns errors of settings and secrets into those of commands. `at`: the option, put before the message. */
+export function withOperatorErrors<Result>(read: () => Result, at = ''): Result {
   try {
     return read()
   } catch (error) {

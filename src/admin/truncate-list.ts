@@ -1,7 +1,8 @@
-/** Of a list that was read with one more than is wanted: what is wanted, and whether there is more. */
-export function truncateList<Item>(items: Item[], most: number): { kept: Item[]; truncated: boolean } {
-  return { kept: items.slice(0, most), truncated: items.length > most }
+/** The first `max` items, and whether there are more. The list was read with up to `max` + 1 items. */
+export function truncateList<Item>(items: Item[], max: number): { shown: Item[]; truncated: boolean } {
+  return { shown: items.slice(0, max), truncated: items.length > max }
 }
 
-/** What follows the list on a screen. */
-export const moreText = (truncated: boolean, said: string): string => (truncated ? `\nThere are more: ${said}` : '')
+/** The last line below a truncated list. */
+export const describeMore = (truncated: boolean, detail: string): string =>
+  truncated ? `\nThere are more: ${detail}` : ''

@@ -28,12 +28,12 @@ interface Of {
   businessId: string | null
   destinationId: string | null
 }
-export type Shown = Of & { state: DeliveryState | null }
+export type DeliveryFilter = Of & { state: DeliveryState | null }
 /** One; null: all that were given up. */
 export type Chosen = Of & { id: string | null }
 
 /** Oldest first. */
-export async function listDeliveries(sql: Sql, { state, ...of }: Shown, limit: number): Promise<Delivery[]> {
+export async function listDeliveries(sql: Sql, { state, ...of }: DeliveryFilter, limit: number): Promise<Delivery[]> {
   return sql<Delivery[]>`
     select id, business_id as "businessId", destination_id as "destinationId",
       (select name from destinations o where o.business_id = d.business_id and o.id = d.destination_id) as "destinationName",

@@ -94,7 +94,7 @@ describe('businesses', () => {
     ['--page-identify closed', '--page-identify must be open or confirmed'],
     ["--name ' '", '--name'],
     ['--colour red', "Unknown option '--colour'"],
-    ['more words', '"more" was not expected'],
+    ['more words', 'Unexpected argument "more"'],
   ])('create refuses %s', async (options, message) => {
     const { exitCode, out, err } = await admin(`business create --name x ${options}`)
     expect([exitCode, out]).toEqual([2, ''])
@@ -104,7 +104,7 @@ describe('businesses', () => {
 
   test('one that is not there is said to be so, in JSON too', async () => {
     const { exitCode, out, err } = await admin(`business update ${NOBODY} --name x --json`)
-    const message = `There is no business ${NOBODY}`
+    const message = `There is no business ${NOBODY}. To see all: admin business list`
     expect([exitCode, err]).toEqual([1, `${message}\n`])
     expect(JSON.parse(out)).toEqual({ error: { code: 'business_not_found', message } })
   })
@@ -154,7 +154,7 @@ describe('keys', () => {
     const command = `key import --business ${businessId} --key sluice_live_0123456789abcdef`
     expect(await adminJson(command)).toMatchObject({ kind: 'secret' })
     expect(await stored('sluice_live_0123456789abcdef')).toHaveLength(1)
-    expect(await admin(command)).toMatchObject({ exitCode: 1, err: expect.stringContaining('known already') as string })
+    expect(await admin(command)).toMatchObject({ exitCode: 1, err: expect.stringContaining('already known') as string })
   })
 
   test('a key of another shape is refused without being repeated', async () => {
@@ -171,7 +171,10 @@ describe('keys', () => {
     expect(first).toMatch(/Z$/)
     await adminJson(`key revoke ${keyId}`)
     expect(await revokedAt()).toBe(first)
-    expect(await admin(`key revoke ${NOBODY}`)).toMatchObject({ exitCode: 1, err: `There is no key ${NOBODY}\n` })
+    expect(await admin(`key revoke ${NOBODY}`)).toMatchObject({
+      exitCode: 1,
+      err: `There is no key ${NOBODY}. To see all: admin key list\n`,
+    })
   })
 
   test.each(['create', 'import --key sluice_live_fedcba9876543210', 'list'])(
@@ -179,7 +182,7 @@ describe('keys', () => {
     async (command) => {
       expect(await admin(`key ${command} --business ${NOBODY}`)).toMatchObject({
         exitCode: 1,
-        err: `There is no business ${NOBODY}\n`,
+        err: `There is no business ${NOBODY}. To see all: admin business list\n`,
       })
     },
   )
@@ -344,7 +347,7 @@ describe('help and faults', () => {
   test('a Postgres that is away is told in one line', async () => {
     const config = readConfig({ DATABASE_URL: 'postgres://sluice:x@127.0.0.1:1/none' })
     const { exitCode, err } = await admin('business list', config)
-    expect([exitCode, err]).toEqual([1, 'Postgres does not answer (ECONNREFUSED): is Sluice running?\n'])
+    expect([exitCode, err]).toEqual([1, 'Postgres does not answer (ECONNREFUSED). Is Sluice running?\n'])
   })
 
   test('also what nobody foresaw is one line of JSON when JSON was asked for', async () => {
@@ -361,6 +364,6 @@ describe('help and faults', () => {
     const url = new URL(stack.databaseUrl)
     url.pathname = 'postgres'
     const { exitCode, err } = await admin('business list', readConfig({ DATABASE_URL: url.href }))
-    expect([exitCode, err]).toEqual([1, 'The database has no tables yet: run `migrate`\n'])
+    expect([exitCode, err]).toEqual([1, 'The database has no tables yet. Run `migrate`\n'])
   })
 })

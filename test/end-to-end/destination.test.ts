@@ -267,12 +267,12 @@ describe('a destination', () => {
     ],
     [
       ['--kind', 'webhook', '--set', 'site=https://x.io'],
-      '--set must name one of url, all, and a value after =, not "site"',
+      '--set must be NAME=VALUE, with one of these names: url, all; not "site"',
     ],
-    [['--kind', 'webhook', '--set', 'all'], '--set must name one of url, all, and a value after ='],
+    [['--kind', 'webhook', '--set', 'all'], '--set must be NAME=VALUE, with one of these names: url, all'],
     [
       ['--kind', 'webhook', '--set', 'url=https://x.io', '--types', 'lead,refund'],
-      '--types must be a list of purchase, lead, booking',
+      '--types must be a comma-separated list of purchase, lead, booking',
     ],
   ])('is refused when it is typed wrongly: %j', async (words, message) => {
     const files: Record<string, string> = {
@@ -414,10 +414,10 @@ it('tells how', async () => {
     expect([exitCode, out]).toEqual([0, expect.stringContaining(`Usage: admin ${name}`)])
   }
   const changing = await runAdminQuietly(['destination', 'update', '--help'], config)
-  expect(changing.out).not.toMatch(/\((all|its kind|of a webhook: made)\)/)
+  expect(changing.out).not.toMatch(/\((all|its kind|required; for a webhook a key is generated)\)/)
   const { out } = await runAdminQuietly(['destination', 'add', '--help'], config)
   expect(out).toMatch(/--types LIST .*\(all\)\n/)
   expect(out).toContain(
-    'Settings of google: customerId, loginCustomerId, conversionActions.purchase, conversionActions.lead, conversionActions.booking, consent, baseUrl, tokenUrl, apiVersion',
+    'Settings for google: customerId, loginCustomerId, conversionActions.purchase, conversionActions.lead, conversionActions.booking, consent, baseUrl, tokenUrl, apiVersion',
   )
 })

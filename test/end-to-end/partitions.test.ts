@@ -75,8 +75,8 @@ describe('of a service in use', () => {
       /^3 of each kind\n {2}PARTITION +POSITION +WORKER\n {2}backfill-0 +\d+-\d+ +test-/,
     )
     const again = await admin(`partitions set ${partitions}`)
-    expect(again).toMatchObject({ exitCode: 0, out: 'There are 3 partitions of each kind already\n' })
-    expect((await admin('partitions set 2')).out).toContain('Where STREAM_PARTITIONS is set, it has to say 2')
+    expect(again).toMatchObject({ exitCode: 0, out: 'There are already 3 partitions of each kind\n' })
+    expect((await admin('partitions set 2')).out).toContain('If STREAM_PARTITIONS is set anywhere, change it to 2')
   })
 
   test('a change under way is named by those who look, and harms no readiness', async () => {
@@ -89,7 +89,7 @@ describe('of a service in use', () => {
     const named = [200, { degraded: ['partitions: on the way to 9 of each kind; closed: backfill'] }]
     // What it said before is said for a second.
     await expect.poll(told, { timeout: atLoad(10_000) }).toEqual(named)
-    expect((await admin('partitions show')).out).toContain('on the way to 9 (closed: backfill)')
+    expect((await admin('partitions show')).out).toContain('changing to 9 (closed: backfill)')
     await service.sql`update partitioning set change_to = null, closed = '{}', change_until = null`
   })
 
@@ -137,14 +137,14 @@ describe('without workers', () => {
     await frontDoor.close()
     const partition = partitionOf('live', businessId, 1)
     const { exitCode, out } = await admin('partitions set 2 --json')
-    const message = `Requests wait that nobody works on (1 in ${partition}): start workers first`
+    const message = `Requests are waiting, but no worker is running (1 in ${partition}). Start workers first`
     expect([exitCode, JSON.parse(out)]).toEqual([1, { error: { code: 'no_workers', message } }])
     // As a worker has it that is at work, and never comes to an end.
     await stack.sql`update positions set owner = 'a', lease_until = now() + interval '1 minute'`
     const late = await admin('partitions set 2 --timeout 1')
     expect(late).toMatchObject({
       exitCode: 1,
-      err: expect.stringContaining(`not done after 1 s; still waiting: 1 in ${partition}`) as string,
+      err: expect.stringContaining(`not finished after 1 s; still waiting: 1 in ${partition}`) as string,
     })
     expect(await readPartitionMap(stack.sql)).toMatchObject({ partitions: 1, change: undefined })
     await stack.redis.del(streamKey(partition))
@@ -153,6 +153,6 @@ describe('without workers', () => {
   test('a Redis that is away is told', { timeout: 120_000 }, async () => {
     const config = { ...stack.config, redisUrl: 'redis://127.0.0.1:1' }
     const { exitCode, err } = await runAdminQuietly(['partitions', 'set', '2'], config)
-    expect([exitCode, err]).toEqual([1, 'Redis does not answer: is Sluice running?\n'])
+    expect([exitCode, err]).toEqual([1, 'Redis does not answer. Is Sluice running?\n'])
   })
 })

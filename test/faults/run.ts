@@ -1,7 +1,7 @@
 /** `bun run faults`: breaks the product on purpose and says what came of it. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { table } from '../../src/admin/show-help.ts'
+import { formatTable } from '../../src/admin/format-help.ts'
 import { type Report, type Scenario, runScenario } from './run-scenario.ts'
 import { fuzzedEndpoints } from './scenarios/fuzz-endpoints.ts'
 import { SCENARIOS as OF_THE_SUITE } from './scenarios/index.ts'
@@ -15,7 +15,7 @@ Runs the product as separate processes, breaks them under load, and audits what 
 lost, doubled or otherwise wrong; 1 something was; 2 typed wrongly.
 
 Options:
-${table([
+${formatTable([
   ['--scenario WORDS', 'only those with these words in their names; all by default'],
   ['--long', 'every fault many times over, and for longer'],
   ['--seed N', 'make the choices of an earlier run again; chosen and printed by default'],
@@ -114,7 +114,7 @@ function tableOf(all: Report[]): string {
     const recovery = recoveryMs === undefined ? '-' : `${recoveryMs} ms`
     return [scenario, acknowledged, recorded, lost, doubled, recovery, isWell(report) ? 'well' : 'BROKEN'].map(String)
   })
-  return table([head, ...rows])
+  return formatTable([head, ...rows])
 }
 
 function say(text: string): void {

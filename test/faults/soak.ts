@@ -1,7 +1,7 @@
 /** `bun run soak`: faults for hours, one after the other, and whether anything is lost, doubled or leaking. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { table } from '../../src/admin/show-help.ts'
+import { formatTable } from '../../src/admin/format-help.ts'
 import { type Report, type Scenario, runScenarios } from './run-scenario.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 import { seeded } from './seeded.ts'
@@ -16,7 +16,7 @@ what was recorded in that cycle, then the next. Tells of memory, files, connecti
 the fault under way, with an audit; once more ends it at once. Exit codes: 0 all was well; 1 it was not; 2 typed wrongly.
 
 Options:
-${table([
+${formatTable([
   ['--minutes N', 'how long; the cycle under way is brought to its end'],
   ['--scenario WORDS', 'only faults with these words in their names; all by default'],
   ['--seed N', 'make the choices of an earlier run again; chosen and printed by default'],
@@ -93,7 +93,7 @@ function tellTrends(): void {
   const rows = trends.map(({ name, before, after, most, isGrowing }) =>
     [name, before, after, most, isGrowing ? 'GROWING' : ''].map(String),
   )
-  if (rows.length > 0) say(`\n${table([['', 'middle third', 'last third', 'most', ''], ...rows])}`)
+  if (rows.length > 0) say(`\n${formatTable([['', 'middle third', 'last third', 'most', ''], ...rows])}`)
   for (const { name, before, after, isGrowing } of trends)
     if (isGrowing) complaints.push(`${name} goes up: ${before}, then ${after}`)
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 
-const UNTIL_STOPPED = new URL('../../src/admin/run-until-stopped.ts', import.meta.url).href
+const UNTIL_STOPPED = new URL('../../src/admin/stop-signal.ts', import.meta.url).href
 /** Ends as it should after its second line, or `busyMs` later. */
 const program = (busyMs: number) => `
   import { runUntilStopped } from '${UNTIL_STOPPED}'

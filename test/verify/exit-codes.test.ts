@@ -43,7 +43,7 @@ test('says that the stores could not be compared, and does not say that they dif
 test.each(['', ' --every 1s'])('says that there is no such business, as other commands do%s', async (every) => {
   const nobody = '01990000-0000-7000-8000-000000000000'
   const { exitCode, err, out } = await admin(`--json --business ${nobody}${every}`)
-  const message = `There is no business ${nobody}`
+  const message = `There is no business ${nobody}. To see all: admin business list`
   expect([exitCode, err]).toEqual([1, `${message}\n`])
   expect(JSON.parse(out)).toEqual({ error: { code: 'business_not_found', message } })
 })

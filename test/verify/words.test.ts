@@ -16,7 +16,7 @@ test.each([
   ['--every 10081m', '--every must be'],
   ['--business me', '--business must be'],
   ['--mend', "Unknown option '--mend'"],
-  ['now', '"now" was not expected'],
+  ['now', 'Unexpected argument "now"'],
 ])('refuses %s', async (words, message) => {
   const { exitCode, err } = await admin(words)
   expect([exitCode, err]).toEqual([2, expect.stringContaining(message)])

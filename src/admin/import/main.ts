@@ -4,10 +4,10 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTimezone } from '../../businesses/settings.ts'
 import type { Config } from '../../config.ts'
-import { checkId, checkSetting, checkWhole } from '../check-option.ts'
+import { checkId, readOption, readInteger } from '../read-option.ts'
 import { Sluice } from '../../sdk/node/sluice.ts'
-import { type Command, type Report, UsageError, type Words } from '../command.ts'
-import { runUntilStopped } from '../run-until-stopped.ts'
+import { type Command, type Report, UsageError, type CommandArguments } from '../command.ts'
+import { createStopSignal } from '../stop-signal.ts'
 import { findKey } from './find-key.ts'
 import { checkMapping, readMapping } from './map-row.ts'
 import { paceRequests } from './pace-requests.ts'
@@ -67,13 +67,13 @@ const importFile: Command = {
   },
   required: ['business'],
   notes: NOTES,
-  async run(config, words) {
-    const source = describeSource(words.positional(0), words.text('format'), words.text('delimiter'))
-    const rules = await readRules(source, words)
-    if (words.flag('dry-run')) return dryRun(source, await makePlan(source, rules))
+  async run(config, args) {
+    const source = describeSource(args.positional(0), args.text('format'), args.text('delimiter'))
+    const rules = await readRules(source, args)
+    if (args.flag('dry-run')) return dryRun(source, await makePlan(source, rules))
     // Before the whole file is read, which can take minutes.
-    const target = await findTarget(config, rules.businessId, words)
-    return send(config, source, await makePlan(source, rules), target, words)
+    const target = await findTarget(config, rules.businessId, args)
+    return send(config, source, await makePlan(source, rules), target, args)
   },
 }
 export const IMPORT_COMMANDS: Command[] = [importFile]
@@ -81,12 +81,12 @@ export const IMPORT_COMMANDS: Command[] = [importFile]
 /** How a row becomes an event. */
 type Rules = Omit<Plan, 'survey'>
 
-async function readRules(source: Source, words: Words): Promise<Rules> {
-  const businessId = checkId('--business', words.text('business') ?? '')
-  const timezone = checkSetting('--timezone', words.text('timezone') ?? 'UTC', readTimezone)
-  const mapping = readMapping(words.texts('map'), words.texts('set'), timezone)
+async function readRules(source: Source, args: CommandArguments): Promise<Rules> {
+  const businessId = checkId('--business', args.text('business') ?? '')
+  const timezone = readOption('--timezone', args.text('timezone') ?? 'UTC', readTimezone)
+  const mapping = readMapping(args.texts('map'), args.texts('set'), timezone)
   checkMapping(mapping, source.format === 'csv' ? await readHeader(source) : null)
-  return { businessId, mapping, name: words.text('name') ?? '' }
+  return { businessId, mapping, name: args.text('name') ?? '' }
 }
 
 async function makePlan(source: Source, rules: Rules): Promise<Plan> {
@@ -119,29 +119,35 @@ interface Target {
 }
 
 /** Throws UsageError, and CommandError when there is no key, or nobody listens there. */
-async function findTarget(config: Config, businessId: string, words: Words): Promise<Target> {
-  const url = checkUrl(words.text('url') ?? `http://127.0.0.1:${config.port}`)
+async function findTarget(config: Config, businessId: string, args: CommandArguments): Promise<Target> {
+  const url = checkUrl(args.text('url') ?? `http://127.0.0.1:${config.port}`)
   const options = {
-    chunkSize: checkWhole('--batch-size', words.text('batch-size') ?? String(MAX_ROWS), MAX_ROWS),
-    concurrency: checkWhole('--parallel', words.text('parallel') ?? '4', 64),
-    patienceMs: checkWhole('--patience', words.text('patience') ?? '300', 86_400) * 1000,
+    chunkSize: readInteger('--batch-size', args.text('batch-size') ?? String(MAX_ROWS), MAX_ROWS),
+    concurrency: readInteger('--parallel', args.text('parallel') ?? '4', 64),
+    patienceMs: readInteger('--patience', args.text('patience') ?? '300', 86_400) * 1000,
   }
-  const key = await findKey(config, businessId, words.text('key'))
+  const key = await findKey(config, businessId, args.text('key'))
   await requireService(url)
   return { url, key, options }
 }
 
-async function send(config: Config, source: Source, plan: Plan, target: Target, words: Words): Promise<Report> {
+async function send(
+  config: Config,
+  source: Source,
+  plan: Plan,
+  target: Target,
+  args: CommandArguments,
+): Promise<Report> {
   const { url, key, options } = target
-  const allowFailures = words.flag('allow-failures')
+  const allowFailures = args.flag('allow-failures')
   const id = importId(plan, url)
-  const journal = await openJournal(join(config.dataDir, 'imports'), id, source.file, words.flag('restart'))
+  const journal = await openJournal(join(config.dataDir, 'imports'), id, source.file, args.flag('restart'))
   const bar = createProgressBar(process.stderr, plan.survey.rows, journal.start.position)
   if (journal.start.position > 0) bar.say(`Going on after row ${journal.start.position} of ${plan.survey.rows}`)
   const onWait = (waitMs: number): void =>
     bar.waiting(`a quarter of the rate limit of ${url} is left to live calls`, waitMs)
   const sluice = new Sluice({ apiKey: key, baseUrl: url, fetch: paceRequests(fetch, onWait) })
-  const stop = runUntilStopped()
+  const stop = createStopSignal()
   try {
     const rows = prepareRows(plan, readRows(source))
     const { businessId } = plan

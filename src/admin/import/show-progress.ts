@@ -1,5 +1,5 @@
 /** How far an import is, as a bar. */
-import { drawProgress, LINE_MS, type Screen } from '../draw-progress.ts'
+import { createProgressLine, LINE_MS, type Screen } from '../progress-line.ts'
 import type { Totals } from './position.ts'
 
 export interface ProgressBar {
@@ -15,23 +15,23 @@ const WIDTH = 24
 /** `settled`: rows that an earlier run settled; they do not count for the speed. */
 export function createProgressBar(screen: Screen, rows: number, settled: number, now = Date.now): ProgressBar {
   const startedAt = now()
-  const pen = drawProgress(screen, now)
+  const progressLine = createProgressLine(screen, now)
   let lastReportAt = -Infinity
   let line = ''
   return {
     update(totals) {
       line = describe(totals, rows, (totals.received - settled) / Math.max((now() - startedAt) / 1000, 0.001))
-      pen.draw(line)
+      progressLine.draw(line)
     },
-    say: pen.drawNow,
+    say: progressLine.drawNow,
     waiting(reason, waitMs) {
       if (now() - lastReportAt < LINE_MS) return
       lastReportAt = now()
       const text = `waiting ${Math.ceil(waitMs / 1000)} s: ${reason}`
-      pen.drawNow(screen.isTTY && line ? `${line}  ${text}` : text)
+      progressLine.drawNow(screen.isTTY && line ? `${line}  ${text}` : text)
     },
     end() {
-      if (line) pen.end(line)
+      if (line) progressLine.end(line)
     },
   }
 }

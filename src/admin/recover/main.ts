@@ -1,7 +1,7 @@
 /** `admin recover`: what to do after Postgres was restored from a backup. */
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
-import { type Command, CommandError, type Report, type Words } from '../command.ts'
+import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
 import { sizeOfSlice } from '../verify/compare-business.ts'
 import { countContacts } from '../verify/list-businesses.ts'
 import { type Deps, readClock, requireMigrated, withStores } from '../verify/main.ts'
@@ -22,11 +22,11 @@ const recoverEvents: Command = {
   summary: 'After Postgres was restored from a backup: save what only ClickHouse has',
   options: { dir: { value: 'DIR', help: 'Where the files go (DATA_DIR/recovered)' } },
   notes: NOTES,
-  run: (config, words) => withStores(config, words, (deps) => run(config, deps, words)),
+  run: (config, args) => withStores(config, args, (deps) => run(config, deps, args)),
 }
 export const RECOVER_COMMANDS: Command[] = [recoverEvents]
 
-async function run(config: Config, deps: Deps, words: Words): Promise<Report> {
+async function run(config: Config, deps: Deps, args: CommandArguments): Promise<Report> {
   await requireMigrated(deps.sql)
   const contacts = await countContacts(deps.sql, undefined)
   const progress = showProgress(process.stderr, contacts)
@@ -36,7 +36,7 @@ async function run(config: Config, deps: Deps, words: Words): Promise<Report> {
       ...progress,
       sliceSize: sizeOfSlice(contacts),
       startedAt: await readClock(deps.sql),
-      directory: words.text('dir') ?? join(config.dataDir, 'recovered'),
+      directory: args.text('dir') ?? join(config.dataDir, 'recovered'),
     })
     return { json: recovered, text: toText(recovered) }
   } catch (error) {

@@ -6,10 +6,10 @@ import { connectClickHouse } from '../../stores/clickhouse.ts'
 import { connectPostgres, type Sql } from '../../stores/postgres.ts'
 import { connectRedis } from '../../stores/redis.ts'
 import { describeFault } from '../../stores/insert-lines.ts'
-import { isNoBusiness, requireBusiness } from '../business.ts'
-import { checkId } from '../check-option.ts'
-import { type Command, CommandError, type Report, type Words } from '../command.ts'
-import { runUntilStopped } from '../run-until-stopped.ts'
+import { isBusinessNotFound, requireBusiness } from '../business.ts'
+import { checkId } from '../read-option.ts'
+import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
+import { createStopSignal } from '../stop-signal.ts'
 import { sizeOfSlice } from './compare-business.ts'
 import { countContacts } from './list-businesses.ts'
 import { readEvery } from './read-every.ts'
@@ -37,9 +37,9 @@ const verifyStores: Command = {
     every: { value: '10m', help: 'Repeat until stopped, with this pause; print what changes' },
   },
   notes: NOTES,
-  run: (config, words) => {
-    readEvery(words.text('every') ?? '1m')
-    return withStores(config, words, (deps) => run(deps, words))
+  run: (config, args) => {
+    readEvery(args.text('every') ?? '1m')
+    return withStores(config, args, (deps) => run(deps, args))
   },
 }
 export const VERIFY_COMMANDS: Command[] = [verifyStores]
@@ -53,12 +53,12 @@ const MOST_KEPT = 5000
 
 const CODES = { agree: 0, differ: 1, notCompared: 3 }
 
-async function run(deps: Deps, words: Words): Promise<Report> {
-  const every = words.text('every')
-  const round = () => runRound(deps, words.flag('repair'))
+async function run(deps: Deps, args: CommandArguments): Promise<Report> {
+  const every = args.text('every')
+  const round = () => runRound(deps, args.flag('repair'))
   return every === undefined
     ? await round()
-    : await repeatRounds(round, readEvery(every), deps.signal, words.flag('json'))
+    : await repeatRounds(round, readEvery(every), deps.signal, args.flag('json'))
 }
 
 /** What keeps the stores from being compared is a report too: the next round may find them well. */
@@ -72,7 +72,7 @@ async function runRound(deps: Deps, repair: boolean): Promise<Report> {
     const exitCode = agree === null ? CODES.notCompared : agree ? CODES.agree : CODES.differ
     return { json: toJson(verdict, seconds), text: toText(verdict, seconds), exitCode }
   } catch (error) {
-    if (isNoBusiness(error)) throw error
+    if (isBusinessNotFound(error)) throw error
     const code = error instanceof CommandError ? error.code : 'not_compared'
     const message = deps.signal.aborted ? 'stopped before the end' : messageOf(error)
     return {
@@ -116,8 +116,12 @@ const READING = {
   jit: 'off',
 }
 
-export async function withStores(config: Config, words: Words, work: (deps: Deps) => Promise<Report>): Promise<Report> {
-  const business = words.text('business')
+export async function withStores(
+  config: Config,
+  args: CommandArguments,
+  work: (deps: Deps) => Promise<Report>,
+): Promise<Report> {
+  const business = args.text('business')
   const businessId = business === undefined ? undefined : checkId('--business', business)
   const { databaseUrl, redisUrl, clickhouseUrl } = await resolveStores(config)
   const log = createLogger({ level: config.logLevel === 'info' ? 'error' : config.logLevel, name: 'verify', to: 2 })
@@ -125,7 +129,7 @@ export async function withStores(config: Config, words: Words, work: (deps: Deps
   const writer = connectPostgres(databaseUrl, { max: 2, name: 'sluice-verify' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   const redis = connectRedis(redisUrl, 'command', log)
-  const stop = runUntilStopped()
+  const stop = createStopSignal()
   try {
     return await work({ sql, writer, clickhouse, redis, log, config, signal: stop.signal, businessId })
   } finally {

@@ -1,4 +1,4 @@
-import { drawProgress, type Screen } from '../draw-progress.ts'
+import { createProgressLine, type Screen } from '../progress-line.ts'
 
 /** How far a round is. */
 export interface Progress {
@@ -10,16 +10,16 @@ export interface Progress {
 
 export function showProgress(screen: Screen, total: number, now = () => performance.now()): Progress {
   const startedAt = now()
-  const pen = drawProgress(screen, now)
+  const progressLine = createProgressLine(screen, now)
   let done = 0
   const figures = () => describe(done, total, (now() - startedAt) / 1000)
   return {
     advance(contacts) {
       done += contacts
-      pen.draw(figures())
+      progressLine.draw(figures())
     },
-    say: (text) => pen.draw(`${figures()}  ${text}`),
-    end: () => pen.end(),
+    say: (text) => progressLine.draw(`${figures()}  ${text}`),
+    end: () => progressLine.end(),
   }
 }
 

@@ -1,22 +1,22 @@
-import { type Command, optionsOf } from './command.ts'
+import { type Command, listOptions } from './command.ts'
 
 /** The help of one command. */
-export function helpOf(command: Command): string {
-  const options = optionsOf(command)
+export function formatHelp(command: Command): string {
+  const options = listOptions(command)
   const usage = ['admin', command.name, ...(command.positionals ?? []), ...usageOf(command)].join(' ')
   const rows = Object.entries(options).map(([name, { value, help }]) => [`--${name}${value ? ` ${value}` : ''}`, help])
-  return [command.summary, '', `Usage: ${usage}`, '', 'Options:', table(rows), ...notesOf(command)].join('\n')
+  return [command.summary, '', `Usage: ${usage}`, '', 'Options:', formatTable(rows), ...notesOf(command)].join('\n')
 }
 
-/** The help of several commands: one line each. */
-export function helpOfAll(commands: Command[], prefix: string): string {
+/** The help of several commands, one line each. */
+export function formatCommandList(commands: Command[], prefix: string): string {
   const rows = commands.map(({ name, positionals, summary }) => [[name, ...(positionals ?? [])].join(' '), summary])
   const usage = `Usage: admin ${prefix ? `${prefix} ` : ''}<command> [options]`
-  return [usage, '', 'Commands:', table(rows), '', 'Each takes --help and --json.'].join('\n')
+  return [usage, '', 'Commands:', formatTable(rows), '', 'Every command has the options --help and --json.'].join('\n')
 }
 
-/** Columns that line up, indented by two. */
-export function table(rows: string[][]): string {
+/** Aligned columns, indented by two. */
+export function formatTable(rows: string[][]): string {
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, column) => Math.max(cell.length, widest[column] ?? 0)),
     [],

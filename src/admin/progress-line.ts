@@ -1,23 +1,23 @@
-/** How far a command is: one line that redraws itself on a terminal, a line every few seconds elsewhere. */
+/** The progress of a command: one line that is redrawn on a terminal; elsewhere a new line every few seconds. */
 export interface Screen {
   isTTY?: boolean
   write(text: string): unknown
 }
 
-export interface Pen {
-  /** Unless it drew a moment ago. */
+export interface ProgressLine {
+  /** Draws, unless it drew a moment ago. */
   draw(text: string): void
   drawNow(text: string): void
-  /** Leaves the text on a terminal, or nothing. */
+  /** On a terminal, replaces the line by `text`, or clears it. */
   end(text?: string): void
 }
 
 const REDRAW_MS = 100
-/** Between two lines where there is no terminal. */
+/** Interval between two lines without a terminal, in ms. */
 export const LINE_MS = 5000
 
-/** `now` in ms. */
-export function drawProgress(screen: Screen, now: () => number): Pen {
+/** `now`: a clock in ms. */
+export function createProgressLine(screen: Screen, now: () => number): ProgressLine {
   const everyMs = screen.isTTY ? REDRAW_MS : LINE_MS
   let drawnAt = screen.isTTY ? -Infinity : now()
   const drawNow = (text: string): void => void screen.write(screen.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
