@@ -52,8 +52,8 @@ describe('reading', () => {
     const rows = await readFileRows('c.ndjson', '{"id":1}\n\n[2]\n{"id":\n{"id":{"deep":true}}')
     expect(rows).toEqual([
       { number: 1, values: { id: 1 } },
-      { number: 2, fault: 'the line is no JSON object', text: '[2]' },
-      { number: 3, fault: 'the line is no JSON object', text: '{"id":' },
+      { number: 2, fault: 'the line is not a JSON object', text: '[2]' },
+      { number: 3, fault: 'the line is not a JSON object', text: '{"id":' },
       { number: 4, values: { id: { deep: true } } },
     ])
   })
@@ -113,7 +113,9 @@ describe('mapping', () => {
   })
 
   test.each(['1,234', '12 USD', '0x10', 'NaN', 'Infinity', '--1'])('the amount %s is not guessed', (amount) => {
-    expect(map(['value=amount'], [], { amount })).toEqual({ fault: `value: "${amount}" is no plain number` })
+    expect(map(['value=amount'], [], { amount })).toEqual({
+      fault: `value: "${amount}" is not a plain number such as 1234.50`,
+    })
   })
 
   test.each([
@@ -140,7 +142,7 @@ describe('mapping', () => {
   test.each(['2024-03-31 02:00', '2024-03-31T02:59:59.999'])(
     'the time %s, which Berlin skipped, is refused',
     (date) => {
-      const fault = `occurredAt: "${date}" does not exist in Europe/Berlin: the clocks were put forward`
+      const fault = `occurredAt: "${date}" does not exist in Europe/Berlin, because the clocks were put forward`
       expect(map(['occurredAt=date'], [], { date }, 'Europe/Berlin')).toEqual({ fault })
     },
   )
@@ -159,7 +161,7 @@ describe('mapping', () => {
     ['a compact date and second', '20240131120000'],
     ["a spreadsheet's day", '45322'],
   ])('%s is refused as a time: %s, as text or as a number, mapped or not', (_what, digits) => {
-    const fault = `occurredAt: "${digits}" as epoch milliseconds is before 1990 or after 2286: multiply seconds by 1000, write dates as 2024-01-31T12:00:00`
+    const fault = `occurredAt: "${digits}" as epoch milliseconds is before 1990 or after 2286. Multiply seconds by 1000; write dates as 2024-01-31T12:00:00`
     for (const cell of [digits, ` ${digits} `, Number(digits)]) {
       expect(map(['occurredAt=date'], ['event=e'], { date: cell })).toEqual({ fault })
       expect(map([], [], { event: 'e', occurredAt: cell })).toEqual({ fault })
@@ -206,7 +208,7 @@ describe('mapping', () => {
     [['event'], [], 'must be FIELD=COLUMN'],
     [['email=mail'], [], 'need a name'],
     [[], ['event=x'], 'need a person'],
-    [['email=nope'], ['event=x'], 'no column "nope" (there are: mail, id)'],
+    [['email=nope'], ['event=x'], 'no column "nope". The columns are mail, id'],
     [['traits.a:date=mail', 'email=mail'], ['event=x'], 'no field "traits.a:date"'],
   ])('%j with %j is refused: %s', (maps, sets, message) => {
     expect(() => checkMapping(readMapping(maps, sets, 'UTC'), ['mail', 'id'])).toThrow(message)
@@ -218,10 +220,8 @@ describe('a mapping', () => {
     checkMapping(readMapping(maps, sets, 'UTC'), columns)
 
   test('of JSON lines names the event and the person, as soon as anything is mapped', () => {
-    expect(check(['value=total'], [], null)).toThrow(
-      /^The events need a name: .* only what is mapped is taken of a line$/,
-    )
-    expect(check(['value=total'], ['event=x'], null)).toThrow(/^The events need a person, .* only what is mapped/)
+    expect(check(['value=total'], [], null)).toThrow(/^The events need a name\. .* only mapped fields are taken$/)
+    expect(check(['value=total'], ['event=x'], null)).toThrow(/^The events need a person\. .* only mapped fields/)
     expect(check(['email=mail'], ['event=x'], null)).not.toThrow()
     expect(check([], ['value=5'], null)).not.toThrow()
     expect(check([], [], null)).not.toThrow()
@@ -292,8 +292,8 @@ describe('keys', () => {
 })
 
 test.each([
-  [1, '1 row: 1 recorded, 0 known already, 0 failed'],
-  [2, '2 rows: 2 recorded, 0 known already, 0 failed'],
+  [1, '1 row: 1 recorded, 0 already known, 0 failed'],
+  [2, '2 rows: 2 recorded, 0 already known, 0 failed'],
 ])('the report of an import of %i', (count, text) => {
   const none = { file: '', position: 0, failureBytes: 0, received: 0, recorded: 0, deduped: 0, failed: 0 }
   const progress = { ...none, received: count, recorded: count }

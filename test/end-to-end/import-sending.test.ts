@@ -176,7 +176,7 @@ test('gives up on a service that is away, and goes on where it stopped', async (
     argv.filter((word) => word !== '--json'),
     readConfig(environment),
   )
-  expect(out).toBe(`In all, with what was done before: ${ROWS} rows: ${ROWS} recorded, 0 known already, 0 failed\n`)
+  expect(out).toBe(`In total, with the previous run: ${ROWS} rows: ${ROWS} recorded, 0 already known, 0 failed\n`)
   expect([requests, recorded.size]).toEqual([3, ROWS])
 })
 
@@ -203,7 +203,7 @@ test('a run that is stopped by Ctrl-C says where, and is gone on with', async ()
   const told = text(child.stdout!)
   interrupt = (_response, number) => number === 3 && child.kill('SIGINT')
   const [exitCode] = (await once(child, 'exit')) as [number]
-  const message = 'Stopped after row 1000. Run the same command again to go on'
+  const message = 'Stopped after row 1000. To continue, run the same command again'
   expect([exitCode, JSON.parse(await told)]).toEqual([1, { error: { code: 'stopped', message } }])
   interrupt = () => false
   expect((await runImport('--parallel', '1')).summary).toMatchObject(ALL_NEW)
@@ -221,7 +221,7 @@ test('stops at the first row when the key is of another business', async () => {
       1,
       {
         code: 'refused',
-        message: `The key belongs to another business: give a secret key of the business ${BUSINESS} by --key or SLUICE_API_KEY`,
+        message: `The key belongs to another business. Give a secret key of the business ${BUSINESS} with --key or SLUICE_API_KEY`,
       },
     ])
   }
@@ -257,7 +257,7 @@ test('tells which rows failed, here and at the service, also over an interruptio
     { row: 3, error: 'unlucky', source: { customer: 'c2', date: '2024-01-01', amount: '13' } },
     {
       row: 8,
-      error: 'value: "1 000" is no plain number',
+      error: 'value: "1 000" is not a plain number such as 1234.50',
       source: expect.objectContaining({ amount: '1 000' }) as object,
     },
     { row: 1_600, error: 'the row has 1 cells, the header has 3', source: '["short"]' },
@@ -441,7 +441,7 @@ test('a row that names another business fails, and is never sent as one of ours'
     ['import', file, '--business', BUSINESS, '--json'],
     readConfig(environment),
   )
-  const error = `businessId: the row belongs to another business, the import is for ${BUSINESS}`
+  const error = `businessId: the row belongs to another business than this import (${BUSINESS})`
   expect([exitCode, JSON.parse(out)]).toMatchObject([
     1,
     { recorded: 4, failures: [3, 6, 7].map((row) => ({ row, error })) },

@@ -7,8 +7,8 @@ import { afterEach, expect, it } from 'vitest'
 const UNTIL_STOPPED = new URL('../../src/admin/stop-signal.ts', import.meta.url).href
 /** Ends as it should after its second line, or `busyMs` later. */
 const program = (busyMs: number) => `
-  import { runUntilStopped } from '${UNTIL_STOPPED}'
-  const { signal, end } = runUntilStopped(60)
+  import { createStopSignal } from '${UNTIL_STOPPED}'
+  const { signal, end } = createStopSignal(60)
   const awake = setInterval(() => undefined, 1000)
   signal.addEventListener('abort', () => {
     console.log(signal.reason)

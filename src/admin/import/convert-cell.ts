@@ -1,10 +1,10 @@
-/** How the text of a cell becomes a value of an event. What is already typed (NDJSON) stays as it is. */
+/** Converts the text of a cell to a value of an event. NDJSON values that already have a type stay as they are. */
 import { Temporal } from 'temporal-polyfill'
 import { trimText } from '../../rules/events/text.ts'
 
 export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list'
 
-/** `value` undefined: the cell is empty, nothing is sent. */
+/** `value` is undefined when the cell is empty: the field is not sent. */
 export type Converted = { value: unknown } | { fault: string }
 
 export function conversionNamed(suffix = 'text'): Conversion | undefined {
@@ -28,10 +28,10 @@ const CONVERSIONS: Record<Conversion, (text: string, timezone: string) => Conver
   }),
 }
 
-/** Plain decimals alone: whether a comma groups or divides cannot be told, so it is never guessed. */
+/** Only plain decimals: a comma could separate thousands or decimals, so it is never guessed. */
 function readNumber(text: string): Converted {
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) return { value: Number(text) }
-  return { fault: `"${text}" is no plain number` }
+  return { fault: `"${text}" is not a plain number such as 1234.50` }
 }
 
 function readBoolean(text: string): Converted {
@@ -43,20 +43,20 @@ function readBoolean(text: string): Converted {
 const DAY_LENGTH = 'YYYY-MM-DD'.length
 const LOCAL = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.,]\d+)?)?)?$/i
 
-/** In epoch milliseconds. Seconds and `202401311200` would be long before, microseconds and `20240131120000` long after. */
+/** Epoch milliseconds. Seconds and `202401311200` lie long before this range; microseconds and `20240131120000` long after it. */
 const EARLIEST = Date.UTC(1990, 0)
 const END = Date.UTC(2287, 0)
 
 function readEpoch(number: number, text: string): Converted {
   if (number >= EARLIEST && number < END) return { value: number }
   return {
-    fault: `"${text}" as epoch milliseconds is before 1990 or after 2286: multiply seconds by 1000, write dates as 2024-01-31T12:00:00`,
+    fault: `"${text}" as epoch milliseconds is before 1990 or after 2286. Multiply seconds by 1000; write dates as 2024-01-31T12:00:00`,
   }
 }
 
 /**
- * Epoch milliseconds as digits, ISO 8601 (also with the space that databases print), and dates without an offset in the
- * chosen zone, of two such instants the earlier. Anything else is left to the service, which refuses what is no time.
+ * Reads epoch milliseconds as digits, ISO 8601 (also with the space that databases print), and dates without an offset,
+ * which are in `timezone`; of two possible instants the earlier. The service checks any other text.
  */
 function readTime(text: string, timezone: string): Converted {
   if (/^[+-]?\d+(\.\d+)?$/.test(text)) return readEpoch(Number(text), text)
@@ -65,11 +65,11 @@ function readTime(text: string, timezone: string): Converted {
   try {
     const local = Temporal.PlainDateTime.from(iso)
     const zoned = local.toZonedDateTime(timezone)
-    // A day may begin later than at midnight; a time that the clocks have skipped is none.
+    // A day may begin later than at midnight. A time that the clocks skipped does not exist.
     if (iso.length > DAY_LENGTH && !zoned.toPlainDateTime().equals(local))
-      return { fault: `"${text}" does not exist in ${timezone}: the clocks were put forward` }
+      return { fault: `"${text}" does not exist in ${timezone}, because the clocks were put forward` }
     return { value: zoned.toInstant().toString() }
   } catch {
-    return { fault: `"${text}" is no date` }
+    return { fault: `"${text}" is not a date` }
   }
 }

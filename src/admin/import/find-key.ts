@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { CommandError, UsageError } from '../command.ts'
 
-/** The key given, else SLUICE_API_KEY, else the Demo business's own. Throws CommandError when there is none. */
+/** Returns the given key, otherwise SLUICE_API_KEY, otherwise that of the Demo business. Throws CommandError when there is none. */
 export async function findKey(config: Config, businessId: string, given: string | undefined): Promise<string> {
   const key = given ?? config.apiKey ?? (await demoKey(config.dataDir, businessId))
   if (key === undefined)
     throw new CommandError(
       'no_key',
-      `No key for the business ${businessId}: give --key or SLUICE_API_KEY. To make one: admin key create --business ${businessId} --kind secret`,
+      `There is no key for the business ${businessId}. Give --key or SLUICE_API_KEY. To create one: admin key create --business ${businessId} --kind secret`,
     )
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The key has characters that no key has')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError('The key has invalid characters. Copy it again')
   return key
 }
 

@@ -1,4 +1,4 @@
-/** `admin import`: a file of past events through `track/batch` of a running service. */
+/** `admin import`: sends a file of past events to `track/batch` of a running service. */
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,22 +20,22 @@ import { requireService } from './require-service.ts'
 import { sendRows, type Sending } from './send-rows.ts'
 import { createProgressBar } from './show-progress.ts'
 
-/** The contract's limit of events in a request. */
+/** The most events that the API accepts in one request. */
 const MAX_ROWS = 500
-/** How many events a dry run shows. */
+/** The number of events that a dry run shows. */
 const DRY_RUN_EVENTS = 5
 
 const NOTES = `Fields: event, occurredAt, type, value, currency, tags, idempotencyKey,
   email, phone, platformCustomerId (or identity.email, …), traits.NAME, properties.NAME,
-  and NAME:number or NAME:boolean for a trait or property that is no text.
-  An NDJSON file whose lines are events already needs no --map; with any, only what is mapped is taken.
-  A nested key is written user.email.
-Times: ISO 8601, or epoch milliseconds from 1990 on; other numbers (seconds, 20240131) are refused.
-File: UTF-8; any other is refused before anything is sent.
-Key: --key, else SLUICE_API_KEY, else the Demo business's own in DATA_DIR.
-Repeating: every row carries an idempotency key made of its content, so the same rows, in any order,
-  are recorded once. Equal rows of one file are told apart by counting them. A run that was stopped
-  goes on where it was. Map idempotencyKey when the rows have an id of their own.
+  and NAME:number or NAME:boolean for a trait or property that is not text.
+  If the lines of an NDJSON file are events already, you need no --map. With any --map, only mapped fields are taken.
+  Write a nested key as user.email.
+Times: ISO 8601, or epoch milliseconds from 1990 on. Other numbers (seconds, 20240131) are rejected.
+File: UTF-8, or UTF-16LE with a byte order mark. Any other file is rejected before anything is sent.
+Key: --key, otherwise SLUICE_API_KEY, otherwise the key of the Demo business in DATA_DIR.
+Running it again: the idempotency key of a row is made from its content, so the same rows, in any order,
+  are recorded once. Equal rows in one file are numbered, so that each of them is recorded. A stopped run
+  continues where it stopped. If your rows have an ID, map it: --map idempotencyKey=COLUMN.
 
 Example:
   admin import orders.csv --business ID --map platformCustomerId=customer --map occurredAt=date \\
@@ -47,23 +47,23 @@ const importFile: Command = {
   positionals: ['FILE'],
   options: {
     business: { value: 'ID', help: 'The business that the events belong to' },
-    map: { value: 'FIELD=COLUMN', help: 'Take a field from a column; repeat it for more', repeated: true },
-    set: { value: 'FIELD=VALUE', help: 'Give a field a fixed value; repeat it for more', repeated: true },
+    map: { value: 'FIELD=COLUMN', help: 'Take a field from a column; repeat for more', repeated: true },
+    set: { value: 'FIELD=VALUE', help: 'Give a field a constant value; repeat for more', repeated: true },
     timezone: { value: 'ZONE', help: 'Time zone of dates without an offset (UTC)' },
-    format: { value: 'csv|ndjson', help: "The file's format (by its extension)" },
-    delimiter: { value: 'CHAR', help: 'Separator of the cells in a CSV row (","; a tab for .tsv)' },
+    format: { value: 'csv|ndjson', help: 'Format of the file (by its extension)' },
+    delimiter: { value: 'CHAR', help: 'Separator between the cells of a CSV row (","; a tab for .tsv)' },
     name: {
       value: 'TEXT',
-      help: 'Name of this import: records its rows also when equal rows came with another import',
+      help: 'Name of this import; its rows are recorded even if another import had equal rows',
     },
-    url: { value: 'URL', help: 'Where the service is (http://127.0.0.1:PORT)' },
+    url: { value: 'URL', help: 'Address of the service (http://127.0.0.1:PORT)' },
     key: { value: 'KEY', help: 'A secret key of the business' },
     'batch-size': { value: 'N', help: `Rows in a request, 1 to ${MAX_ROWS} (${MAX_ROWS})` },
     parallel: { value: 'N', help: 'Requests in flight, 1 to 64 (4)' },
-    patience: { value: 'SECONDS', help: 'Give up when the service has taken nothing for this long (300)' },
-    restart: { help: 'Begin with the first row again, not where the last run stopped' },
+    patience: { value: 'SECONDS', help: 'Give up when the service has accepted nothing for this time (300)' },
+    restart: { help: 'Start again at the first row, not where the last run stopped' },
     'dry-run': { help: `Show the first ${DRY_RUN_EVENTS} events and send nothing` },
-    'allow-failures': { help: 'Exit with 0 also when rows failed' },
+    'allow-failures': { help: 'Exit with code 0 even if rows failed' },
   },
   required: ['business'],
   notes: NOTES,
@@ -71,7 +71,7 @@ const importFile: Command = {
     const source = describeSource(args.positional(0), args.text('format'), args.text('delimiter'))
     const rules = await readRules(source, args)
     if (args.flag('dry-run')) return dryRun(source, await makePlan(source, rules))
-    // Before the whole file is read, which can take minutes.
+    // First check the service and the key: reading the whole file can take minutes.
     const target = await findTarget(config, rules.businessId, args)
     return send(config, source, await makePlan(source, rules), target, args)
   },
@@ -111,14 +111,14 @@ async function dryRun(source: Source, plan: Plan): Promise<Report> {
   }
 }
 
-/** Where the events go, and how. */
+/** The service that receives the events, and how to send them. */
 interface Target {
   url: string
   key: string
   options: Sending['options']
 }
 
-/** Throws UsageError, and CommandError when there is no key, or nobody listens there. */
+/** Throws UsageError, and CommandError when there is no key or the service does not answer. */
 async function findTarget(config: Config, businessId: string, args: CommandArguments): Promise<Target> {
   const url = checkUrl(args.text('url') ?? `http://127.0.0.1:${config.port}`)
   const options = {
@@ -143,9 +143,9 @@ async function send(
   const id = importId(plan, url)
   const journal = await openJournal(join(config.dataDir, 'imports'), id, source.file, args.flag('restart'))
   const bar = createProgressBar(process.stderr, plan.survey.rows, journal.start.position)
-  if (journal.start.position > 0) bar.say(`Going on after row ${journal.start.position} of ${plan.survey.rows}`)
+  if (journal.start.position > 0) bar.say(`Continuing after row ${journal.start.position} of ${plan.survey.rows}`)
   const onWait = (waitMs: number): void =>
-    bar.waiting(`a quarter of the rate limit of ${url} is left to live calls`, waitMs)
+    bar.waiting(`a quarter of the rate limit of ${url} stays free for live calls`, waitMs)
   const sluice = new Sluice({ apiKey: key, baseUrl: url, fetch: paceRequests(fetch, onWait) })
   const stop = createStopSignal()
   try {
@@ -158,7 +158,7 @@ async function send(
     await journal.finish()
     return report(settled, journal, allowFailures)
   } catch (error) {
-    // Its rows are not those that the position would stand for.
+    // The stored position would refer to rows of another file.
     if (error instanceof FileChangedError) await journal.forgetPosition()
     throw error
   } finally {
@@ -167,7 +167,7 @@ async function send(
   }
 }
 
-/** One import is one file into one business with one mapping: a change of any begins anew. */
+/** Identifies an import by its file, business, mapping, name and service. If one of them changes, the import starts again at the first row. */
 function importId({ survey, businessId, mapping, name }: Plan, url: string): string {
   const parts = JSON.stringify([survey.fingerprint, businessId, mapping, name, url])
   return createHash('sha256').update(parts).digest('hex').slice(0, 16)
@@ -175,5 +175,5 @@ function importId({ survey, businessId, mapping, name }: Plan, url: string): str
 
 function checkUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, '')
-  throw new UsageError(`--url must be such as http://127.0.0.1:8080, not "${text}"`)
+  throw new UsageError(`--url must be an address such as http://127.0.0.1:8080, not "${text}"`)
 }

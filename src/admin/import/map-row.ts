@@ -1,8 +1,8 @@
-/** From the columns of somebody's file to the fields of an event. */
+/** Maps the columns of a file to the fields of an event. */
 import { UsageError } from '../command.ts'
 import { type Conversion, convertCell, conversionNamed } from './convert-cell.ts'
 
-/** Where one field comes from. `path` has one or two parts, such as `['traits', 'plan']`. */
+/** The source of one field. `path` has one or two parts, such as `['traits', 'plan']`. */
 interface Assignment {
   path: string[]
   conversion: Conversion
@@ -10,13 +10,13 @@ interface Assignment {
 }
 
 export interface Mapping {
-  /** Fixed values last: they win. */
+  /** Constants come last, so they win over columns. */
   assignments: Assignment[]
-  /** Of dates that come without an offset. */
+  /** Time zone of dates without an offset. */
   timezone: string
 }
 
-/** An event as it is sent, still to be checked by the service. */
+/** An event as it is sent. The service checks it. */
 export type MappedEvent = Record<string, unknown>
 export type Mapped = { event: MappedEvent } | { fault: string }
 
@@ -48,7 +48,7 @@ function readAssignment(option: string, text: string, from: (right: string) => A
   return { ...readField(option, field.trim()), from: from(option === '--map' ? right.trim() : right) }
 }
 
-/** `traits.lessons:number` → its path and how its cell is read. */
+/** `traits.lessons:number` → its path, and the conversion of its cells. */
 function readField(option: string, text: string): Pick<Assignment, 'path' | 'conversion'> {
   const field = SHORT.includes(text) ? `identity.${text}` : text
   const known = FIELDS[field]
@@ -58,39 +58,41 @@ function readField(option: string, text: string): Pick<Assignment, 'path' | 'con
   if (group && conversion) return { path: [group, key], conversion }
   const fields = [...Object.keys(FIELDS), 'traits.NAME', 'properties.NAME'].join(', ')
   throw new UsageError(
-    `${option}: there is no field "${text}". Fields: ${fields} (the last two also as NAME:number, NAME:boolean)`,
+    `${option}: there is no field "${text}". The fields are ${fields} (the last two also as NAME:number, NAME:boolean)`,
   )
 }
 
-/** Throws UsageError when an event could not come out, or a column is not in the file. `columns` is null for NDJSON. */
+/** Throws UsageError when the mapping lacks a required field, or a column is not in the file. `columns` is null for NDJSON. */
 export function checkMapping({ assignments }: Mapping, columns: string[] | null): void {
   if (columns === null && isWhole(assignments)) return
   for (const { from } of assignments) {
     if (columns && 'column' in from && !columns.includes(from.column))
-      throw new UsageError(`There is no column "${from.column}" (there are: ${columns.join(', ')}). ${hint(columns)}`)
+      throw new UsageError(
+        `There is no column "${from.column}". The columns are ${columns.join(', ')}. ${hint(columns)}`,
+      )
   }
   const groups = new Set(assignments.map(({ path }) => path[0]))
-  const only = columns === null ? '. With any --map, only what is mapped is taken of a line' : ''
+  const only = columns === null ? '. With any --map, only mapped fields are taken' : ''
   if (!groups.has('event'))
-    throw new UsageError(`The events need a name: --set event=NAME or --map event=COLUMN${only}`)
+    throw new UsageError(`The events need a name. Give --set event=NAME or --map event=COLUMN${only}`)
   if (!groups.has('identity'))
-    throw new UsageError(`The events need a person, such as --map identity.email=COLUMN${only}`)
+    throw new UsageError(`The events need a person. Give an identity, such as --map identity.email=COLUMN${only}`)
 }
 
-/** What was most likely meant by a column that is not there. */
+/** The most likely reason for a column that does not exist. */
 function hint([column = '', ...others]: string[]): string {
   const [delimiter] = /[;\t|]/.exec(others.length === 0 ? column : '') ?? []
-  if (delimiter === undefined) return 'A fixed value is written --set FIELD=VALUE'
-  return `Do the cells have another delimiter? --delimiter '${delimiter === '\t' ? '\\t' : delimiter}'`
+  if (delimiter === undefined) return 'For a constant, use --set FIELD=VALUE'
+  return `If the cells have another delimiter, give --delimiter '${delimiter === '\t' ? '\\t' : delimiter}'`
 }
 
-/** Nothing is mapped: the row is the event. */
+/** Without any --map, the row is the event. */
 const isWhole = (assignments: Assignment[]): boolean => assignments.every(({ from }) => 'fixed' in from)
 
-/** Its time is read as a mapped one is, unless `--set` gives another. */
+/** The time of a row that is an event is read like a mapped one, unless `--set` gives another. */
 const OWN_TIME: Assignment = { path: ['occurredAt'], conversion: 'time', from: { column: 'occurredAt' } }
 
-/** Makes the event of one row, or says what cannot be read. Where nothing is mapped the row is the event. */
+/** Returns the event of one row, or the reason why it cannot be read. */
 export function mapRow(mapping: Mapping, values: Record<string, unknown>): Mapped {
   const { assignments } = mapping
   if (!isWhole(assignments)) return assign(mapping, {}, values)
@@ -108,7 +110,7 @@ function assign(mapping: Mapping, event: MappedEvent, values: Record<string, unk
   return { event }
 }
 
-/** A column of a CSV row, or a key of a JSON line, also a nested one (`user.email`). */
+/** The value of a CSV column, or of a JSON key, which may be nested (`user.email`). */
 function cellOf(values: Record<string, unknown>, column: string): unknown {
   if (Object.hasOwn(values, column)) return values[column]
   return column.split('.').reduce<unknown>((part, key) => {

@@ -1,33 +1,33 @@
 /**
- * What makes an import safe to repeat: the same row always gets the same key, in whatever order the rows come.
+ * Makes an import safe to repeat: the same row always gets the same key, in any order of the rows.
  *
- * A key cannot hold the row's place in the file (a shuffled copy has other places), so it holds the row's content. Rows of
- * equal content are told apart by counting them: the first of them is number 1, the next number 2. Which one is first does
- * not matter, since they are equal.
+ * The key does not depend on the position of the row in the file, because a shuffled copy has other positions. It depends on
+ * the content of the row. Rows with equal content are numbered: the first is number 1, the next number 2. Which one is
+ * first does not matter, since they are equal.
  *
- * Counting must not keep every row in memory. So the file is read twice: the first reading finds the contents that
- * come more than once (a Bloom filter of fixed size may name a few too many, and never misses one), the second counts only those.
+ * Numbering must not keep every row in memory. So the file is read twice. The first pass finds contents that occur more than
+ * once, with a Bloom filter of fixed size: it may report a few too many, but never misses one. The second pass counts only those.
  */
 import { createHash } from 'node:crypto'
 import type { Row } from './read-rows.ts'
 
 export interface Survey {
   rows: number
-  /** Tells one file (and order of rows) from another. */
+  /** A hash of the file's rows in their order. */
   fingerprint: string
-  /** Contents that come more than once, and perhaps a few that do not. */
+  /** Hashes of contents that occur more than once, and perhaps a few that do not. */
   repeated: Set<string>
 }
 
 const HASHES = 4
 
-/** The content of a row as a short text: equal for equal content, whatever the order of its columns. */
+/** A hash of the content of a row; the order of its columns does not matter. */
 export function hashRow(row: Row): string {
   const content = 'values' in row ? canonicalJson(row.values) : row.text
   return createHash('sha256').update(content).digest('base64url').slice(0, 32)
 }
 
-/** Reads all rows once. `fileBytes` sizes the filter: 1/16 of the file, 128 MiB at most. */
+/** Reads all rows once. `fileBytes` determines the size of the filter: 1/16 of the file, 128 MiB at most. */
 export async function surveyRows(rows: AsyncIterable<Row>, fileBytes: number): Promise<Survey> {
   const filter = createFilter(Math.min(Math.max(fileBytes / 2, 2 ** 16), 2 ** 30))
   const fingerprint = createFingerprint()
@@ -35,20 +35,20 @@ export async function surveyRows(rows: AsyncIterable<Row>, fileBytes: number): P
   let count = 0
   for await (const row of rows) {
     const hash = hashRow(row)
-    if (filter.addAndReport(hash)) repeated.add(hash)
+    if (filter.addAndCheck(hash)) repeated.add(hash)
     fingerprint.add(hash)
     count++
   }
-  return { rows: count, fingerprint: fingerprint.tell(), repeated }
+  return { rows: count, fingerprint: fingerprint.digest(), repeated }
 }
 
-/** Of the hashes of all rows, in their order. */
-export function createFingerprint(): { add(hash: string): void; tell(): string } {
-  const digest = createHash('sha256')
-  return { add: (hash) => void digest.update(hash), tell: () => digest.digest('hex').slice(0, 16) }
+/** A hash of the hashes of all rows, in their order. */
+export function createFingerprint(): { add(hash: string): void; digest(): string } {
+  const hasher = createHash('sha256')
+  return { add: (hash) => void hasher.update(hash), digest: () => hasher.digest('hex').slice(0, 16) }
 }
 
-/** Numbers each content from 1; it must see every row of the file, from the first on. */
+/** Numbers the rows of each content from 1. Must see every row of the file, from the first on. */
 export function createNumbering(repeated: Set<string>): (hash: string) => number {
   const counts = new Map<string, number>()
   return (hash) => {
@@ -59,7 +59,7 @@ export function createNumbering(repeated: Set<string>): (hash: string) => number
   }
 }
 
-/** `scope` keeps rows apart on purpose: the event's name, and the name of the import if it has one. */
+/** The idempotency key of a row. `scope`: the name of the import, and that of the event; equal rows with another scope get another key. */
 export function keyOf(scope: string[], hash: string, number: number): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([...scope, hash]))
@@ -67,12 +67,12 @@ export function keyOf(scope: string[], hash: string, number: number): string {
   return `import:${digest.slice(0, 32)}:${number}`
 }
 
-/** A set that forgets what is in it but not that it is: `addAndReport` answers whether the text was there (or looked so). */
-function createFilter(bits: number): { addAndReport(hash: string): boolean } {
+/** A Bloom filter. `addAndCheck` adds a hash, and returns whether it was present already (or seemed to be). */
+function createFilter(bits: number): { addAndCheck(hash: string): boolean } {
   const words = new Uint32Array(Math.ceil(bits / 32))
   const size = words.length * 32
   return {
-    addAndReport(hash) {
+    addAndCheck(hash) {
       const numbers = Buffer.from(hash, 'base64url')
       let known = true
       for (let index = 0; index < HASHES; index++) {

@@ -1,19 +1,19 @@
-/** An import leaves a quarter of the business's rate limit to live calls (docs/operations.md, "Imports"). */
+/** Keeps a quarter of the business's rate limit free for live calls (docs/operations.md, "Import past events"). */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 type Send = (url: string, request: RequestInit) => Promise<Response>
 
-/** Of the limit, what an import never uses. */
+/** The share of the limit that an import never uses. */
 const RESERVED = 1 / 4
 
 /**
- * Sends like `send`, but waits for the next window of the limiter where less than the reserve would be left. What is left is
- * read from the RateLimit headers of each answer, so live calls count too. The first request of a window goes alone.
+ * Sends like `send`, but waits for the next window of the limiter when less than the reserve would remain. The remainder
+ * comes from the RateLimit headers of each response, so live calls count, too. The first request of a window goes alone.
  *
  * @param onWait called before each wait, with its length in ms
  */
 export function paceRequests(send: Send, onWait: (waitMs: number) => void, now = () => performance.now()): Send {
-  /** Requests that may go before another answer is in. */
+  /** Requests that may be sent before the next response. */
   let allowed = 1
   let inFlight = 0
   let windowEndsAt = -Infinity
@@ -32,18 +32,18 @@ export function paceRequests(send: Send, onWait: (waitMs: number) => void, now =
       }
       if (inFlight === 0) allowed = Math.max(allowed, 1)
     }
-    // In the same turn as the look at it: the next request in line must not see it as it was.
+    // No await between the check of `allowed` and this: the next waiting request must see the new value.
     allowed -= 1
     inFlight += 1
   }
-  const settleBucket = (response: Response | undefined): void => {
+  const updateAllowance = (response: Response | undefined): void => {
     const limit = response && readLimit(response.headers)
     if (limit) {
-      // Requests in flight may be counted in `remaining` already. The last answer of all is exact.
+      // `remaining` may already include requests in flight. After the last response it is exact.
       allowed = limit.remaining - Math.ceil(limit.requests * RESERVED) - inFlight
       windowEndsAt = now() + limit.resetMs
     } else {
-      // The limiter is away, or nothing answered: the sender's own retries set the pace.
+      // The limiter is away, or there was no response: the retries of the sender set the pace.
       allowed = Infinity
     }
     answered.resolve()
@@ -58,7 +58,7 @@ export function paceRequests(send: Send, onWait: (waitMs: number) => void, now =
       return response
     } finally {
       inFlight -= 1
-      settleBucket(response)
+      updateAllowance(response)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** How far an import has come, kept in a small file so that a run that was killed goes on where it stopped. */
+/** The position of an import, stored in a small file, so that the next run continues where a killed one stopped. */
 import { appendFile, mkdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -9,7 +9,7 @@ export interface Totals {
   failed: number
 }
 
-/** Every row up to `position` is settled; `failureBytes` is how much of the failures file tells of them. */
+/** Every row up to `position` is recorded or failed. `failureBytes`: the length of the failures file for these rows. */
 export interface Progress extends Totals {
   file: string
   position: number
@@ -19,27 +19,27 @@ export interface Progress extends Totals {
 export interface Journal {
   failuresFile: string
   start: Progress
-  /** Settles rows: first their failures (JSON lines), then the position. */
+  /** Stores the outcome of rows: first their failures (JSON lines), then the position. */
   advance(progress: Progress, failures: string): Promise<void>
-  /** The import is complete: the next run begins anew, and no empty file of failures stays. */
+  /** The import is complete: the next run starts at the first row. Deletes an empty failures file. */
   finish(): Promise<void>
-  /** The next run begins anew; the failures stay. */
+  /** The next run starts at the first row; the failures stay. */
   forgetPosition(): Promise<void>
 }
 
-/** Opens (`restart`: forgets) what an earlier run of the same import left in `directory`. */
+/** Opens the journal of the import `id` in `directory`. `restart` ignores the position of an earlier run. */
 export async function openJournal(directory: string, id: string, file: string, restart: boolean): Promise<Journal> {
   const positionFile = join(directory, `${id}.json`)
   const failuresFile = join(directory, `${id}.failures.ndjson`)
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const start = restart ? undefined : await readProgress(positionFile)
-  let isOurs = false
-  /** Until the first row of this run is settled, the file is the run before's: an import that is refused leaves it as it is. */
-  const takeOver = async (): Promise<void> => {
-    if (isOurs) return
+  let isOpened = false
+  /** Opens the failures file at the first outcome of this run: a rejected import leaves the file of the previous run as it is. */
+  const openFailures = async (): Promise<void> => {
+    if (isOpened) return
     await appendFile(failuresFile, '', { mode: 0o600 })
     await truncate(failuresFile, start?.failureBytes ?? 0)
-    isOurs = true
+    isOpened = true
   }
   const forgetPosition = (): Promise<void> => rm(positionFile, { force: true })
   return {
@@ -47,13 +47,13 @@ export async function openJournal(directory: string, id: string, file: string, r
     start: start ?? { file, position: 0, failureBytes: 0, received: 0, recorded: 0, deduped: 0, failed: 0 },
     forgetPosition,
     async advance(progress, failures) {
-      await takeOver()
+      await openFailures()
       if (failures) await appendFile(failuresFile, failures)
       await writeFile(`${positionFile}.new`, JSON.stringify(progress), { mode: 0o600 })
       await rename(`${positionFile}.new`, positionFile)
     },
     async finish() {
-      await takeOver()
+      await openFailures()
       await forgetPosition()
       if ((await stat(failuresFile)).size === 0) await rm(failuresFile)
     },

@@ -1,30 +1,30 @@
-/** What each row becomes on its way into a request. */
+/** Turns rows of the file into events of a request. */
 import { CommandError } from '../command.ts'
 import { createFingerprint, createNumbering, hashRow, keyOf, type Survey } from './number-rows.ts'
 import { mapRow, type MappedEvent, type Mapping } from './map-row.ts'
 import type { Row } from './read-rows.ts'
 
-/** With a fault it is not sent: it cannot be read or mapped. */
+/** A row with a fault cannot be read or mapped, and is not sent. */
 export type PreparedRow = { row: Row; event: MappedEvent } | { row: Row; fault: string }
 
 export interface Plan {
   mapping: Mapping
   survey: Survey
   businessId: string
-  /** Keeps equal rows of two files apart. */
+  /** Part of the idempotency keys: distinguishes equal rows of two imports. */
   name: string
 }
 
-/** The file is not what the survey read: equal rows could have been taken for one. */
+/** The file changed since the survey read it: equal rows could have got the same key. */
 export class FileChangedError extends CommandError {
   constructor() {
-    super('file_changed', 'The file changed while it was read. Run the same command again once it is complete')
+    super('file_changed', 'The file changed while it was read. Run the same command again when the file is complete')
   }
 }
 
 /**
- * Yields what each row becomes, in order; it must see every row from the first on, for the keys to be right.
- * Throws FileChangedError at the end.
+ * Yields each row with its event, in order. Must see every row from the first on, otherwise the keys are wrong.
+ * Throws FileChangedError at the end if the file changed.
  */
 export async function* prepareRows(plan: Plan, rows: AsyncIterable<Row>): AsyncGenerator<PreparedRow> {
   const numberOf = createNumbering(plan.survey.repeated)
@@ -34,7 +34,7 @@ export async function* prepareRows(plan: Plan, rows: AsyncIterable<Row>): AsyncG
     fingerprint.add(hash)
     yield prepareRow(plan, row, hash, numberOf(hash))
   }
-  if (fingerprint.tell() !== plan.survey.fingerprint) throw new FileChangedError()
+  if (fingerprint.digest() !== plan.survey.fingerprint) throw new FileChangedError()
 }
 
 function prepareRow({ mapping, name, businessId }: Plan, row: Row, hash: string, number: number): PreparedRow {
@@ -42,14 +42,14 @@ function prepareRow({ mapping, name, businessId }: Plan, row: Row, hash: string,
   const mapped = mapRow(mapping, row.values)
   if ('fault' in mapped) return { row, fault: mapped.fault }
   const { event } = mapped
-  // One such row is a fault of the row; the package would refuse the whole import.
+  // Fails this row alone: the SDK would reject the whole import.
   if (event['visitorId'] != null) return { row, fault: 'visitorId is not accepted inside a batch' }
   if (namesOther(event['businessId'], businessId))
-    return { row, fault: `businessId: the row belongs to another business, the import is for ${businessId}` }
+    return { row, fault: `businessId: the row belongs to another business than this import (${businessId})` }
   const idempotencyKey = event['idempotencyKey'] ?? keyOf([name, String(event['event'])], hash, number)
   return { row, event: { ...event, idempotencyKey, businessId } }
 }
 
-/** As the service compares them. It would answer as it does to a key of another business, which ends an import. */
+/** Compares as the service does. The service would answer like to a key of another business, which ends an import. */
 const namesOther = (sent: unknown, businessId: string): boolean =>
   sent != null && (typeof sent !== 'string' || sent.trim().toLowerCase() !== businessId)

@@ -1,4 +1,4 @@
-/** A CSV or NDJSON file as rows, one at a time: memory does not grow with the file. */
+/** Reads the rows of a CSV or NDJSON file one by one: memory use does not grow with the file. */
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
@@ -10,11 +10,11 @@ import { splitLines } from './split-lines.ts'
 export interface Source {
   file: string
   format: 'csv' | 'ndjson'
-  /** Between the cells of a CSV row. */
+  /** Separator between the cells of a CSV row. */
   delimiter: string
 }
 
-/** `number` counts from 1, the header of a CSV file left out. A row that cannot be read carries its fault. */
+/** `number` counts from 1, without the header of a CSV file. A row that cannot be read has a `fault`. */
 export type Row = { number: number; values: Record<string, unknown> } | { number: number; fault: string; text: string }
 
 const EXTENSIONS: Record<string, Source['format']> = {
@@ -24,13 +24,13 @@ const EXTENSIONS: Record<string, Source['format']> = {
   '.jsonl': 'ndjson',
 }
 
-/** Decides the format by the file's extension unless `format` says it. Throws UsageError. */
+/** The format is `format`, otherwise that of the file's extension. Throws UsageError. */
 export function describeSource(file: string, format?: string, delimiter?: string): Source {
   const chosen = format ?? EXTENSIONS[extname(file).toLowerCase()]
   if (chosen !== 'csv' && chosen !== 'ndjson')
     throw new UsageError(`--format must be csv or ndjson${format ? `, not "${format}"` : ` for the file ${file}`}`)
-  const usual = extname(file).toLowerCase() === '.tsv' ? '\t' : ','
-  return { file, format: chosen, delimiter: delimiter === '\\t' ? '\t' : (delimiter ?? usual) }
+  const fallback = extname(file).toLowerCase() === '.tsv' ? '\t' : ','
+  return { file, format: chosen, delimiter: delimiter === '\\t' ? '\t' : (delimiter ?? fallback) }
 }
 
 /** Yields every row. Throws CommandError when the file as a whole cannot be read. */
@@ -70,7 +70,7 @@ async function* readRecords({ file, delimiter }: Source): AsyncGenerator<string[
     if (error instanceof CommandError) throw error
     throw new CommandError(
       'unreadable_file',
-      `${file} is no readable CSV (--delimiter says what separates its cells): ${(error as Error).message}`,
+      `${file} cannot be read as CSV: ${(error as Error).message}. If its cells have another separator, give --delimiter`,
     )
   } finally {
     input.destroy()
@@ -80,7 +80,8 @@ async function* readRecords({ file, delimiter }: Source): AsyncGenerator<string[
 function checkHeader(cells: string[]): string[] {
   const columns = cells.map((cell) => cell.trim())
   const twice = columns.find((column, index) => columns.indexOf(column) !== index)
-  if (twice !== undefined) throw new CommandError('unreadable_file', `The column "${twice}" is there twice`)
+  if (twice !== undefined)
+    throw new CommandError('unreadable_file', `The file has two columns named "${twice}". Rename one of them`)
   return columns
 }
 
@@ -105,7 +106,7 @@ function parseLine(number: number, text: string): Row {
     if (typeof values === 'object' && values !== null && !Array.isArray(values))
       return { number, values: values as Record<string, unknown> }
   } catch {
-    // Said below, as for any other line that is no object.
+    // Reported below, like any other line that is not an object.
   }
-  return { number, fault: 'the line is no JSON object', text: text.slice(0, 1000) }
+  return { number, fault: 'the line is not a JSON object', text: text.slice(0, 1000) }
 }

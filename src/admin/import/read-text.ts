@@ -1,8 +1,8 @@
-/** The text of a file, piece by piece: memory does not grow with the file. */
+/** Reads the text of a file in chunks: memory use does not grow with the file. */
 import { createReadStream } from 'node:fs'
 import { CommandError } from '../command.ts'
 
-/** Throws CommandError when the file cannot be read, or its bytes are no text. */
+/** Throws CommandError when the file cannot be read or is not text. */
 export const readText = (file: string): AsyncGenerator<string> => decodeText(readChunks(file), file)
 
 async function* readChunks(file: string): AsyncGenerator<Buffer> {
@@ -14,8 +14,8 @@ async function* readChunks(file: string): AsyncGenerator<Buffer> {
 }
 
 /**
- * UTF-8, or UTF-16LE where a byte order mark says so; the mark is left out. Throws CommandError with the line of the first byte
- * that is neither: replaced by U+FFFD it would be recorded, and the mended row would count again.
+ * Decodes UTF-8, or UTF-16LE after its byte order mark, and leaves the mark out. Throws CommandError with the line of the
+ * first invalid byte. If it were replaced by U+FFFD, the row would be recorded, and recorded again once it is corrected.
  */
 export async function* decodeText(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<string> {
   let decode: Decode | undefined
@@ -26,7 +26,7 @@ export async function* decodeText(chunks: AsyncIterable<Buffer>, file: string): 
   decode?.()
 }
 
-/** Without a chunk: the end, which no character may reach over. */
+/** A call without a chunk ends the text; an incomplete character throws. */
 type Decode = (chunk?: Buffer) => string
 
 function createDecoder(start: Buffer, file: string): Decode {
@@ -46,7 +46,7 @@ function createDecoder(start: Buffer, file: string): Decode {
   return (chunk) => (chunk ? cutLines(chunk, newline).map(decodePart).join('') : decodePart())
 }
 
-/** The decoder does not say where it failed: it gets one line at a time. */
+/** The decoder does not report where it failed, so it gets one line at a time. */
 function cutLines(chunk: Buffer, newline: Buffer): Buffer[] {
   const parts: Buffer[] = []
   for (let from = 0; from < chunk.length;) {
@@ -60,4 +60,4 @@ function cutLines(chunk: Buffer, newline: Buffer): Buffer[] {
 
 const describeDamage = (file: string, line: number, encoding: string): string =>
   `Line ${line} of ${file} is not ${encoding.toUpperCase()}. ` +
-  'Convert the file and import the copy; from Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 FILE > COPY'
+  'Convert the file, and import the copy. From Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 FILE > COPY'

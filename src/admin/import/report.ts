@@ -1,4 +1,4 @@
-/** What became of the rows. */
+/** The outcome of an import. */
 import type { BatchCounts, BatchFailure } from '../../sdk/node/sluice.ts'
 import type { Report } from '../command.ts'
 import type { Journal, Progress } from './position.ts'
@@ -9,7 +9,7 @@ export interface Failure {
   error: string
 }
 
-/** With what the rows hold. `first`: the number that the first of them has among the events. */
+/** The failures with the content of their rows. `first`: the index of `rows[0]` among the events. */
 export function failuresOf(rows: Row[], first: number, failures: BatchFailure[]): (Failure & { source: unknown })[] {
   return failures.flatMap(({ index, error }) => {
     const row = rows[index - first]
@@ -19,7 +19,7 @@ export function failuresOf(rows: Row[], first: number, failures: BatchFailure[])
 
 const contentOf = (row: Row): unknown => ('values' in row ? row.values : row.text)
 
-/** The service names the event; an operator wants the row of the file. */
+/** Replaces the item of the request, which the service names, by the row of the file. */
 export function warningsOf(rows: Row[], first: number, warnings: string[]): string[] {
   return warnings.map((warning) =>
     warning.replace(/^item (\d+)/, (item, index: string) => {
@@ -29,7 +29,7 @@ export function warningsOf(rows: Row[], first: number, warnings: string[]): stri
   )
 }
 
-/** What earlier runs have settled, and this one. */
+/** The progress of earlier runs plus that of this run. */
 export function advance(start: Progress, run: BatchCounts, failureBytes: number): Progress {
   return {
     file: start.file,
@@ -42,26 +42,26 @@ export function advance(start: Progress, run: BatchCounts, failureBytes: number)
   }
 }
 
-/** The first failures and warnings alone are kept: the file of failures has all. */
-export interface Settled {
+/** With the first failures and warnings only; the failures file has all failures. */
+export interface ImportOutcome {
   progress: Progress
   failures: Failure[]
   warnings: string[]
 }
 
 export function report(
-  { progress, failures, warnings }: Settled,
+  { progress, failures, warnings }: ImportOutcome,
   { start, failuresFile }: Pick<Journal, 'start' | 'failuresFile'>,
   allowFailures: boolean,
 ): Report {
   const { received, recorded, deduped, failed } = progress
   const json = { received, recorded, deduped, failed, failures, warnings, failuresFile: failed ? failuresFile : null }
   const text = [
-    `${start.position > 0 ? 'In all, with what was done before: ' : ''}${received} ${received === 1 ? 'row' : 'rows'}: ${recorded} recorded, ${deduped} known already, ${failed} failed`,
+    `${start.position > 0 ? 'In total, with the previous run: ' : ''}${received} ${received === 1 ? 'row' : 'rows'}: ${recorded} recorded, ${deduped} already known, ${failed} failed`,
     ...failures.map(({ row, error }) => `  row ${row}: ${error}`),
     ...(failed > failures.length ? [`  … and ${failed - failures.length} more`] : []),
-    ...(failed ? [`All failures with their rows: ${failuresFile}`] : []),
-    ...warnings.map((warning) => `  warning, ${warning}`),
+    ...(failed ? [`All failures with their rows are in ${failuresFile}`] : []),
+    ...warnings.map((warning) => `  warning: ${warning}`),
   ]
   return { json, text: text.join('\n'), exitCode: failed && !allowFailures ? 1 : 0 }
 }

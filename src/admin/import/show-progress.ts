@@ -1,26 +1,26 @@
-/** How far an import is, as a bar. */
+/** The progress bar of an import. */
 import { createProgressLine, LINE_MS, type Screen } from '../progress-line.ts'
 import type { Totals } from './position.ts'
 
 export interface ProgressBar {
   update(totals: Totals): void
   say(text: string): void
-  /** Why nothing moves, and for how long; told once every few seconds however many requests wait. */
+  /** Shows why and how long requests wait; once every few seconds, for any number of requests. */
   waiting(reason: string, waitMs: number): void
   end(): void
 }
 
 const WIDTH = 24
 
-/** `settled`: rows that an earlier run settled; they do not count for the speed. */
-export function createProgressBar(screen: Screen, rows: number, settled: number, now = Date.now): ProgressBar {
+/** `earlier`: rows that an earlier run sent; they do not count for the speed. */
+export function createProgressBar(screen: Screen, rows: number, earlier: number, now = Date.now): ProgressBar {
   const startedAt = now()
   const progressLine = createProgressLine(screen, now)
   let lastReportAt = -Infinity
   let line = ''
   return {
     update(totals) {
-      line = describe(totals, rows, (totals.received - settled) / Math.max((now() - startedAt) / 1000, 0.001))
+      line = describe(totals, rows, (totals.received - earlier) / Math.max((now() - startedAt) / 1000, 0.001))
       progressLine.draw(line)
     },
     say: progressLine.drawNow,
@@ -46,7 +46,7 @@ function describe({ received, failed, deduped }: Totals, rows: number, perSecond
     `${received} of ${rows} rows`,
     `${Math.round(perSecond)}/s`,
     ...(received < rows && left ? [left] : []),
-    ...(deduped ? [`${deduped} known already`] : []),
+    ...(deduped ? [`${deduped} already known`] : []),
     ...(failed ? [`${failed} failed`] : []),
   ]
   return parts.join('  ')

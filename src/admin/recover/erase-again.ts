@@ -1,4 +1,4 @@
-/** An erasure that came after the backup is undone by the restore: Postgres erases again whom ClickHouse has marked. */
+/** A restore undoes the erasures since the backup. This erases again in Postgres the people whom ClickHouse has marked as erased. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { ask } from '../verify/clickhouse-facts.ts'
@@ -11,10 +11,10 @@ interface Deps {
   signal: AbortSignal
 }
 
-/** Marks in one question. */
+/** Erasure marks per query. */
 const PAGE = 5000
 
-/** Returns the number of people. Each is one statement, and is not found again. */
+/** Returns the number of people. Each one is erased by one statement, so a run that was stopped can be repeated. */
 export async function eraseAgain(deps: Deps, businessId: string): Promise<number> {
   let erased = 0
   for (let after = LEAST_ID; !deps.signal.aborted;) {
@@ -22,7 +22,7 @@ export async function eraseAgain(deps: Deps, businessId: string): Promise<number
     const last = ids.at(-1)
     if (last === undefined) break
     for (const id of await listAlive(deps.writer, businessId, ids)) {
-      // What ClickHouse got of browsers since the backup has higher revisions than Postgres has given.
+      // ClickHouse has visitors with higher revisions than the sequence of the restored Postgres.
       if (erased === 0) await raiseRevisions(deps)
       await deps.writer`select erase_contact(${businessId}, ${id})`
       erased += 1

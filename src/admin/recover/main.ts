@@ -1,4 +1,4 @@
-/** `admin recover`: what to do after Postgres was restored from a backup. */
+/** `admin recover`: to be run after Postgres was restored from a backup. */
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
@@ -8,19 +8,19 @@ import { type Deps, readClock, requireMigrated, withStores } from '../verify/mai
 import { showProgress } from '../verify/show-progress.ts'
 import { type Recovered, recover } from './recover.ts'
 
-const NOTES = `For the case that Postgres came back from a backup and ClickHouse is newer. Stop all front doors and workers first.
-It erases again in Postgres whom ClickHouse has marked as erased. It writes the events that only ClickHouse has to one NDJSON file
-  for each business, and removes them from ClickHouse once the file is on the disk; also contacts, merges and visitors
-  that Postgres does not know. It can be stopped anywhere and run again: the same files are continued.
-Then: admin verify --repair, start everything, and admin import FILE --business ID for each file. Importing twice does no harm.
-The files hold personal data: delete them when they are imported.
-Lost for good: changes since the backup that are no events (consents, traits, tags, profiles, campaigns, settings, keys).
-Ask your mail provider who has opted out since the backup before you send anything.`
+const NOTES = `Use it when Postgres was restored from a backup and ClickHouse is newer. Stop all front doors and workers first.
+It erases again in Postgres the people whom ClickHouse has marked as erased. It writes the events that only ClickHouse has
+  to one NDJSON file for each business. Once the file is on the disk, it removes these events from ClickHouse, and also
+  contacts, merges and visitors that Postgres does not know. You can stop it anywhere and run it again: it continues the same files.
+Then run admin verify --repair, start everything, and run admin import FILE --business ID for each file. Importing twice does no harm.
+The files contain personal data: delete them after the import.
+Changes since the backup that are not events are lost (consents, traits, tags, profiles, campaigns, settings, keys).
+Before you send any mail, ask your mail provider who has opted out since the backup.`
 
 const recoverEvents: Command = {
   name: 'recover',
-  summary: 'After Postgres was restored from a backup: save what only ClickHouse has',
-  options: { dir: { value: 'DIR', help: 'Where the files go (DATA_DIR/recovered)' } },
+  summary: 'After Postgres was restored from a backup: save the events that only ClickHouse has',
+  options: { dir: { value: 'DIR', help: 'Folder for the files (DATA_DIR/recovered)' } },
   notes: NOTES,
   run: (config, args) => withStores(config, args, (deps) => run(config, deps, args)),
 }
@@ -41,7 +41,7 @@ async function run(config: Config, deps: Deps, args: CommandArguments): Promise<
     return { json: recovered, text: toText(recovered) }
   } catch (error) {
     if (deps.signal.aborted)
-      throw new CommandError('stopped', 'Stopped before the end. Run the same command again to go on')
+      throw new CommandError('stopped', 'Stopped before the end. To continue, run the same command again')
     throw error
   } finally {
     progress.end()
@@ -53,11 +53,11 @@ function toText({ files, contacts, visitors, anonymous, erasures }: Recovered): 
   return [
     ...files.map(
       ({ file, events, withoutIdentity }) =>
-        `${events} events saved to ${file}${withoutIdentity > 0 ? ` (${withoutIdentity} of people without an identity, which an import refuses)` : ''}.`,
+        `${events} events saved to ${file}${withoutIdentity > 0 ? ` (${withoutIdentity} of them have no identity, so an import rejects them)` : ''}.`,
     ),
     ...(files.length === 0 ? ['ClickHouse has no events that Postgres lacks.'] : []),
-    `Removed from ClickHouse: these events, ${contacts} contacts and ${visitors} visitors that Postgres does not know.`,
-    ...(anonymous > 0 ? [`${anonymous} events of visitors come back when the visitors are identified again.`] : []),
+    `Removed from ClickHouse: these events, and ${contacts} contacts and ${visitors} visitors that Postgres does not know.`,
+    ...(anonymous > 0 ? [`${anonymous} events of visitors return when the visitors are identified again.`] : []),
     `People erased again: ${erasures}.`,
     'Next: admin verify --repair, then start the workers and front doors.',
     ...(imports.length > 0 ? ['Then import the events:', ...imports] : []),

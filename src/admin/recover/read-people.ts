@@ -1,10 +1,10 @@
-/** How the people of lost events are found again: by what ClickHouse's snapshots and Postgres know of them. */
+/** Finds the identities of the people of lost events, in ClickHouse's snapshots and in Postgres. */
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import { ask } from '../verify/clickhouse-facts.ts'
 import type { CompareDeps } from '../verify/compare-one-by-one.ts'
 
-/** In order, the primary one first. */
+/** Identities in order, the primary one first. */
 export interface Person {
   emails: string[]
   phones: string[]
@@ -15,9 +15,9 @@ type Kind = keyof Person
 const KINDS: Record<string, Kind> = { email: 'emails', phone: 'phones', platformCustomerId: 'platform_customer_ids' }
 
 /**
- * Of each contact the primary identities in its snapshot, and of all that Postgres knows those that servers have sent: of
- * itself, and of contacts that were merged into it. What only a page has sent, as far as Postgres knows, is left out: with an
- * import it would count as proven.
+ * For each contact: the primary identities in its snapshot, and the identities in Postgres that a server has sent, of itself
+ * and of contacts that were merged into it. Identities that only a page has sent, as far as Postgres knows, are left out:
+ * after an import they would count as proven.
  *
  * @param members the ids by contact: its own, and those merged into it in ClickHouse
  */
@@ -34,11 +34,18 @@ export async function readPeople(
     [...members].map(([id, ids]) => {
       const proven = ids.flatMap((member) => known.get(member) ?? [])
       const snapshot = snapshots.get(id)
-      const of = (kind: Kind) => {
+      const identitiesOf = (kind: Kind) => {
         const primary = (snapshot?.[kind] ?? []).slice(0, 1).filter((value) => !unproven.has(`${kind} ${value}`))
         return [...new Set([...primary, ...proven.flatMap((one) => (KINDS[one.kind] === kind ? [one.value] : []))])]
       }
-      return [id, { emails: of('emails'), phones: of('phones'), platform_customer_ids: of('platform_customer_ids') }]
+      return [
+        id,
+        {
+          emails: identitiesOf('emails'),
+          phones: identitiesOf('phones'),
+          platform_customer_ids: identitiesOf('platform_customer_ids'),
+        },
+      ]
     }),
   )
 }
@@ -52,17 +59,17 @@ async function readSnapshots(deps: CompareDeps, businessId: string, ids: string[
   return new Map(rows.map(({ id, ...person }) => [id, person]))
 }
 
-interface Known {
+interface Identity {
   id: string
   kind: string
   value: string
 }
 
-/** As an import sends them: a phone that was read bears a plus. */
+/** The value as an import sends it: a normalised phone gets a plus sign. */
 const VALUE = `case when phone_read then '+' || value else value end`
 
-async function readKnown(sql: Sql, businessId: string, ids: string[]): Promise<Known[]> {
-  return await sql<Known[]>`
+async function readKnown(sql: Sql, businessId: string, ids: string[]): Promise<Identity[]> {
+  return await sql<Identity[]>`
     select contact_id as id, kind, ${sql.unsafe(VALUE)} as value from identities
     where business_id = ${businessId} and contact_id = any(${`{${ids.join(',')}}`}::uuid[]) and proven
     order by position`
@@ -70,7 +77,7 @@ async function readKnown(sql: Sql, businessId: string, ids: string[]): Promise<K
 
 async function readUnproven(sql: Sql, businessId: string, values: string[]): Promise<Set<string>> {
   const stored = values.flatMap((value) => [value, value.replace(/^\+/, '')])
-  const rows = await sql<Omit<Known, 'id'>[]>`
+  const rows = await sql<Omit<Identity, 'id'>[]>`
     select kind, ${sql.unsafe(VALUE)} as value from identities
     where business_id = ${businessId} and not proven
       and value in (select json_array_elements_text(${JSON.stringify(stored)}::text::json) collate "C")`

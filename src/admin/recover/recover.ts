@@ -5,7 +5,7 @@ import { compareBusiness } from '../verify/compare-business.ts'
 import type { Comparison, Different } from '../verify/compare-one-by-one.ts'
 import { compareVisitors } from '../verify/compare-visitors.ts'
 import type { Subject } from '../verify/facts.ts'
-import { findAhead, isMergedThere } from '../verify/find-ahead.ts'
+import { findAhead, isMergedInClickHouse } from '../verify/find-ahead.ts'
 import { findLost, type LostEvent, readCovered } from '../verify/find-lost.ts'
 import { listBusinesses } from '../verify/list-businesses.ts'
 import { type RepairDeps, withShipper } from '../verify/repair.ts'
@@ -17,33 +17,33 @@ import { requireStopped } from './require-stopped.ts'
 import { fileOf, lineOf, writeEvents } from './write-events.ts'
 
 export interface RecoverDeps extends RepairDeps {
-  /** Where the files of lost events go. */
+  /** Folder for the files of lost events. */
   directory: string
   sliceSize: number
 }
 
 export interface Recovered {
-  /** Of businesses with events that were written to a file. */
+  /** One for each business with lost events. */
   files: { businessId: string; file: string; events: number; withoutIdentity: number }[]
-  /** Contacts and visitors that Postgres does not know, or that were merged since. */
+  /** Contacts and visitors that Postgres does not know, or that were merged since the backup. */
   contacts: number
   visitors: number
-  /** Events that come back by themselves, when their visitor is identified again. */
+  /** Events that return by themselves when their visitor is identified again. */
   anonymous: number
   /** People who were erased again. */
   erasures: number
 }
 
 /**
- * After Postgres was restored from a backup that is older than ClickHouse: erases again who was erased since, writes the
- * events that only ClickHouse has to files, and takes them out of ClickHouse. What ClickHouse then still says otherwise is
- * repaired by `admin verify --repair`. It can be killed anywhere and run again.
+ * After Postgres was restored from a backup that is older than ClickHouse: erases again the people who were erased since,
+ * writes the events that only ClickHouse has to files, and removes them from ClickHouse. `admin verify --repair` repairs the
+ * remaining differences. It can be killed anywhere and run again.
  */
 export async function recover(deps: RecoverDeps): Promise<Recovered> {
   await requireStopped(deps.sql, deps.config.leaseMs, deps.signal)
-  // Before anything is shipped: that makes the outbox look younger.
+  // Read before anything is shipped: shipping makes the outbox look younger.
   const since = await readCovered(deps.sql)
-  await lookBeforeSending(deps.writer)
+  await checkBeforeShipping(deps.writer)
   const unknown = (await checkBusinesses(deps)).flatMap(({ businessId }) => businessId ?? [])
   const recovered: Recovered = { files: [], contacts: 0, visitors: 0, anonymous: 0, erasures: 0 }
   await withShipper(deps, async () => {
@@ -53,8 +53,8 @@ export async function recover(deps: RecoverDeps): Promise<Recovered> {
   return recovered
 }
 
-/** What waited when the backup was made may have reached ClickHouse since: the shipper asks before it sends (stamp-resent.ts). */
-async function lookBeforeSending(sql: Sql): Promise<void> {
+/** Rows that waited when the backup was made may have reached ClickHouse since: the shipper checks before it sends them (stamp-resent.ts). */
+async function checkBeforeShipping(sql: Sql): Promise<void> {
   await sql`update outbox set resend = '{}', group_id = null where shipped_at is null`
 }
 
@@ -67,12 +67,12 @@ interface Work {
 async function recoverBusiness(deps: RecoverDeps, work: Work): Promise<void> {
   const { businessId, recovered } = work
   recovered.erasures += await eraseAgain(deps, businessId)
-  await untilSettled(deps)
+  await waitUntilShipped(deps)
   const compare = (subject: Subject) =>
     (subject === 'contact' ? compareBusiness : compareVisitors)(deps, businessId, deps.sliceSize)
   const recoverSome = { contact: recoverContacts, visitor: recoverVisitors }
   for (const subject of ['contact', 'visitor'] as const) {
-    // Of very many that Postgres does not know, one comparison shows only some.
+    // If Postgres lacks very many, one comparison shows only some of them.
     const seen = new Set<string>()
     for (let before = -1; before < seen.size && !deps.signal.aborted;) {
       before = seen.size
@@ -86,18 +86,18 @@ async function recoverBusiness(deps: RecoverDeps, work: Work): Promise<void> {
   deps.signal.throwIfAborted()
 }
 
-/** Returns those that were taken on. */
+/** Returns the ids of the contacts that it handled. */
 async function recoverContacts(deps: RecoverDeps, work: Work, different: Different[]): Promise<string[]> {
   const { businessId, since, recovered } = work
   const ahead = await findAhead(deps, businessId, different)
-  const theirs = different.filter(({ id }) => ahead.has(id))
-  if (theirs.length === 0) return []
-  const ids = theirs.map(({ id }) => id)
+  const contacts = different.filter(({ id }) => ahead.has(id))
+  if (contacts.length === 0) return []
+  const ids = contacts.map(({ id }) => id)
   const events = await findLost(deps, businessId, ids, since)
   const returning = events.filter(({ isAnonymous }) => isAnonymous)
-  await saveEvents(deps, work, { theirs, events: events.filter(({ isAnonymous }) => !isAnonymous) })
-  const unknown = theirs.filter(({ isKnown }) => !isKnown).map(({ id }) => id)
-  const merged = theirs.filter(isMergedThere).map(({ id }) => id)
+  await saveEvents(deps, work, { contacts, events: events.filter(({ isAnonymous }) => !isAnonymous) })
+  const unknown = contacts.filter(({ isKnown }) => !isKnown).map(({ id }) => id)
+  const merged = contacts.filter(isMergedInClickHouse).map(({ id }) => id)
   await removeLost(deps.clickhouse, { businessId, events, unknown, merged })
   recovered.contacts += unknown.length + merged.length
   recovered.anonymous += returning.length
@@ -107,13 +107,13 @@ async function recoverContacts(deps: RecoverDeps, work: Work, different: Differe
 async function saveEvents(
   deps: RecoverDeps,
   { businessId, recovered }: Work,
-  { theirs, events }: { theirs: Different[]; events: LostEvent[] },
+  { contacts, events }: { contacts: Different[]; events: LostEvent[] },
 ): Promise<void> {
   if (events.length === 0) return
   const members = new Map<string, Set<string>>()
   const addMember = (owner: string, id: string) => members.set(owner, (members.get(owner) ?? new Set([owner])).add(id))
   for (const { owner, contact_id } of events) addMember(owner, contact_id)
-  for (const one of theirs.filter(isMergedThere)) addMember(survivorOf(one), one.id)
+  for (const one of contacts.filter(isMergedInClickHouse)) addMember(survivorOf(one), one.id)
   const people = await readPeople(deps, businessId, new Map([...members].map(([owner, ids]) => [owner, [...ids]])))
   const places = new Map<string, number>()
   const lines = events.map((event) => {
@@ -122,12 +122,12 @@ async function saveEvents(
     return lineOf(event, people.get(event.owner), place)
   })
   await writeEvents(deps.directory, businessId, lines)
-  const isUnowned = ({ owner }: LostEvent) => Object.values(people.get(owner) ?? {}).flat().length === 0
+  const isUnidentified = ({ owner }: LostEvent) => Object.values(people.get(owner) ?? {}).flat().length === 0
   const file = fileOf(deps.directory, businessId)
-  let told = recovered.files.find((one) => one.businessId === businessId)
-  if (!told) recovered.files.push((told = { businessId, file, events: 0, withoutIdentity: 0 }))
-  told.events += events.length
-  told.withoutIdentity += events.filter(isUnowned).length
+  let summary = recovered.files.find((one) => one.businessId === businessId)
+  if (!summary) recovered.files.push((summary = { businessId, file, events: 0, withoutIdentity: 0 }))
+  summary.events += events.length
+  summary.withoutIdentity += events.filter(isUnidentified).length
 }
 
 const survivorOf = ({ id, facts }: Different): string => facts.find(({ kind }) => kind === 'merge')?.clickhouse ?? id
@@ -157,17 +157,18 @@ function requireCompared({ unstable: [first, ...more] }: Comparison): void {
     )
 }
 
-/** Resolves when ClickHouse has all that Postgres has to send, and has forgotten whom it is to forget. */
-async function untilSettled(deps: RecoverDeps): Promise<void> {
+/** Resolves when all rows of the outbox are shipped and all erasures are finished in ClickHouse. */
+async function waitUntilShipped(deps: RecoverDeps): Promise<void> {
   await waitUntilFewer(deps, {
     count: () => countWaiting(deps.sql),
-    most: 0,
-    words: (left) => `waiting for ClickHouse: ${left} saves and erasures`,
-    stalled: (left) => `${left} saves and erasures wait for ClickHouse and do not get fewer. Does ClickHouse work?`,
+    max: 0,
+    describe: (left) => `waiting for ClickHouse: ${left} saves and erasures`,
+    stalled: (left) =>
+      `${left} saves and erasures wait for ClickHouse, and their number does not decrease. Check ClickHouse`,
   })
 }
 
-/** Visits that wait for web workers are theirs to finish. */
+/** Without erased visits that wait for web workers: those finish them. */
 async function countWaiting(sql: Sql): Promise<number> {
   const [row] = await sql<{ rows: number }[]>`
     select (select count(*)::int from outbox where shipped_at is null)

@@ -1,4 +1,4 @@
-/** Takes out of ClickHouse what Postgres does not know any more. All of it can be repeated. */
+/** Removes from ClickHouse the data that Postgres does not know. Each step can be repeated. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { LONG_STATEMENT, quoted } from '../../timeline/look-up-events.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
@@ -12,10 +12,10 @@ export interface ToRemove {
   merged: string[]
 }
 
-/** Ids in one statement. */
+/** Ids per statement. */
 const IDS = 20_000
 
-/** Events first: until they are gone, the snapshots still say whose they are. Marks of erasures stay. */
+/** Removes events first: until they are gone, the snapshots still say who they belong to. Erasure marks stay. */
 export async function removeLost(
   clickhouse: ClickHouseClient,
   { businessId, events, unknown, merged }: ToRemove,
@@ -35,7 +35,7 @@ export async function removeLost(
     await remove('contact_snapshots', `contact_id in (${quoted(some)}) and erased = 0`)
 }
 
-/** Browsers of which ClickHouse is ahead. Those that Postgres knows are sent again by a repair; captures stay. */
+/** Removes visitors of which ClickHouse has more than Postgres. A repair sends those that Postgres knows again. Captures stay. */
 export async function removeVisitors(clickhouse: ClickHouseClient, businessId: string, ids: string[]): Promise<void> {
   for (const some of inParts(ids)) {
     const theirs = `business_id = '${businessId}' and visitor_id in (${some.map(textLiteral).join(', ')})`

@@ -4,10 +4,10 @@ import { sleep } from '../../async/sleep.ts'
 import { CommandError } from '../command.ts'
 
 const POLL_MS = 200
-/** Beyond the length of a lease. */
+/** Waited in addition to the length of a lease. */
 const SLACK_MS = 2000
 
-/** Resolves when no worker holds a lease. A backup can hold leases of its time: they run out. Throws CommandError when one does not. */
+/** Resolves when no worker holds a lease. A backup can contain leases, which expire. Throws CommandError when one does not. */
 export async function requireStopped(sql: Sql, leaseMs: number, signal: AbortSignal): Promise<void> {
   for (const deadline = performance.now() + leaseMs + SLACK_MS; ; await sleep(POLL_MS, signal)) {
     const [row] = await sql<{ held: boolean }[]>`
@@ -17,7 +17,7 @@ export async function requireStopped(sql: Sql, leaseMs: number, signal: AbortSig
     if (performance.now() > deadline)
       throw new CommandError(
         'workers_running',
-        'Workers are running. Stop all workers and front doors, then run this again',
+        'Workers are running. Stop all workers and front doors, then run this command again',
       )
   }
 }

@@ -1,4 +1,4 @@
-/** Lost events as lines that `admin import` takes as they are. */
+/** Writes lost events as NDJSON that `admin import` accepts without a mapping. */
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LostEvent } from '../verify/find-lost.ts'
@@ -7,7 +7,7 @@ import type { Person } from './read-people.ts'
 /** One file for each business. */
 export const fileOf = (directory: string, businessId: string): string => join(directory, `${businessId}.ndjson`)
 
-/** Appends the events, and resolves when they are on the disk. What an earlier run was killed in the middle of goes. */
+/** Appends the events, and resolves when they are on the disk. Cuts off an incomplete last line of a killed run. */
 export async function writeEvents(directory: string, businessId: string, lines: string[]): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const file = await open(fileOf(directory, businessId), 'a+', 0o600)
@@ -40,7 +40,7 @@ async function endOfLastLine(file: FileHandle): Promise<number> {
   return 0
 }
 
-/** Of several identities of a kind each is sent with another event, so that what was one person is one again. Pure. */
+/** Several identities of a kind are spread over the events, so that the import unites them in one person again. */
 export function lineOf(event: LostEvent, person: Person | undefined, place: number): string {
   const nth = (values: string[] = []) => values[place % Math.max(1, values.length)]
   const fields = JSON.stringify({
@@ -55,6 +55,6 @@ export function lineOf(event: LostEvent, person: Person | undefined, place: numb
     ...(event.value !== null && { value: event.value, ...(event.currency !== null && { currency: event.currency }) }),
     idempotencyKey: event.idempotency_key ?? `recovered:${event.event_id}`,
   })
-  // As it was recorded: it is an object already.
+  // `properties` is JSON of an object already.
   return event.properties === '' ? fields : `${fields.slice(0, -1)},"properties":${event.properties}}`
 }

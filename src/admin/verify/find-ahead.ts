@@ -21,14 +21,14 @@ export async function findAhead(
 ): Promise<Map<string, Ahead>> {
   const contacts = different.filter(({ of }) => of === 'contact')
   const erased = await listErased(deps, businessId, contacts.filter(lacksSnapshot).map(idOf))
-  const suspects = contacts.filter((one) => one.isKnown && (hasMore(one) || isMergedThere(one)))
+  const suspects = contacts.filter((one) => one.isKnown && (hasMore(one) || isMergedInClickHouse(one)))
   const lost = Map.groupBy(await findLost(deps, businessId, suspects.map(idOf)), ({ owner }) => owner)
   return new Map(
     contacts.flatMap((one): [string, Ahead][] => {
       const events = lost.get(one.id) ?? []
       if (!one.isKnown) return [[one.id, { reason: 'unknown', events }]]
       if (erased.has(one.id)) return [[one.id, { reason: 'erased', events }]]
-      if (isMergedThere(one)) return [[one.id, { reason: 'merged', events }]]
+      if (isMergedInClickHouse(one)) return [[one.id, { reason: 'merged', events }]]
       return events.length > 0 ? [[one.id, { reason: 'events', events }]] : []
     }),
   )
@@ -40,7 +40,7 @@ const lacksSnapshot = ({ isKnown, facts }: Different): boolean =>
   isKnown && facts.some(({ kind, clickhouse }) => kind === 'contact' && clickhouse === null)
 
 /** A contact that was merged is never separate again. */
-export const isMergedThere = ({ isKnown, facts }: Different): boolean =>
+export const isMergedInClickHouse = ({ isKnown, facts }: Different): boolean =>
   isKnown &&
   facts.some(({ kind, postgres, clickhouse }) => kind === 'merge' && postgres === null && clickhouse !== null)
 

@@ -170,12 +170,12 @@ export async function repairErasures(deps: RepairDeps, { others }: Findings): Pr
   return { erasures }
 }
 
-/** Resolves when no more than so much is still asked for. Throws CommandError when nothing moves. */
-export async function waitUntilRequested(deps: RepairDeps, most: number): Promise<void> {
+/** Resolves when at most `max` requested repairs are not done. Throws CommandError when nothing moves. */
+export async function waitUntilRequested(deps: RepairDeps, max: number): Promise<void> {
   await waitUntilFewer(deps, {
     count: () => countAsked(deps.sql, deps.startedAt),
-    most,
-    words: (left) => `${left} repairs under way`,
-    stalled: (left) => `${left} repairs are asked for and not done: is ClickHouse well? They will be done when it is`,
+    max,
+    describe: (left) => `${left} repairs in progress`,
+    stalled: (left) => `${left} repairs are requested but not done. Check ClickHouse; they continue when it works`,
   })
 }

@@ -1,10 +1,10 @@
 import type { Sql } from '../../stores/postgres.ts'
 import { waitUntilFewer } from './wait-until-fewer.ts'
 
-/** With more saves than this on their way to ClickHouse, too many contacts could not be compared. */
-const MOST_WAITING = 5000
+/** If more saves than this are not shipped yet, too many contacts cannot be compared. */
+const MAX_WAITING = 5000
 
-/** Resolves when the shipper is about to have shipped all. Throws CommandError when nothing moves. */
+/** Resolves when the shipper has nearly caught up. Throws CommandError when it makes no progress. */
 export async function waitUntilCaughtUp(deps: {
   sql: Sql
   signal: AbortSignal
@@ -12,10 +12,10 @@ export async function waitUntilCaughtUp(deps: {
 }): Promise<void> {
   await waitUntilFewer(deps, {
     count: () => countWaiting(deps.sql),
-    most: MOST_WAITING,
-    words: (waiting) => `waiting for ClickHouse to catch up: ${waiting} saves`,
+    max: MAX_WAITING,
+    describe: (waiting) => `waiting for ClickHouse to catch up: ${waiting} saves`,
     stalled: (waiting) =>
-      `${waiting} saves wait for ClickHouse and do not get fewer: are the workers and ClickHouse well?`,
+      `${waiting} saves wait for ClickHouse, and their number does not decrease. Check the workers and ClickHouse`,
   })
 }
 

@@ -2,34 +2,34 @@ import { sleep } from '../../async/sleep.ts'
 import { CommandError } from '../command.ts'
 
 const POLL_MS = 200
-const PATIENCE_MS = 120_000
+const STALLED_MS = 120_000
 
 interface Wait {
   count(): Promise<number>
-  most: number
-  /** What is under way, beside the figures. */
-  words(left: number): string
-  /** Of what does not move. */
+  max: number
+  /** The progress text. */
+  describe(left: number): string
+  /** The error message when the number does not decrease. */
   stalled(left: number): string
 }
 
 /**
- * Resolves when no more than so many are left, or `signal` aborts. Throws CommandError when it never falls for two minutes;
- * it may rise in between, since others ask as well.
+ * Resolves when at most `max` are left, or `signal` aborts. Throws CommandError when the number does not decrease for two
+ * minutes; it may rise in between, because other commands add to it.
  */
 export async function waitUntilFewer(
   { signal, say }: { signal: AbortSignal; say(text: string): void },
-  { count, most, words, stalled }: Wait,
+  { count, max, describe, stalled }: Wait,
 ): Promise<void> {
   let last = Infinity
   let movedAt = performance.now()
   for (;;) {
     const left = await count()
-    if (left <= most || signal.aborted) return
+    if (left <= max || signal.aborted) return
     if (left < last) movedAt = performance.now()
     last = left
-    if (performance.now() - movedAt > PATIENCE_MS) throw new CommandError('stalled', stalled(left))
-    say(words(left))
+    if (performance.now() - movedAt > STALLED_MS) throw new CommandError('stalled', stalled(left))
+    say(describe(left))
     await sleep(POLL_MS, signal)
   }
 }
