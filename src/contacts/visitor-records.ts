@@ -3,7 +3,7 @@ import type { Changes, VisitorChange } from '../rules/changes.ts'
 import { type State, survivorOf } from '../rules/state.ts'
 import { inSnakeCase } from './in-snake-case.ts'
 import { writeRecords } from './write-columns.ts'
-import { encodeEvent } from '../outbox/encode-event.ts'
+import { encodeEvent } from '../outbox/timeline-row.ts'
 
 export function visitorRecords(state: State, changes: Changes) {
   const survivor = (id: string | null) => id && survivorOf(state, id)

@@ -1,3 +1,4 @@
+import type { RecordedEvent } from '../rules/changes.ts'
 import type { InterpretedType, Source } from '../rules/events/facts.ts'
 
 /**
@@ -72,4 +73,25 @@ export function readTimelineRow(line: string): TimelineRow | undefined {
   } catch {
     return undefined
   }
+}
+
+/** An event as the outbox holds it. */
+export function encodeEvent({ eventId, businessId, contactId, receivedAt, source, fact }: RecordedEvent): string {
+  return encodeTimelineRow({
+    business_id: businessId,
+    contact_id: contactId,
+    event_id: eventId,
+    event: fact.event,
+    occurred_ms: fact.occurredAt,
+    received_ms: receivedAt,
+    type: fact.meaning.type,
+    value: fact.value,
+    currency: fact.meaning.currency,
+    counted: fact.meaning.counted,
+    is_order: fact.meaning.order ? 1 : 0,
+    properties: fact.properties ?? '',
+    source,
+    idempotency_key: fact.idempotencyKey,
+    visitor_id: fact.visitorId,
+  })
 }

@@ -40,11 +40,8 @@ export interface ContactDelta {
   revenue: Map<string, string>
 }
 
-/** What the timeline tells of an event. */
-export type TimelineFact = Pick<
-  EventFact,
-  'event' | 'occurredAt' | 'meaning' | 'value' | 'properties' | 'idempotencyKey' | 'visitorId'
->
+/** The fields of an event that the timeline shows. */
+export type TimelineFact = Omit<EventFact, 'identity' | 'occurredAtSent' | 'tags' | 'traits' | 'warnings'>
 
 export interface RecordedEvent {
   eventId: string

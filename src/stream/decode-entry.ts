@@ -1,97 +1,15 @@
 /** Entry ⇄ stream fields. What a worker reads is checked: nothing that a rule cannot rely on goes further. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import type * as facts from '../rules/events/facts.ts'
-import { CHANNELS, CLICK_IDS, EVENT_TYPES, PROFILE_FIELDS, UTM_FIELDS } from '../rules/events/facts.ts'
-import { HIT_KINDS, type WebHit } from '../rules/visitors/web-facts.ts'
+import { BrowserFact, EditFact, EventFact, IdentifyFact, Subscriptions } from '../rules/events/facts.ts'
+import { Touches, WebHit } from '../rules/visitors/web-facts.ts'
 import type { Request } from './entry.ts'
 import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
 import { partitionKind } from './partition-of.ts'
 
 const text = Type.String()
-const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()])
-const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)))
-const optionals = (names: readonly string[], schema: TSchema) =>
-  Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(schema)])))
-/** What a date can hold. Every store takes these; what is beyond would be refused again and again. */
-const FARTHEST = 8.64e15
-const instant = Type.Integer({ minimum: -FARTHEST, maximum: FARTHEST })
-const whole = Type.Integer({ minimum: 0, maximum: FARTHEST })
-/** Neither NUL nor a lone surrogate: Postgres keeps it as it is. */
-const clean = Type.RegExp(/^[^\0\p{Surrogate}]*$/u)
+const instant = Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 })
 
-/** A schema for every field of a shape: the compiler asks for those that are missing, and refuses others. */
-const shape = <Shape extends object>(schemas: Record<keyof Shape, TSchema>) => Type.Object(schemas)
-
-const Identity = shape<facts.Identity>({
-  platformCustomerId: Type.Optional(text),
-  email: Type.Optional(text),
-  phone: Type.Optional(text),
-  phoneRead: Type.Optional(Type.Boolean()),
-})
-const Traits = Type.Record(text, nullable(Type.Union([text, Type.Number(), Type.Boolean()])))
-const Meaning = shape<facts.Meaning>({
-  type: oneOf(...EVENT_TYPES, 'none'),
-  counted: Type.String({ pattern: '^-?\\d+(\\.\\d+)?$' }),
-  currency: nullable(text),
-  order: Type.Boolean(),
-  warning: Type.Optional(text),
-})
-const EventFact = shape<facts.EventFact>({
-  event: text,
-  identity: Identity,
-  occurredAt: instant,
-  occurredAtSent: Type.Boolean(),
-  meaning: Meaning,
-  value: nullable(Type.Number()),
-  properties: nullable(text),
-  tags: Type.Array(text),
-  traits: Traits,
-  idempotencyKey: nullable(text),
-  visitorId: nullable(text),
-  warnings: Type.Array(text),
-})
-const Touch = shape<facts.Touch>({
-  at: instant,
-  url: clean,
-  referrer: Type.Optional(clean),
-  utm: Type.Optional(optionals(UTM_FIELDS, clean)),
-  clickIds: Type.Optional(optionals(CLICK_IDS, clean)),
-})
-const BrowserFact = shape<facts.BrowserFact>({
-  event: text,
-  visitorId: text,
-  occurredAt: instant,
-  meaning: Meaning,
-  properties: nullable(text),
-  messageId: nullable(text),
-  first: nullable(Touch),
-  latest: nullable(Touch),
-  warnings: Type.Array(text),
-})
-const IdentifyFact = shape<facts.IdentifyFact>({
-  identity: Identity,
-  profile: optionals(PROFILE_FIELDS, text),
-  traits: Traits,
-  method: nullable(text),
-  visitorId: nullable(text),
-  ageMs: Type.Optional(whole),
-  traitsAt: Type.Optional(instant),
-  warnings: Type.Array(text),
-})
-
-const Hit = shape<WebHit>({
-  id: text,
-  kind: oneOf(...HIT_KINDS),
-  pageId: text,
-  occurredAt: whole,
-  url: text,
-  title: text,
-  referrer: text,
-  depth: whole,
-  activeMs: whole,
-  idleMs: whole,
-})
 const base = {
   n: Type.Integer(),
   businessId: text,
@@ -101,27 +19,22 @@ const base = {
 }
 const compile = (fields: Record<string, TSchema>) => TypeCompiler.Compile(Type.Object({ ...base, ...fields }))
 const REQUESTS: Record<Request['kind'], TypeCheck<TSchema>> = {
-  track: compile({ keyed: Type.Boolean(), source: oneOf('live', 'browser'), fact: EventFact }),
+  track: compile({
+    keyed: Type.Boolean(),
+    source: Type.Union([Type.Literal('live'), Type.Literal('browser')]),
+    fact: EventFact,
+  }),
   browser: compile({ fact: BrowserFact }),
   batch: compile({ items: Type.Array(Type.Object({ index: Type.Integer(), fact: EventFact })) }),
   identify: compile({ keyed: Type.Boolean(), fact: IdentifyFact }),
   erase: compile({ contactId: text }),
-  subscribe: compile({ contactId: text, channels: optionals(CHANNELS, Type.Boolean()), method: text }),
-  edit: compile({
-    contactId: text,
-    fact: shape<facts.EditFact>({
-      profile: optionals(PROFILE_FIELDS, nullable(text)),
-      traits: Traits,
-      addTags: Type.Array(text),
-      removeTags: Type.Array(text),
-      warnings: Type.Array(text),
-    }),
-  }),
+  subscribe: compile({ contactId: text, channels: Subscriptions, method: text }),
+  edit: compile({ contactId: text, fact: EditFact }),
   capture: compile({
     businessId: Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' }),
     visitorId: Type.String({ pattern: '^[\\da-f]{32}$' }),
-    hits: Type.Array(Hit),
-    touches: Type.Object({ first: nullable(Touch), latest: nullable(Touch) }),
+    hits: Type.Array(WebHit),
+    touches: Touches,
   }),
 }
 const Envelope = TypeCompiler.Compile(Type.Object({ frontDoor: text, requests: Type.Array(Type.Unknown()) }))

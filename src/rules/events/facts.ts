@@ -1,11 +1,28 @@
 /**
- * The words of the rules: what a caller reported, after the front door has read it.
- * Everything here is normalised, sanitised and within the contract's limits; all of it is plain JSON,
- * since it travels through the stream to a worker.
+ * What callers report, after the front door has read it: normalised, sanitised and within the contract's limits. It is plain
+ * JSON, since it travels through the stream to a worker, which checks it against the same schema: a field stands here once.
  */
+import { type Static, type TObject, type TOptional, type TSchema, Type } from '@sinclair/typebox'
+
+const text = Type.String()
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+const oneOf = <Value extends string>(values: readonly Value[]) =>
+  Type.Unsafe<Value>(Type.Union(values.map((value) => Type.Literal(value))))
+const optionals = <Name extends string, Schema extends TSchema>(names: readonly Name[], schema: Schema) =>
+  Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(schema)]))) as unknown as TObject<
+    Record<Name, TOptional<Schema>>
+  >
+/** The range of a date. Every store takes these times; one beyond would be rejected again and again. */
+const FARTHEST = 8.64e15
+/** Epoch ms. */
+const instant = Type.Integer({ minimum: -FARTHEST, maximum: FARTHEST })
+const whole = Type.Integer({ minimum: 0, maximum: FARTHEST })
+/** Neither NUL nor a lone surrogate: Postgres stores it as it is. */
+const clean = Type.RegExp(/^[^\0\p{Surrogate}]*$/u)
 
 /** A JSON scalar as a trait may hold it. */
 export type TraitValue = string | number | boolean | null
+const Traits = Type.Record(text, nullable(Type.Union([text, Type.Number(), Type.Boolean()])))
 
 /** The kinds of identity, in order of strength (decisions, "Identity"). */
 export const IDENTITY_KINDS = ['platformCustomerId', 'email', 'phone'] as const
@@ -15,13 +32,14 @@ export type IdentityKind = (typeof IDENTITY_KINDS)[number]
  * The normalised identity of one call; at least one field is there.
  * `email` is lower-cased, `platformCustomerId` a trimmed string, `phone` digits alone.
  */
-export interface Identity {
-  platformCustomerId?: string
-  email?: string
-  phone?: string
+export const Identity = Type.Object({
+  platformCustomerId: Type.Optional(text),
+  email: Type.Optional(text),
+  phone: Type.Optional(text),
   /** True when the phone was read as a possible E.164 number: it is then shown with a `+`. */
-  phoneRead?: boolean
-}
+  phoneRead: Type.Optional(Type.Boolean()),
+})
+export type Identity = Static<typeof Identity>
 
 export const EVENT_TYPES = [
   'purchase',
@@ -40,109 +58,110 @@ export const CONVERSION_TYPES = ['purchase', 'lead', 'booking'] as const satisfi
 export type ConversionType = (typeof CONVERSION_TYPES)[number]
 
 /** What an event means for revenue and orders (decisions, "Meaning of an event"). */
-export interface Meaning {
-  type: InterpretedType
+export const Meaning = Type.Object({
+  type: oneOf<InterpretedType>([...EVENT_TYPES, 'none']),
   /** Decimal string with at most six decimals, signed: what is added to the revenue. `"0"` when nothing counts. */
-  counted: string
+  counted: Type.String({ pattern: '^-?\\d+(\\.\\d+)?$' }),
   /** The currency counted in, upper-cased; null when no `value` was sent. */
-  currency: string | null
+  currency: nullable(text),
   /** True when it is one order. */
-  order: boolean
-  /** What is to be said of the amount. A repeat counts none, and does not say it. */
-  warning?: string
-}
+  order: Type.Boolean(),
+  /** A warning about the amount. A repeat counts no amount, and does not repeat the warning. */
+  warning: Type.Optional(text),
+})
+export type Meaning = Static<typeof Meaning>
 
 /** One event, ready to be recorded. Times are epoch milliseconds. */
-export interface EventFact {
-  event: string
-  identity: Identity
-  occurredAt: number
+export const EventFact = Type.Object({
+  event: text,
+  identity: Identity,
+  occurredAt: instant,
   /** True when the caller sent `occurredAt` (a repeat's traits count as of the recorded event's time otherwise). */
-  occurredAtSent: boolean
-  meaning: Meaning
+  occurredAtSent: Type.Boolean(),
+  meaning: Meaning,
   /** The amount as sent, for the timeline. */
-  value: number | null
+  value: nullable(Type.Number()),
   /** Compact JSON text of the sanitised object; null when none was sent. */
-  properties: string | null
+  properties: nullable(text),
   /** Trimmed, without repeats. */
-  tags: string[]
+  tags: Type.Array(text),
   /** Keys of the right shape only; values within their limits. */
-  traits: Record<string, TraitValue>
-  idempotencyKey: string | null
-  visitorId: string | null
-  /** What the front door already had to say (placeholders dropped, keys skipped, …), except of the amount. */
-  warnings: string[]
-}
+  traits: Traits,
+  idempotencyKey: nullable(text),
+  visitorId: nullable(text),
+  /** The warnings of the front door (placeholders dropped, keys skipped, …), except those about the amount. */
+  warnings: Type.Array(text),
+})
+export type EventFact = Static<typeof EventFact>
 
-/** How a visitor came. Text is sanitised; what was not said is absent. */
-export interface Touch {
-  /** Epoch ms. */
-  at: number
-  url: string
-  referrer?: string
-  utm?: Partial<Record<(typeof UTM_FIELDS)[number], string>>
-  clickIds?: Partial<Record<(typeof CLICK_IDS)[number], string>>
-}
 export const UTM_FIELDS = ['source', 'medium', 'campaign', 'term', 'content', 'id'] as const
 export const CLICK_IDS = ['gclid', 'gbraid', 'wbraid', 'fbclid', 'msclkid', 'ttclid'] as const
 
-/** What somebody did in a page: known by the browser alone. */
-export interface BrowserFact {
-  event: string
-  visitorId: string
-  /** Epoch ms. */
-  occurredAt: number
-  /** As the name says: no amount is read. */
-  meaning: Meaning
-  /** Compact JSON text of the sanitised details; null when none were sent. */
-  properties: string | null
-  /** The page's own id of the call: a repeat counts once. */
-  messageId: string | null
-  /** How the visitor came, the first time and the latest. */
-  first: Touch | null
-  latest: Touch | null
-  warnings: string[]
-}
+/** How a visitor came. Text is sanitised; what was not sent is absent. */
+export const Touch = Type.Object({
+  at: instant,
+  url: clean,
+  referrer: Type.Optional(clean),
+  utm: Type.Optional(optionals(UTM_FIELDS, clean)),
+  clickIds: Type.Optional(optionals(CLICK_IDS, clean)),
+})
+export type Touch = Static<typeof Touch>
 
-/** The parts of a profile, checked; absent means not sent. */
-export interface Profile {
-  firstName?: string
-  lastName?: string
-  country?: string
-  city?: string
-  language?: string
-  timezone?: string
-}
+/** What somebody did in a page: known by the browser alone. */
+export const BrowserFact = Type.Object({
+  event: text,
+  visitorId: text,
+  occurredAt: instant,
+  /** As the name says: no amount is read. */
+  meaning: Meaning,
+  /** Compact JSON text of the sanitised details; null when none were sent. */
+  properties: nullable(text),
+  /** The page's own id of the call: a repeat counts once. */
+  messageId: nullable(text),
+  /** How the visitor came, the first time and the latest. */
+  first: nullable(Touch),
+  latest: nullable(Touch),
+  warnings: Type.Array(text),
+})
+export type BrowserFact = Static<typeof BrowserFact>
+
 export const PROFILE_FIELDS = ['firstName', 'lastName', 'country', 'city', 'language', 'timezone'] as const
 export type ProfileField = (typeof PROFILE_FIELDS)[number]
 
+/** The parts of a profile, checked; absent means not sent. */
+export const Profile = optionals(PROFILE_FIELDS, text)
+export type Profile = Static<typeof Profile>
+
 /** Who someone is and what to call them; no event. */
-export interface IdentifyFact {
-  identity: Identity
-  profile: Profile
-  traits: Record<string, TraitValue>
-  method: string | null
-  visitorId: string | null
-  /** How long before the receipt it was said. */
-  ageMs?: number
-  /** Epoch ms as of which the traits count; as of the receipt when absent. */
-  traitsAt?: number
-  warnings: string[]
-}
+export const IdentifyFact = Type.Object({
+  identity: Identity,
+  profile: Profile,
+  traits: Traits,
+  method: nullable(text),
+  visitorId: nullable(text),
+  /** How long before the receipt the caller identified the person, in ms. */
+  ageMs: Type.Optional(whole),
+  /** The time as of which the traits count; that of the receipt when absent. */
+  traitsAt: Type.Optional(instant),
+  warnings: Type.Array(text),
+})
+export type IdentifyFact = Static<typeof IdentifyFact>
 
 /** What an operator sets of a contact; null clears. */
-export interface EditFact {
-  profile: Partial<Record<ProfileField, string | null>>
-  traits: Record<string, TraitValue>
-  addTags: string[]
-  removeTags: string[]
-  warnings: string[]
-}
+export const EditFact = Type.Object({
+  profile: optionals(PROFILE_FIELDS, nullable(text)),
+  traits: Traits,
+  addTags: Type.Array(text),
+  removeTags: Type.Array(text),
+  warnings: Type.Array(text),
+})
+export type EditFact = Static<typeof EditFact>
 
 export const CHANNELS = ['email', 'sms', 'whatsapp', 'push'] as const
 export type Channel = (typeof CHANNELS)[number]
-/** An opt-in (true) or opt-out (false) per channel named. */
-export type Subscriptions = Record<Channel, boolean>
+/** An opt-in (true) or opt-out (false) for each channel that is named. */
+export const Subscriptions = optionals(CHANNELS, Type.Boolean())
+export type Subscriptions = Static<typeof Subscriptions>
 
 export const FIELD_TYPES = ['Number', 'Boolean', 'Date', 'Text'] as const
 export type FieldType = (typeof FIELD_TYPES)[number]

@@ -1,27 +1,31 @@
-/** What a browser tells by itself, as it travels from the front door to the workers. Instants are epoch ms. */
-import type { Touch } from '../events/facts.ts'
+/** What a browser captures by itself, as it travels from the front door to the workers. Times are epoch ms. */
+import { type Static, Type } from '@sinclair/typebox'
+import { Touch } from '../events/facts.ts'
 
 export const HIT_KINDS = ['page_view', 'scroll', 'time'] as const
 export type HitKind = (typeof HIT_KINDS)[number]
 
-/** One thing that was captured. What its kind does not tell is empty or 0. */
-export interface WebHit {
-  /** Made by the browser: one that is sent twice counts once. */
-  id: string
-  kind: HitKind
-  /** The page view that it belongs to. */
-  pageId: string
-  occurredAt: number
-  url: string
-  title: string
-  referrer: string
-  /** Per cent of the page: 25, 50, 75 or 100. */
-  depth: number
-  activeMs: number
-  idleMs: number
-}
+const text = Type.String()
+const whole = Type.Integer({ minimum: 0, maximum: 8.64e15 })
 
-export interface Touches {
-  first: Touch | null
-  latest: Touch | null
-}
+/** One captured thing. Fields that its kind does not use are empty or 0. */
+export const WebHit = Type.Object({
+  /** Made by the browser: one that is sent twice counts once. */
+  id: text,
+  kind: Type.Unsafe<HitKind>(Type.Union(HIT_KINDS.map((kind) => Type.Literal(kind)))),
+  /** The page view that it belongs to. */
+  pageId: text,
+  occurredAt: whole,
+  url: text,
+  title: text,
+  referrer: text,
+  /** Per cent of the page: 25, 50, 75 or 100. */
+  depth: whole,
+  activeMs: whole,
+  idleMs: whole,
+})
+export type WebHit = Static<typeof WebHit>
+
+const TouchOrNull = Type.Union([Touch, Type.Null()])
+export const Touches = Type.Object({ first: TouchOrNull, latest: TouchOrNull })
+export type Touches = Static<typeof Touches>
