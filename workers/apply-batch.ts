@@ -4,7 +4,7 @@ import { kindOf } from '../src/stream/partition-of.ts'
 import type { PipelineDeps } from './attempt.ts'
 import { applyMicroBatch } from './pipeline.ts'
 
-/** Each kind of lane has its way: events into Postgres, web events into ClickHouse. */
+/** By kind of partition: events go into Postgres, web events into ClickHouse. */
 export function applyBatch(
   { pipeline, web }: { pipeline: PipelineDeps; web: WebDeps },
   batch: MicroBatch,

@@ -31,7 +31,7 @@ export interface PipelineDeps {
   suspectsOf?: SuspectsOf
   /** How long a search for poison may take; SEARCH_MS when left out. */
   searchMs?: number
-  /** Told of each attempt that was written, and of each that had to be decided again. */
+  /** Called for each attempt that was written, and for each that had to be decided again. */
   metrics?: { saved?(events: number, seconds: number): void; conflict?(): void }
 }
 

@@ -1,4 +1,4 @@
-/** The workers' supervisor: threads for live events, threads for what can wait, and what they tell of themselves. */
+/** The workers' supervisor: threads for live events, threads for what can wait, and their health and metrics. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { AggregatorRegistry } from 'prom-client'
@@ -12,7 +12,7 @@ import { nameStore } from '../src/stores/require-stores.ts'
 import { type SupervisedThread, type ThreadKind, createPool, superviseThread } from './pool.ts'
 import { serveHealth } from './serve-health.ts'
 
-/** A thread that has told nothing for so long is not well. */
+/** A thread that has reported nothing for this long is not healthy. */
 const SILENT_MS = 5000
 const CLOSE_MS = 15_000
 /** Of the threads that nobody waits for within milliseconds: on a busy machine live events come first (design, promise 8). */
@@ -82,8 +82,8 @@ async function serveHealthOf(threads: SupervisedThread[], known: string[], confi
     ],
     degraded: () => [...known, ...threads.flatMap((thread) => thread.report()?.trouble ?? [])],
     metrics: async () => {
-      const told = await Promise.all(threads.map((thread) => thread.metrics()))
-      return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics()
+      const figures = await Promise.all(threads.map((thread) => thread.metrics()))
+      return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...figures]).metrics()
     },
     metricsToken: config.metricsToken,
   }
@@ -91,7 +91,9 @@ async function serveHealthOf(threads: SupervisedThread[], known: string[], confi
 }
 
 const complain = (thread: SupervisedThread): string =>
-  thread.report() ? `${thread.name} has told nothing for ${SILENT_MS} ms` : `${thread.name} has told nothing yet`
+  thread.report()
+    ? `${thread.name} has reported nothing for ${SILENT_MS} ms`
+    : `${thread.name} has reported nothing yet`
 
 const describeBlocked = (thread: SupervisedThread): string | undefined => {
   const blocked = thread.report()?.blocked
@@ -101,7 +103,7 @@ const describeBlocked = (thread: SupervisedThread): string | undefined => {
 const isSilent = (thread: SupervisedThread): boolean =>
   (thread.report()?.at ?? -Infinity) < performance.now() - SILENT_MS
 
-/** What is not done by then is ended without ceremony: nothing is lost by it. */
+/** Work that is not done in time is abandoned: nothing is lost by it. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise((resolve) => (timer = setTimeout(resolve, ms)))

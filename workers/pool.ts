@@ -9,16 +9,16 @@ import type { ThreadCommand, ThreadReport, ThreadTask, WorkerConfig } from './th
 const RESTART = { firstMs: 250, maxMs: 10_000 }
 /** A thread that ran for so long is well: its next restart is quick again. */
 const STEADY_MS = 60_000
-/** How long a thread that is busy is waited for when somebody asks for metrics. */
+/** How long a request for metrics waits for a busy thread. */
 const METRICS_MS = 1000
 
 export type ThreadKind = 'ingest' | 'lowPriorityIngest' | 'timeline' | 'deliveries'
 
 export interface SupervisedThread {
   name: string
-  /** The last that it told of itself, and when, by `performance.now()`; undefined since its (re)start. */
+  /** Its last report, and when it came, by `performance.now()`; undefined since its (re)start. */
   report(): { trouble: string | undefined; blocked: string | undefined; at: number } | undefined
-  /** `Registry.getMetricsAsJSON()` as of now, or as it was told last by one that is too busy. */
+  /** `Registry.getMetricsAsJSON()` as of now, or the last one of a thread that is too busy. */
   metrics(): Promise<object[]>
   /** Asks it to finish; resolves when it has. */
   stop(): Promise<void>
@@ -48,21 +48,21 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
   const stopping = new AbortController()
   let report: ReturnType<SupervisedThread['report']>
   let metrics: object[] = []
-  let metricsTold = new AbortController()
+  let metricsReported = new AbortController()
   let order: (order: ThreadCommand) => void = () => undefined
 
-  const hear = (told: ThreadReport): void => {
-    report = { trouble: told.trouble, blocked: told.blocked, at: performance.now() }
-    if (!told.metrics) return
-    metrics = told.metrics
-    metricsTold.abort()
+  const receive = (received: ThreadReport): void => {
+    report = { trouble: received.trouble, blocked: received.blocked, at: performance.now() }
+    if (!received.metrics) return
+    metrics = received.metrics
+    metricsReported.abort()
   }
   const runOnce = async (): Promise<void> => {
     const { port1, port2 } = new MessageChannel()
     order = (order) => port1.postMessage(order)
     const stop = (): void => port1.postMessage('stop' satisfies ThreadCommand)
     stopping.signal.addEventListener('abort', stop)
-    port1.on('message', hear)
+    port1.on('message', receive)
     try {
       const task: ThreadTask = { name, config, port: port2 }
       // Piscina's type took the other overload of postMessage; it wants an array.
@@ -98,9 +98,9 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
     report: () => report,
     async metrics() {
       if (!report) return []
-      if (metricsTold.signal.aborted) metricsTold = new AbortController()
-      order('tell metrics')
-      await sleep(METRICS_MS, metricsTold.signal)
+      if (metricsReported.signal.aborted) metricsReported = new AbortController()
+      order('report metrics')
+      await sleep(METRICS_MS, metricsReported.signal)
       return metrics
     },
     async stop() {

@@ -1,4 +1,4 @@
-/** What the workers tell of themselves over HTTP: /healthz, /readyz, /metrics. */
+/** The workers' health and metrics over HTTP: /healthz, /readyz, /metrics. */
 import { type IncomingMessage, type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hasMetricsToken, isLoopback } from '../src/process/metrics-access.ts'

@@ -47,7 +47,7 @@ function itemsOf(request: Request): [index: number | null, item: Item][] {
     case 'erase':
       return [[null, { ...base, kind: 'erase', contactId: request.contactId }]]
     case 'capture':
-      throw new Error('what was captured is no event: it has lanes of its own')
+      throw new Error('a capture is not an event: it has partitions of its own')
   }
 }
 

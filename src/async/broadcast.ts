@@ -1,10 +1,10 @@
-/** The turns of a recurring task, for others who need what one finds. */
+/** Shares what each round of a recurring task finds with everyone who waits for the next round. */
 import { sleep } from './sleep.ts'
 
 export interface Broadcast<Found> {
-  /** At the beginning of a turn; `tell` at its end, if it found anything. */
+  /** Call it when a round begins, and what it returns when the round ends, if the round found anything. */
   begin(): (found: Found) => void
-  /** What the first finds, of the turns that begin from now on; undefined when none has within `ms`, or at `signal`. */
+  /** What the next round that begins from now on finds; undefined when none has found anything within `ms`, or when `signal` aborts. */
   next(ms: number, signal: AbortSignal): Promise<Found | undefined>
 }
 
@@ -12,17 +12,17 @@ export function createBroadcast<Found>(): Broadcast<Found> {
   const waiting = new Set<(found: Found) => void>()
   return {
     begin() {
-      const asked = [...waiting]
+      const waitingNow = [...waiting]
       return (found) => {
-        for (const answer of asked) answer(found)
+        for (const answer of waitingNow) answer(found)
       }
     },
     async next(ms, signal) {
       let found: Found | undefined
       const over = new AbortController()
       const end = (): void => over.abort()
-      const answer = (told: Found): void => {
-        found = told
+      const answer = (result: Found): void => {
+        found = result
         end()
       }
       if (signal.aborted) end()

@@ -24,9 +24,9 @@ export async function scrubOutbox(sql: Sql, businessId: string, ids: string[]): 
 }
 
 /**
- * What is saved while the walk is under way needs no look: whoever is in `erasures` is in no contact any more, and each save
- * asserts that its contacts exist, and locks them until its own row is there. So all rows of these people are between the
- * first and the last of now, however long the walk takes, and whoever ships them meanwhile.
+ * Rows that are saved during the walk need no look. A person in `erasures` has no contact any more, and each save asserts that
+ * its contacts exist and locks them until its own row is written. So all rows of these people lie between the present first
+ * and last row, however long the walk takes, and no matter which worker ships them meanwhile.
  */
 export async function beginScrub(sql: Sql, people: readonly Person[]): Promise<Scrub> {
   const [kept] = await sql<[{ first: number; last: number }]>`

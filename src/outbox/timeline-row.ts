@@ -65,7 +65,7 @@ export function decodeTimelineRow(line: string): TimelineRow {
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Undefined for a line that is no row, or names no event that could be looked up. */
+/** Undefined for a line that is not a row, or that names no event that could be looked up. */
 export function readTimelineRow(line: string): TimelineRow | undefined {
   try {
     const row = decodeTimelineRow(line)

@@ -2,8 +2,8 @@ import type { Sql } from '../stores/postgres.ts'
 import { unpackEvents } from './pack-events.ts'
 
 /**
- * Writes packed rows of the outbox out as lines, for statements that look into them. They stay so: what is packed never
- * changes otherwise, so that whoever comes second finds nothing to do.
+ * Rewrites packed rows of the outbox as lines, for statements that look into them. The rows stay that way. Packed rows never
+ * change in any other way, so a second caller finds nothing to do.
  */
 export async function unpackRows(sql: Sql, ids: number[]): Promise<void> {
   for (const id of ids) {

@@ -3,8 +3,9 @@ import type { Logger } from '../log.ts'
 const LINES_PER_SECOND = 100
 
 /**
- * Says whether one more line of a kind may be written: 100 a second may. A flood of requests must not become a flood of
- * lines, which costs more than refusing them and fills the disk. Those left out are counted, and told before the next.
+ * Returns whether another line of a kind may be written: at most 100 a second. A flood of requests must not become a flood of
+ * log lines, which costs more than rejecting the requests and fills the disk. Lines that are left out are counted, and the
+ * count is logged before the next line.
  */
 export function createLogThrottle(log: Logger, now: () => number): () => boolean {
   let endsAt = -Infinity
@@ -12,7 +13,7 @@ export function createLogThrottle(log: Logger, now: () => number): () => boolean
   let leftOut = 0
   return () => {
     if (now() >= endsAt) {
-      if (leftOut > 0) log.info({ leftOut }, 'more lines of a kind were left out')
+      if (leftOut > 0) log.info({ leftOut }, 'more log lines of one kind were left out')
       endsAt = now() + 1000
       written = leftOut = 0
     }

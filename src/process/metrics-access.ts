@@ -1,7 +1,7 @@
-/** Who may see metrics, of front doors and workers alike: whoever calls on this machine, or has METRICS_TOKEN. */
+/** Who may read metrics, of front doors and workers alike: callers on this machine, and callers with METRICS_TOKEN. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-/** What proxies add. Whatever came through one is not of this machine, even when the proxy is. */
+/** Headers that proxies add. A request through a proxy does not count as local, even when the proxy runs on this machine. */
 const PROXIED = [
   'forwarded',
   'via',
@@ -12,7 +12,7 @@ const PROXIED = [
   'x-real-ip',
 ]
 
-/** `peer` is the other end of the connection; `has` tells whether a header (in lower case) was sent. */
+/** `peer` is the other end of the connection; `has` returns whether a header (in lower case) was sent. */
 export function isLoopback(peer: string, has: (header: string) => boolean): boolean {
   return /^(127\.|::1$|::ffff:127\.)/i.test(peer) && !PROXIED.some(has)
 }
@@ -22,7 +22,7 @@ export function hasMetricsToken(authorization: string | undefined, token: string
   return authorization !== undefined && token !== undefined && isSame(authorization, `Bearer ${token}`)
 }
 
-/** In a time that tells nothing of either, their lengths included. */
+/** Compares in constant time, whatever their lengths. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))

@@ -3,8 +3,8 @@ const SAME_KEYPRESS_MS = 1000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Calls `stop` when somebody asks this process to end, until what it returns is called. Who asks again later does not wait:
- * the process ends at once, with `exitCode`.
+ * Calls `stop` when the process gets a signal to end. A second signal ends the process at once, with `exitCode`. Call the
+ * returned function to stop listening.
  */
 export function onShutdownSignal(stop: () => void, exitCode: number): () => void {
   let heardAt: number | undefined

@@ -1,6 +1,6 @@
 /**
  * Changes the number of partitions of a running system. A business then travels in another partition, so everything in the
- * old ones has to be applied first: its kind is closed (in Postgres, which doors read when they connect, then by fences in
+ * old ones has to be applied first: its kind is closed (in Postgres, which front doors read when they connect, then by fences in
  * Redis, which refuse those that have not read it), drained by the workers, and opened with the new number. Backfill goes
  * first, since it can take a while; then web, which waits for ClickHouse, while browsers keep what is refused; live alone
  * is closed for the moment in which its last requests are applied.
@@ -32,7 +32,7 @@ export interface ChangeDeps {
   sql: Sql
   /** In the role `command`. */
   redis: Redis
-  /** What is going on, for whoever waits. */
+  /** Receives progress messages for the operator. */
   report: (text: string) => void
 }
 export interface ChangeOptions {
@@ -45,24 +45,24 @@ export interface ChangeOptions {
 export type Changed =
   | { kind: 'changed'; previous: number }
   | { kind: 'unchanged' }
-  /** Another command is at it. */
+  /** Another command is changing the number. */
   | { kind: 'busy'; to: number }
-  /** Nobody works on these, and requests wait in them. Nothing was closed. */
+  /** No worker has these partitions, and requests wait in them. Nothing was closed. */
   | { kind: 'unattended'; waiting: string }
   /** The signal came first: everything is as it was. `waiting` is what had not been applied. */
   | { kind: 'given_up'; waiting: string }
 
 const POLL_MS = 50
-const TELL_EVERY_MS = 2000
+const REPORT_EVERY_MS = 2000
 /** A partition may be between two workers for as long as a lease of one that died. */
 const ATTENDED_WITHIN_MS = 6000
 /** Live is not closed before workers are this near to what comes in, as a share of the pause. */
 const NEAR = 1 / 4
-/** Nor web: its events gather, so that a lane which keeps up has some of this age. */
+/** Nor web: its events gather, so that a partition which keeps up has entries of this age. */
 const GATHERED_MS = 1000
 const AGAIN = { firstMs: 1000, maxMs: 30_000 }
 
-/** Somebody else ended the change, or it was not renewed in time. */
+/** Another process ended the change, or it was not renewed in time. */
 class ChangeLostError extends Error {
   override name = 'ChangeLostError'
 }
@@ -130,7 +130,7 @@ async function untilAttended(
     const backlogs = await raiseFences(redis, allPartitions(partitions), 0)
     const waiting = describeWaiting(backlogs.filter(({ partition }) => !attended.has(partition)))
     if (waiting === '' || performance.now() > over || signal.aborted) return waiting
-    if (tries === 0) report(`Nobody works on what waits: ${waiting}`)
+    if (tries === 0) report(`No worker has these partitions, and requests wait in them: ${waiting}`)
     await sleep(4 * POLL_MS, signal)
   }
 }
@@ -233,7 +233,7 @@ async function look(change: Change, partitions: string[], fence: number): Promis
   }
 }
 
-/** A worker that died after its commit has left entries that nobody has to apply any more. */
+/** A worker that died after its commit has left entries that need not be applied any more. */
 async function tidy({ deps: { sql, redis } }: Change, backlogs: PartitionBacklog[]): Promise<void> {
   const waiting = backlogs.filter((backlog) => backlog.waiting > 0)
   if (waiting.length === 0) return
@@ -243,7 +243,7 @@ async function tidy({ deps: { sql, redis } }: Change, backlogs: PartitionBacklog
 
 async function reportWaiting(change: Change, backlogs: PartitionBacklog[]): Promise<void> {
   change.waiting = describeWaiting(backlogs)
-  if (change.waiting === '' || performance.now() - change.reportedAt < TELL_EVERY_MS) return
+  if (change.waiting === '' || performance.now() - change.reportedAt < REPORT_EVERY_MS) return
   change.reportedAt = performance.now()
   const attended = await readAttended(change.deps.sql)
   const alone = backlogs.filter(({ partition, waiting }) => waiting > 0 && !attended.has(partition))

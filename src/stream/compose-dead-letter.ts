@@ -43,9 +43,9 @@ export function replayedBy({ requests }: MicroBatch): string[] {
   return requests.flatMap(({ request }) => knownId(request.replayOf) ?? [])
 }
 
-type Told = PoisonedEntry & { kind: string; receivedAt: number | null; suspect: string | null }
+type Described = PoisonedEntry & { kind: string; receivedAt: number | null; suspect: string | null }
 
-function compose({ streamId, kind, businessId, reason, payload, receivedAt, suspect }: Told): DeadLetterRecord {
+function compose({ streamId, kind, businessId, reason, payload, receivedAt, suspect }: Described): DeadLetterRecord {
   return {
     id: uuidv7(),
     business_id: knownId(businessId),
@@ -61,5 +61,5 @@ function compose({ streamId, kind, businessId, reason, payload, receivedAt, susp
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** An entry that the front door did not write may name anything: null when it is no id. */
+/** An entry that no front door wrote may name anything: null when it is not an id. */
 const knownId = (text: string | undefined) => (text !== undefined && UUID.test(text) ? text : null)

@@ -55,14 +55,14 @@ export async function consumePartition(
   let isFull = false
   let ahead: Promise<ReadEntry[]> | undefined
   let pending = lease.pending ?? undefined
-  let told = Promise.resolve()
+  let sent = Promise.resolve()
   const trimmer = createTrimmer(deps.redis, partition, (error) =>
     log.warn({ err: error, partition }, 'the stream was not trimmed'),
   )
 
-  /** Of a backlog, beside a save. What keeps it from being read, the next read tells. */
+  /** Reads ahead while a batch is saved. When this fails, the next read reports the reason. */
   const readPrefetched = (last: string): Promise<ReadEntry[]> => reader.readAtOnce(last, count).catch(() => [])
-  /** Fills `entries`, which are none until then. */
+  /** Fills `entries`, which are empty before. */
   const readNext = async (): Promise<void> => {
     entries = (await ahead) ?? []
     ahead = undefined
@@ -108,22 +108,22 @@ export async function consumePartition(
     if (isFull && entries.length === 0) ahead = readPrefetched(batch.to)
     const started = performance.now()
     const outcome = await deps.apply(batch, signal, deps.beat)
-    if (outcome.kind !== 'applied') return finish(outcome.kind, told, trimmer)
+    if (outcome.kind !== 'applied') return finish(outcome.kind, sent, trimmer)
     position = batch.to
     deps.metrics?.batchEvents.observe({ partition }, events)
     deps.metrics?.batchSeconds.observe({ partition }, (performance.now() - started) / 1000)
-    await told
-    told = tell(deps, partition, position, [...outcome.answers, ...answerPoisoned(taken)])
+    await sent
+    sent = publishAnswers(deps, partition, position, [...outcome.answers, ...answerPoisoned(taken)])
     trimmer.trimSoon(position)
     if (kindOf(partition) === 'web' && !isFollowed) await sleep(GATHER_MS, signal)
   }
-  return finish('stopped', told, trimmer)
+  return finish('stopped', sent, trimmer)
 }
 
 /** A Redis that hangs holds up no next owner: callers get their 202, and that one trims. */
-async function finish<How>(how: How, told: Promise<void>, trimmer: Trimmer): Promise<How> {
+async function finish<How>(how: How, sent: Promise<void>, trimmer: Trimmer): Promise<How> {
   const done = new AbortController()
-  const finished = Promise.all([told, trimmer.finish()]).finally(() => done.abort())
+  const finished = Promise.all([sent, trimmer.finish()]).finally(() => done.abort())
   await Promise.race([finished, sleep(FINISH_MS, done.signal)])
   return how
 }
@@ -139,13 +139,18 @@ async function recover({ redis, log }: ConsumeDeps, partition: string, position:
   await trim(redis, partition, position)
 }
 
-/** Tells the front doors. A failure costs nothing but waiting: the callers' 202. */
-async function tell(deps: ConsumeDeps, partition: string, position: string, answers: AddressedAnswer[]): Promise<void> {
+/** Sends the answers to the front doors. If that fails, the callers wait longer and get 202. */
+async function publishAnswers(
+  deps: ConsumeDeps,
+  partition: string,
+  position: string,
+  answers: AddressedAnswer[],
+): Promise<void> {
   const { redis, log } = deps
-  const told = [...groupAnswers(answers)].map(([frontDoor, group]) =>
+  const sent = [...groupAnswers(answers)].map(([frontDoor, group]) =>
     sendAnswers(redis, frontDoor, { partition, position, answers: group }),
   )
-  for (const result of await Promise.allSettled(told)) {
+  for (const result of await Promise.allSettled(sent)) {
     if (result.status === 'rejected') log.warn({ err: result.reason, partition }, 'answers did not go out')
   }
 }

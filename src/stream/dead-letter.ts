@@ -1,4 +1,4 @@
-/** What could not be applied, in an operator's hands: to be looked at, dropped, or sent along the road once more. */
+/** Dead letters, as operators handle them: list them, drop them, or send them through the stream again. */
 import type { Sql } from '../stores/postgres.ts'
 import { INACTIVE } from './compose-dead-letter.ts'
 import { fault } from './decode-entry.ts'

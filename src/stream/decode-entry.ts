@@ -53,7 +53,7 @@ export interface ReadEntry {
   bytes: number
 }
 
-/** A poisoned request is answered when it still tells who asked. */
+/** A poisoned request is answered when its front door and number can still be read. */
 export interface PoisonedRequest extends PoisonedEntry {
   asker?: { frontDoor: string; n: number }
 }
@@ -89,7 +89,7 @@ export function fault(candidate: unknown): string | undefined {
   return `The ${kind} request is malformed${first ? ` at ${first.path || '/'}: ${first.message}` : ''}.`
 }
 
-/** What was captured is no event, and no event is web traffic, wherever somebody put it. */
+/** Captures belong in web partitions, and everything else outside them. */
 function strayed({ kind }: Request, partitionType: string): string | undefined {
   return (partitionKind(kind) === 'web') === (partitionType === 'web')
     ? undefined

@@ -1,5 +1,5 @@
 /**
- * What travels on the road between the front door and the workers. One stream entry carries one group of requests
+ * What travels through the streams between the front door and the workers. One stream entry carries one group of requests
  * (or one batch request by itself); one answer message carries the answers of one micro-batch for one front door.
  */
 import type {
@@ -31,7 +31,7 @@ export interface TrackRequest extends RequestBase {
   source: Exclude<Source, 'batch'>
   fact: EventFact
 }
-/** What somebody did in a page, told without a key. */
+/** An event of a page, sent without a secret key. */
 export interface BrowserRequest extends RequestBase {
   kind: 'browser'
   fact: BrowserFact
@@ -62,7 +62,7 @@ export interface EditRequest extends RequestBase {
   contactId: string
   fact: EditFact
 }
-/** What one browser captured by itself. No worker answers it: it is received once it is on the road. */
+/** What one browser captured by itself. No worker answers it: it counts as received once it is in the stream. */
 export interface CaptureRequest extends RequestBase {
   kind: 'capture'
   visitorId: string

@@ -1,6 +1,6 @@
 /**
  * A partition's fence is the version of the partitioning that an append has to know at least. It only ever rises, and
- * stays: a front door that heard nothing of a change, however long ago, is refused by it.
+ * stays: a front door that does not know of a change, however old, is refused by it.
  */
 import type { Redis } from '../stores/redis.ts'
 import { fenceKey, streamKey } from './keys.ts'
@@ -14,11 +14,11 @@ export interface PartitionBacklog {
   waiting: number
   /** Of the oldest entry, by Redis' clock. */
   ageMs: number
-  /** Told of an empty stream alone. */
+  /** Known of an empty stream only. */
   lastId: string
 }
 
-/** Raises the fences to the version (0: leaves them) and tells what lies behind them at that moment. */
+/** Raises the fences to the version (0: leaves them), and returns the backlog behind them at that moment. */
 export async function raiseFences(redis: Redis, partitions: string[], version: number): Promise<PartitionBacklog[]> {
   return await Promise.all(
     partitions.map(async (partition) => {

@@ -1,7 +1,7 @@
 /**
  * How much of a partition may wait. Both limits count bytes of requests: the partition's total, and a quarter of it for
- * one business. The counters live in Redis, beside the stream; the door knows them from the answers to its appends, and
- * asks again only about those that it refuses because of them.
+ * one business. The counters live in Redis, beside the stream; the front door knows them from the answers to its appends,
+ * and asks again only about those that it rejects because of them.
  */
 import type { Redis } from '../stores/redis.ts'
 import { backlogKey } from './keys.ts'

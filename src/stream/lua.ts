@@ -1,6 +1,6 @@
 /**
- * What the road asks of Redis in one piece, so that an entry, its bytes in the counters and the stream's last id can
- * never disagree. Two scripts share the order of ids.
+ * The Redis scripts of the streams. Each runs as a whole, so that an entry, its bytes in the counters and the stream's last
+ * id can never disagree. Two scripts share the order of ids.
  */
 import { script } from './run-script.ts'
 

@@ -41,7 +41,7 @@ export type Outcome =
   | { kind: 'stopped' }
 
 /**
- * Applies one micro-batch, in one transaction with the move of the position from `from` to `to`. `beat` tells that it has
- * found something out: however long all of it takes, it is alive.
+ * Applies one micro-batch, in one transaction with the move of the position from `from` to `to`. Call `beat`
+ * after each step that made progress: however long the whole takes, the loop is alive.
  */
 export type ApplyMicroBatch = (batch: MicroBatch, signal: AbortSignal, beat: () => void) => Promise<Outcome>

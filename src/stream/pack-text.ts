@@ -8,7 +8,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 /** Characters: of all, and of a part on average. Many short parts are cheaper as they are. */
 const LONG = 16 * 1024
 const LONG_PARTS = 4 * 1024
-/** Bytes at the beginning that tell whether the rest is worth it: what is half noise is not. */
+/** The first bytes decide whether packing pays: a text that is half noise does not shrink. */
 const SAMPLE = 64 * 1024
 const WORTH = 0.5
 const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }

@@ -21,8 +21,8 @@ export interface PartitionMap {
 export const CHANGE_HOLDS_MS = 3000
 
 /**
- * `redisRun` names the Redis process that the road is opened on. One that is new here may have lost entries that a worker
- * has read and is about to commit; its ids could then lie at or below the position of that save, and never be read. So the
+ * `redisRun` names the Redis process that requests are appended to. A new one may have lost entries that a worker has read
+ * and is about to commit; its ids could then lie at or below the position of that save, and never be read. So the
  * epochs move on first: saves of before are written by now, or never will be.
  */
 export async function initPartitionMap(sql: Sql, redisRun: string): Promise<void> {

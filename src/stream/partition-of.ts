@@ -3,7 +3,7 @@ import type { Request } from './entry.ts'
 
 /**
  * Live events and past ones travel apart, so that an import never delays a live event (design, promise 8). What a browser
- * captures by itself has lanes of its own too: none of it can ever be taken for an event, and it may wait for ClickHouse.
+ * captures by itself has partitions of its own too: none of it can be taken for an event, and it may wait for ClickHouse.
  */
 export const PARTITION_KINDS = ['live', 'backfill', 'web'] as const
 export type PartitionKind = (typeof PARTITION_KINDS)[number]

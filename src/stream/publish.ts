@@ -1,6 +1,6 @@
 /**
- * The door's side of the road: requests of one event-loop tick travel together, one append per partition (one entry
- * per request costs six times as much). While Redis brings one to its disk, those that come gather for the next. A group
+ * Appends requests to the streams. Requests of one event-loop tick travel together, with one append per partition (one entry
+ * per request costs six times as much). While Redis writes one append to disk, new requests gather for the next. A group
  * closes at 1,000 events or 1 MiB; a batch request is an entry by itself, and so is an erasure.
  */
 import { Buffer } from 'node:buffer'
@@ -24,11 +24,11 @@ import { BEGINNING, compareIds } from './stream-id.ts'
 
 const GROUP_EVENTS = 1000
 const GROUP_BYTES = 1024 * 1024
-/** What a refused caller is asked to wait, in seconds. */
+/** Retry-After of a rejected request, in seconds. */
 const RETRY_AFTER_S = 1
 /**
- * Web lanes stay full, or closed, for as long as ClickHouse is away: browsers keep what they have, and do not all come back
- * at once. No longer than this, since the script's deliberate calls wait with it.
+ * Web partitions stay full, or closed, for as long as ClickHouse is away. Browsers keep their events, and must not all come
+ * back at once. The wait is not longer, since the script's deliberate calls wait with it.
  */
 const WEB_RETRY_AFTER_S = { least: 5, most: 10 }
 
@@ -96,7 +96,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
   const appending = new Set<Promise<void>>()
   const buffer = createResizeBuffer<Waiting>(options.backlogLimitBytes, ({ settle }) => settle(UNAVAILABLE))
   const partitionMap = watchPartitionMap(deps, { changed: rerouteQueued, settled: () => Promise.all(appending) })
-  // A Redis that refuses does so many times a second.
+  // A Redis that refuses appends does so hundreds of times a second.
   const mayLog = createLogThrottle(deps.log, () => performance.now())
   let flush: ReturnType<typeof setImmediate> | undefined
 
@@ -198,7 +198,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
         if (!link.aborted) partitionMap.markStale(fence)
         return 'fenced'
       }
-      // Not sent once more as text: what followed it on the connection could overtake it.
+      // Not sent again as text: later commands on the connection could overtake it.
       if (isUnknownScript(error)) partitionMap.reopen()
       const refused = isRefusal(error) || wasNeverSent(error)
       if (mayLog()) deps.log.warn({ err: error, partition: queue.partition, refused }, 'an append failed')
@@ -254,7 +254,7 @@ function weigh(waiting: Waiting[]): string {
   return JSON.stringify(Object.fromEntries(bytes))
 }
 
-/** ioredis says so, without a code, when the socket ended before its `close` was told. */
+/** The message of ioredis, which has no code, when the socket ended before its `close` event. */
 function wasNeverSent(error: unknown): boolean {
   return error instanceof Error && error.message.includes("isn't writeable")
 }

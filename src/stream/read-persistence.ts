@@ -10,10 +10,10 @@ export interface Persistence {
   rdb_save: boolean
 }
 
-/** What Redis does not tell is taken for well. */
+/** A field that Redis does not report counts as working. */
 export async function readPersistence(redis: Redis): Promise<Persistence> {
-  const told = await redis.info('persistence')
-  const isWell = (field: string) => !told.includes(`${field}:err`)
+  const info = await redis.info('persistence')
+  const isWell = (field: string) => !info.includes(`${field}:err`)
   return {
     aof_write: isWell('aof_last_write_status'),
     aof_rewrite: isWell('aof_last_bgrewrite_status'),

@@ -27,8 +27,8 @@ export interface Moves {
 }
 
 /**
- * A fair share is the partitions divided by the workers: rounded up for those who find some free, rounded down for those
- * who would keep another from having as much. One partition at a time is given up, by whoever has most.
+ * A fair share is the partitions divided by the workers: rounded up for workers that find some free, rounded down for
+ * workers that would keep another from having as many. One partition at a time is released, by the worker that has most.
  */
 export function rebalanceLeases(facts: LeaseFacts): Moves {
   const suspended = new Set(facts.holders.map(({ suspendedBy }) => suspendedBy))

@@ -1,6 +1,6 @@
 /**
- * Keeps the leases of one worker, and sees meanwhile who has the others. Those of lanes at rest are renewed by one statement
- * for all; a save holds the row of its lane, which is waited for by itself and delays no other. A lease is renewed only while
+ * Renews the leases of one worker, and reads meanwhile which workers hold the others. Idle partitions are renewed by one
+ * statement. A save locks the row of its partition; that row is waited for separately and delays no other. A lease is renewed only while
  * Redis answers its loop. When it does not, another worker may take the partition; if none does, since Redis is away for all of
  * them, the same loop goes on under the same epoch once Redis is back.
  */
@@ -33,7 +33,7 @@ const msUntilCutOff = ({ unansweredSince }: Heartbeat): number => {
   return left > 0 ? Math.ceil(left) : Infinity
 }
 
-/** Renewals tell who has what, too, and that is to be known as often. */
+/** A renewal also reads the holders of all leases, which has to be known this often. */
 const LOOK_MS = 1000
 
 export interface LeaseRenewer {

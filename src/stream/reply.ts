@@ -19,11 +19,11 @@ export interface Replies {
   nextNumber(): number
   /** `resolve` gets the answer, or undefined after the time-out. To be called before the request travels. */
   wait(n: number, resolve: (answer: Answer | undefined) => void): void
-  /** Stops waiting: nothing is told. */
+  /** Stops waiting; `resolve` is not called. */
   forget(n: number): void
   /** False while answers could not arrive. */
   isListening(): boolean
-  /** Tells every wait undefined. The subscription ends with the connection, which is the caller's. */
+  /** Resolves every wait with undefined. The subscription ends with the connection, which belongs to the caller. */
   close(): void
 }
 
@@ -93,7 +93,7 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
   }
 }
 
-/** What one front door is told. `redis` in the role `command`. */
+/** Sends answers to one front door. `redis` in the role `command`. */
 export function sendAnswers(redis: Redis, frontDoor: string, message: AnswerMessage): Promise<number> {
   return redis.publish(answersChannel(frontDoor), JSON.stringify(message))
 }

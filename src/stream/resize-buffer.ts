@@ -1,4 +1,4 @@
-/** Requests that wait at the door for a lane to open again: for a moment, and not more than fit. */
+/** Requests that wait in the front door until their partition opens again: for up to a second, and only as many as fit. */
 const HOLD_MS = 1000
 
 export interface Bufferable {

@@ -38,7 +38,7 @@ export interface IngestDeps {
 export interface IngestOptions {
   /** This worker's name, unique among those alive; a restarted worker with the same name has its partitions back at once. */
   owner: string
-  /** It shares out partitions of these alone, with the workers that are told the same. */
+  /** The kinds of partitions that it takes, shared with the workers that take the same kinds. */
   kinds: readonly PartitionKind[]
   leaseMs: number
   /** How long a worker that Redis answers again leaves suspended leases to those who suspended them; CUT_OFF_MS by default. */
@@ -164,7 +164,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       : holder
 
   /**
-   * True when this worker is alone and has them all: there is nobody's to take over. `known`: who has what, if that was just
+   * True when this worker is alone and has all partitions: none is left to take over. `known`: the holders, if they were just
    * read.
    */
   const spread = async (known: Holder[] | undefined): Promise<boolean> => {

@@ -12,7 +12,7 @@ import { type Published, createPublisher } from './publish.ts'
 import { createReplies } from './reply.ts'
 import { compareIds } from './stream-id.ts'
 
-/** A request as the routes make it; the road numbers it. */
+/** A request as the routes make it; the submitter numbers it. */
 export type NewRequest = Request extends infer R ? (R extends Request ? Omit<R, 'n'> : never) : never
 
 export type Submitted =
@@ -110,7 +110,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
 /**
  * No answer came in time: kept when the entry still waits in the stream, or a worker has passed it. In this order: an
  * entry leaves the stream only after the position went past it, and a partition goes only once all of it was passed. A
- * Redis that went away meanwhile may have lost the entry and been passed all the same.
+ * Redis that was away meanwhile may have lost the entry although the position has passed it.
  */
 async function resolveUnanswered(
   { redis, sql, log }: SubmitterDeps,

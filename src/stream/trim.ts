@@ -29,7 +29,7 @@ export interface Trimmer {
 /** Redis brings each trim to its disk, and everybody waits meanwhile: one does for many small micro-batches. */
 const TRIM_AFTER_MS = 50
 
-/** `report` is told what a trim failed with. */
+/** `report` is called with the error of a trim that failed. */
 export function createTrimmer(redis: Redis, partition: string, report: (error: unknown) => void): Trimmer {
   const finishing = new AbortController()
   let due: string | undefined

@@ -1,8 +1,8 @@
 /**
- * What a front door knows of the road: how many partitions there are, which kinds are closed, and how far workers have
+ * What a front door knows of the partitions: how many there are, which kinds are closed, and how far workers have
  * come. Postgres has the truth of it; it is read after every (re)connect, before anything is appended: the Redis that came
  * back may be older or empty, and know neither the fences, nor what was passed, nor the script. As long as one connection
- * lasts, Redis forgets nothing, and a fence tells of all that has changed since.
+ * lasts, Redis forgets nothing, and a fence reports every change since.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../log.ts'
@@ -13,10 +13,10 @@ import { type PartitionMap, initPartitionMap, readPartitionMap } from './partiti
 import { sleep } from '../async/sleep.ts'
 
 const READ_AGAIN_MS = 200
-/** How long a door waits to see that what was closed is open again: live requests are held meanwhile. */
+/** How often a front door looks whether a closed kind is open again; live requests are buffered meanwhile. */
 const LIVE_CLOSED_MS = 50
 const CLOSED_MS = 250
-/** Nothing is expected to have changed by then. */
+/** While nothing is closed. */
 const OPEN_MS = 60_000
 
 export interface PartitionMapDeps {
@@ -26,7 +26,7 @@ export interface PartitionMapDeps {
   log: Logger
 }
 export interface PartitionMapListener {
-  /** The road is another one, or is not known any more: what has not been sent has to find its way again. */
+  /** The partition map is another one, or is not known any more: requests that are not sent yet have to be routed again. */
   changed(): void
   /** Resolves once every append under way has come to its end: nothing may overtake what it was sent before. */
   settled(): Promise<unknown>
@@ -80,7 +80,7 @@ export function watchPartitionMap(
         await look(lost)
         await untilNextLook(lost)
       } catch (error) {
-        log.warn({ err: error }, 'what the road is like cannot be read; requests are refused until it can')
+        log.warn({ err: error }, 'the partition map cannot be read; requests are rejected until it can')
         await sleep(READ_AGAIN_MS, lost)
       }
     }
@@ -118,7 +118,7 @@ export function watchPartitionMap(
   }
 }
 
-/** Each process of Redis has its own. One that does not tell counts as new every time. */
+/** Each process of Redis has its own. One that does not report it counts as new every time. */
 async function readRunId(redis: Redis): Promise<string> {
   return /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1] ?? randomUUID()
 }

@@ -1,6 +1,6 @@
 /**
  * What happens to one micro-batch of web events: stamp · insert · commit. The stamp in Postgres says which entries go to
- * ClickHouse as one insert, under a token that is theirs; the commit moves the position past them. Whoever takes over in
+ * ClickHouse as one insert, under a token that is theirs; the commit moves the position past them. A worker that takes over in
  * between repeats exactly that insert, which then changes nothing (design, promise 5).
  */
 import { backoffMs } from '../async/backoff.ts'
@@ -53,7 +53,7 @@ export async function applyWebBatch(
   return { kind: 'stopped' }
 }
 
-/** Two saves that met in Postgres are nobody's trouble. */
+/** A conflict between two saves in Postgres is not worth a warning. */
 function reportFailure(
   { log, metrics }: WebDeps,
   { partition }: MicroBatch,

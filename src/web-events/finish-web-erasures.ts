@@ -18,7 +18,7 @@ interface ErasedVisit {
 /**
  * Deletes what erased people's browsers captured from ClickHouse. Batches that are stamped from now on leave it out by
  * themselves; those that were on their way are waited for first. One that an earlier owner still sends is a repeat only while
- * ClickHouse remembers the first, which it does not for long when all of it was deleted: so the same is deleted once more,
+ * ClickHouse remembers the first, which it does not for long when all of it was deleted: so the same is deleted again,
  * later. It waits for ClickHouse to rewrite the table; rejects when that takes too long, and as long as it is being rewritten.
  * Every step can be repeated, also by two owners at once. Returns the number of visits.
  */

@@ -4,7 +4,7 @@ import type { Touch } from '../rules/events/facts.ts'
 import type { CaptureRequest } from '../stream/entry.ts'
 import type { MicroBatch } from '../stream/micro-batch.ts'
 
-/** A time in which somebody used a browser who has been erased since: `from` is in it, `to` is not. Epoch ms. */
+/** A time in which a browser was used by a person who has been erased since: `from` is in it, `to` is not. Epoch ms. */
 export interface ErasedVisit {
   businessId: string
   visitorId: string
@@ -53,8 +53,8 @@ export function visitorsOf(batch: MicroBatch): { business_id: string; visitor_id
 }
 
 /**
- * The same for whoever reads this batch, erasures or not: one insert. Its content counts too, since a Redis that lost entries
- * may have others by now under the same ids.
+ * The same for every worker that reads this batch, with or without erasures: one insert. Its content counts too, since a Redis that lost entries
+ * may have other entries under the same ids now.
  */
 export function tokenOf(batch: MicroBatch): string {
   const hits = capturesOf(batch).map(({ request }) => [request.businessId, request.visitorId, request.hits])

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 
-/** Tells ClickHouse for how many days it keeps web events; it drops older ones by itself, within hours. */
+/** Sets for how many days ClickHouse keeps web events; it drops older ones by itself, within hours. */
 export async function setWebEventRetention(clickhouse: ClickHouseClient, days: number): Promise<void> {
   const found = await clickhouse.query({
     query: `select engine_full from system.tables where database = currentDatabase() and name = 'web_events'`,

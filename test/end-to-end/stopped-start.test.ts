@@ -143,7 +143,7 @@ describe('the reasons of who is not ready', () => {
   })
 
   test.each([
-    ['ingest-0 has told nothing yet\n', ['ingest-0 has told nothing yet']],
+    ['ingest-0 has reported nothing yet\n', ['ingest-0 has reported nothing yet']],
     ['no answer', ['no answer']],
     ['{"message":"Something went wrong on our side."}', ['Something went wrong on our side.']],
   ])('are taken as they are from %j', (body, reasons) => {

@@ -15,7 +15,7 @@ it('gives a hundred refusals a second their lines, and counts the others', () =>
   expect(told).toEqual([])
   now += 1
   expect(ask(101)).toBe(100)
-  expect(told).toEqual([{ level: 30, leftOut: 8, msg: 'more lines of a kind were left out' }])
+  expect(told).toEqual([{ level: 30, leftOut: 8, msg: 'more log lines of one kind were left out' }])
   now += 5000
   expect(ask(1)).toBe(1)
   expect(told).toHaveLength(2)

@@ -11,7 +11,7 @@ import { DRY_RUN_SETTINGS } from '../find-poisoned.ts'
 import { createSuspects } from '../suspects.ts'
 import type { ThreadBody, ThreadTools } from './thread.ts'
 
-/** Opened as they are needed. Each kind of lane has its own: a live save queues behind no backfill and no web event. */
+/** Opened as they are needed. Each kind of partition has its own: a live save queues behind no backfill and no web event. */
 const MOST_CONNECTIONS = { live: 16, backfill: 16, web: 4 }
 
 export const runUrgentIngest: ThreadBody = (...run) => runIngest(URGENT_KINDS, ...run)

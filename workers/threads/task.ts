@@ -22,16 +22,16 @@ export const deliveries = (task: ThreadTask): Promise<void> => runTask(task, 'de
 async function runTask({ name, config, port }: ThreadTask, kind: string, body: ThreadBody): Promise<void> {
   const log = createLogger({ level: config.logLevel, name: kind })
   const metrics = createMetrics()
-  // The memory is the process's, which the supervisor tells.
+  // The memory belongs to the process, and the supervisor reports it.
   metrics.registry.removeSingleMetric('process_resident_memory_bytes')
   const stopping = new AbortController()
   let trouble: string | undefined
   let blocked: string | undefined
   const report = (figures?: object[]): void =>
     port.postMessage({ trouble, blocked, ...(figures && { metrics: figures }) } satisfies ThreadReport)
-  const reportDegraded = (told: string | undefined): void => {
-    if (told === trouble) return
-    trouble = told
+  const reportDegraded = (found: string | undefined): void => {
+    if (found === trouble) return
+    trouble = found
     report()
   }
   const reportBlocked = (found: string | undefined): void => {

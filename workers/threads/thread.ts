@@ -12,8 +12,8 @@ export interface ThreadTask {
   port: MessagePort
 }
 
-/** What a thread is told. */
-export type ThreadCommand = 'stop' | 'tell metrics'
+/** A command to a thread. */
+export type ThreadCommand = 'stop' | 'report metrics'
 
 export interface ThreadReport {
   /** In words, what delays its work and fails no request. */
