@@ -15,8 +15,17 @@ export function formatCommandList(commands: Command[], prefix: string): string {
   return [usage, '', 'Commands:', formatTable(rows), '', 'Every command has the options --help and --json.'].join('\n')
 }
 
-/** Aligned columns, indented by two. */
-export function formatTable(rows: string[][]): string {
+/** What a terminal obeys, or shows in another order: callers choose names of events, and a cell of a file may hold anything. */
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+const escapeControl = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Text of several lines, or a JSON document, with such characters as JSON writes them. */
+export const withoutControls = (text: string): string =>
+  text.replaceAll(CONTROLS, (character) => (/[\n\t]/.test(character) ? character : escapeControl(character)))
+
+/** Aligned columns, indented by two. A cell is one line, whatever it holds. */
+export function formatTable(cells: string[][]): string {
+  const rows = cells.map((row) => row.map((cell) => cell.replaceAll(CONTROLS, escapeControl)))
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, column) => Math.max(cell.length, widest[column] ?? 0)),
     [],

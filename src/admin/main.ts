@@ -9,7 +9,7 @@ import { DESTINATION_COMMANDS } from './destination.ts'
 import { IMPORT_COMMANDS } from './import/main.ts'
 import { KEY_COMMANDS } from './key.ts'
 import { PARTITION_COMMANDS } from './partitions.ts'
-import { formatHelp, formatCommandList } from './format-help.ts'
+import { formatCommandList, formatHelp, withoutControls } from './format-help.ts'
 import { RECOVER_COMMANDS } from './recover/main.ts'
 import { VERIFY_COMMANDS } from './verify/main.ts'
 
@@ -42,7 +42,7 @@ interface Output {
 /** Waits until the text is written: the process may exit right after, and a pipe may take only a part at once. */
 function write(stream: NodeJS.WriteStream, text: string | undefined): Promise<void> {
   if (text === undefined) return Promise.resolve()
-  return new Promise((resolve) => stream.write(`${text}\n`, () => resolve()))
+  return new Promise((resolve) => stream.write(`${withoutControls(text)}\n`, () => resolve()))
 }
 
 async function perform(argv: string[], config: Config): Promise<Output> {

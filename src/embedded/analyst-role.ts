@@ -16,14 +16,44 @@ export const LIMITS = {
 }
 
 /**
+ * What nobody may change, Sluice neither: settings that have the engine read a file, or work out what stands in data or in another
+ * setting as SQL.
+ */
+const FIXED: Record<string, string | undefined> = {
+  input_format_values_interpret_expressions: '0',
+  input_format_values_deduce_templates_of_expressions: '0',
+  ...Object.fromEntries(
+    `additional_result_filter allow_experimental_ai_functions allow_experimental_eval_table_function
+    default_database_engine default_table_engine default_temporary_table_engine dialect format_schema format_schema_source
+    format_template_resultset format_template_row parallel_replicas_custom_key`
+      .split(/\s+/)
+      .map((name) => [name, undefined]),
+  ),
+}
+
+const PROFILE = Object.entries(FIXED)
+  .flatMap(([name, value]) => (value === undefined ? [] : [`<${name}>${value}</${name}>`]))
+  .join('')
+const CONSTRAINTS = Object.keys(FIXED)
+  .map((name) => `<${name}><const/></${name}>`)
+  .join('')
+
+/** On Sluice's two databases, whose names begin alike. There is no right on any source, such as FILE, URL or REMOTE. */
+const OWN =
+  'SHOW, SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP, TRUNCATE, OPTIMIZE, SYSTEM MERGES'
+
+/**
  * The engine's users. It knows one, who is everybody's; all rights are those of a role, so that a connection gives them up with
  * `SET ROLE analyst`. Views read by the rights of who made them.
  */
 export const usersConfig = (database: string): string => `<clickhouse>
-  <profiles><default/></profiles>
+  <profiles><default>${PROFILE}<constraints>${CONSTRAINTS}</constraints></default></profiles>
   <quotas><default/></quotas>
   <roles>
-    <owner><grants><query>GRANT ALL ON *.* WITH GRANT OPTION</query></grants></owner>
+    <owner><grants>
+      <query>GRANT ${OWN} ON ${database}*.*</query>
+      <query>GRANT SELECT ON system.*</query>
+    </grants></owner>
     <${ROLE}><grants><query>GRANT SELECT ON ${database}.*</query></grants></${ROLE}>
   </roles>
   <users>

@@ -21,6 +21,7 @@ import { queryAsAnalyst } from './query-as-analyst.ts'
 import { requireRoom, syncTables } from './clickhouse-disk.ts'
 import { type Insert, grows, preparations, readFault, readInsert } from './clickhouse-statement.ts'
 import { endOnCrash } from './end-on-crash.ts'
+import { judgeStatement } from './judge-statement.ts'
 import { openTables } from './open-tables.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
 
@@ -123,10 +124,12 @@ async function answerQuery(
     const insert = readInsert(statement)
     const isGrowing = grows(statement)
     if (isGrowing) await requireRoom(server.folder)
-    const run = async () =>
-      insert
-        ? await runInsert(session, insert, asked === null ? undefined : body)
-        : await session.queryAsync(asked === null ? statement.toString() : `${asked}\n${await text(body)}`, { format })
+    const ask = async () => {
+      const whole = asked === null ? statement.toString() : `${asked}\n${await text(body)}`
+      await judgeStatement(server.folder, whole, query)
+      return await session.queryAsync(whole, { format })
+    }
+    const run = async () => (insert ? await runInsert(session, insert, asked === null ? undefined : body) : await ask())
     const result = await server.files.through(run, { readsTables: !insert })
     if (isGrowing && !insert) await syncTables(server.folder)
     send(request, response, query, result, insert !== undefined)

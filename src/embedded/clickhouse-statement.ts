@@ -40,7 +40,7 @@ function readHead(head: Buffer, statement: Buffer): Insert | undefined {
   const text = head.toString()
   const parts = INSERT.exec(text)?.groups
   if (!parts?.['data'] && head.length < statement.length) return undefined
-  if (!parts || /\bSELECT\b/i.test(parts['settings'] ?? '')) return undefined
+  if (!parts || /\b(?:SELECT|INFILE)\b|;/i.test(parts['settings'] ?? '')) return undefined
   const tail = `${parts['settings'] ?? ''} FORMAT ${parts['format'] ?? 'Values'}`
   const before = text.slice(0, text.length - (parts['data'] ?? '').length)
   return { head: parts['head'] ?? '', tail, data: statement.subarray(Buffer.byteLength(before)) }

@@ -12,9 +12,12 @@ const USERS_FILE = 'users.xml'
 /**
  * In place of any `config.xml` in the user's home or in /etc, which the engine would take. Parts keep all columns in one file:
  * where each has its own, a column that cannot be read comes out as zeroes, and so it is merged; here it is an error.
+ * No table is attached from, or put into, a folder that a statement names: those that it may name are not there.
  */
 const CONFIG = `<clickhouse>
   <users_config>${USERS_FILE}</users_config>
+  <user_files_path>no-files/</user_files_path>
+  <custom_local_disks_base_directory>/nonexistent/</custom_local_disks_base_directory>
   <merge_tree><min_bytes_for_wide_part>1000000000000000</min_bytes_for_wide_part></merge_tree>
 </clickhouse>
 `

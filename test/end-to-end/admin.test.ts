@@ -41,6 +41,20 @@ interface Listed {
 }
 const NOBODY = '0199a0f4-0000-7000-8000-000000000000'
 
+test('what a terminal would obey is written out, in lists, faults and JSON', async () => {
+  const businessId = await createBusiness()
+  const name = 'Shop\u001b]0;owned\u0007\u009b2J\u202egnp\r\n  other  row'
+  await stack.sql`update businesses set name = ${name} where id = ${businessId}`
+  const { out } = await admin('business list')
+  expect(out).toContain(String.raw`Shop\u001b]0;owned\u0007\u009b2J\u202egnp\u000d\u000a  other  row`)
+  expect(out).not.toMatch(/[^\P{Cc}\n]|\u202e/u)
+  const listed = await admin('business list --json')
+  expect(listed.out).not.toMatch(/[^\P{Cc}\n]|\u202e/u)
+  const { businesses } = JSON.parse(listed.out) as { businesses: { businessId: string; name: string }[] }
+  expect(businesses.find((one) => one.businessId === businessId)?.name).toBe(name)
+  expect((await admin('business update \u001b[2J --name x')).err).not.toContain('\u001b')
+})
+
 describe('businesses', () => {
   test('are made with defaults, changed and listed', async () => {
     const businessId = await createBusiness("--name 'Shop of Zoë'")

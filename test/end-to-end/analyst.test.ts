@@ -434,9 +434,17 @@ describe('on a ClickHouse server of one’s own', () => {
       })
       const [row] = await result.json<{ q: string }>()
       expect(row?.q).toMatch(
-        /^(?:CREATE USER IF NOT EXISTS analyst|ALTER USER analyst|GRANT SELECT ON sluice\.\w+ TO analyst)/,
+        /^(?:CREATE USER IF NOT EXISTS analyst|ALTER USER analyst|GRANT SELECT ON sluice\.\w+ TO analyst$)/,
       )
     }
+  })
+
+  test('two installations on one server have each an analyst of its own', async () => {
+    const other = connectClickHouse(new URL('/crm', clickhouseUrl).href)
+    const users = async (client: typeof owner) =>
+      new Set((await analystStatements(client, 'x')).map((one) => /(?:if not exists|user|to) (`\S+`)/.exec(one)?.[1]))
+    expect([await users(owner), await users(other)]).toEqual([new Set(['`analyst`']), new Set(['`analyst_crm`'])])
+    await other.close()
   })
 
   test('the settings of the user are those of the engine', async () => {
@@ -450,7 +458,7 @@ describe('on a ClickHouse server of one’s own', () => {
     const log = { info: () => undefined, warn: (...line: unknown[]) => lines.push(line) } as unknown as Logger
     await grantAnalyst(owner, log, 'hush-hush')
     expect(JSON.stringify(lines)).toContain('run these statements as an administrator of ClickHouse')
-    expect(JSON.stringify(lines)).toContain('grant select on `sluice`.`contacts` to analyst')
+    expect(JSON.stringify(lines)).toContain('grant select on `sluice`.`contacts` to `analyst`')
     expect(JSON.stringify(lines)).not.toContain('hush')
   })
 })

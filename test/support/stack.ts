@@ -40,7 +40,7 @@ export async function openStack(
   { ownClickHouse = false }: StackOptions = {},
 ): Promise<Stack> {
   const stores = inject('stores')
-  const name = `t_${randomBytes(8).toString('hex')}`
+  const name = `sluice_t_${randomBytes(8).toString('hex')}`
   const admin = connectPostgres(stores.databaseUrl, { max: 1 })
   await admin`create database ${admin(name)} template ${admin(TEMPLATE)}`
   const tables = ownClickHouse === true ? await makeClickHouse() : ownClickHouse
@@ -69,7 +69,7 @@ export async function openStack(
 /** A database with the tables and views of the files, which are in the account of the template of Postgres already. */
 export async function makeClickHouse(): Promise<string> {
   const { clickhouseUrl } = inject('stores')
-  const name = `t_${randomBytes(8).toString('hex')}`
+  const name = `sluice_t_${randomBytes(8).toString('hex')}`
   const admin = connectClickHouse(clickhouseUrl, { toPublic: true })
   await admin.command({ query: `create database ${name}` })
   await admin.close()
