@@ -16,17 +16,30 @@ const TABLE_FUNCTIONS =
   /^(?:numbers|numbers_mt|zeros|zeros_mt|generate_series|generateSeries|values|view|viewExplain|format|null)$/
 /** A setting that is SQL within a literal. */
 const FILTERS = 'additional_table_filters'
-const LITERAL = String.raw`'(?:[^'\\]|\\.)*'`
-const LITERALS = new RegExp(LITERAL, 'gs')
-const FILTERS_VALUE = new RegExp(String.raw`\b${FILTERS} = (\{(?:${LITERAL}|[^'{}])*\})`, 'gs')
+/** As the formatter writes literals, and names that need quotes. */
+const QUOTED = /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`/gs
+const FILTERS_VALUE = new RegExp(String.raw`\b${FILTERS} = (\{(?:'\d+'|[^'{}])*\})`, 'g')
+
+/** Whatever could make a quote something else than the bound of a literal, or begin a second statement. */
+const NOT_PLAIN = /[^\w\s.,()=<>*+%:{}[\]!?|/-]|--|\/\*/
 
 const REMEMBERED = 500
 const REMEMBERED_LENGTH = 4096
 
+/**
+ * What is remembered of a statement: its text without what stands in its literals, where they are found without the engine. Such
+ * texts are judged alike, unless a literal is SQL. A list of ids has one shape, however long.
+ */
+export function shapeOf(statement: string): string {
+  const shape = statement.replaceAll(/'[^'\\]*'/g, "''").replaceAll(/'',\s*(?='')/g, '')
+  return NOT_PLAIN.test(shape.replaceAll("''", '')) || shape.includes(FILTERS) ? statement : shape
+}
+
 /** Throws what ClickHouse would say. `settings` are those of the request's URL. */
 export async function judgeStatement(folder: string, statement: string, settings: URLSearchParams): Promise<void> {
   for (const filters of settings.getAll(FILTERS)) judgeFilters(filters)
-  if (harmless.has(statement)) return
+  const shape = shapeOf(statement)
+  if (harmless.delete(shape)) return void harmless.add(shape)
   if (statement.includes('\0')) refuse('NUL in a statement')
   const session = new Session(folder)
   try {
@@ -37,16 +50,26 @@ export async function judgeStatement(folder: string, statement: string, settings
   } finally {
     session.close()
   }
-  if (harmless.size < REMEMBERED && statement.length <= REMEMBERED_LENGTH) harmless.add(statement)
+  if (shape.length <= REMEMBERED_LENGTH) remember(shape)
 }
 
+/** The one asked last is last. */
 const harmless = new Set<string>()
 
+function remember(shape: string): void {
+  harmless.add(shape)
+  const [oldest] = harmless
+  if (harmless.size > REMEMBERED && oldest !== undefined) harmless.delete(oldest)
+}
+
 function judgeWritten(written: string, tableFunctions: Set<string>): void {
-  const bare = written.replaceAll(LITERALS, "''")
-  const filters = Array.from(written.matchAll(FILTERS_VALUE), ([, value = '']) => value)
+  const literals: string[] = []
+  const bare = written.replaceAll(QUOTED, (quoted) =>
+    quoted.startsWith("'") ? `'${literals.push(quoted) - 1}'` : /^`\w+`$/.test(quoted) ? quoted : '``',
+  )
+  const filters = Array.from(bare.matchAll(FILTERS_VALUE), ([, value = '']) => value)
   if (bare.split(FILTERS).length - 1 > filters.length) refuse(FILTERS)
-  filters.forEach(judgeFilters)
+  for (const value of filters) judgeFilters(value.replaceAll(/'(\d+)'/g, (_, n: string) => literals[Number(n)] ?? ''))
   const word = WORDS.exec(bare)?.[0]
   if (word !== undefined) refuse(word)
   for (const [, engine = ''] of bare.matchAll(NAMED_ENGINE)) if (!ENGINES.test(engine)) refuse(`the engine ${engine}`)
@@ -56,7 +79,7 @@ function judgeWritten(written: string, tableFunctions: Set<string>): void {
 
 /** Text within text: what an escape could hide is refused. */
 function judgeFilters(filters: string): void {
-  const once = filters.replaceAll(/\\([\\'])/g, '$1')
+  const once = filters.replaceAll(/\\([\\'nt])/g, (_, escaped: string) => (/[nt]/.test(escaped) ? ' ' : escaped))
   if (WORDS.test(once) || /\\(?!')/.test(once)) refuse(FILTERS)
 }
 

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { shapeOf } from '../../src/embedded/judge-statement.ts'
 import { additionalTableFilters } from '../../src/timeline/table-filters.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-sources-'))
   await writeFile(join(folder, 'secret'), SECRET, { mode: 0o644 })
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-  stack = await openStack()
+  stack = await openStack({}, { ownClickHouse: true })
   await stack.clickhouse.command({ query: 'create table notes (word String) engine = MergeTree order by word' })
 })
 afterAll(async () => {
@@ -90,6 +91,11 @@ const ESCAPES: (string | Escape)[] = [
   `select * from notes settings additional_table_filters = {'notes': 'length(f\\\\x69le(\\'FILE\\')) > 0'}`,
   `select * from notes settings additional_table_filters = {'notes': 'length(\`fi\\\\x6ce\`(\\'FILE\\')) > 0'}`,
   `select * from notes settings additional_table_filters = {'a{}': '1', 'notes': 'length(file(\\'FILE\\')) > 0'}`,
+  `select * from notes settings additional_table_filters = {'notes': '1 and\n\tlength(file(\\'FILE\\')) > 0 or\n1'}`,
+  `select * from notes settings additional_table_filters = {'notes': '1 and\\nlength(file(\\'FILE\\')) > 0'}`,
+  `select * from notes settings additional_table_filters = {'notes': '\\nfile(\\'FILE\\') = 1'}`,
+  `select 'additional_table_filters = {' from notes settings additional_table_filters = {'}': '', 'notes': 'length(file(\\'FILE\\')) > 0'}`,
+  "select 1 as `'`, file('FILE'), 3 as `'`",
   `select 1 from (select * from notes settings additional_table_filters = {'notes': 'length(file(\\'FILE\\')) > 0'})`,
   `set additional_table_filters = {'notes': 'length(file(\\'FILE\\')) > 0'}`,
   {
@@ -117,6 +123,7 @@ const ESCAPES: (string | Escape)[] = [
   { body: 'select 1 format CapnProto', parameters: { format_schema: 'FILE:X' } },
   // Table functions.
   "select * from file('FILE', 'LineAsString')",
+  "select * from 'FILE'",
   "select * from file('FILE', 'LineAsString', 'line String')",
   "select * from filesystem('/etc')",
   "select * from fileCluster('default', 'FILE', 'LineAsString')",
@@ -234,10 +241,52 @@ describe("Sluice's own user of the engine", () => {
     'select 1;',
     'select * from numbers(2) as n where number in (select 1)',
     `select * from notes settings ${additionalTableFilters({ notes: "word = 'it\\'s {a}'" })}`,
+    `select * from notes settings ${additionalTableFilters({ notes: "word = '1'\n\tor word = ''" })}`,
     "insert into notes values ('file(x)')",
     `select '${'x'.repeat(300_000)}' settings max_query_size = 1000000`,
   ])('may: %.80s', async (body) => {
     const parameters = { max_query_size: '1000000' }
     expect(await ask({ body, parameters })).toMatchObject({ status: 200 })
   })
+
+  // Literals that a careless reader would find at other places.
+  test.each([
+    ["select 1 -- '\n, 2 -- '\n", "select 1 -- '\n, file(word) -- '\n"],
+    ["select 1 /* ' */ , 2 /* ' */", "select 1 /* ' */ , file(word) /* ' */"],
+    ["select 1 # '\n, 2 # '\n", "select 1 # '\n, file(word) # '\n"],
+    ["select $$'$$, 2, $$'$$", "select $$'$$, file(word), $$'$$"],
+    [String.raw`select '\'', 2, '\''`, String.raw`select '\'', file(word), '\''`],
+    ["select 1 as `'`, 2, 3 as `''`", "select 1 as `'`, file(word), 3 as `''`"],
+    [`select 1 as "'", 2, 3 as "''"`, `select 1 as "'", file(word), 3 as "''"`],
+    ["select ‘'’, 2, ‘'’", "select ‘'’, file(word), ‘'’"],
+  ])('may ask %j, and then not %j', async (allowed, refused) => {
+    for (let n = 0; n < 2; n++) expect(await ask({ body: `${allowed} from notes` })).toMatchObject({ status: 200 })
+    const { status, text } = await ask({ body: `${refused} from notes` })
+    expect([status, text]).toEqual([403, expect.stringContaining('not allowed: file')])
+  })
+})
+
+describe('a statement is judged', () => {
+  const selectOf = (ids: string[]) =>
+    `select 1 from events where id in (${ids.map((id) => `'${id}'`).join(', ')}) limit 5`
+
+  test('once for all ids, and lists of ids, that stand in it', () => {
+    const shape = "select 1 from events where id in ('') limit 5"
+    for (const ids of [['a'], ['file(x)', 'b', '-- /* ‘'], Array.from({ length: 100_000 }, String)])
+      expect(shapeOf(selectOf(ids))).toBe(shape)
+  })
+
+  test.each([
+    "select 1 -- 'a'\n",
+    "select 1 /* 'a' */",
+    "select 1 # 'a'",
+    String.raw`select 'a\'b', 'c'`,
+    "select $a$'$a$, 'a'",
+    "select `'`, 'a'",
+    `select "'", 'a'`,
+    "select ‘'’, 'a'",
+    "select 'a'; select 'b'",
+    "select 'a', '",
+    `select * from notes settings ${additionalTableFilters({ notes: 'word = 1' })}`,
+  ])('by its whole text: %j', (statement) => expect(shapeOf(statement)).toBe(statement))
 })
