@@ -59,10 +59,10 @@ describe('is told the next step', () => {
 
   test('migrate with a missing ClickHouse database', { timeout: 120_000 }, async () => {
     const { code, output } = await failing('migrate', {
-      CLICKHOUSE_URL: changed(stores.clickhouseUrl, { pathname: 'none' }),
+      CLICKHOUSE_URL: changed(stores.clickhouseUrl, { pathname: 'sluice_none' }),
     })
     const remedy = 'Create the database, or correct CLICKHOUSE_URL.'
-    expect(output).toMatch(/^ClickHouse .* refuses: .*\bnone\b.* does not exist/)
+    expect(output).toMatch(/^ClickHouse .* refuses: .*\bsluice_none\b.* does not exist/)
     expect(output.startsWith(`${clickhouse} refuses: `)).toBe(true)
     expect([code, output.endsWith(`. ${remedy}\n`)]).toEqual([1, true])
   })
