@@ -14,15 +14,15 @@ const BACKOFF_MS = 3000
 
 interface Work {
   ms: number
-  isThere(): boolean
-  /** What is told when it fails. */
-  waits: string
+  isDue(): boolean
+  /** The log message when it fails. */
+  failureMessage: string
   run(): Promise<unknown>
 }
 
 /**
- * What takes long, beside the shipping and each beside the others, until `signal` aborts: to count a long outbox, and to have
- * ClickHouse rewrite large tables. None of it holds up an event, whether it is slow or fails.
+ * Runs the slow jobs until `signal` aborts, beside the shipping and beside each other: measuring a long outbox, and having
+ * ClickHouse rewrite large tables. None of them delays an event, whether it is slow or fails.
  */
 export async function startBackgroundJob(
   deps: ShipDeps,
@@ -33,22 +33,22 @@ export async function startBackgroundJob(
   const works: Work[] = [
     {
       ms: ERASE_MS,
-      isThere: () => pending.seen().erasures,
-      waits: 'an erasure waits, trying again',
+      isDue: () => pending.seen().erasures,
+      failureMessage: 'an erasure waits, trying again',
       run: () => finishErasures(deps, signal),
     },
     {
       ms: ERASE_MS,
-      isThere: () => pending.seen().visits,
-      waits: 'an erasure of web events waits, trying again',
+      isDue: () => pending.seen().visits,
+      failureMessage: 'an erasure of web events waits, trying again',
       run: () => finishWebErasures(deps, signal),
     },
   ]
   if (metrics)
     works.push({
       ms: OBSERVE_MS,
-      isThere: () => true,
-      waits: 'outbox not measured',
+      isDue: () => true,
+      failureMessage: 'outbox not measured',
       run: () => observeOutbox(sql, metrics),
     })
   await Promise.all(works.map((work) => repeat(deps, work, lease, signal)))
@@ -58,10 +58,10 @@ async function repeat({ log, metrics }: ShipDeps, work: Work, lease: Lease, sign
   while (!signal.aborted) {
     let failed = false
     try {
-      if (lease.held() && work.isThere()) await work.run()
+      if (lease.held() && work.isDue()) await work.run()
     } catch (error) {
       if (signal.aborted) return
-      log.warn({ reason: describeFault(error) }, work.waits)
+      log.warn({ reason: describeFault(error) }, work.failureMessage)
       metrics?.timelineFailures?.inc({ cause: causeOf(error) })
       failed = true
     }

@@ -15,7 +15,7 @@ interface ResentRow {
 }
 
 /**
- * Makes the next group out of rows that are to be sent again (`outbox.resend`; admin verify --repair). Tokens cannot tell
+ * Makes the next group out of rows that are to be sent again (`outbox.resend`; admin verify --repair). Tokens cannot show
  * which of their events ClickHouse has: it keeps a limited number of them, and a row that was deleted there leaves its
  * token behind. So it is asked for the events themselves, and the group is made of those it lacks. True when there is one.
  *

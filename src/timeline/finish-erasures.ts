@@ -55,13 +55,13 @@ async function deletePeople(clickhouse: ClickHouseClient, erasures: Erasure[], s
     `events delete where ${where}`,
     `event_statistics delete where ${where}`,
     `contact_snapshots delete where erased = 0 and ${where}`,
-    // In a browser of others too the time stays, and is nobody's.
+    // In a browser that others used, too, the time stays and belongs to no contact.
     `visitor_links update contact_id = defaultValueOfTypeName('UUID'), erased = 1 where ${where}`,
   ])
     await rewrite(clickhouse, change, signal)
 }
 
-/** Hidden first, as people are; a browser that comes back has a higher revision, and is a stranger. */
+/** Hidden first, as people are; a browser that comes back has a higher revision, and is unknown. */
 async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[], signal?: AbortSignal): Promise<void> {
   const marks = erasures.flatMap(({ business_id, visitor_ids, visitor_revision: revision }) =>
     visitor_ids.map((visitor_id) => JSON.stringify({ business_id, visitor_id, revision, erased: 1 })),

@@ -20,7 +20,7 @@ export interface Group {
   lines: string[]
   /** ClickHouse had it before; its contacts' statistics are to be checked too (see stamp-resent.ts). */
   isResent: boolean
-  /** It tells of visitors too. */
+  /** It has rows of visitors, too. */
   hasVisitors: boolean
   /** Another is to follow at once: what waits is more than one may hold, or this one has waited itself. */
   moreWaits: boolean

@@ -75,13 +75,13 @@ async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<Pen
 
 /** What Postgres holds for the timeline worker to do. */
 export interface PendingWork {
-  /** Rows of the outbox, whatever is to become of them. */
+  /** Rows of the outbox, to be sent or to be sent again. */
   rows: boolean
   /** People whom ClickHouse is to forget. */
   erasures: boolean
-  /** Visits of theirs, to be deleted from web events, or once more after an hour. */
+  /** Visits of theirs, to be deleted from web events, or deleted again after an hour. */
   visits: boolean
-  /** Told by whoever shipped last. */
+  /** The worker that shipped last reported a failure. */
   trouble: boolean
 }
 

@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { EVENT_COLUMNS, SELECT_EVENT, type TimelineRow } from '../outbox/timeline-row.ts'
 
-/** How ClickHouse holds an event: `right` is once, and as it was recorded; `wrong` is several times or otherwise. */
+/** Whether ClickHouse has an event: `right` is once and as recorded; `wrong` is several times, or not as recorded. */
 export type Presence = 'right' | 'wrong' | 'absent'
 
 /** Lists of ids make long statements; their text has a limit of its own. */
 export const LONG_STATEMENT = { max_query_size: '67108864' }
 
-/** Tells copies apart that differ in anything. */
+/** Differs between copies that differ in any column. */
 const FINGERPRINT = `cityHash64(toString((${EVENT_COLUMNS.filter((column) => column !== 'event_id').join(', ')})))`
 
 /** An event that should be there, and every copy that ClickHouse has of it under its contact. */

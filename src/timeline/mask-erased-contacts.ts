@@ -7,7 +7,7 @@ import { insertSnapshots } from './send-snapshots.ts'
 const AT_ONCE = 500
 /** Ids that one walk through the outbox is about: each row's contacts are compared with all of them. */
 const WALK_IDS = 100
-/** For so long one round walks, by so many rows at a time: shipping never waits for long. */
+/** How long one round walks, and how many rows it takes at a time: shipping never waits for long. */
 const WALK = { ms: 200, rows: 500 }
 /** Higher than any revision that a contact can have, and exact in a JSON number. */
 const LAST_REVISION = Number.MAX_SAFE_INTEGER
@@ -22,7 +22,7 @@ interface HideDeps {
  * erasure), a part of it at each call: nothing of theirs is sent afterwards, and their rows can be deleted at leisure
  * (`finishErasures`). Every step can be repeated; `hidden_at` is set last. Answers `more` while it is on its way through the outbox, or others wait.
  *
- * How far a walk has come is known to this process alone: whoever comes next begins anew.
+ * Only this process knows how far a walk has come: its successor starts from the beginning.
  */
 export function createErasureMask(
   { sql, clickhouse }: HideDeps,
@@ -65,9 +65,9 @@ async function hide(clickhouse: ClickHouseClient, people: Person[]): Promise<voi
 }
 
 /**
- * Not while a group is under way, whoever has it: its lines may have been read before the outbox was scrubbed, and arrive
+ * Not while a group is under way, in this worker or in another: its lines may have been read before the outbox was scrubbed, and arrive
  * behind the deletion. A group that is made afterwards is read from what was scrubbed. This holds also for an owner that was
- * paused, and whose lease another has by now: it is Postgres that looks, in the statement that writes.
+ * paused and has lost its lease meanwhile: Postgres checks it, in the statement that writes.
  *
  * Events that ClickHouse could not read may have been set aside out of such a group, after Postgres had deleted the person's
  * other dead letters.

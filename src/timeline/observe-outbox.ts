@@ -1,6 +1,6 @@
 import type { Sql } from '../stores/postgres.ts'
 
-/** What the timeline worker tells; the gauges, counters and histograms of prom-client fit as they are. */
+/** The metrics of the timeline worker; the gauges, counters and histograms of prom-client fit as they are. */
 export interface TimelineMetrics {
   /** Saves that ClickHouse does not have yet. */
   outboxRows?: { set(rows: number): void }

@@ -8,7 +8,7 @@ import { additionalTableFilters } from './table-filters.ts'
 export const ATTRIBUTION_MODELS = ['first', 'last'] as const
 export type AttributionModel = (typeof ATTRIBUTION_MODELS)[number]
 
-/** What the view of touches can answer, and `unknown`: no browser ever told (docs/analytics.md). */
+/** The channels of the view of touches, and `unknown`: no browser ever reported one (docs/analytics.md). */
 export const TOUCH_CHANNELS = [
   'paid_search',
   'paid_social',
@@ -53,15 +53,15 @@ interface AttributionRow {
 export interface Attribution {
   /** Most revenue first. */
   rows: AttributionRow[]
-  /** There are more than are told. */
+  /** There are more rows than are returned. */
   truncated: boolean
 }
 
 export const MAX_ATTRIBUTION_ROWS = 1000
 const PATIENCE_MS = 10_000
-/** Ends before the patience does, so that a time that is too long is told from a ClickHouse that is away. */
+/** Less than PATIENCE_MS, so that a query that is too slow differs from a ClickHouse that is away. */
 const LONGEST_SECONDS = 8
-/** Told to its readers (docs/analytics.md): a report must not take the memory that inserts need. */
+/** Documented in docs/analytics.md: a report must not take the memory that inserts need. */
 const MEMORY_BYTES = 1024 ** 3
 
 /**

@@ -1,7 +1,7 @@
 import type { Contact } from '../contacts/read-contact.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 
-/** How much somebody has to do with the business (docs/analytics.md). */
+/** How engaged a contact is with the business (docs/analytics.md). */
 export interface Engagement {
   /** 0 to 100, whole, as of now. */
   score: number

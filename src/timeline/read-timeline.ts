@@ -29,7 +29,7 @@ export interface TimelinePage {
   nextCursor: string | null
 }
 
-/** One event as the API tells it (decisions, "Reading back"). Instants are ISO 8601 UTC. */
+/** One event as the API shows it (decisions, "Reading back"). Times are ISO 8601 UTC. */
 interface TimelineEvent {
   eventId: string
   event: string
@@ -53,7 +53,7 @@ export const PATIENCE: RetryOptions = { ms: 3000, whileAliveMs: 10_000 }
  * One page of a person's timeline, newest `occurredAt` first. It holds every event answered with 200 before the call: at
  * that time the event's outbox row was committed, and when the outbox is read it is either still unshipped, and found
  * there, or it was marked as shipped before, and then ClickHouse, read after the outbox, has it. The other order would
- * miss a group that is shipped between the two reads. An event in both is told once.
+ * miss a group that is shipped between the two reads. An event in both is returned once.
  */
 export async function readTimeline(
   deps: ReadDeps,
@@ -62,7 +62,7 @@ export async function readTimeline(
 ): Promise<TimelinePage | 'unavailable' | 'invalid_cursor'> {
   const before = query.cursor === null ? undefined : decodeCursor(query.cursor)
   if (query.cursor !== null && before === undefined) return 'invalid_cursor'
-  // One more tells whether there is a next page.
+  // One more than the page holds: it shows whether there is a next page.
   const count = query.limit + 1
   const unshipped = await readUnshipped(deps.sql, { ...query, before, count })
   const shipped = await queryWithRetry(deps, patience, (signal) =>

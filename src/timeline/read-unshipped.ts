@@ -53,7 +53,7 @@ const MAX_CONTACTS_PER_VISITOR = 100
 const walks = new WeakMap<Sql, { next: Walk | undefined; last: Promise<unknown> }>()
 
 /**
- * A walk takes 0.1 s when a million events wait, so that there is one at a time: whoever comes meanwhile shares the next.
+ * A walk takes 0.1 s when a million events wait, so there is one at a time: callers that come meanwhile share the next.
  * It must not be one that has begun, which may have seen the outbox before what the caller knows of was saved.
  */
 async function findRows(sql: Sql, contactIds: string[]): Promise<FoundRow[]> {

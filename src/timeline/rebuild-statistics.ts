@@ -20,13 +20,13 @@ const ATTEMPTS = 3
 /**
  * Makes the statistics in ClickHouse those of Postgres again, for the contacts of a group and where they differ: their
  * view takes in what is inserted, and not what was lost, doubled or deleted. Events that are older than the outbox, which
- * no timeline can get back, are counted all the same.
+ * no timeline can get back, are counted, too.
  *
  * To be called when the group's events are in, while nothing else is shipped: what has still to be inserted then are the
  * rows that wait, and these are not counted yet. Repeatable: what is right stays. Two calls may get into each other's way
  * (an owner that was paused, and the next one), and one may then delete, or double, what the other has inserted: so each
- * looks at what came of it. The paused one may be the last, when the other has looked and marked the group as shipped:
- * when it finds its lease lost after it sent anything, it has its contacts looked at once more. Rejects then.
+ * checks the result. The paused one may be the last, when the other has looked and marked the group as shipped:
+ * when it finds its lease lost after it sent anything, it has its contacts checked again. Rejects then.
  */
 export async function rebuildStatistics(deps: Deps, groupId: string, lease: Lease): Promise<void> {
   const contacts = await readResent(deps.sql, groupId)
@@ -46,7 +46,7 @@ async function rebuildSome(deps: Deps, groupId: string, lease: Lease, contacts: 
       return
     }
     requireHeld(lease)
-    // Whoever finds the same inserts the same, once; after another's deletion something else is found.
+    // Workers that find the same insert the same, once; after another's deletion something else is found.
     const found = JSON.stringify([attempt, wrong.map((person) => [person.contactId, ofPerson(person)])])
     const token = `${groupId} ${createHash('sha256').update(found).digest('hex')}`
     const isThere = wrong.some((person) => ofPerson(person).length > 0)

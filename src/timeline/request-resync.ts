@@ -2,7 +2,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { encodeTimelineRow, type TimelineRow } from '../outbox/timeline-row.ts'
 
 /**
- * Has the shipper look at these contacts once more, by a row of the outbox (stamp-resent.ts): their snapshots and
+ * Has the shipper check these contacts again, by a row of the outbox (claim-resends.ts): their snapshots and
  * statistics are made those of Postgres, and of these events it sends those that ClickHouse lacks. Asking twice makes no
  * difference. Resolves with the number of contacts.
  *

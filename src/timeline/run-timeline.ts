@@ -14,7 +14,7 @@ import type { ShipDeps } from './ship-deps.ts'
 import { type ShippingStatusDeps, type ShippingStatus, reportShippingFailure } from './shipping-status.ts'
 
 export interface TimelineDeps extends ShipDeps, ShippingStatusDeps {
-  /** Without `webEventsKeepDays` ClickHouse keeps web events as it was told before. */
+  /** Without `webEventsKeepDays` the retention of web events in ClickHouse stays as it is. */
   config: Pick<Config, 'leaseMs' | 'outboxKeepMs' | 'anonymousKeepMs'> & Partial<Pick<Config, 'webEventsKeepDays'>>
 }
 
@@ -53,7 +53,7 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not released'))
 }
 
-/** How long after its beginning the next is due, in milliseconds. `known`: what waits, if somebody has just looked. */
+/** How long after its beginning the next is due, in milliseconds. `known`: the pending work, if it was just read. */
 async function runRound(
   deps: TimelineDeps,
   {
@@ -82,7 +82,7 @@ async function runRound(
   } catch (error) {
     if (signal.aborted) return 'failed'
     deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')
-    // With Postgres away there is nowhere to tell it.
+    // With Postgres away it cannot be reported.
     await trouble.failed(error).catch(() => undefined)
     return 'failed'
   }

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
 
-/** Sends the marks of the visitors that a group forgot. Whoever has come back since is past theirs. */
+/** Sends the marks of the visitors that a group forgot. A visitor who has come back since has a higher revision. */
 export async function sendForgotten(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
   groupId: string,

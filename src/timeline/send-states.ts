@@ -10,7 +10,7 @@ export const LENGTH = 8 * 1024 * 1024
 /** A table of ClickHouse that shows the present state of something, and how that is read from Postgres. */
 export interface States<Key, Row> {
   table: StatesTable
-  /** Read at once at most: those before tell no more than what is likely, and all of these may be as large as one can be. */
+  /** The most that are read at once: each of them may be as large as one can be. */
   most: number
   /** What a group changed, each once. */
   readTouched(sql: Sql, groupId: string): Promise<Key[]>

@@ -9,7 +9,7 @@ interface ChangedLink {
   from_ms: number
 }
 interface LinkRow extends ChangedLink {
-  /** Null: nobody's. */
+  /** Null: it belongs to no contact. */
   contact_id: string | null
   /** The visitor's. */
   revision: number

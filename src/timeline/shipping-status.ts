@@ -14,9 +14,9 @@ export interface ShippingStatusDeps {
 
 export interface ShippingStatus {
   failed(error: unknown): Promise<void>
-  /** Forgets what this owner, or one before it, has told in Postgres. Rejects when that is away: it stays then. */
+  /** Clears the failure that this owner, or one before it, has reported in Postgres. Rejects when Postgres is away: then it stays. */
   succeeded(): Promise<void>
-  /** There is nothing to tell or to forget: all is well, or another process ships and tells of itself. */
+  /** There is nothing to report or to clear: all is well, or another process ships and reports its own status. */
   none(): void
 }
 
@@ -51,11 +51,11 @@ export function reportShippingFailure(
 
 export const causeOf = (error: unknown): 'disk_full' | 'other' => (isFullDiskError(error) ? 'disk_full' : 'other')
 
-/** In words, as the owner of the lease told it; undefined when all is well. */
+/** The failure that the owner of the lease reported, in words; undefined when all is well. */
 export async function readShippingFailure(sql: Sql): Promise<string | undefined> {
-  const [told] = await sql<{ reason: string; since: Date }[]>`
+  const [failure] = await sql<{ reason: string; since: Date }[]>`
     select trouble as reason, trouble_since as since from timeline_lease where trouble is not null`
-  return told && describeTrouble(told)
+  return failure && describeTrouble(failure)
 }
 
 const describeTrouble = ({ reason, since }: { reason: string; since: Date }): string =>
