@@ -1,13 +1,10 @@
 /** What callers are told of events and people, through the whole service. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  BatchData,
-  ContactData,
-  ContactsData,
-  IdentifyData,
-  TrackData,
-} from '../../src/front-door/routes/reply-schemas.ts'
+import { IdentifyData } from '../../src/front-door/routes/sdk/identify.ts'
+import { BatchData } from '../../src/front-door/routes/sdk/track-batch.ts'
+import { TrackData } from '../../src/front-door/routes/sdk/track.ts'
+import { ContactData, ContactsData } from '../../src/front-door/routes/contacts/reply-schemas.ts'
 import { containing } from '../rules/containing.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'

@@ -1,6 +1,6 @@
 /** `GET /api/analytics/attribution`, through the whole service. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { AttributionData } from '../../src/front-door/routes/reply-schemas.ts'
+import { AttributionData } from '../../src/front-door/routes/attribution.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { BROWSER, type Speak, speakTo } from './http-client.ts'

@@ -1,6 +1,6 @@
 /** Contacts as a list, through the whole service (decisions, "Reading back"). */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { ContactListData } from '../../src/front-door/routes/reply-schemas.ts'
+import { ContactListData } from '../../src/front-door/routes/contacts/reply-schemas.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { type Answer, type Speak, speakTo } from './http-client.ts'

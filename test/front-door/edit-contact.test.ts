@@ -1,7 +1,8 @@
 /** Editing a contact, through the whole service (decisions, "Reading back": PATCH). */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { EditedData, QueuedData } from '../../src/front-door/routes/reply-schemas.ts'
+import { EditedData } from '../../src/front-door/routes/contacts/reply-schemas.ts'
+import { QueuedData } from '../../src/front-door/routes/reply-fields.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { ASYNC, type Answer, type Speak, speakTo } from './http-client.ts'

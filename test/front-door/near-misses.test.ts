@@ -1,6 +1,8 @@
 /** A field that is nearly a known one is ignored with a warning that names both (decisions, "Envelope"). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BrowserTrackSchema, EventSchema, IdentifySchema } from '../../src/front-door/routes/schemas.ts'
+import { BrowserTrackSchema } from '../../src/front-door/routes/browser/track-schema.ts'
+import { IdentifySchema } from '../../src/front-door/routes/sdk/identify-schema.ts'
+import { EventSchema } from '../../src/front-door/routes/sdk/event-schema.ts'
 import { compileNearMisses } from '../../src/front-door/routes/warn-of-near-misses.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'

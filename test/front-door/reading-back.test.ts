@@ -2,17 +2,16 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { CampaignData, CampaignsData } from '../../src/front-door/routes/campaign-schema.ts'
+import { CustomFieldsData } from '../../src/front-door/routes/custom-fields.ts'
 import {
-  CampaignData,
-  CampaignsData,
   ContactData,
   ContactsData,
-  CustomFieldsData,
   ErasedData,
   IdentificationsData,
   SubscriptionsData,
   TimelineData,
-} from '../../src/front-door/routes/reply-schemas.ts'
+} from '../../src/front-door/routes/contacts/reply-schemas.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { type Answer, type Speak, speakTo } from './http-client.ts'

@@ -1,14 +1,10 @@
 /** Whether a success says what the contract says of the body that was taken. */
 import { FormatRegistry, type TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import {
-  BatchData,
-  IdentifyData,
-  QueuedBatchData,
-  QueuedData,
-  QueuedTrackData,
-  TrackData,
-} from '../../src/front-door/routes/reply-schemas.ts'
+import { IdentifyData } from '../../src/front-door/routes/sdk/identify.ts'
+import { BatchData, QueuedBatchData } from '../../src/front-door/routes/sdk/track-batch.ts'
+import { TrackData } from '../../src/front-door/routes/sdk/track.ts'
+import { QueuedData, QueuedTrackData } from '../../src/front-door/routes/reply-fields.ts'
 import { meaningOf } from './expect-meaning.ts'
 import type { Endpoint } from './make-bodies.ts'
 import { isObject, judgeItem, sent } from './verdict.ts'

@@ -1,7 +1,7 @@
 /** A visitor id has one form, written where it is made, taken and erased: three packages that share no code. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { browserVisitorId } from '../../src/front-door/routes/schemas.ts'
+import { browserVisitorId } from '../../src/front-door/routes/browser/track-schema.ts'
 import { randomId } from '../../src/sdk/browser/random-id.ts'
 import { newVisitor } from './web-lab.ts'
 

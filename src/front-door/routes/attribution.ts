@@ -1,12 +1,19 @@
 /** What brought the money. */
+import { closed, oneOf, orNull, dateTime, count } from './reply-fields.ts'
+import { Type } from '@sinclair/typebox'
+import {
+  ATTRIBUTION_MODELS,
+  MAX_ATTRIBUTION_ROWS,
+  TOUCH_CHANNELS,
+  type AttributionModel,
+  readAttribution,
+} from '../../timeline/read-attribution.ts'
 import { type Issue, RequestError } from '../../errors.ts'
 import { readIso } from '../../rules/events/read-iso.ts'
-import { ATTRIBUTION_MODELS, type AttributionModel, readAttribution } from '../../timeline/read-attribution.ts'
 import { authenticateRead } from '../access/authenticate-read.ts'
 import { invalidRequest } from '../http/check-body.ts'
 import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
 import { queryOf } from '../http/read-page.ts'
-import { AttributionData } from './reply-schemas.ts'
 
 const DEFAULT_MS = 30 * 86_400_000
 
@@ -45,6 +52,32 @@ function readQuery(query: URLSearchParams, now: number): { model: AttributionMod
 }
 
 const readInstant = (text: string | null, otherwise: number) => (text === null ? otherwise : readIso(text.trim()))
+
+export const AttributionRow = Type.Object(
+  {
+    channel: oneOf(TOUCH_CHANNELS),
+    source: Type.String(),
+    medium: Type.String(),
+    campaign: Type.String(),
+    currency: orNull(Type.String({ description: 'Null for orders without an amount.' })),
+    revenue: Type.Number({ description: 'Net of refunds.' }),
+    refunds: Type.Number({ minimum: 0 }),
+    orders: count,
+    contacts: Type.Integer({ minimum: 0, description: 'How many contacts bought.' }),
+  },
+  { ...closed, description: 'A value that is not known is empty.' },
+)
+
+export const AttributionData = Type.Object(
+  {
+    model: oneOf(ATTRIBUTION_MODELS),
+    from: dateTime,
+    to: dateTime,
+    rows: Type.Array(AttributionRow, { maxItems: MAX_ATTRIBUTION_ROWS, description: 'Most revenue first.' }),
+    truncated: Type.Boolean({ description: 'There are more rows.' }),
+  },
+  closed,
+)
 
 export const attributionRoute: Route = {
   method: 'GET',

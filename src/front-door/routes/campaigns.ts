@@ -1,3 +1,4 @@
+import { CampaignData, CampaignsData, CampaignSchema } from './campaign-schema.ts'
 import { MAX_CAMPAIGNS, createCampaign } from '../../campaigns/create-campaign.ts'
 import { listCampaigns, readCampaign } from '../../campaigns/list-campaigns.ts'
 import { publishCampaign } from '../../campaigns/publish-campaign.ts'
@@ -16,8 +17,6 @@ import { CAMPAIGN_EXAMPLE } from '../openapi/examples.ts'
 import { BODY_LIMITS } from '../http/read-body.ts'
 import { readId } from '../http/read-id.ts'
 import { receiveBody } from '../http/receive-body.ts'
-import { CampaignData, CampaignsData } from './reply-schemas.ts'
-import { CampaignSchema } from './schemas.ts'
 
 const DRAFTED = 'The campaign is a draft.'
 const TOO_MANY = `The business has ${MAX_CAMPAIGNS.toLocaleString('en-US')} campaigns, which is the most it may have.`

@@ -1,7 +1,9 @@
+import { closed, oneOf, dateTime } from './reply-fields.ts'
+import { Type } from '@sinclair/typebox'
+import { FIELD_TYPES } from '../../rules/events/facts.ts'
 import { listCustomFields } from '../../contacts/list-custom-fields.ts'
 import { authenticateRead } from '../access/authenticate-read.ts'
 import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
-import { CustomFieldsData } from './reply-schemas.ts'
 
 const FIELDS = 'The custom fields.'
 
@@ -9,6 +11,15 @@ async function getCustomFields(app: AppContext, context: RequestContext): Promis
   const { id: businessId } = await authenticateRead(app, context)
   return { message: FIELDS, data: { customFields: await listCustomFields(app.sql, businessId) } }
 }
+
+export const CustomFieldsData = Type.Object(
+  {
+    customFields: Type.Array(
+      Type.Object({ key: Type.String(), type: oneOf(FIELD_TYPES), createdAt: dateTime }, closed),
+    ),
+  },
+  closed,
+)
 
 export const customFieldsRoute: Route = {
   method: 'GET',

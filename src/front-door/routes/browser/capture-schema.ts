@@ -1,7 +1,7 @@
 /** What the browser script captures by itself (docs/browser.md). Lengths hold after trimming. */
 import { type Static, Type } from '@sinclair/typebox'
 import { HIT_KINDS } from '../../../rules/visitors/web-facts.ts'
-import { browserVisitorId, TouchSchema } from '../schemas.ts'
+import { browserVisitorId, TouchSchema } from './track-schema.ts'
 
 const MAX_HITS = 50
 const URL_LENGTH = 2048

@@ -7,7 +7,7 @@ import type { RequestContext, AppContext, Reply, Route } from '../../app-context
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { type Capture, readCapture } from './read-capture.ts'
 import { toRequestError } from '../../http/rejection.ts'
-import { ignoredBot } from '../reply-schemas.ts'
+import { ignoredBot } from '../reply-fields.ts'
 import { submitRequest } from '../submit-request.ts'
 
 const ENDPOINT = 'browser-capture'

@@ -6,7 +6,7 @@ import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import type { Business } from '../../access/find-business.ts'
 import { readProperties } from '../sdk/read-event.ts'
 import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
-import { type BrowserTrackBody, BrowserTrackSchema, type TouchBody } from '../schemas.ts'
+import { type BrowserTrackBody, BrowserTrackSchema, type TouchBody } from './track-schema.ts'
 import { warnOfIgnored } from '../warn-of-ignored.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 

@@ -1,14 +1,15 @@
+import { closed, orNull, uuid, warningList, interpretation, ignoredBot, QueuedTrackData } from '../reply-fields.ts'
+import { Type } from '@sinclair/typebox'
 import type { BrowserFact } from '../../../rules/events/facts.ts'
 import type { BrowserAnswer } from '../../../stream/entry.ts'
 import { findCaller } from '../../access/authenticate.ts'
 import { PAGE_ERRORS, authenticateBrowser, isIgnoredBot } from '../../access/authenticate-browser.ts'
 import { chargeVisitor } from '../../access/charge.ts'
-import { type RequestContext, type AppContext, type Reply, type Route } from '../../app-context.ts'
+import type { RequestContext, AppContext, Reply, Route } from '../../app-context.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readBrowserEvent, type ReadBrowserEvent } from './read-browser-event.ts'
 import { toRequestError } from '../../http/rejection.ts'
-import { BrowserTrackData, QueuedTrackData } from '../reply-schemas.ts'
-import { BrowserTrackSchema } from '../schemas.ts'
+import { BrowserTrackSchema } from './track-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 const ENDPOINT = 'browser-track'
@@ -57,6 +58,19 @@ function queued(fact: BrowserFact): Reply {
 const interpretedOf = ({ meaning }: ReadBrowserEvent) => ({ type: meaning.type, countedRevenue: 0 })
 
 const interpreted = { type: 'lead', countedRevenue: 0 }
+
+const BrowserTrackData = Type.Object(
+  {
+    contactId: orNull(uuid),
+    event: Type.String(),
+    isNew: Type.Boolean(),
+    deduped: Type.Boolean(),
+    interpreted: interpretation,
+    ignored: ignoredBot,
+    warnings: warningList,
+  },
+  closed,
+)
 
 export const browserTrackRoute: Route = {
   method: 'POST',

@@ -7,7 +7,8 @@ import { readTags } from '../../../rules/events/tags.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, invalidRequest, isRecord, requireBody } from '../../http/check-body.ts'
-import { EditSchema, ProfileSchema } from '../schemas.ts'
+import { EditSchema } from './edit-schema.ts'
+import { ProfileSchema } from '../sdk/identify-schema.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 
 const checkEdit = compileCheck(EditSchema)

@@ -19,7 +19,7 @@ import { CONTACT_EXAMPLE, EVENT_EXAMPLE, LISTED_CONTACT_EXAMPLE } from '../../op
 import { contactNotFound } from './contact-not-found.ts'
 import { readId } from '../../http/read-id.ts'
 import { invalidCursor, PAGE_QUERY, queryOf, readPage } from '../../http/read-page.ts'
-import { AnyContactsData, ContactData, IdentificationsData, TimelineData } from '../reply-schemas.ts'
+import { AnyContactsData, ContactData, IdentificationsData, TimelineData } from './reply-schemas.ts'
 
 const CONTACT = 'The contact.'
 const FOUND = 'One contact was found.'

@@ -1,3 +1,5 @@
+import { closed, uuid, warningList, subscriptionStates, QueuedData } from '../reply-fields.ts'
+import { Type } from '@sinclair/typebox'
 import type { IdentifyFact } from '../../../rules/events/facts.ts'
 import type { IdentifyAnswer } from '../../../stream/entry.ts'
 import { findCaller, requireUsable } from '../../access/authenticate.ts'
@@ -9,8 +11,7 @@ import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readIdentify } from './read-identify.ts'
 import { type Received, receiveBody } from '../../http/receive-body.ts'
 import { toRequestError } from '../../http/rejection.ts'
-import { IdentifyData, QueuedData } from '../reply-schemas.ts'
-import { IdentifySchema } from '../schemas.ts'
+import { IdentifySchema } from './identify-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 /** What is known once the caller may speak: for whom, with how much trust, and what was said. */
@@ -61,6 +62,17 @@ function identified({ contactId, isNew, linkedVisitor, subscriptions, warnings }
   const data = { contactId, isNew, linkedVisitor, subscriptions, ...withWarnings(warnings) }
   return { message: isNew ? CREATED : 'The contact was found.', data }
 }
+
+export const IdentifyData = Type.Object(
+  {
+    contactId: uuid,
+    isNew: Type.Boolean(),
+    linkedVisitor: Type.Boolean(),
+    subscriptions: subscriptionStates,
+    warnings: warningList,
+  },
+  closed,
+)
 
 export const identifyRoute: Route = {
   method: 'POST',

@@ -10,7 +10,7 @@ import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import type { Business } from '../../access/find-business.ts'
 import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
-import { type EventBody, EventSchema } from '../schemas.ts'
+import { type EventBody, EventSchema } from './event-schema.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 
 const MAX_PROPERTIES_BYTES = 32_768

@@ -9,7 +9,7 @@ import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import type { Business } from '../../access/find-business.ts'
 import { MAX_AGE_MS } from '../browser/read-browser-event.ts'
 import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
-import { type IdentifyBody, IdentifySchema } from '../schemas.ts'
+import { type IdentifyBody, IdentifySchema } from './identify-schema.ts'
 import { warnOfIgnored } from '../warn-of-ignored.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 

@@ -1,3 +1,5 @@
+import { closed, count, warningList } from '../reply-fields.ts'
+import { Type } from '@sinclair/typebox'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventFact } from '../../../rules/events/facts.ts'
 import type { BatchItemAnswer } from '../../../stream/entry.ts'
@@ -10,8 +12,7 @@ import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readEvent } from './read-event.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { rejectOtherBusiness, toRequestError } from '../../http/rejection.ts'
-import { BatchData, QueuedBatchData } from '../reply-schemas.ts'
-import { BatchFrameSchema, BatchSchema } from '../schemas.ts'
+import { BatchFrameSchema, BatchSchema } from './event-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 const MAX_WARNINGS = 50
@@ -103,6 +104,18 @@ function describeFailures(message: string, failed: number, received: number): st
 function inOrder(failures: Failure[]): Failure[] {
   return failures.toSorted((a, b) => a.index - b.index)
 }
+
+const failureList = Type.Array(Type.Object({ index: count, error: Type.String() }, closed))
+
+export const BatchData = Type.Object(
+  { received: count, recorded: count, deduped: count, failed: count, failures: failureList, warnings: warningList },
+  closed,
+)
+
+export const QueuedBatchData = Type.Object(
+  { queued: Type.Literal(true), received: count, failed: Type.Optional(count), failures: Type.Optional(failureList) },
+  closed,
+)
 
 export const trackBatchRoute: Route = {
   method: 'POST',

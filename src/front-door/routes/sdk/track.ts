@@ -1,3 +1,5 @@
+import { closed, uuid, warningList, interpretation, QueuedTrackData } from '../reply-fields.ts'
+import { Type } from '@sinclair/typebox'
 import { amountToNumber } from '../../../rules/events/money.ts'
 import type { EventFact } from '../../../rules/events/facts.ts'
 import type { TrackAnswer } from '../../../stream/entry.ts'
@@ -8,8 +10,7 @@ import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readEvent } from './read-event.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { toRequestError } from '../../http/rejection.ts'
-import { QueuedTrackData, TrackData } from '../reply-schemas.ts'
-import { EventSchema } from '../schemas.ts'
+import { EventSchema } from './event-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 async function track(app: AppContext, context: RequestContext): Promise<Reply> {
@@ -52,6 +53,18 @@ function queued({ event, meaning }: EventFact): Reply {
 }
 
 const interpreted = { type: 'purchase', countedRevenue: 49.9 }
+
+export const TrackData = Type.Object(
+  {
+    contactId: uuid,
+    event: Type.String(),
+    isNew: Type.Boolean(),
+    deduped: Type.Boolean(),
+    interpreted: interpretation,
+    warnings: warningList,
+  },
+  closed,
+)
 
 export const trackRoute: Route = {
   method: 'POST',

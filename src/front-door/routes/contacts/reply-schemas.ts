@@ -1,0 +1,172 @@
+/** What the contact routes answer. */
+import { Type } from '@sinclair/typebox'
+import {
+  closed,
+  oneOf,
+  orNull,
+  uuid,
+  dateTime,
+  count,
+  warningList,
+  subscriptionStates,
+  nextCursor,
+} from '../reply-fields.ts'
+import { MAX_VISITORS } from '../../../contacts/read-contact.ts'
+import { CLICK_IDS, EVENT_TYPES, UTM_FIELDS } from '../../../rules/events/facts.ts'
+import { STAGES } from '../../../rules/events/journey-stage.ts'
+
+const optionalTexts = (names: readonly string[]) =>
+  Type.Optional(Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(Type.String())])), closed))
+
+export const Touch = Type.Object(
+  {
+    at: dateTime,
+    url: Type.String(),
+    referrer: Type.Optional(Type.String()),
+    utm: optionalTexts(UTM_FIELDS),
+    clickIds: optionalTexts(CLICK_IDS),
+  },
+  closed,
+)
+
+const profileText = orNull(Type.String())
+
+export const Contact = Type.Object(
+  {
+    contactId: uuid,
+    firstName: profileText,
+    lastName: profileText,
+    country: profileText,
+    city: profileText,
+    language: profileText,
+    timezone: profileText,
+    tags: Type.Array(Type.String()),
+    customFields: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+    stage: oneOf(STAGES),
+    revenue: Type.Object(
+      { total: Type.Number(), currency: Type.String(), byCurrency: Type.Record(Type.String(), Type.Number()) },
+      closed,
+    ),
+    orderCount: count,
+    identities: Type.Object(
+      {
+        email: Type.Array(Type.String()),
+        phone: Type.Array(Type.String()),
+        platformCustomerId: Type.Array(Type.String()),
+      },
+      { ...closed, description: 'Primary first. Those that only pages have sent come last.' },
+    ),
+    events: Type.Array(Type.Object({ event: Type.String(), firstAt: dateTime, lastAt: dateTime, count }, closed)),
+    subscriptions: subscriptionStates,
+    visitorIds: Type.Array(Type.String(), { description: `Of the newest ${MAX_VISITORS} browsers, oldest first.` }),
+    visitors: Type.Array(
+      Type.Object(
+        {
+          visitorId: Type.String(),
+          firstSeenAt: orNull(dateTime),
+          lastSeenAt: orNull(dateTime),
+          firstTouch: orNull(Touch),
+          latestTouch: orNull(Touch),
+        },
+        { ...closed, description: 'Null until a page with the tag has reported the browser.' },
+      ),
+      { description: 'The browsers of `visitorIds`.' },
+    ),
+    enrolments: Type.Array(
+      Type.Object(
+        {
+          campaignId: uuid,
+          state: oneOf(['active', 'finished', 'converted', 'stopped', 'merged']),
+          enrolledAt: dateTime,
+          endedAt: orNull(dateTime),
+        },
+        closed,
+      ),
+    ),
+    createdAt: dateTime,
+    mergedFrom: Type.Array(uuid),
+    engagement: orNull(
+      Type.Object(
+        {
+          score: Type.Integer({ minimum: 0, maximum: 100 }),
+          lastActiveAt: orNull(dateTime),
+        },
+        { ...closed, description: 'As of now; null when ClickHouse does not answer within 300 ms.' },
+      ),
+    ),
+  },
+  closed,
+)
+
+export const ContactData = Type.Object({ contact: Contact }, closed)
+
+export const EditedData = Type.Object({ contact: Contact, warnings: warningList }, closed)
+
+export const ContactsData = Type.Object({ contacts: Type.Array(Contact, { maxItems: 1 }) }, closed)
+
+const ListedContact = Type.Pick(
+  Contact,
+  [
+    'contactId',
+    'firstName',
+    'lastName',
+    'country',
+    'city',
+    'language',
+    'timezone',
+    'tags',
+    'stage',
+    'revenue',
+    'orderCount',
+    'identities',
+    'subscriptions',
+    'createdAt',
+  ],
+  closed,
+)
+
+export const ContactListData = Type.Object({ contacts: Type.Array(ListedContact), nextCursor }, closed)
+
+export const AnyContactsData = Type.Union([ContactListData, ContactsData])
+
+const TimelineEvent = Type.Object(
+  {
+    eventId: uuid,
+    event: Type.String(),
+    occurredAt: dateTime,
+    receivedAt: dateTime,
+    type: oneOf([...EVENT_TYPES, 'none']),
+    value: orNull(Type.Number()),
+    currency: orNull(Type.String()),
+    countedRevenue: Type.Number(),
+    properties: Type.Unknown(),
+    source: oneOf(['live', 'batch', 'browser']),
+    idempotencyKey: orNull(Type.String()),
+    visitorId: orNull(Type.String()),
+  },
+  closed,
+)
+
+export const TimelineData = Type.Object({ events: Type.Array(TimelineEvent), nextCursor }, closed)
+
+export const IdentificationsData = Type.Object(
+  {
+    identifications: Type.Array(
+      Type.Object(
+        {
+          identifiedAt: dateTime,
+          method: orNull(Type.String()),
+          keyed: Type.Boolean(),
+          visitorId: orNull(Type.String()),
+        },
+        closed,
+      ),
+    ),
+    nextCursor,
+  },
+  closed,
+)
+
+export const SubscriptionsData = Type.Object({ contactId: uuid, subscriptions: subscriptionStates }, closed)
+
+export const ErasedData = Type.Object({ contactId: uuid }, closed)

@@ -1,0 +1,47 @@
+/**
+ * Fields that several answers have. The schemas describe the `data` of an answer in the OpenAPI document; tests check real
+ * answers against them.
+ */
+import { type TSchema, Type } from '@sinclair/typebox'
+import { EVENT_TYPES } from '../../rules/events/facts.ts'
+
+export const closed = { additionalProperties: false }
+
+export const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)))
+
+export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+
+export const uuid = Type.String({ format: 'uuid' })
+
+export const dateTime = Type.String({ format: 'date-time' })
+
+export const count = Type.Integer({ minimum: 0 })
+
+export const warningList = Type.Optional(
+  Type.Array(Type.String(), { description: 'Advisory: the request succeeded. Absent when there is nothing to say.' }),
+)
+
+export const interpretation = Type.Object(
+  { type: oneOf([...EVENT_TYPES, 'none']), countedRevenue: Type.Number() },
+  { ...closed, description: 'What the event counts as, and the revenue that it adds.' },
+)
+
+export const subscriptionStates = Type.Object(
+  { email: Type.Boolean(), sms: Type.Boolean(), whatsapp: Type.Boolean(), push: Type.Boolean() },
+  closed,
+)
+
+export const ignoredBot = Type.Optional(
+  Type.Literal('bot', {
+    description: 'Nothing was recorded: the `User-Agent` is that of a bot or a headless browser.',
+  }),
+)
+
+export const QueuedTrackData = Type.Object(
+  { queued: Type.Literal(true), event: Type.String(), interpreted: interpretation },
+  closed,
+)
+
+export const QueuedData = Type.Object({ queued: Type.Literal(true) }, closed)
+
+export const nextCursor = orNull(Type.String({ description: 'For the next page.' }))
