@@ -6,13 +6,13 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createNumbering, hashRow, keyOf, surveyRows } from '../../src/admin/import/number-rows.ts'
 import { checkMapping, mapRow, readMapping } from '../../src/admin/import/map-row.ts'
-import { describeSource, readRows, type Row } from '../../src/admin/import/read-rows.ts'
+import { describeSource, readRows, type FileRow } from '../../src/admin/import/read-rows.ts'
 import { report } from '../../src/admin/import/report.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-import-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-async function readFileRows(name: string, content: string): Promise<Row[]> {
+async function readFileRows(name: string, content: string): Promise<FileRow[]> {
   const file = join(directory, name)
   writeFileSync(file, content)
   return Array.fromAsync(readRows(describeSource(file)))
@@ -238,10 +238,10 @@ describe('a mapping', () => {
 })
 
 describe('keys', () => {
-  const rowsOf = (values: Record<string, unknown>[]): Row[] =>
+  const rowsOf = (values: Record<string, unknown>[]): FileRow[] =>
     values.map((value, index) => ({ number: index + 1, values: value }))
 
-  async function keysOf(rows: Row[]): Promise<string[]> {
+  async function keysOf(rows: FileRow[]): Promise<string[]> {
     const survey = await surveyRows(toAsync(rows), 1000)
     const numberOf = createNumbering(survey.repeated)
     return rows.map((row) => {
@@ -250,7 +250,7 @@ describe('keys', () => {
     })
   }
 
-  async function* toAsync(rows: Row[]): AsyncGenerator<Row> {
+  async function* toAsync(rows: FileRow[]): AsyncGenerator<FileRow> {
     yield* rows
   }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { describeSource, readRows, type Row } from '../../src/admin/import/read-rows.ts'
+import { describeSource, readRows, type FileRow } from '../../src/admin/import/read-rows.ts'
 import { decodeText } from '../../src/admin/import/read-text.ts'
 import { MAX_LINE, splitLines } from '../../src/admin/import/split-lines.ts'
 import { runs } from '../support/runs.ts'
@@ -13,7 +13,7 @@ import { runs } from '../support/runs.ts'
 const directory = mkdtempSync(join(tmpdir(), 'sluice-import-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 
-async function readFileRows(name: string, content: string | Buffer): Promise<Row[]> {
+async function readFileRows(name: string, content: string | Buffer): Promise<FileRow[]> {
   const file = join(directory, name)
   writeFileSync(file, content)
   return Array.fromAsync(readRows(describeSource(file)))

@@ -187,13 +187,13 @@ async function readContacts(business: TestBusiness): Promise<Map<string, Contact
   return found
 }
 
-async function query<Row>(business: TestBusiness, text: string): Promise<Row[]> {
+async function query<FileRow>(business: TestBusiness, text: string): Promise<FileRow[]> {
   const result = await stack.clickhouse.query({
     query: text,
     query_params: { business: business.businessId },
     format: 'JSONEachRow',
   })
-  return result.json<Row>()
+  return result.json<FileRow>()
 }
 
 async function countEvents({ businessId }: TestBusiness): Promise<number> {

@@ -7,13 +7,13 @@ export async function verifyWorld({ own }: World, businessIds: string[]): Promis
   const nothing = () => undefined
   const log = createLogger({ level: 'silent', name: 'verify' })
   const never = new AbortController().signal
-  const progress = { advance: nothing, say: nothing }
+  const progress = { advance: nothing, showStatus: nothing }
   const deps = {
     ...own,
     ...progress,
     writer: own.sql,
     sliceSize: 20_000,
-    mostKept: 100,
+    maxKept: 100,
     log,
     config: { leaseMs: 3000 },
     signal: never,

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { encodeTimelineRow, type TimelineRow } from '../../src/outbox/timeline-row.ts'
 import { NOW } from '../support/facts.ts'
-import { makePeople, openVerifyLab, type People, recordedEvents, type Verdict, type VerifyLab } from './verify-lab.ts'
+import {
+  makePeople,
+  openVerifyLab,
+  type People,
+  recordedEvents,
+  type VerifyResult,
+  type VerifyLab,
+} from './verify-lab.ts'
 
 interface Damage {
   what: string
@@ -13,7 +20,7 @@ interface Damage {
 }
 
 let lab: VerifyLab
-const verdicts: { healthy?: Verdict; damaged?: Verdict; repaired?: Verdict; after?: Verdict } = {}
+const verdicts: { healthy?: VerifyResult; damaged?: VerifyResult; repaired?: VerifyResult; after?: VerifyResult } = {}
 const businesses = new Map<string, People>()
 
 beforeAll(async () => {
@@ -189,8 +196,8 @@ const DAMAGE: Damage[] = [
 ]
 
 /** What was found in the business of this damage. */
-function kindsIn(verdict: Verdict | undefined, what: string): Record<string, number> {
-  const found = verdict?.differences.filter(({ businessId }) => businessId === businesses.get(what)?.businessId) ?? []
+function kindsIn(result: VerifyResult | undefined, what: string): Record<string, number> {
+  const found = result?.differences.filter(({ businessId }) => businessId === businesses.get(what)?.businessId) ?? []
   return Object.fromEntries([...Map.groupBy(found, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]))
 }
 

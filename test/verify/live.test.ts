@@ -79,9 +79,9 @@ test('no false alarm in a storm, and nobody is left out when it is over', async 
     await expect.poll(() => storm.answered(), { timeout: 60_000 }).toBeGreaterThan(0)
     for (let round = 0; round < ROUNDS; round += 1) {
       const before = storm.answered()
-      const verdict = await verifyStack(service, ...(round % 2 === 0 ? [] : ['--repair']))
-      expect(verdict).toMatchObject({ agree: true, exitCode: 0, differences: [], differing: 0 })
-      expect(Object.values(verdict.repaired ?? {}).filter((count) => count !== 0)).toEqual([])
+      const result = await verifyStack(service, ...(round % 2 === 0 ? [] : ['--repair']))
+      expect(result).toMatchObject({ agree: true, exitCode: 0, differences: [], differing: 0 })
+      expect(Object.values(result.repaired ?? {}).filter((count) => count !== 0)).toEqual([])
       expect(storm.answered()).toBeGreaterThan(before)
     }
   } finally {

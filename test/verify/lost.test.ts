@@ -158,7 +158,7 @@ test('a backup that was put back gets what came after it, and what it still had 
 
 test('more contacts than are remembered come back all the same, also in slices of one', async () => {
   await truncate(...TABLES)
-  const small = { sliceSize: 1, mostKept: 1 }
+  const small = { sliceSize: 1, maxKept: 1 }
   const before = await lab.verifyDirectly(small, { businessIds: [people.businessId], repair: false })
   expect(before).toMatchObject({ contacts: 3, visitors: 2, differing: 5 })
   expect(before.found).toMatchObject({ contact: 3, merge: 1, statistics: 4, events: 4, visitor: 2 })
@@ -179,13 +179,13 @@ test('what is older than the outbox is told, contact by contact; statistics and 
   const anns = differences.filter(({ contactId, kind }) => contactId === people.ann && kind === 'events')
   expect(anns.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toMatchObject([
     { name: 'purchase', postgres: expect.stringContaining('2 times') as string, clickhouse: null },
-    { name: 'refund', note: '1 missing, 1 older than the outbox keeps' },
+    { name: 'refund', note: '1 missing, 1 older than the outbox' },
   ])
   expect(differences).toContainEqual(
     expect.objectContaining({
       contactId: people.bob,
       name: 'lesson',
-      note: '2 missing, 2 older than the outbox keeps',
+      note: '2 missing, 2 older than the outbox',
     }),
   )
   expect(await lab.verify('--repair', ...only)).toMatchObject({
@@ -201,7 +201,7 @@ test('what lacks events is found also among those that were too many to be remem
   await lab.damage(`alter table contact_snapshots delete where contact_id = '${people.ann}'`)
   await lab.damage(`alter table events delete where contact_id = '${second.ann}'`)
   const businessIds = [people.businessId, second.businessId]
-  const repaired = await lab.verifyDirectly({ sliceSize: 1000, mostKept: 1 }, { businessIds, repair: true })
+  const repaired = await lab.verifyDirectly({ sliceSize: 1000, maxKept: 1 }, { businessIds, repair: true })
   expect(repaired).toMatchObject({ differing: 0, differences: [] })
   expect(repaired.repaired?.saves).toBeGreaterThan(0)
 })

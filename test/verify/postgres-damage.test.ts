@@ -4,7 +4,7 @@ import { correctPostgres } from '../../src/admin/verify/correct-postgres.ts'
 import { diagnosePostgres } from '../../src/admin/verify/diagnose-postgres.ts'
 import { hashKey } from '../../src/contacts/collect-lookups.ts'
 import { batch, eventFact } from '../support/facts.ts'
-import { makePeople, openVerifyLab, type People, type Verdict, type VerifyLab } from './verify-lab.ts'
+import { makePeople, openVerifyLab, type People, type VerifyResult, type VerifyLab } from './verify-lab.ts'
 
 interface Damage {
   what: string
@@ -17,7 +17,7 @@ interface Damage {
 let lab: VerifyLab
 const businesses = new Map<string, People>()
 const before = new Map<string, unknown>()
-const verdicts: { damaged?: Verdict; repaired?: Verdict; after?: Verdict } = {}
+const verdicts: { damaged?: VerifyResult; repaired?: VerifyResult; after?: VerifyResult } = {}
 
 /** All that is compared here, without what a repair raises. */
 async function stateOf({ businessId }: People): Promise<unknown> {
@@ -146,11 +146,11 @@ const DAMAGE: Damage[] = [
   },
 ]
 
-const differencesIn = (verdict: Verdict | undefined, what: string) =>
-  verdict?.differences.filter(({ businessId }) => businessId === businesses.get(what)?.businessId) ?? []
-const kindsIn = (verdict: Verdict | undefined, what: string) =>
+const differencesIn = (result: VerifyResult | undefined, what: string) =>
+  result?.differences.filter(({ businessId }) => businessId === businesses.get(what)?.businessId) ?? []
+const kindsIn = (result: VerifyResult | undefined, what: string) =>
   Object.fromEntries(
-    [...Map.groupBy(differencesIn(verdict, what), ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]),
+    [...Map.groupBy(differencesIn(result, what), ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]),
   )
 
 test.each(DAMAGE)('found, and said which side is wrong: $what', ({ what, found, wrong }) => {
@@ -174,9 +174,9 @@ test('a contact that changes before it is corrected is left alone, and corrected
   const people = await makePeople(lab)
   await lab.shipped()
   await lab.sql`update event_statistics set count = 50 where contact_id = ${people.ann} and event = 'lesson'`
-  const deps = { ...lab, signal: new AbortController().signal, say: () => undefined }
+  const deps = { ...lab, signal: new AbortController().signal, showStatus: () => undefined }
   const different = {
-    of: 'contact' as const,
+    subject: 'contact' as const,
     businessId: people.businessId,
     id: people.ann,
     isKnown: true,

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 import type { Difference } from '../../src/admin/verify/difference.ts'
 import { toJson, toText } from '../../src/admin/verify/report.ts'
-import type { Verdict } from '../../src/admin/verify/verify.ts'
+import type { VerifyResult } from '../../src/admin/verify/verify.ts'
 
-const NOTHING: Verdict = {
+const NOTHING: VerifyResult = {
   businesses: 1,
   contacts: 0,
   visitors: 0,
@@ -28,9 +28,9 @@ const DIFFERENCE: Difference = {
 }
 
 const many = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item)
-const withUncompared = (count: number): Verdict => ({ ...NOTHING, uncompared: many(count, UNCOMPARED) })
+const withUncompared = (count: number): VerifyResult => ({ ...NOTHING, uncompared: many(count, UNCOMPARED) })
 /** `kept`: when there are very many, only the first are. */
-const withDifferences = (count: number, kept = count): Verdict => ({
+const withDifferences = (count: number, kept = count): VerifyResult => ({
   ...NOTHING,
   differing: count,
   found: { orders: count },
@@ -48,10 +48,10 @@ test.each([
 
 test.each([
   [withDifferences(20), 20, undefined],
-  [withDifferences(21), 20, '  … and 1 more: --json shows up to 1000'],
-  [withDifferences(9000, 5000), 20, '  … and 8980 more: --json shows up to 1000'],
-])('of many differences the first 20 are told one by one', (verdict, told, more) => {
-  const lines = toText(verdict, 1).split('\n')
+  [withDifferences(21), 20, '  … and 1 more. --json lists up to 1000'],
+  [withDifferences(9000, 5000), 20, '  … and 8980 more. --json lists up to 1000'],
+])('of many differences the first 20 are told one by one', (result, told, more) => {
+  const lines = toText(result, 1).split('\n')
   expect(lines.filter((line) => line.startsWith('  orders contact c'))).toHaveLength(told)
   expect(lines.find((line) => line.startsWith('  …'))).toBe(more)
 })
@@ -62,7 +62,7 @@ test.each([
   ['more than were kept', withDifferences(9000, 5000), [1000, 0, true]],
   ['as much uncompared as is shown', withUncompared(1000), [0, 1000, false]],
   ['one more uncompared', withUncompared(1001), [0, 1000, true]],
-])('as JSON it says whether its lists are cut: %s', (_what, verdict, told) => {
-  const { differences, uncompared, truncated } = toJson(verdict, 1)
+])('as JSON it says whether its lists are cut: %s', (_what, result, told) => {
+  const { differences, uncompared, truncated } = toJson(result, 1)
   expect([differences.length, uncompared.length, truncated]).toEqual(told)
 })

@@ -189,7 +189,7 @@ async function endRecovery(table: string, when: 'before' | 'after'): Promise<unk
     writer: stack.sql,
     log: createLogger({ level: 'silent', name: 'test' }),
     signal: new AbortController().signal,
-    say: nothing,
+    showStatus: nothing,
     startedAt: new Date(),
     directory: join(directory, 'recovered'),
     sliceSize: 1000,

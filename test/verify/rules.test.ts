@@ -80,7 +80,7 @@ test('an event that Postgres does not know is named, and stays with the statisti
     {
       kind: 'events',
       contactId: people.ann,
-      note: '1 that Postgres does not know',
+      note: '1 that Postgres does not have',
       eventIds: [strange.event_id],
       isAhead: true,
     },
@@ -112,7 +112,7 @@ test('events that were set aside as dead letters are said to be', async () => {
   await lab.damage(`alter table events delete where contact_id = '${people.bob}'`)
   const { differences } = await verifyTheirs()
   expect(differences.find(({ kind }) => kind === 'events')?.note).toBe(
-    '2 missing, 1 set aside as dead letters, 1 older than the outbox keeps',
+    '2 missing, 1 set aside as dead letters, 1 older than the outbox',
   )
 })
 

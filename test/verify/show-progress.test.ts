@@ -17,7 +17,7 @@ test('tells done, total, rate and what is left, now and then', () => {
   progress.advance(500)
   expect(written).toEqual([' 25 %  1000 of 4000 contacts  200/s  15 s left\n'])
   after(5000)
-  progress.say('waiting')
+  progress.showStatus('waiting')
   expect(written.at(-1)).toBe(' 25 %  1000 of 4000 contacts  100/s  30 s left  waiting\n')
 })
 
@@ -30,7 +30,7 @@ test('begins anew when all are looked at once more, and knows no contacts at all
   progress.end()
   expect(written).toEqual([
     '\r\x1b[K100 %  100 of 100 contacts  100/s',
-    '\r\x1b[K 50 %  50 of 100 contacts, once more  75/s  1 s left',
+    '\r\x1b[K 50 %  50 of 100 contacts, again  75/s  1 s left',
     '\r\x1b[K',
   ])
   const none = watch(0, true)

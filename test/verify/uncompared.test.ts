@@ -1,6 +1,6 @@
 /** What cannot be compared is told, keeps nobody else from being compared, and is no difference. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { agrees as viewAgrees } from '../../src/admin/verify/check-views.ts'
+import { fits as viewAgrees } from '../../src/admin/verify/check-views.ts'
 import { agrees, toJson, toText } from '../../src/admin/verify/report.ts'
 import { isTimeout } from '../../src/admin/verify/is-timeout.ts'
 import { repeatClickHouse } from '../../src/migrate/migrate.ts'
@@ -23,7 +23,7 @@ beforeEach(async () => {
   await lab.shipped()
 })
 
-const SIZES = { sliceSize: 1000, mostKept: 100 }
+const SIZES = { sliceSize: 1000, maxKept: 100 }
 const NOW = 1_800_000_000_000
 
 /** The same client; `before` is awaited before each query, and may have another asked in its place. */
@@ -100,8 +100,8 @@ test('a statement that takes too long is asked of half as many', async () => {
   const clickhouse = heldUp((query) =>
     Promise.resolve(query.includes('right(toString(id), 2) as bucket') && refusals-- > 0 ? TOO_LONG : undefined),
   )
-  const verdict = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds: [businessId], repair: false })
-  expect(verdict).toMatchObject({ contacts: 3, differences: [], uncompared: [] })
+  const result = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds: [businessId], repair: false })
+  expect(result).toMatchObject({ contacts: 3, differences: [], uncompared: [] })
   expect(refusals).toBeLessThan(0)
 })
 
@@ -109,28 +109,31 @@ test.each([
   ['contacts', 'right(toString(id), 2) as bucket', 0],
   ['erasures', "'mark of a snapshot'", 3],
   ['views', "'shown' as side", 3],
-])('a business too large for a statement, in its %s, is told of; the others are compared', async (what, of, seen) => {
-  const other = await makePeople(lab)
-  await lab.shipped()
-  const businessIds = [people.businessId, other.businessId]
-  const clickhouse = heldUp((query) =>
-    Promise.resolve(query.includes(of) && query.includes(people.businessId) ? TOO_LONG : undefined),
-  )
-  const well = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds, repair: true })
-  expect(well).toMatchObject({ businesses: 2, contacts: 3 + seen, differences: [] })
-  const reason = 'ClickHouse: TIMEOUT_EXCEEDED (159)'
-  expect([agrees(well), well.uncompared]).toEqual([null, [{ businessId: people.businessId, what, reason }]])
-  await lab.damage(`alter table contact_snapshots delete where contact_id = '${other.ann}'`)
-  const ill = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds, repair: false })
-  expect([agrees(ill), ill.found]).toEqual([false, { contact: 1 }])
-  expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, uncompared: [] })
-})
+])(
+  'a business too large for a statement, in its %s, is told of; the others are compared',
+  async (what, subject, seen) => {
+    const other = await makePeople(lab)
+    await lab.shipped()
+    const businessIds = [people.businessId, other.businessId]
+    const clickhouse = heldUp((query) =>
+      Promise.resolve(query.includes(subject) && query.includes(people.businessId) ? TOO_LONG : undefined),
+    )
+    const well = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds, repair: true })
+    expect(well).toMatchObject({ businesses: 2, contacts: 3 + seen, differences: [] })
+    const reason = 'ClickHouse: TIMEOUT_EXCEEDED (159)'
+    expect([agrees(well), well.uncompared]).toEqual([null, [{ businessId: people.businessId, what, reason }]])
+    await lab.damage(`alter table contact_snapshots delete where contact_id = '${other.ann}'`)
+    const ill = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds, repair: false })
+    expect([agrees(ill), ill.found]).toEqual([false, { contact: 1 }])
+    expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, uncompared: [] })
+  },
+)
 
 test('also a business of which Postgres has no contact', async () => {
   const { businessId } = await createBusiness(lab.sql)
   const clickhouse = heldUp((query) => Promise.resolve(query.includes('as bucket') ? TOO_LONG : undefined))
-  const verdict = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds: [businessId], repair: false })
-  expect(verdict).toMatchObject({ contacts: 0, uncompared: [{ businessId, what: 'contacts' }] })
+  const result = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds: [businessId], repair: false })
+  expect(result).toMatchObject({ contacts: 0, uncompared: [{ businessId, what: 'contacts' }] })
 })
 
 test('Postgres says it otherwise', async () => {

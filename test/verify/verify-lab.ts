@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Difference } from '../../src/admin/verify/difference.ts'
 import {
-  type Verdict as DirectVerdict,
+  type VerifyResult as DirectVerdict,
   verify,
   type VerifyDeps,
   type VerifyOptions,
@@ -18,7 +18,7 @@ import { type Pipeline, batch, eventFact, identify, identifyFact, openPipeline, 
 import { createBusiness, makeClickHouse, openStack, type Stack } from '../support/stack.ts'
 import { captureOf, hitOf, newVisitor, openWebWorker, type WebWorker } from '../web-events/web-lab.ts'
 
-export interface Verdict {
+export interface VerifyResult {
   exitCode: number
   agree: boolean | null
   businesses: number
@@ -34,12 +34,12 @@ export interface Verdict {
   error?: { code: string; message: string }
 }
 
-type Sizes = Pick<VerifyDeps, 'sliceSize' | 'mostKept'>
+type Sizes = Pick<VerifyDeps, 'sliceSize' | 'maxKept'>
 
 export interface VerifyLab extends Stack {
   pipeline: Pipeline
   worker: WebWorker
-  verify(...words: string[]): Promise<Verdict>
+  verify(...words: string[]): Promise<VerifyResult>
   /** Without the command around it. */
   verifyDirectly(deps: Sizes & Partial<VerifyDeps>, options: VerifyOptions): Promise<DirectVerdict>
   /** Changes ClickHouse behind everybody's back. */
@@ -139,16 +139,16 @@ function directDeps({ sql, clickhouse, redis, config }: Stack) {
     log,
     signal,
     advance: nothing,
-    say: nothing,
+    showStatus: nothing,
     startedAt: new Date(),
   }
 }
 
 /** `admin verify --json` */
-export async function verifyStack({ config }: Stack, ...words: string[]): Promise<Verdict> {
+export async function verifyStack({ config }: Stack, ...words: string[]): Promise<VerifyResult> {
   const { exitCode, out } = await runAdminQuietly(['verify', '--json', ...words], config)
   expect(out).toMatch(/^[^\n]+\n$/)
-  return { exitCode, ...(JSON.parse(out) as Omit<Verdict, 'exitCode'>) }
+  return { exitCode, ...(JSON.parse(out) as Omit<VerifyResult, 'exitCode'>) }
 }
 
 async function untilShipped({ sql }: Stack): Promise<void> {

@@ -1,6 +1,6 @@
 /** The words of `admin verify`: what needs no store. */
 import { expect, test, vi } from 'vitest'
-import { readEvery } from '../../src/admin/verify/read-every.ts'
+import { readPause } from '../../src/admin/verify/read-pause.ts'
 import { repeatRounds } from '../../src/admin/verify/repeat-rounds.ts'
 import { readConfig } from '../../src/config.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
@@ -27,7 +27,7 @@ test.each([
   ['10080m', 604_800_000],
   ['1s', 1000],
 ])('a pause of %s is %i ms', (text, ms) => {
-  expect(readEvery(text)).toBe(ms)
+  expect(readPause(text)).toBe(ms)
 })
 
 test('explains itself', async () => {
@@ -38,13 +38,13 @@ test('explains itself', async () => {
 })
 
 test('a round that says what the one before said is not told again', async () => {
-  const say = (agree: boolean) => ({
+  const showStatus = (agree: boolean) => ({
     json: { agree, differences: [] },
     text: `agree: ${agree}`,
     exitCode: agree ? 0 : 1,
   })
   const stopping = new AbortController()
-  const reports = [true, true, false, false, true].map(say)
+  const reports = [true, true, false, false, true].map(showStatus)
   const told = vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
   const round = () => {
     const report = reports.shift()!

@@ -14,7 +14,7 @@ import { paceRequests } from './pace-requests.ts'
 import { surveyRows } from './number-rows.ts'
 import { openJournal } from './position.ts'
 import { FileChangedError, type Plan, prepareRows } from './prepare-rows.ts'
-import { describeSource, readHeader, readRows, type Source } from './read-rows.ts'
+import { describeSource, readHeader, readRows, type ImportFile } from './read-rows.ts'
 import { report } from './report.ts'
 import { requireService } from './require-service.ts'
 import { sendRows, type Sending } from './send-rows.ts'
@@ -81,7 +81,7 @@ export const IMPORT_COMMANDS: Command[] = [importFile]
 /** How a row becomes an event. */
 type Rules = Omit<Plan, 'survey'>
 
-async function readRules(source: Source, args: CommandArguments): Promise<Rules> {
+async function readRules(source: ImportFile, args: CommandArguments): Promise<Rules> {
   const businessId = checkId('--business', args.text('business') ?? '')
   const timezone = readOption('--timezone', args.text('timezone') ?? 'UTC', readTimezone)
   const mapping = readMapping(args.texts('map'), args.texts('set'), timezone)
@@ -89,7 +89,7 @@ async function readRules(source: Source, args: CommandArguments): Promise<Rules>
   return { businessId, mapping, name: args.text('name') ?? '' }
 }
 
-async function makePlan(source: Source, rules: Rules): Promise<Plan> {
+async function makePlan(source: ImportFile, rules: Rules): Promise<Plan> {
   return { ...rules, survey: await surveyRows(readRows(source), await fileBytes(source.file)) }
 }
 
@@ -98,7 +98,7 @@ async function fileBytes(file: string): Promise<number> {
   return size
 }
 
-async function dryRun(source: Source, plan: Plan): Promise<Report> {
+async function dryRun(source: ImportFile, plan: Plan): Promise<Report> {
   const events: unknown[] = []
   for await (const one of prepareRows(plan, readRows(source))) {
     events.push('event' in one ? one.event : { row: one.row.number, error: one.fault })
@@ -133,7 +133,7 @@ async function findTarget(config: Config, businessId: string, args: CommandArgum
 
 async function send(
   config: Config,
-  source: Source,
+  source: ImportFile,
   plan: Plan,
   target: Target,
   args: CommandArguments,
@@ -143,7 +143,8 @@ async function send(
   const id = importId(plan, url)
   const journal = await openJournal(join(config.dataDir, 'imports'), id, source.file, args.flag('restart'))
   const bar = createProgressBar(process.stderr, plan.survey.rows, journal.start.position)
-  if (journal.start.position > 0) bar.say(`Continuing after row ${journal.start.position} of ${plan.survey.rows}`)
+  if (journal.start.position > 0)
+    bar.showStatus(`Continuing after row ${journal.start.position} of ${plan.survey.rows}`)
   const onWait = (waitMs: number): void =>
     bar.waiting(`a quarter of the rate limit of ${url} stays free for live calls`, waitMs)
   const sluice = new Sluice({ apiKey: key, baseUrl: url, fetch: paceRequests(fetch, onWait) })

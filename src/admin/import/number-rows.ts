@@ -9,7 +9,7 @@
  * once, with a Bloom filter of fixed size: it may report a few too many, but never misses one. The second pass counts only those.
  */
 import { createHash } from 'node:crypto'
-import type { Row } from './read-rows.ts'
+import type { FileRow } from './read-rows.ts'
 
 export interface Survey {
   rows: number
@@ -22,13 +22,13 @@ export interface Survey {
 const HASHES = 4
 
 /** A hash of the content of a row; the order of its columns does not matter. */
-export function hashRow(row: Row): string {
+export function hashRow(row: FileRow): string {
   const content = 'values' in row ? canonicalJson(row.values) : row.text
   return createHash('sha256').update(content).digest('base64url').slice(0, 32)
 }
 
 /** Reads all rows once. `fileBytes` determines the size of the filter: 1/16 of the file, 128 MiB at most. */
-export async function surveyRows(rows: AsyncIterable<Row>, fileBytes: number): Promise<Survey> {
+export async function surveyRows(rows: AsyncIterable<FileRow>, fileBytes: number): Promise<Survey> {
   const filter = createFilter(Math.min(Math.max(fileBytes / 2, 2 ** 16), 2 ** 30))
   const fingerprint = createFingerprint()
   const repeated = new Set<string>()

@@ -10,7 +10,7 @@ export interface Totals {
 }
 
 /** Every row up to `position` is recorded or failed. `failureBytes`: the length of the failures file for these rows. */
-export interface Progress extends Totals {
+export interface ImportProgress extends Totals {
   file: string
   position: number
   failureBytes: number
@@ -18,9 +18,9 @@ export interface Progress extends Totals {
 
 export interface Journal {
   failuresFile: string
-  start: Progress
+  start: ImportProgress
   /** Stores the outcome of rows: first their failures (JSON lines), then the position. */
-  advance(progress: Progress, failures: string): Promise<void>
+  advance(progress: ImportProgress, failures: string): Promise<void>
   /** The import is complete: the next run starts at the first row. Deletes an empty failures file. */
   finish(): Promise<void>
   /** The next run starts at the first row; the failures stay. */
@@ -60,9 +60,9 @@ export async function openJournal(directory: string, id: string, file: string, r
   }
 }
 
-async function readProgress(file: string): Promise<Progress | undefined> {
+async function readProgress(file: string): Promise<ImportProgress | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Progress
+    return JSON.parse(await readFile(file, 'utf8')) as ImportProgress
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

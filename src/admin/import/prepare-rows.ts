@@ -2,10 +2,10 @@
 import { CommandError } from '../command.ts'
 import { createFingerprint, createNumbering, hashRow, keyOf, type Survey } from './number-rows.ts'
 import { mapRow, type MappedEvent, type Mapping } from './map-row.ts'
-import type { Row } from './read-rows.ts'
+import type { FileRow } from './read-rows.ts'
 
 /** A row with a fault cannot be read or mapped, and is not sent. */
-export type PreparedRow = { row: Row; event: MappedEvent } | { row: Row; fault: string }
+export type PreparedRow = { row: FileRow; event: MappedEvent } | { row: FileRow; fault: string }
 
 export interface Plan {
   mapping: Mapping
@@ -26,7 +26,7 @@ export class FileChangedError extends CommandError {
  * Yields each row with its event, in order. Must see every row from the first on, otherwise the keys are wrong.
  * Throws FileChangedError at the end if the file changed.
  */
-export async function* prepareRows(plan: Plan, rows: AsyncIterable<Row>): AsyncGenerator<PreparedRow> {
+export async function* prepareRows(plan: Plan, rows: AsyncIterable<FileRow>): AsyncGenerator<PreparedRow> {
   const numberOf = createNumbering(plan.survey.repeated)
   const fingerprint = createFingerprint()
   for await (const row of rows) {
@@ -37,7 +37,7 @@ export async function* prepareRows(plan: Plan, rows: AsyncIterable<Row>): AsyncG
   if (fingerprint.digest() !== plan.survey.fingerprint) throw new FileChangedError()
 }
 
-function prepareRow({ mapping, name, businessId }: Plan, row: Row, hash: string, number: number): PreparedRow {
+function prepareRow({ mapping, name, businessId }: Plan, row: FileRow, hash: string, number: number): PreparedRow {
   if ('fault' in row) return { row, fault: row.fault }
   const mapped = mapRow(mapping, row.values)
   if ('fault' in mapped) return { row, fault: mapped.fault }

@@ -7,7 +7,7 @@ import { CommandError, UsageError } from '../command.ts'
 import { readText } from './read-text.ts'
 import { splitLines } from './split-lines.ts'
 
-export interface Source {
+export interface ImportFile {
   file: string
   format: 'csv' | 'ndjson'
   /** Separator between the cells of a CSV row. */
@@ -15,9 +15,11 @@ export interface Source {
 }
 
 /** `number` counts from 1, without the header of a CSV file. A row that cannot be read has a `fault`. */
-export type Row = { number: number; values: Record<string, unknown> } | { number: number; fault: string; text: string }
+export type FileRow =
+  | { number: number; values: Record<string, unknown> }
+  | { number: number; fault: string; text: string }
 
-const EXTENSIONS: Record<string, Source['format']> = {
+const EXTENSIONS: Record<string, ImportFile['format']> = {
   '.csv': 'csv',
   '.tsv': 'csv',
   '.ndjson': 'ndjson',
@@ -25,7 +27,7 @@ const EXTENSIONS: Record<string, Source['format']> = {
 }
 
 /** The format is `format`, otherwise that of the file's extension. Throws UsageError. */
-export function describeSource(file: string, format?: string, delimiter?: string): Source {
+export function describeSource(file: string, format?: string, delimiter?: string): ImportFile {
   const chosen = format ?? EXTENSIONS[extname(file).toLowerCase()]
   if (chosen !== 'csv' && chosen !== 'ndjson')
     throw new UsageError(`--format must be csv or ndjson${format ? `, not "${format}"` : ` for the file ${file}`}`)
@@ -34,13 +36,13 @@ export function describeSource(file: string, format?: string, delimiter?: string
 }
 
 /** Yields every row. Throws CommandError when the file as a whole cannot be read. */
-export async function* readRows(source: Source): AsyncGenerator<Row> {
+export async function* readRows(source: ImportFile): AsyncGenerator<FileRow> {
   await checkReadable(source.file)
   yield* source.format === 'csv' ? readCsv(source) : readNdjson(source.file)
 }
 
 /** The column names of a CSV file. */
-export async function readHeader(source: Source): Promise<string[]> {
+export async function readHeader(source: ImportFile): Promise<string[]> {
   await checkReadable(source.file)
   for await (const header of readRecords(source)) return checkHeader(header)
   throw new CommandError('empty_file', `${source.file} is empty`)
@@ -51,7 +53,7 @@ async function checkReadable(file: string): Promise<void> {
   if (!found?.isFile()) throw new CommandError('file_not_found', `There is no file ${file}`)
 }
 
-async function* readCsv(source: Source): AsyncGenerator<Row> {
+async function* readCsv(source: ImportFile): AsyncGenerator<FileRow> {
   let columns: string[] | undefined
   let number = 0
   for await (const cells of readRecords(source)) {
@@ -60,7 +62,7 @@ async function* readCsv(source: Source): AsyncGenerator<Row> {
   }
 }
 
-async function* readRecords({ file, delimiter }: Source): AsyncGenerator<string[]> {
+async function* readRecords({ file, delimiter }: ImportFile): AsyncGenerator<string[]> {
   const parser = parse({ delimiter, relax_column_count: true, skip_empty_lines: true })
   const input = Readable.from(readText(file))
   input.on('error', (error) => parser.destroy(error))
@@ -85,14 +87,14 @@ function checkHeader(cells: string[]): string[] {
   return columns
 }
 
-function toRow(number: number, columns: string[], cells: string[]): Row {
+function toRow(number: number, columns: string[], cells: string[]): FileRow {
   if (cells.length === columns.length)
     return { number, values: Object.fromEntries(columns.map((column, index) => [column, cells[index]])) }
   const fault = `the row has ${cells.length} cells, the header has ${columns.length}`
   return { number, fault, text: JSON.stringify(cells) }
 }
 
-async function* readNdjson(file: string): AsyncGenerator<Row> {
+async function* readNdjson(file: string): AsyncGenerator<FileRow> {
   let number = 0
   for await (const line of splitLines(readText(file), file)) {
     const text = line.trim()
@@ -100,7 +102,7 @@ async function* readNdjson(file: string): AsyncGenerator<Row> {
   }
 }
 
-function parseLine(number: number, text: string): Row {
+function parseLine(number: number, text: string): FileRow {
   try {
     const values: unknown = JSON.parse(text)
     if (typeof values === 'object' && values !== null && !Array.isArray(values))

@@ -1,8 +1,8 @@
 /** The outcome of an import. */
 import type { BatchCounts, BatchFailure } from '../../sdk/node/sluice.ts'
 import type { Report } from '../command.ts'
-import type { Journal, Progress } from './position.ts'
-import type { Row } from './read-rows.ts'
+import type { Journal, ImportProgress } from './position.ts'
+import type { FileRow } from './read-rows.ts'
 
 export interface Failure {
   row: number
@@ -10,17 +10,21 @@ export interface Failure {
 }
 
 /** The failures with the content of their rows. `first`: the index of `rows[0]` among the events. */
-export function failuresOf(rows: Row[], first: number, failures: BatchFailure[]): (Failure & { source: unknown })[] {
+export function failuresOf(
+  rows: FileRow[],
+  first: number,
+  failures: BatchFailure[],
+): (Failure & { source: unknown })[] {
   return failures.flatMap(({ index, error }) => {
     const row = rows[index - first]
     return row ? [{ row: row.number, error, source: contentOf(row) }] : []
   })
 }
 
-const contentOf = (row: Row): unknown => ('values' in row ? row.values : row.text)
+const contentOf = (row: FileRow): unknown => ('values' in row ? row.values : row.text)
 
 /** Replaces the item of the request, which the service names, by the row of the file. */
-export function warningsOf(rows: Row[], first: number, warnings: string[]): string[] {
+export function warningsOf(rows: FileRow[], first: number, warnings: string[]): string[] {
   return warnings.map((warning) =>
     warning.replace(/^item (\d+)/, (item, index: string) => {
       const row = rows[Number(index) - first]
@@ -30,7 +34,7 @@ export function warningsOf(rows: Row[], first: number, warnings: string[]): stri
 }
 
 /** The progress of earlier runs plus that of this run. */
-export function advance(start: Progress, run: BatchCounts, failureBytes: number): Progress {
+export function advance(start: ImportProgress, run: BatchCounts, failureBytes: number): ImportProgress {
   return {
     file: start.file,
     position: start.position + run.settled,
@@ -44,7 +48,7 @@ export function advance(start: Progress, run: BatchCounts, failureBytes: number)
 
 /** With the first failures and warnings only; the failures file has all failures. */
 export interface ImportOutcome {
-  progress: Progress
+  progress: ImportProgress
   failures: Failure[]
   warnings: string[]
 }

@@ -2,9 +2,9 @@
 import type { BatchEvent, BatchOptions, BatchProgress, BatchResult, Sluice } from '../../sdk/node/sluice.ts'
 import { ERRORS } from '../../errors.ts'
 import { CommandError } from '../command.ts'
-import type { Journal, Progress } from './position.ts'
+import type { Journal, ImportProgress } from './position.ts'
 import type { PreparedRow } from './prepare-rows.ts'
-import type { Row } from './read-rows.ts'
+import type { FileRow } from './read-rows.ts'
 import { advance, type Failure, failuresOf, type ImportOutcome, warningsOf } from './report.ts'
 import type { ProgressBar } from './show-progress.ts'
 
@@ -35,7 +35,7 @@ const ALL_FAILED_ROWS = 100
 export async function sendRows(sending: Sending, prepared: AsyncIterable<PreparedRow>): Promise<ImportOutcome> {
   const { sluice, url, signal, businessId, journal, bar, allowFailures, options } = sending
   const outcome: ImportOutcome = { progress: journal.start, failures: [], warnings: [] }
-  const inFlight: Row[] = []
+  const inFlight: FileRow[] = []
   const onProgress = async (reported: BatchProgress): Promise<void> => {
     const done = outcome.progress.position - journal.start.position
     const rows = inFlight.splice(0, reported.settled - done)
@@ -66,7 +66,7 @@ export async function sendRows(sending: Sending, prepared: AsyncIterable<Prepare
 async function* eventsOf(
   prepared: AsyncIterable<PreparedRow>,
   position: number,
-  inFlight: Row[],
+  inFlight: FileRow[],
 ): AsyncGenerator<BatchEvent> {
   for await (const one of prepared) {
     if (one.row.number <= position) continue
@@ -87,13 +87,13 @@ function rejectOtherBusiness(failed: Failure[], businessId: string): void {
 }
 
 /** If no row is accepted, the mapping or the key is wrong, and a report of every row would not help. */
-function rejectAllFailed({ failed, received }: Progress, [first]: Failure[]): void {
+function rejectAllFailed({ failed, received }: ImportProgress, [first]: Failure[]): void {
   if (!first || failed < received || failed < ALL_FAILED_ROWS) return
   const why = `Each of the first ${failed} rows failed. Row ${first.row}: ${first.error}`
   throw new CommandError('all_failed', `${why}. To continue despite failures, add --allow-failures`)
 }
 
-const describeStop = ({ position }: Progress): Error =>
+const describeStop = ({ position }: ImportProgress): Error =>
   new CommandError('stopped', `Stopped after row ${position}. To continue, run the same command again`)
 
 function describeEnd(

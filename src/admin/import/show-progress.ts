@@ -4,7 +4,7 @@ import type { Totals } from './position.ts'
 
 export interface ProgressBar {
   update(totals: Totals): void
-  say(text: string): void
+  showStatus(text: string): void
   /** Shows why and how long requests wait; once every few seconds, for any number of requests. */
   waiting(reason: string, waitMs: number): void
   end(): void
@@ -23,7 +23,7 @@ export function createProgressBar(screen: Screen, rows: number, earlier: number,
       line = describe(totals, rows, (totals.received - earlier) / Math.max((now() - startedAt) / 1000, 0.001))
       progressLine.draw(line)
     },
-    say: progressLine.drawNow,
+    showStatus: progressLine.drawNow,
     waiting(reason, waitMs) {
       if (now() - lastReportAt < LINE_MS) return
       lastReportAt = now()

@@ -1,9 +1,9 @@
 /** A restore undoes the erasures since the backup. This erases again in Postgres the people whom ClickHouse has marked as erased. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { ask } from '../verify/clickhouse-facts.ts'
+import { queryClickHouse } from '../verify/clickhouse-facts.ts'
 import { LEAST_ID } from '../verify/facts.ts'
-import { raiseSequence } from '../verify/send-visitors-again.ts'
+import { raiseSequence } from '../verify/resend-visitors.ts'
 
 interface Deps {
   writer: Sql
@@ -33,7 +33,7 @@ export async function eraseAgain(deps: Deps, businessId: string): Promise<number
 }
 
 async function readMarks(clickhouse: ClickHouseClient, businessId: string, after: string): Promise<string[]> {
-  const rows = await ask<{ id: string }>(
+  const rows = await queryClickHouse<{ id: string }>(
     clickhouse,
     `select toString(contact_id) as id from contact_redirects final
     where business_id = '${businessId}' and erased = 1 and contact_id > toUUID('${after}') order by contact_id limit ${PAGE}`,
@@ -51,6 +51,6 @@ async function raiseRevisions({ writer, clickhouse }: Deps): Promise<void> {
   const all = ['visitors', 'visitor_links', 'visitor_touches'].map((table) => `select max(revision) as r from ${table}`)
   await raiseSequence(
     writer,
-    await ask(clickhouse, `select toString(max(r)) as revision from (${all.join(' union all ')})`),
+    await queryClickHouse(clickhouse, `select toString(max(r)) as revision from (${all.join(' union all ')})`),
   )
 }

@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
 import { sizeOfSlice } from '../verify/compare-business.ts'
 import { countContacts } from '../verify/list-businesses.ts'
-import { type Deps, readClock, requireMigrated, withStores } from '../verify/main.ts'
+import { type SessionDeps, readClock, requireMigrated, withStores } from '../verify/main.ts'
 import { showProgress } from '../verify/show-progress.ts'
 import { type Recovered, recover } from './recover.ts'
 
@@ -26,7 +26,7 @@ const recoverEvents: Command = {
 }
 export const RECOVER_COMMANDS: Command[] = [recoverEvents]
 
-async function run(config: Config, deps: Deps, args: CommandArguments): Promise<Report> {
+async function run(config: Config, deps: SessionDeps, args: CommandArguments): Promise<Report> {
   await requireMigrated(deps.sql)
   const contacts = await countContacts(deps.sql, undefined)
   const progress = showProgress(process.stderr, contacts)

@@ -1,17 +1,17 @@
 /** Finds the identities of the people of lost events, in ClickHouse's snapshots and in Postgres. */
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import { ask } from '../verify/clickhouse-facts.ts'
+import { queryClickHouse } from '../verify/clickhouse-facts.ts'
 import type { CompareDeps } from '../verify/compare-one-by-one.ts'
 
 /** Identities in order, the primary one first. */
-export interface Person {
+export interface PersonIdentities {
   emails: string[]
   phones: string[]
   platform_customer_ids: string[]
 }
 
-type Kind = keyof Person
+type Kind = keyof PersonIdentities
 const KINDS: Record<string, Kind> = { email: 'emails', phone: 'phones', platformCustomerId: 'platform_customer_ids' }
 
 /**
@@ -25,7 +25,7 @@ export async function readPeople(
   deps: CompareDeps,
   businessId: string,
   members: Map<string, string[]>,
-): Promise<Map<string, Person>> {
+): Promise<Map<string, PersonIdentities>> {
   const snapshots = await readSnapshots(deps, businessId, [...members.keys()])
   const known = Map.groupBy(await readKnown(deps.sql, businessId, [...members.values()].flat()), ({ id }) => id)
   const inSnapshots = [...snapshots.values()].flatMap((one) => Object.values(KINDS).flatMap((kind) => one[kind]))
@@ -50,8 +50,12 @@ export async function readPeople(
   )
 }
 
-async function readSnapshots(deps: CompareDeps, businessId: string, ids: string[]): Promise<Map<string, Person>> {
-  const rows = await ask<Person & { id: string }>(
+async function readSnapshots(
+  deps: CompareDeps,
+  businessId: string,
+  ids: string[],
+): Promise<Map<string, PersonIdentities>> {
+  const rows = await queryClickHouse<PersonIdentities & { id: string }>(
     deps.clickhouse,
     `select toString(contact_id) as id, emails, phones, platform_customer_ids from contact_snapshots final
     where business_id = '${businessId}' and contact_id in (${quoted(ids)}) and erased = 0`,

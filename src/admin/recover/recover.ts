@@ -58,13 +58,13 @@ async function checkBeforeShipping(sql: Sql): Promise<void> {
   await sql`update outbox set resend = '{}', group_id = null where shipped_at is null`
 }
 
-interface Work {
+interface BusinessRecovery {
   businessId: string
   since: number
   recovered: Recovered
 }
 
-async function recoverBusiness(deps: RecoverDeps, work: Work): Promise<void> {
+async function recoverBusiness(deps: RecoverDeps, work: BusinessRecovery): Promise<void> {
   const { businessId, recovered } = work
   recovered.erasures += await eraseAgain(deps, businessId)
   await waitUntilShipped(deps)
@@ -87,7 +87,7 @@ async function recoverBusiness(deps: RecoverDeps, work: Work): Promise<void> {
 }
 
 /** Returns the ids of the contacts that it handled. */
-async function recoverContacts(deps: RecoverDeps, work: Work, different: Different[]): Promise<string[]> {
+async function recoverContacts(deps: RecoverDeps, work: BusinessRecovery, different: Different[]): Promise<string[]> {
   const { businessId, since, recovered } = work
   const ahead = await findAhead(deps, businessId, different)
   const contacts = different.filter(({ id }) => ahead.has(id))
@@ -106,7 +106,7 @@ async function recoverContacts(deps: RecoverDeps, work: Work, different: Differe
 
 async function saveEvents(
   deps: RecoverDeps,
-  { businessId, recovered }: Work,
+  { businessId, recovered }: BusinessRecovery,
   { contacts, events }: { contacts: Different[]; events: LostEvent[] },
 ): Promise<void> {
   if (events.length === 0) return
@@ -134,7 +134,7 @@ const survivorOf = ({ id, facts }: Different): string => facts.find(({ kind }) =
 
 async function recoverVisitors(
   deps: RecoverDeps,
-  { businessId, recovered }: Work,
+  { businessId, recovered }: BusinessRecovery,
   different: Different[],
 ): Promise<string[]> {
   const ahead = different.filter(isVisitorAhead).map(({ id }) => id)
@@ -153,7 +153,7 @@ function requireCompared({ unstable: [first, ...more] }: Comparison): void {
   if (first)
     throw new CommandError(
       'not_compared',
-      `${more.length + 1} ${first.of}s kept changing. Are all front doors and workers stopped?`,
+      `${more.length + 1} ${first.subject}s kept changing. Are all front doors and workers stopped?`,
     )
 }
 

@@ -2,7 +2,7 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LostEvent } from '../verify/find-lost.ts'
-import type { Person } from './read-people.ts'
+import type { PersonIdentities } from './read-people.ts'
 
 /** One file for each business. */
 export const fileOf = (directory: string, businessId: string): string => join(directory, `${businessId}.ndjson`)
@@ -41,7 +41,7 @@ async function endOfLastLine(file: FileHandle): Promise<number> {
 }
 
 /** Several identities of a kind are spread over the events, so that the import unites them in one person again. */
-export function lineOf(event: LostEvent, person: Person | undefined, place: number): string {
+export function lineOf(event: LostEvent, person: PersonIdentities | undefined, place: number): string {
   const nth = (values: string[] = []) => values[place % Math.max(1, values.length)]
   const fields = JSON.stringify({
     event: event.event,

@@ -1,21 +1,21 @@
-import { type Left, findLeftBrowsers } from './find-left-browsers.ts'
+import { type Leftover, findLeftoverBrowsers } from './find-leftover-browsers.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { sleep } from '../../async/sleep.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import { ask } from './clickhouse-facts.ts'
+import { queryClickHouse } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 import type { Difference } from './difference.ts'
 import { LEAST_ID } from './facts.ts'
 
-/** Erased ids in one question. */
+/** Erased ids per query. */
 const PAGE = 500
 const SIGHTINGS = 3
 const PAUSE_MS = 300
-/** Outbox rows looked at by one statement. */
+/** Outbox rows that one statement reads. */
 const CHUNK_ROWS = 10_000
 
-/** Whoever was erased, and that erasure is said to be finished, has left nothing anywhere but the mark that hides them. */
+/** A person whose erasure is recorded as finished must have nothing left in any store, except the mark that hides them. */
 export async function* checkErasures(deps: CompareDeps, businessId: string): AsyncGenerator<Difference[]> {
   for (let after = LEAST_ID; !deps.signal.aborted;) {
     const ids = await finishedErasures(deps.sql, businessId, after)
@@ -35,16 +35,16 @@ async function finishedErasures(sql: Sql, businessId: string, after: string): Pr
 }
 
 async function checkPage(deps: CompareDeps, businessId: string, ids: string[]): Promise<Difference[]> {
-  let left = await leftOvers(deps, businessId, ids)
+  let left = await findLeftovers(deps, businessId, ids)
   for (let sighting = 1; sighting < SIGHTINGS && left.length > 0; sighting += 1) {
     await sleep(PAUSE_MS, deps.signal)
-    // An erasure that is being finished once more, by a repair, is not finished now.
+    // An erasure that a repair is repeating is not finished now.
     const still = await finishedAmong(
       deps.sql,
       businessId,
       left.map(({ contactId }) => contactId ?? ''),
     )
-    left = await leftOvers(deps, businessId, still)
+    left = await findLeftovers(deps, businessId, still)
   }
   return left
 }
@@ -56,12 +56,12 @@ async function finishedAmong(sql: Sql, businessId: string, ids: string[]): Promi
   return rows.map(({ contact_id }) => contact_id)
 }
 
-async function leftOvers(deps: CompareDeps, businessId: string, ids: string[]): Promise<Difference[]> {
+async function findLeftovers(deps: CompareDeps, businessId: string, ids: string[]): Promise<Difference[]> {
   if (ids.length === 0) return []
-  const inPostgres = await leftInPostgres(deps.sql, businessId, ids)
+  const inPostgres = await findLeftoversInPostgres(deps.sql, businessId, ids)
   const inClickHouse = [
-    ...(await leftInClickHouse(deps.clickhouse, businessId, ids)),
-    ...(await findLeftBrowsers(deps, businessId, ids)),
+    ...(await findLeftoversInClickHouse(deps.clickhouse, businessId, ids)),
+    ...(await findLeftoverBrowsers(deps, businessId, ids)),
   ]
   const places = [...inPostgres, ...inClickHouse]
   return [...Map.groupBy(places, ({ id }) => id)].map(([contactId, left]) => ({
@@ -75,29 +75,29 @@ async function leftOvers(deps: CompareDeps, businessId: string, ids: string[]): 
   }))
 }
 
-/** What else belongs to a contact is told by `check-postgres.ts`: it must belong to one that lives. */
-async function leftInPostgres(sql: Sql, businessId: string, ids: string[]): Promise<Left[]> {
+/** `check-postgres.ts` finds other data of erased contacts: all data must belong to an existing contact. */
+async function findLeftoversInPostgres(sql: Sql, businessId: string, ids: string[]): Promise<Leftover[]> {
   const list = `{${ids.join(',')}}`
-  const inTables = await sql<Left[]>`
+  const inTables = await sql<Leftover[]>`
     select distinct contact_id as id, 'dead letters' as place from dead_letters
     where business_id = ${businessId} and contact_id = any(${list}::uuid[])
     union all
     select distinct e.id, 'merge log' from unnest(${list}::uuid[]) as e (id)
     join merge_log l on l.business_id = ${businessId} and (l.contact_id = e.id or l.losing_id = e.id)`
-  return [...inTables, ...(await leftInOutbox(sql, businessId, list))]
+  return [...inTables, ...(await findLeftoversInOutbox(sql, businessId, list))]
 }
 
-/** Rows from before an erasure were purged long ago, unless it is a young one. */
-async function leftInOutbox(sql: Sql, businessId: string, list: string): Promise<Left[]> {
-  const [kept] = await sql<{ first: number | null; last: number }[]>`
+/** Searches the outbox only if it still has rows from before one of the erasures. */
+async function findLeftoversInOutbox(sql: Sql, businessId: string, list: string): Promise<Leftover[]> {
+  const [range] = await sql<{ first: number | null; last: number }[]>`
     select min(id) as first, max(id) as last from outbox
     where exists (
       select from erasures where business_id = ${businessId} and contact_id = any(${list}::uuid[])
         and erased_at >= (select created_at from outbox order by id limit 1)
     )`
   const found = new Set<string>()
-  if (typeof kept?.first !== 'number') return []
-  for (let from = kept.first; from <= kept.last; from += CHUNK_ROWS) {
+  if (typeof range?.first !== 'number') return []
+  for (let from = range.first; from <= range.last; from += CHUNK_ROWS) {
     const rows = await sql<{ id: string }[]>`
       select distinct t.id from outbox o, unnest(o.contact_ids) as t (id)
       where o.id >= ${from} and o.id < ${from + CHUNK_ROWS} and t.id = any(${list}::uuid[])`
@@ -106,9 +106,13 @@ async function leftInOutbox(sql: Sql, businessId: string, list: string): Promise
   return [...found].map((id) => ({ id, place: 'outbox' }))
 }
 
-async function leftInClickHouse(clickhouse: ClickHouseClient, businessId: string, ids: string[]): Promise<Left[]> {
+async function findLeftoversInClickHouse(
+  clickhouse: ClickHouseClient,
+  businessId: string,
+  ids: string[],
+): Promise<Leftover[]> {
   const where = `business_id = '${businessId}' and contact_id in (${quoted(ids)})`
-  const rows = await ask<Left>(
+  const rows = await queryClickHouse<Leftover>(
     clickhouse,
     `select distinct toString(contact_id) as id, 'timeline' as place from events where ${where}
     union all select distinct toString(contact_id), 'statistics' from event_statistics where ${where}

@@ -1,10 +1,10 @@
 /**
- * Each event of the timeline that was recorded under an idempotency key has the key's hash in Postgres; without it a repeat
- * would be recorded again. A key is written in the save of its event, and so before the timeline can have the event.
+ * For each event of the timeline that was recorded under an idempotency key, Postgres has the hash of the key. Without it, a
+ * repeat would be recorded again. A key is stored together with its event, so before the timeline can have the event.
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { ask } from './clickhouse-facts.ts'
+import { queryClickHouse } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 import { LEAST_ID } from './facts.ts'
 
@@ -15,10 +15,10 @@ export interface MissingKey {
   occurredAt: number
 }
 
-/** Events in one question. */
+/** Events per query. */
 const PAGE = 20_000
 
-/** Page by page, in the order of ClickHouse's own key. */
+/** Yields page by page, in the order of ClickHouse's primary key. */
 export async function* findMissingKeys(deps: CompareDeps, businessId: string): AsyncGenerator<MissingKey[]> {
   let after: KeyedEvent = { contact: LEAST_ID, at: '0', event: LEAST_ID, hash: '' }
   while (!deps.signal.aborted) {
@@ -30,7 +30,7 @@ export async function* findMissingKeys(deps: CompareDeps, businessId: string): A
   }
 }
 
-/** Keys that are there meanwhile stay as they are. Returns how many were not. */
+/** Inserts the keys that are still missing. Returns their number. */
 export async function restoreKeys(sql: Sql, businessId: string, missing: MissingKey[]): Promise<number> {
   const rows = missing.map(({ hash, contactId, occurredAt }) => ({ hash, contact: contactId, at: occurredAt }))
   const { count } = await sql`
@@ -50,7 +50,7 @@ interface KeyedEvent {
 }
 
 async function readPage(clickhouse: ClickHouseClient, businessId: string, after: KeyedEvent): Promise<KeyedEvent[]> {
-  return await ask<KeyedEvent>(
+  return await queryClickHouse<KeyedEvent>(
     clickhouse,
     `select toString(e.contact_id) as contact, toString(e.occurred_ms) as at, toString(e.event_id) as event,
       lower(hex(substring(SHA256(assumeNotNull(e.idempotency_key)), 1, 16))) as hash

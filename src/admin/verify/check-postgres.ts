@@ -2,8 +2,8 @@ import type { Sql } from '../../stores/postgres.ts'
 import type { Difference } from './difference.ts'
 import type { Slice } from './facts.ts'
 
-/** Whatever belongs to a contact belongs to one that lives: a merge hands all of it to the survivor. */
-const BELONGINGS = [
+/** Tables whose rows must belong to an existing, unmerged contact: a merge moves all of them to the survivor. */
+const CONTACT_TABLES = [
   'identities',
   'event_statistics',
   'revenue',
@@ -18,16 +18,16 @@ const BELONGINGS = [
 ]
 
 const RULES: Record<string, string> = {
-  stray: 'belongs to a contact that is not there, or was merged',
-  survivor: 'was merged into a contact that is not there, or was merged itself',
-  emptied: 'was merged and still holds something',
-  unlogged: 'was merged, and the merge log does not say so',
-  erased: 'was erased and is there',
-  statistic: 'counts less than one, or its first is after its last',
+  stray: 'belongs to a contact that does not exist or was merged',
+  survivor: 'was merged into a contact that does not exist or was merged itself',
+  emptied: 'was merged, but still has data',
+  unlogged: 'was merged, but is not in the merge log',
+  erased: 'was erased, but still exists',
+  statistic: 'has a count below one, or a first time after the last time',
 }
 
-/** Of each rule, in a slice. */
-const MOST = 100
+/** The most violations that are listed for each rule in a slice. */
+const MAX_PER_RULE = 100
 
 interface Broken {
   rule: string
@@ -36,16 +36,16 @@ interface Broken {
 }
 
 /**
- * What must hold within Postgres, of the contacts of a slice. One statement is one instant: nothing is half-way in it.
- * \`not in\` is answered from a hash whatever the statistics say; a join would compare each with each while they say few.
+ * Checks the rules within Postgres for the contacts of a slice. One statement sees one instant, so no change is half done.
+ * \`not in\` always uses a hash; a join could become a nested loop while the statistics show few rows.
  */
 export async function checkPostgres(sql: Sql, { businessId, after, upTo }: Slice): Promise<Difference[]> {
   const inSlice = (column: string) =>
     sql`business_id = ${businessId} and ${sql(column)} > ${after} and ${sql(column)} <= ${upTo}`
-  const strays = BELONGINGS.map(
+  const strays = CONTACT_TABLES.map(
     (table) => sql`
       (select 'stray' as rule, b.contact_id, ${table}::text as name from ${sql(table)} b
-      where ${inSlice('contact_id')} and b.contact_id not in (select id from lives) limit ${MOST})
+      where ${inSlice('contact_id')} and b.contact_id not in (select id from lives) limit ${MAX_PER_RULE})
       union all`,
   )
   const broken = await sql<Broken[]>`
@@ -58,20 +58,20 @@ export async function checkPostgres(sql: Sql, { businessId, after, upTo }: Slice
     ${strays}
     (select 'survivor', m.id, m.merged_into::text from merged m where not exists (
       select from contacts s where s.business_id = ${businessId} and s.id = m.merged_into and s.merged_into is null
-    ) limit ${MOST})
+    ) limit ${MAX_PER_RULE})
     union all
-    (select 'emptied', m.id, '' from merged m where m.holds limit ${MOST})
+    (select 'emptied', m.id, '' from merged m where m.holds limit ${MAX_PER_RULE})
     union all
     (select 'unlogged', m.id, '' from merged m where not exists (
       select from merge_log l where l.business_id = ${businessId} and l.losing_id = m.id and l.action = 'merged'
-    ) limit ${MOST})
+    ) limit ${MAX_PER_RULE})
     union all
     (select 'erased', t.id, '' from theirs t where exists (
       select from erasures where ${inSlice('contact_id')} and contact_id = t.id
-    ) limit ${MOST})
+    ) limit ${MAX_PER_RULE})
     union all
     (select 'statistic', contact_id, event from event_statistics
-    where ${inSlice('contact_id')} and (count < 1 or first_at > last_at) limit ${MOST})`
+    where ${inSlice('contact_id')} and (count < 1 or first_at > last_at) limit ${MAX_PER_RULE})`
   return broken.map(({ rule, contact_id, name }) => ({
     kind: 'postgres',
     businessId,

@@ -15,19 +15,19 @@ export interface StreamCheckDeps {
 const SIGHTINGS = 5
 const PAUSE_MS = 500
 
-/** Positions against streams, and the shipper's groups: what is seen each time. */
+/** Compares positions with streams, and checks the shipper's groups. Returns the problems that were seen each time. */
 export async function checkStreams({ sql, redis, signal }: StreamCheckDeps): Promise<Difference[]> {
-  let left = await lookOnce(sql, redis)
+  let left = await checkOnce(sql, redis)
   for (let sighting = 1; sighting < SIGHTINGS && left.length > 0; sighting += 1) {
     await sleep(PAUSE_MS, signal)
-    const now = await lookOnce(sql, redis)
+    const now = await checkOnce(sql, redis)
     left = left.filter((one) => now.some(({ name, note }) => name === one.name && note === one.note))
   }
   return left
 }
 
-async function lookOnce(sql: Sql, redis: Redis): Promise<Difference[]> {
-  // Where nobody works, whoever comes next raises the stream's last id to the position first.
+async function checkOnce(sql: Sql, redis: Redis): Promise<Difference[]> {
+  // Only partitions with a worker: the next worker of any other first raises the stream's last id to the position.
   const positions = await sql<{ partition: string; position: string }[]>`
     select partition, position from positions where ${leaseIsHeld(sql)} order by partition`
   const streams = await Promise.all(positions.map(({ partition, position }) => checkStream(redis, partition, position)))
@@ -56,7 +56,7 @@ async function checkStream(redis: Redis, partition: string, position: string): P
             ...about,
             kind: 'redis' as const,
             postgres: null,
-            note: `${counted} bytes are counted as waiting, and nothing waits`,
+            note: `${counted} bytes are counted as waiting, but nothing waits`,
           },
         ]
       : []),
@@ -69,7 +69,7 @@ async function readLastId(redis: Redis, partition: string): Promise<string> {
   return String(info[info.indexOf('last-generated-id') + 1])
 }
 
-/** One group is under way at a time: the next is stamped when it was marked as shipped. */
+/** Only one group is in flight at a time: the next one is stamped after it was marked as shipped. */
 async function checkGroups(sql: Sql): Promise<Difference[]> {
   const groups = await sql<{ group_id: string }[]>`
     select distinct group_id from outbox where shipped_at is null and group_id is not null order by group_id`
@@ -80,7 +80,7 @@ async function checkGroups(sql: Sql): Promise<Difference[]> {
       businessId: null,
       contactId: null,
       name: 'outbox',
-      postgres: `${groups.length} groups are under way`,
+      postgres: `${groups.length} groups are in flight`,
       clickhouse: null,
       note: groups.map(({ group_id }) => group_id).join(', '),
     },

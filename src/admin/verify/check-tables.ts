@@ -2,14 +2,14 @@ import { listClickHouse } from '../../migrate/migrate.ts'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
-import { ask } from './clickhouse-facts.ts'
+import { queryClickHouse } from './clickhouse-facts.ts'
 import type { Difference } from './difference.ts'
 import { listBusinesses } from './list-businesses.ts'
 
-/** Tables and views that ClickHouse lacks. Nothing can be compared then. */
+/** Tables and views that ClickHouse lacks. Without all of them, nothing can be compared. */
 export async function checkTables(clickhouse: ClickHouseClient): Promise<Difference[]> {
   const { databases } = clickhouse
-  const rows = await ask<{ database: string; name: string }>(
+  const rows = await queryClickHouse<{ database: string; name: string }>(
     clickhouse,
     `select database, name from system.tables where database in (${Object.values(databases).map(textLiteral).join(', ')})`,
   )
@@ -24,13 +24,13 @@ export async function checkTables(clickhouse: ClickHouseClient): Promise<Differe
       name,
       postgres: null,
       clickhouse: null,
-      note: 'ClickHouse does not have it',
+      note: 'ClickHouse does not have this table or view',
     }))
 }
 
-/** Businesses of which ClickHouse holds something and Postgres knows nothing. ClickHouse first: a business may be new. */
+/** Businesses that have data in ClickHouse and do not exist in Postgres. Reads ClickHouse first: a business may be new. */
 export async function checkBusinesses(deps: { sql: Sql; clickhouse: ClickHouseClient }): Promise<Difference[]> {
-  const rows = await ask<{ id: string }>(
+  const rows = await queryClickHouse<{ id: string }>(
     deps.clickhouse,
     `select distinct toString(business_id) as id from (
       select business_id from events group by business_id

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { LONG_STATEMENT, quoted } from '../../timeline/look-up-events.ts'
 import type { Checksum, ContactChecksum, Fact, Scope, Slice } from './facts.ts'
 
-/** Gentle: half of a small machine at most, an end in time, and what does not fit into little memory goes to the disk. */
+/** Limits the load: two threads at most, a time limit, and little memory before data goes to the disk. */
 const SETTINGS = {
   ...LONG_STATEMENT,
   max_threads: 2,
@@ -13,7 +13,7 @@ const SETTINGS = {
   output_format_json_quote_64bit_integers: 1 as const,
 }
 
-export async function ask<Row>(clickhouse: ClickHouseClient, query: string): Promise<Row[]> {
+export async function queryClickHouse<Row>(clickhouse: ClickHouseClient, query: string): Promise<Row[]> {
   const result = await clickhouse.query({ query, format: 'JSONEachRow', clickhouse_settings: SETTINGS })
   return await result.json<Row>()
 }
@@ -21,31 +21,31 @@ export async function ask<Row>(clickhouse: ClickHouseClient, query: string): Pro
 const HASH = `reinterpretAsUInt64(reverse(substring(MD5(concat(toString(id), ' ', name, ' ', value)), 1, 8)))`
 
 export async function sumClickHouse(clickhouse: ClickHouseClient, slice: Slice): Promise<Checksum[]> {
-  return await ask<Checksum>(
+  return await queryClickHouse<Checksum>(
     clickhouse,
     `select kind, right(toString(id), 2) as bucket, toUInt32(count()) as count, toString(sum(${HASH})) as sum
     from (${factsIn(slice)}) group by kind, bucket`,
   )
 }
 
-/** Contact by contact, of those whose ids end like this, and of these at most so many. */
+/** Checksums by contact, of at most `max` contacts whose ids end with one of `buckets`. */
 export async function sumContactsInClickHouse(
   clickhouse: ClickHouseClient,
   slice: Slice,
   buckets: string[],
-  most: number,
+  max: number,
 ): Promise<ContactChecksum[]> {
   const endings = buckets.map((bucket) => `'${bucket}'`).join(', ')
-  return await ask<ContactChecksum>(
+  return await queryClickHouse<ContactChecksum>(
     clickhouse,
     `select toString(id) as id, toString(sum(hash)) as sum
     from (select id, ${HASH} as hash from (${factsIn(slice)}) where right(toString(id), 2) in (${endings}))
-    group by id limit ${most}`,
+    group by id limit ${max}`,
   )
 }
 
 export async function readClickHouse(clickhouse: ClickHouseClient, businessId: string, ids: string[]): Promise<Fact[]> {
-  return await ask<Fact>(clickhouse, `select kind, id, name, value from (${factsIn({ businessId, ids })})`)
+  return await queryClickHouse<Fact>(clickhouse, `select kind, id, name, value from (${factsIn({ businessId, ids })})`)
 }
 
 function within(scope: Scope, column: string): string {
@@ -54,10 +54,10 @@ function within(scope: Scope, column: string): string {
   return `${business} and UUIDToNum(${column}) > ${bytes(scope.after)} and UUIDToNum(${column}) <= ${bytes(scope.upTo)}`
 }
 
-/** ClickHouse has an order of its own for ids; that of Postgres is the order of their bytes. */
+/** Postgres orders ids by their bytes; ClickHouse does not. */
 const bytes = (id: string): string => `unhex('${id.replaceAll('-', '')}')`
 
-/** The text that `postgres-facts.ts` makes of the same columns. */
+/** The same text as in `postgres-facts.ts`, from the same columns. */
 const CONTENT = `arrayStringConcat([
   toString(created_ms), ifNull(toString(merged_into), ''), toString(stage), toString(order_count),
   arrayStringConcat(arraySort(arrayMap((c, a) -> concat(toString(c), '=', toString(a)), mapKeys(revenue), mapValues(revenue))), ','),
@@ -68,8 +68,8 @@ const CONTENT = `arrayStringConcat([
 ], char(31))`
 
 /**
- * Facts of survivors are gathered from the ids that ClickHouse takes for theirs, as its views do. The tables are read and
- * not the views, since these know no range; `check-views.ts` sees to it that both say the same.
+ * The facts of a surviving contact include the events of the ids that ClickHouse has merged into it, as in its views. This
+ * reads the tables, because the views cannot be limited to a range; `check-views.ts` checks that both agree.
  */
 function factsIn(scope: Scope): string {
   const business = `business_id = '${scope.businessId}'`

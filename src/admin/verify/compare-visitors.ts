@@ -1,14 +1,15 @@
 import { compareOneByOne, type CompareDeps, type Comparison } from './compare-one-by-one.ts'
+import type { Fact } from './facts.ts'
 import { type VisitorPage, readVisitorIds, readVisitorPage, readVisitorsInPostgres } from './visitor-facts.ts'
 
-/** Visitors in one question, at most. */
+/** The most visitors per query. */
 const PAGE = 5000
-/** In ClickHouse there can be more, whom Postgres does not know; of them only some are looked at. */
-const MOST_STRANGERS = 50_000
+/** The most visitors that are compared although Postgres does not know them. */
+const MAX_UNKNOWN = 50_000
 
 /**
- * Compares all visitors of a business, page by page, and one by one those that look different. The pages cover every id
- * there could be. Yields with the number of those that Postgres knows.
+ * Compares all visitors of a business, page by page, and those that seem to differ one by one. The pages cover every
+ * possible id. `visitors` is the number of those that Postgres knows.
  */
 export async function* compareVisitors(
   deps: CompareDeps,
@@ -21,15 +22,16 @@ export async function* compareVisitors(
     const ids = await readVisitorIds(deps.sql, businessId, after, size)
     isLast = ids.length < size
     const page = { businessId, after, upTo: isLast ? undefined : ids.at(-1) }
-    const apart = await findApart(deps, page, ids)
-    yield { visitors: ids.length, ...(await compareOneByOne(deps, 'visitor', businessId, apart)) }
+    const differing = await findDiffering(deps, page, ids)
+    yield { visitors: ids.length, ...(await compareOneByOne(deps, 'visitor', businessId, differing)) }
     after = page.upTo ?? after
   }
 }
 
-async function findApart(deps: CompareDeps, page: VisitorPage, ids: string[]): Promise<string[]> {
+async function findDiffering(deps: CompareDeps, page: VisitorPage, ids: string[]): Promise<string[]> {
   const { facts } = await readVisitorsInPostgres(deps.sql, page.businessId, ids)
-  const held = await readVisitorPage(deps.clickhouse, page, ids.length + MOST_STRANGERS)
-  const [mine, theirs] = [facts, held].map((all) => new Map(all.map(({ id, value }) => [id, value])))
-  return [...new Set([...ids, ...held.map(({ id }) => id)])].filter((id) => mine?.get(id) !== theirs?.get(id))
+  const actual = await readVisitorPage(deps.clickhouse, page, ids.length + MAX_UNKNOWN)
+  const byId = (all: Fact[]) => new Map(all.map(({ id, value }) => [id, value]))
+  const [inPostgres, inClickHouse] = [byId(facts), byId(actual)]
+  return [...new Set([...ids, ...inClickHouse.keys()])].filter((id) => inPostgres.get(id) !== inClickHouse.get(id))
 }

@@ -1,13 +1,13 @@
-/** Writes into Postgres what the timeline, its statistics and the snapshots agree on (judge-postgres.ts). */
+/** Writes into Postgres what the timeline, its statistics and the snapshots agree on (diagnose-postgres.ts). */
 import type { Sql } from '../../stores/postgres.ts'
 import type { Correction } from './diagnose-postgres.ts'
 
 /**
- * One statement. A contact that has changed since, or was merged or erased, is left alone: it is for the next run. The
- * revision goes up, so that the new state is sent to ClickHouse; the version too, so that no worker decides by the old one.
+ * One statement. It skips contacts that have changed since, or were merged or erased: the next run handles them. It raises the
+ * revision, so that the new state is sent to ClickHouse, and the version, so that no worker decides by the old state.
  *
- * Identities that another contact has taken meanwhile stay there. One that comes back counts as proven on a contact that
- * servers have used; the primary one takes its place again.
+ * Identities that another contact has taken meanwhile stay there. A restored identity counts as proven on a contact that
+ * servers have used. The primary identity becomes primary again.
  *
  * @returns the contacts that were corrected
  */
@@ -24,7 +24,7 @@ export async function correctPostgres(sql: Sql, businessId: string, corrections:
     identities.map(({ kind, value, phoneRead }, place) => ({ id, kind, value, phone_read: phoneRead, place })),
   )
   const rows = await sql<{ id: string }[]>`
-    with held as materialized (
+    with locked as materialized (
       select c.id, c.keyed, x.orders
       from json_to_recordset(${JSON.stringify(contacts)}::text::json) as x (id uuid, revision bigint, orders bigint)
       join contacts c on c.business_id = ${businessId} and c.id = x.id and c.revision = x.revision and c.merged_into is null
@@ -33,7 +33,7 @@ export async function correctPostgres(sql: Sql, businessId: string, corrections:
     figures as materialized (
       select x.* from json_to_recordset(${JSON.stringify(statistics)}::text::json)
         as x (id uuid, event text, count bigint, first_at bigint, last_at bigint)
-      join held on held.id = x.id
+      join locked on locked.id = x.id
     ),
     counted as (
       insert into event_statistics as s (business_id, contact_id, event, first_at, last_at, count)
@@ -49,24 +49,24 @@ export async function correctPostgres(sql: Sql, businessId: string, corrections:
       insert into revenue as r (business_id, contact_id, currency, amount)
       select ${businessId}, x.id, x.currency, x.amount
       from json_to_recordset(${JSON.stringify(revenue)}::text::json) as x (id uuid, currency text, amount numeric)
-      join held on held.id = x.id
+      join locked on locked.id = x.id
       on conflict (business_id, contact_id, currency) do update set amount = excluded.amount
     ),
     known as (
       insert into identities as i (business_id, kind, value, contact_id, proven, phone_read, position)
-      select ${businessId}, x.kind, x.value, x.id, held.keyed, x.phone_read,
+      select ${businessId}, x.kind, x.value, x.id, locked.keyed, x.phone_read,
         case when x.place = first_value(x.place) over (partition by x.id, x.kind order by x.place) then coalesce((
           select min(o.position) - 1 from identities o
           where o.business_id = ${businessId} and o.contact_id = x.id and o.kind = x.kind collate "C"
         ), nextval('identities_position_seq')) else nextval('identities_position_seq') end
       from json_to_recordset(${JSON.stringify(identities)}::text::json)
         as x (id uuid, kind text, value text, phone_read boolean, place integer)
-      join held on held.id = x.id
+      join locked on locked.id = x.id
       on conflict do nothing
     )
     update contacts c set
-      revision = c.revision + 1, version = c.version + 1, order_count = coalesce(held.orders, c.order_count)
-    from held where c.business_id = ${businessId} and c.id = held.id
+      revision = c.revision + 1, version = c.version + 1, order_count = coalesce(locked.orders, c.order_count)
+    from locked where c.business_id = ${businessId} and c.id = locked.id
     returning c.id`
   return rows.map(({ id }) => id)
 }

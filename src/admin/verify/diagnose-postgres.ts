@@ -1,29 +1,29 @@
 /**
- * Which store is wrong? Usually ClickHouse, which follows Postgres. But each figure is written down three times, and where two
- * agree against Postgres, Postgres was altered by something other than Sluice: each save raises the contact's revision, and
- * sends the new state on.
+ * Finds out which store is wrong. Usually it is ClickHouse, which follows Postgres. But each figure is stored three times. If
+ * two copies agree against Postgres, something other than Sluice altered Postgres: each save of Sluice raises the contact's
+ * revision and ships the new state.
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import { ask } from './clickhouse-facts.ts'
+import { queryClickHouse } from './clickhouse-facts.ts'
 import type { CompareDeps, Different } from './compare-one-by-one.ts'
 import { findInOutbox } from './find-in-outbox.ts'
 import { findLost } from './find-lost.ts'
 
-/** What Postgres should say of one contact. Figures are as `facts.ts` writes them; null: nothing. */
+/** The values that Postgres should have for one contact. Figures are as in `facts.ts`; null means none. */
 export interface Correction {
   id: string
-  /** Of the snapshot that ClickHouse has; the correction holds while Postgres is at it too. */
+  /** Revision of the snapshot in ClickHouse. The correction is valid while Postgres has the same revision. */
   revision: number
   statistics: { event: string; value: string | null }[]
   revenue: { currency: string; amount: string }[]
   orders: string | null
-  /** Of the snapshot, the primary one first; Postgres lacks at least one of them. Empty: it has all. */
+  /** Identities of the snapshot, the primary one first, if Postgres lacks at least one of them; otherwise empty. */
   identities: { kind: string; value: string; phoneRead: boolean }[]
 }
 
-interface Snapshot {
+interface SnapshotRow {
   id: string
   at_revision: string
   orders: string
@@ -33,20 +33,20 @@ interface Snapshot {
   customer_ids: string[]
 }
 
-/** Contacts in one question. */
+/** Contacts per query. */
 const BATCH = 200
 
-/** Corrections of those contacts of one business of which Postgres is known to be wrong. */
+/** Corrections of the contacts of one business for which Postgres is known to be wrong. */
 export async function diagnosePostgres(deps: CompareDeps, different: Different[]): Promise<Correction[]> {
-  const suspects = different.filter((one) => one.of === 'contact' && one.isKnown && maySuspect(one))
+  const suspects = different.filter((one) => one.subject === 'contact' && one.isKnown && isSuspect(one))
   const corrections: Correction[] = []
   for (let at = 0; at < suspects.length && !deps.signal.aborted; at += BATCH)
-    corrections.push(...(await judgeSome(deps, suspects.slice(at, at + BATCH))))
+    corrections.push(...(await diagnoseBatch(deps, suspects.slice(at, at + BATCH))))
   return corrections
 }
 
-/** Nothing else is going on with the contact: ClickHouse has its last state, and its events once. */
-function maySuspect({ facts }: Different): boolean {
+/** Whether ClickHouse has the contact's last state and each of its events once, so that nothing else explains a difference. */
+function isSuspect({ facts }: Different): boolean {
   const contact = facts.find(({ kind }) => kind === 'contact')
   const isSameRevision = !contact || revisionOf(contact.postgres) === revisionOf(contact.clickhouse)
   const concerns = facts.some(({ kind }) => ['events', 'revenue', 'orders', 'contact'].includes(kind))
@@ -55,7 +55,7 @@ function maySuspect({ facts }: Different): boolean {
 
 const revisionOf = (value: string | null): string | undefined => value?.split(' ')[0]
 
-async function judgeSome(deps: CompareDeps, suspects: Different[]): Promise<Correction[]> {
+async function diagnoseBatch(deps: CompareDeps, suspects: Different[]): Promise<Correction[]> {
   const businessId = suspects[0]?.businessId ?? ''
   const ids = suspects.map(({ id }) => id)
   const snapshots = new Map((await readSnapshots(deps.clickhouse, businessId, ids)).map((one) => [one.id, one]))
@@ -74,8 +74,8 @@ async function judgeSome(deps: CompareDeps, suspects: Different[]): Promise<Corr
 const hasFigures = ({ statistics, revenue, orders }: Correction): boolean =>
   statistics.length > 0 || revenue.length > 0 || orders !== null
 
-/** By two against one. Pure. */
-function correct(facts: Different['facts'], snapshot: Snapshot, lacksIdentities: boolean): Correction {
+/** Corrects a figure in Postgres if the two copies in ClickHouse agree. */
+function correct(facts: Different['facts'], snapshot: SnapshotRow, lacksIdentities: boolean): Correction {
   const statistics = facts.flatMap(({ kind, name, clickhouse }) => {
     if (kind !== 'events') return []
     const second = facts.find((fact) => fact.kind === 'statistics' && fact.name === name)
@@ -97,17 +97,17 @@ function correct(facts: Different['facts'], snapshot: Snapshot, lacksIdentities:
   }
 }
 
-function identitiesOf({ emails, phones, customer_ids }: Snapshot): Correction['identities'] {
-  const of = (kind: string, values: string[]) => values.map((value) => ({ kind, value, phoneRead: false }))
+function identitiesOf({ emails, phones, customer_ids }: SnapshotRow): Correction['identities'] {
+  const subject = (kind: string, values: string[]) => values.map((value) => ({ kind, value, phoneRead: false }))
   return [
-    ...of('platformCustomerId', customer_ids),
-    ...of('email', emails),
+    ...subject('platformCustomerId', customer_ids),
+    ...subject('email', emails),
     ...phones.map((phone) => ({ kind: 'phone', value: phone.replace(/^\+/, ''), phoneRead: phone.startsWith('+') })),
   ]
 }
 
-async function readSnapshots(clickhouse: ClickHouseClient, businessId: string, ids: string[]): Promise<Snapshot[]> {
-  return await ask<Snapshot>(
+async function readSnapshots(clickhouse: ClickHouseClient, businessId: string, ids: string[]): Promise<SnapshotRow[]> {
+  return await queryClickHouse<SnapshotRow>(
     clickhouse,
     `select toString(contact_id) as id, toString(revision) as at_revision, toString(order_count) as orders,
       mapApply((currency, amount) -> (toString(currency), toString(amount)), revenue) as amounts,
@@ -117,8 +117,8 @@ async function readSnapshots(clickhouse: ClickHouseClient, businessId: string, i
   )
 }
 
-/** Contacts of whose snapshot an identity belongs to nobody in Postgres. */
-async function findMissingIdentities(sql: Sql, businessId: string, snapshots: Snapshot[]): Promise<Set<string>> {
+/** Contacts whose snapshot has an identity that belongs to no contact in Postgres. */
+async function findMissingIdentities(sql: Sql, businessId: string, snapshots: SnapshotRow[]): Promise<Set<string>> {
   const sent = snapshots.flatMap((one) => identitiesOf(one).map(({ kind, value }) => ({ id: one.id, kind, value })))
   const rows = await sql<{ id: string }[]>`
     select distinct x.id from json_to_recordset(${JSON.stringify(sent)}::text::json) as x (id uuid, kind text, value text)
@@ -130,8 +130,8 @@ async function findMissingIdentities(sql: Sql, businessId: string, snapshots: Sn
 }
 
 /**
- * Contacts whose events in ClickHouse are known not to be those that were recorded: the outbox holds some that are missing, or
- * lacks some that are there, some were set aside as dead letters, or ClickHouse does not know of a merge.
+ * Contacts whose events in ClickHouse are known to be incomplete or wrong: the outbox has some that ClickHouse lacks, or lacks
+ * some that ClickHouse has, some became dead letters, or ClickHouse lacks a merge.
  */
 async function findDoubtful(deps: CompareDeps, businessId: string, suspects: Correction[]): Promise<Set<string>> {
   const list = `{${suspects.map(({ id }) => id).join(',')}}`
@@ -154,13 +154,13 @@ async function findDoubtful(deps: CompareDeps, businessId: string, suspects: Cor
   return doubtful
 }
 
-/** Survivors of a merge that ClickHouse does not know: what they got by it is another contact's there. */
+/** Survivors of a merge that ClickHouse does not have: there, the merged events still belong to the other contact. */
 async function findUnmerged(
   { clickhouse }: CompareDeps,
   businessId: string,
   survivors: Map<string, string>,
 ): Promise<string[]> {
-  const rows = await ask<{ id: string; survivor: string }>(
+  const rows = await queryClickHouse<{ id: string; survivor: string }>(
     clickhouse,
     `select toString(contact_id) as id, toString(survivor_id) as survivor from contact_redirects final
     where business_id = '${businessId}' and contact_id in (${quoted([...survivors.keys()])}) and erased = 0`,

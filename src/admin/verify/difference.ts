@@ -1,6 +1,6 @@
 import type { FactKind } from './facts.ts'
 
-/** Where something does not agree, or breaks a rule of its own store. */
+/** The kind of data that differs between the stores, or that breaks a rule of its own store. */
 export type DifferenceKind =
   | FactKind
   | 'key'
@@ -16,22 +16,22 @@ export interface Difference {
   kind: DifferenceKind
   businessId: string | null
   contactId: string | null
-  /** Event, currency, visitor, rule, view or partition. */
+  /** Name of the event, currency, visitor, rule, view or partition. */
   name: string
-  /** What each says, in words; null when it says nothing. */
+  /** The value in each store as text; null when it has none. */
   postgres: string | null
   clickhouse: string | null
-  /** What is known about it beyond that. */
+  /** What else is known about the difference. */
   note: string
-  /** The store that has to be corrected; absent where that is not known. */
+  /** The store that must be corrected; absent where that is not known. */
   wrong?: 'postgres' | 'clickhouse'
-  /** ClickHouse knows more of the contact or visitor than Postgres, as after Postgres was restored from a backup. */
+  /** ClickHouse has more of the contact or visitor than Postgres, as after Postgres was restored from a backup. */
   isAhead?: true
-  /** Events that the outbox can send again, or that Postgres does not know; some of them when there are many. */
+  /** Some of the events that the outbox can send again, or that Postgres does not have. */
   eventIds?: string[]
 }
 
-/** The figures of a fact for a person. */
+/** Formats the value of a fact for people. */
 export function describeValue(kind: FactKind, value: string): string {
   if (kind === 'events' || kind === 'statistics') return describeStatistic(value)
   if (kind === 'contact') return `revision ${value.split(' ')[0]}`

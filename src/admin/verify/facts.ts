@@ -1,33 +1,33 @@
 /**
- * What both stores must say alike, as facts: one line of text each. Postgres and ClickHouse work them out by themselves,
- * so that a whole range of contacts is compared by a few checksums, and read one by one only where these differ.
+ * The data that must be equal in both stores, as facts: one line of text each. Postgres and ClickHouse compute them
+ * themselves, so a whole range of contacts is compared by a few checksums, and one by one only where these differ.
  */
 
 export type FactKind =
-  /** Of a survivor and a name: `count first last`, by the timeline. */
+  /** For a surviving contact and an event name: `count first last`, computed from the timeline. */
   | 'events'
-  /** The same, by the statistics that analysts read. */
+  /** The same, from the statistics that analysts read. */
   | 'statistics'
-  /** Of a survivor and a currency: what its events add up to. */
+  /** For a surviving contact and a currency: the sum of its events. */
   | 'revenue'
   | 'orders'
-  /** Of any id: its snapshot, as `revision md5`. */
+  /** For any contact id: its snapshot, as `revision md5`. */
   | 'contact'
-  /** Of an id that was merged: its survivor. */
+  /** For a contact id that was merged: its survivor. */
   | 'merge'
-  /** Of a survivor: copies too many of its events. */
+  /** For a surviving contact: the number of surplus copies of its events. */
   | 'doubled'
-  /** Of a visitor: `revision links touches`, the latter two as numbers of them. */
+  /** For a visitor: `revision links touches`, the latter two as counts. */
   | 'visitor'
 
-/** Whom facts are of. */
+/** What a fact is about. */
 export type Subject = 'contact' | 'visitor'
 
 export interface Fact {
   kind: FactKind
   /** The contact, or the visitor. */
   id: string
-  /** Event or currency; empty when there is just one of the kind. */
+  /** Event or currency; empty when there is only one of the kind. */
   name: string
   value: string
 }
@@ -35,16 +35,16 @@ export interface Fact {
 /** A range of contact ids of one business, small enough for one short statement in each store. */
 export interface Slice {
   businessId: string
-  /** Outside. */
+  /** Exclusive. */
   after: string
-  /** Inside. */
+  /** Inclusive. */
   upTo: string
 }
 
-/** The contacts of a slice, or these. */
+/** The contacts of a slice, or the named ones. */
 export type Scope = Slice | { businessId: string; ids: string[] }
 
-/** Facts of one kind and of contacts whose ids end alike: how many, and the sum of their hashes. */
+/** The facts of one kind, of contacts whose ids end with `bucket`: their number, and the sum of their hashes. */
 export interface Checksum {
   kind: FactKind
   bucket: string
@@ -52,7 +52,7 @@ export interface Checksum {
   sum: string
 }
 
-/** All facts of one contact, as the sum of their hashes. */
+/** The sum of the hashes of all facts of one contact. */
 export interface ContactChecksum {
   id: string
   sum: string
@@ -61,6 +61,6 @@ export interface ContactChecksum {
 export const LEAST_ID = '00000000-0000-0000-0000-000000000000'
 export const GREATEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** What Postgres knows of events once, ClickHouse says twice: in its timeline and in its statistics. */
-export const twice = <Item extends { kind: FactKind }>(item: Item): Item[] =>
+/** ClickHouse has the events of a contact twice, in its timeline and in its statistics. Postgres has them once, so its fact counts for both. */
+export const withStatistics = <Item extends { kind: FactKind }>(item: Item): Item[] =>
   item.kind === 'events' ? [item, { ...item, kind: 'statistics' }] : [item]

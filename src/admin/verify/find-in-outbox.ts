@@ -4,30 +4,30 @@ import { readTimelineRow, type TimelineRow } from '../../outbox/timeline-row.ts'
 import { linesOf } from '../../outbox/pack-events.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 
-/** Ids, rows and characters that one statement goes through, and events in one question to ClickHouse. */
+/** Limits of one statement: ids, rows and bytes; and events per query to ClickHouse. */
 const CHUNK_ROWS = 10_000
 const ROWS = 1000
 const BYTES = 8 * 1024 * 1024
 const BATCH = 5000
 
-/** A row of the outbox that was shipped, and what ClickHouse should have of it. */
-export interface KeptRow {
+/** A shipped row of the outbox, with the events that ClickHouse should have. */
+export interface ShippedRow {
   id: number
-  /** Of the contacts asked for. */
+  /** Events of the requested contacts. */
   events: TimelineRow[]
-  /** Those of them that ClickHouse does not have, or not as they were recorded. */
+  /** Those of them that ClickHouse lacks, or has in another form than they were recorded. */
   lacking: TimelineRow[]
 }
 
 /**
- * Walks through all that the outbox still holds of what was shipped, and asks ClickHouse for each event of these
- * contacts (of all, when none are named).
+ * Walks through the shipped rows that the outbox still has, and looks up in ClickHouse each event of these contacts, or of
+ * all contacts if `contactIds` is undefined.
  */
-export async function* findInOutbox(deps: CompareDeps, contactIds: string[] | undefined): AsyncGenerator<KeptRow[]> {
+export async function* findInOutbox(deps: CompareDeps, contactIds: string[] | undefined): AsyncGenerator<ShippedRow[]> {
   for await (const rows of walkOutbox(deps, contactIds, { shippedOnly: true })) yield await lookUp(deps, rows)
 }
 
-/** The events of these contacts that the outbox holds, shipped or not. */
+/** The ids of the events of these contacts that the outbox has, shipped or not. */
 export async function listInOutbox(deps: CompareDeps, contactIds: string[]): Promise<Set<string>> {
   const ids = new Set<string>()
   for await (const rows of walkOutbox(deps, contactIds, { shippedOnly: false }))
@@ -39,12 +39,12 @@ async function* walkOutbox(
   deps: CompareDeps,
   contactIds: string[] | undefined,
   { shippedOnly }: { shippedOnly: boolean },
-): AsyncGenerator<Omit<KeptRow, 'lacking'>[]> {
-  const [kept] = await deps.sql<{ first: number | null; last: number }[]>`
+): AsyncGenerator<Omit<ShippedRow, 'lacking'>[]> {
+  const [range] = await deps.sql<{ first: number | null; last: number }[]>`
     select min(id) as first, max(id) as last from outbox`
-  if (typeof kept?.first !== 'number') return
+  if (typeof range?.first !== 'number') return
   const wanted = contactIds && new Set(contactIds)
-  for (let after = kept.first - 1; after < kept.last && !deps.signal.aborted;) {
+  for (let after = range.first - 1; after < range.last && !deps.signal.aborted;) {
     const { rows, upTo } = await readRows(deps.sql, after, contactIds, shippedOnly)
     after = upTo
     if (rows.length > 0) yield rows.map(({ id, events }) => ({ id, events: rowsOf(events, wanted) }))
@@ -83,7 +83,7 @@ function rowsOf(events: string, wanted: Set<string> | undefined): TimelineRow[] 
   return wanted ? rows.filter((row) => wanted.has(row.contact_id)) : rows
 }
 
-async function lookUp(deps: CompareDeps, rows: Omit<KeptRow, 'lacking'>[]): Promise<KeptRow[]> {
+async function lookUp(deps: CompareDeps, rows: Omit<ShippedRow, 'lacking'>[]): Promise<ShippedRow[]> {
   const events = rows.flatMap((row) => row.events)
   const lacking = new Set<string>()
   for (let at = 0; at < events.length; at += BATCH)

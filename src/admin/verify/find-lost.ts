@@ -1,30 +1,30 @@
 /**
- * Events that Postgres lost: it was restored from a backup that is older than they are, and ClickHouse still has them. Nothing
- * reaches ClickHouse but from the outbox. So an event that ClickHouse has was lost where Postgres does not know its contact, or
- * where it was received in the time that the outbox covers and is not in the outbox.
+ * Finds events that Postgres lost: it was restored from an older backup, and ClickHouse still has them. Events reach ClickHouse
+ * only from the outbox. So Postgres lost an event of ClickHouse if Postgres does not know its contact, or if the event was
+ * received in the time that the outbox covers and is not in the outbox.
  */
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import { SELECT_EVENT, type TimelineRow } from '../../outbox/timeline-row.ts'
-import { ask } from './clickhouse-facts.ts'
+import { queryClickHouse } from './clickhouse-facts.ts'
 import type { CompareDeps } from './compare-one-by-one.ts'
 import { listInOutbox } from './find-in-outbox.ts'
 
 export interface LostEvent extends TimelineRow {
   /** The contact that has it in ClickHouse: its own, or the survivor. */
   owner: string
-  /** Postgres holds it as an event of an anonymous visitor: it comes back when the visitor is identified again. */
+  /** Postgres has it as an event of an anonymous visitor: it returns when the visitor is identified again. */
   isAnonymous: boolean
 }
 
-/** Contacts in one question. */
+/** Contacts per query. */
 const BATCH = 500
 
 /**
- * The lost events of these contacts of one business, and of those merged into them, each once. Not those of people who are
- * erased in ClickHouse.
+ * The lost events of these contacts of one business, and of contacts merged into them, each once. Without events of people
+ * who are erased in ClickHouse.
  *
- * @param since from when on the outbox is complete, where that was read before; see `readCovered`
+ * @param since the result of `readCovered`, if it was read before
  */
 export async function findLost(
   deps: CompareDeps,
@@ -39,8 +39,9 @@ export async function findLost(
 }
 
 /**
- * From when on the outbox holds every event that Postgres recorded (epoch ms of the receipt). Rows leave it in the order in
- * which they were shipped. Where no shipped row is left, all that was applied is older than the partitions' positions.
+ * The time since when the outbox is complete: it has every event that Postgres recorded and that was received since (epoch
+ * ms). Rows leave the outbox in the order in which they were shipped. If no shipped row is left, every applied event is older
+ * than the positions of the partitions.
  */
 export async function readCovered(sql: Sql): Promise<number> {
   const [row] = await sql<{ since: number | null }[]>`
@@ -51,23 +52,23 @@ export async function readCovered(sql: Sql): Promise<number> {
   return row?.since ?? 0
 }
 
-/** ClickHouse before the outbox: what it has was there before. The outbox may lose rows meanwhile, and cover less. */
+/** Reads ClickHouse before the outbox, so its events were in the outbox already. Meanwhile the outbox may purge rows and cover less time. */
 async function findSome(
   deps: CompareDeps,
   businessId: string,
   contactIds: string[],
-  known: number | undefined,
+  knownSince: number | undefined,
 ): Promise<LostEvent[]> {
   const owners = await readOwners(deps, businessId, contactIds)
   const inPostgres = await listKnown(deps.sql, businessId, [...owners.keys()])
   const unknown = [...owners.keys()].filter((id) => !inPostgres.has(id))
-  const before = known ?? (await readCovered(deps.sql))
-  const held = await readHeld(deps, { businessId, ids: [...owners.keys()], unknown, since: before })
-  if (held.length === 0) return []
-  const inOutbox = await listInOutbox(deps, [...new Set(held.map(({ contact_id }) => contact_id))])
-  const since = known ?? (await readCovered(deps.sql))
-  const anonymous = await listAnonymous(deps.sql, businessId, held)
-  return held.flatMap((event) => {
+  const before = knownSince ?? (await readCovered(deps.sql))
+  const events = await readEvents(deps, { businessId, ids: [...owners.keys()], unknown, since: before })
+  if (events.length === 0) return []
+  const inOutbox = await listInOutbox(deps, [...new Set(events.map(({ contact_id }) => contact_id))])
+  const since = knownSince ?? (await readCovered(deps.sql))
+  const anonymous = await listAnonymous(deps.sql, businessId, events)
+  return events.flatMap((event) => {
     const { event_id, contact_id, received_ms } = event
     const isAnonymous = anonymous.has(event_id)
     if (inOutbox.has(event_id) || !(isAnonymous || received_ms >= since || !inPostgres.has(contact_id))) return []
@@ -75,10 +76,10 @@ async function findSome(
   })
 }
 
-/** Whose events belong to these contacts in ClickHouse: their own ids and those merged into them, each with its survivor. */
+/** The contact ids whose events belong to these contacts in ClickHouse: their own and those merged into them, each with its survivor. */
 async function readOwners(deps: CompareDeps, businessId: string, contactIds: string[]): Promise<Map<string, string>> {
   const ids = quoted(contactIds)
-  const redirects = await ask<{ id: string; survivor: string | null; erased: number }>(
+  const redirects = await queryClickHouse<{ id: string; survivor: string | null; erased: number }>(
     deps.clickhouse,
     `select toString(contact_id) as id, toString(survivor_id) as survivor, erased from contact_redirects final
     where business_id = '${businessId}' and (contact_id in (${ids}) or survivor_id in (${ids}))`,
@@ -89,7 +90,7 @@ async function readOwners(deps: CompareDeps, businessId: string, contactIds: str
   return owners
 }
 
-interface Wanted {
+interface EventFilter {
   businessId: string
   ids: string[]
   /** Those of them that Postgres does not know. */
@@ -97,10 +98,10 @@ interface Wanted {
   since: number
 }
 
-async function readHeld(deps: CompareDeps, { businessId, ids, unknown, since }: Wanted) {
+async function readEvents(deps: CompareDeps, { businessId, ids, unknown, since }: EventFilter) {
   if (ids.length === 0) return []
   const ofUnknown = unknown.length > 0 ? `or contact_id in (${quoted(unknown)})` : ''
-  return await ask<Omit<LostEvent, 'isAnonymous' | 'owner'>>(
+  return await queryClickHouse<Omit<LostEvent, 'isAnonymous' | 'owner'>>(
     deps.clickhouse,
     `select ${SELECT_EVENT}
     from events
@@ -112,7 +113,7 @@ async function readHeld(deps: CompareDeps, { businessId, ids, unknown, since }: 
   )
 }
 
-/** Those that Postgres knows, merged or not, or has erased. */
+/** The contacts that Postgres has, merged or not, or has erased. */
 export async function listKnown(sql: Sql, businessId: string, contactIds: string[]): Promise<Set<string>> {
   const list = `{${contactIds.join(',')}}`
   const rows = await sql<{ id: string }[]>`

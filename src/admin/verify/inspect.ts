@@ -20,29 +20,29 @@ import { describeFault } from '../../stores/insert-lines.ts'
 
 export interface InspectDeps extends CompareDeps {
   redis: Redis
-  /** Contacts, or visitors, that are compared at once, at most. */
+  /** The most contacts, or visitors, that are compared at once. */
   sliceSize: number
-  /** Of very many that differ only so many are kept in memory. */
-  mostKept: number
-  /** Contacts compared since the last call. */
+  /** The most differing contacts and visitors that are kept in memory. */
+  maxKept: number
+  /** Reports the number of contacts that were compared since the last call. */
   advance(contacts: number): void
-  /** Sees what was found of some contacts, or visitors, as soon as it was. */
-  onDifferent(of: Subject, businessId: string, different: Different[]): Promise<void>
+  /** Called with contacts, or visitors, that differ, as soon as they are found. */
+  onDifferent(subject: Subject, businessId: string, different: Different[]): Promise<void>
   /** Called with idempotency keys that Postgres lacks, as soon as they are found. */
   onMissingKeys(businessId: string, missing: MissingKey[]): Promise<void>
 }
 
-/** What an inspection found. */
+/** The result of an inspection. */
 export interface Findings {
   businesses: number
   contacts: number
   visitors: number
-  /** Those that could not be compared; how many they are, kept or not; and how many of them are stuck. */
+  /** Those that could not be compared: the first `maxKept` of them, the number of all, and the number of stuck ones. */
   unstable: Unstable[]
   notCompared: number
   stuck: number
   different: Different[]
-  /** Contacts and visitors that differ, kept or not; and how often they do, by kind. */
+  /** The number of contacts and visitors that differ, kept or not, and of their differences by kind. */
   differing: number
   kinds: Map<DifferenceKind, number>
   /** Idempotency keys that Postgres lacks, and the first of them. */
@@ -51,26 +51,26 @@ export interface Findings {
   uncompared: Uncompared[]
 }
 
-/** What of a business could not be compared, and why. */
+/** A part of a business that could not be compared, and the reason. */
 export interface Uncompared {
   businessId: string
   what: string
   reason: string
 }
 
-export interface Chosen {
+export interface Selection {
   businesses: string[]
   areAll: boolean
 }
 
-/** Everything there is to compare, of these businesses. */
-export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Chosen): Promise<Findings> {
-  const findings = nothingFound()
+/** Compares everything of these businesses. */
+export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Selection): Promise<Findings> {
+  const findings = emptyFindings()
   for (const businessId of businesses) {
-    await unlessTooLong(findings, businessId, CONTACTS, () => takeContacts(deps, findings, businessId))
-    await unlessTooLong(findings, businessId, VISITORS, () => takeVisitors(deps, findings, businessId))
-    await unlessTooLong(findings, businessId, KEYS, () => takeKeys(deps, findings, businessId))
-    await takeWhole(deps, findings, businessId)
+    await unlessTimedOut(findings, businessId, CONTACTS, () => inspectContacts(deps, findings, businessId))
+    await unlessTimedOut(findings, businessId, VISITORS, () => inspectVisitors(deps, findings, businessId))
+    await unlessTimedOut(findings, businessId, KEYS, () => inspectKeys(deps, findings, businessId))
+    await inspectErasuresAndViews(deps, findings, businessId)
     findings.businesses += 1
     if (deps.signal.aborted) return findings
   }
@@ -79,28 +79,31 @@ export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Chos
   return findings
 }
 
-/** Only what an earlier inspection found apart or could not compare, of those that it kept. */
+/** Compares only what an earlier inspection found to differ, or could not compare, and kept. */
 export async function inspectAgain(deps: InspectDeps, before: Findings): Promise<Findings> {
   const { businesses, contacts, visitors } = before
-  const findings = { ...nothingFound(), businesses, contacts, visitors }
+  const findings = { ...emptyFindings(), businesses, contacts, visitors }
   const whole = before.others.filter(({ kind }) => isOfBusiness(kind))
   const left = Map.groupBy(before.uncompared, ({ what }) => [CONTACTS, VISITORS, KEYS].includes(what))
   const ids = new Set([...whole, ...(left.get(false) ?? [])].flatMap(({ businessId }) => businessId ?? []))
-  const ofEach = Map.groupBy([...before.different, ...before.unstable], ({ of, businessId }) => `${of} ${businessId}`)
+  const ofEach = Map.groupBy(
+    [...before.different, ...before.unstable],
+    ({ subject, businessId }) => `${subject} ${businessId}`,
+  )
   for (const some of ofEach.values()) {
-    const { of, businessId } = some[0]!
+    const { subject, businessId } = some[0]!
     const comparison = await compareOneByOne(
       deps,
-      of,
+      subject,
       businessId,
       some.map(({ id }) => id),
     )
-    await take(deps, findings, comparison)
+    await addComparison(deps, findings, comparison)
   }
   const lacking = new Set(before.missingKeys.first.flatMap(({ businessId }) => businessId ?? []))
   for (const businessId of lacking)
-    await unlessTooLong(findings, businessId, KEYS, () => takeKeys(deps, findings, businessId))
-  for (const businessId of ids) await takeWhole(deps, findings, businessId)
+    await unlessTimedOut(findings, businessId, KEYS, () => inspectKeys(deps, findings, businessId))
+  for (const businessId of ids) await inspectErasuresAndViews(deps, findings, businessId)
   findings.uncompared.push(...(left.get(true) ?? []))
   findings.others.push(...before.others.filter(({ kind }) => !isOfBusiness(kind)))
   return findings
@@ -108,30 +111,30 @@ export async function inspectAgain(deps: InspectDeps, before: Findings): Promise
 
 const isOfBusiness = (kind: Difference['kind']): boolean => kind === 'erasure' || kind === 'view'
 
-async function takeContacts(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
+async function inspectContacts(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
   for await (const { contacts, broken, ...comparison } of compareBusiness(deps, businessId, deps.sliceSize)) {
     findings.contacts += contacts
     findings.others.push(...broken)
-    await take(deps, findings, comparison)
+    await addComparison(deps, findings, comparison)
     deps.advance(contacts)
   }
 }
 
-async function takeVisitors(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
+async function inspectVisitors(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
   for await (const { visitors, ...comparison } of compareVisitors(deps, businessId, deps.sliceSize)) {
     findings.visitors += visitors
-    await take(deps, findings, comparison)
-    deps.say('comparing visitors')
+    await addComparison(deps, findings, comparison)
+    deps.showStatus('comparing visitors')
   }
 }
 
-async function takeKeys(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
+async function inspectKeys(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
   for await (const missing of findMissingKeys(deps, businessId)) {
     const { first } = findings.missingKeys
     findings.missingKeys.count += missing.length
-    first.push(...missing.slice(0, deps.mostKept - first.length).map((key) => describeKey(businessId, key)))
+    first.push(...missing.slice(0, deps.maxKept - first.length).map((key) => describeKey(businessId, key)))
     if (missing.length > 0) await deps.onMissingKeys(businessId, missing)
-    deps.say('comparing idempotency keys')
+    deps.showStatus('comparing idempotency keys')
   }
 }
 
@@ -146,11 +149,11 @@ const describeKey = (businessId: string, { contactId, eventId }: MissingKey): Di
   wrong: 'postgres',
 })
 
-async function takeWhole(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
-  await unlessTooLong(findings, businessId, 'erasures', async () => {
+async function inspectErasuresAndViews(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
+  await unlessTimedOut(findings, businessId, 'erasures', async () => {
     for await (const page of checkErasures(deps, businessId)) findings.others.push(...page)
   })
-  await unlessTooLong(findings, businessId, 'views', async () => {
+  await unlessTimedOut(findings, businessId, 'views', async () => {
     const { differences, unstable } = await checkViews(deps, businessId)
     findings.others.push(...differences)
     findings.uncompared.push(
@@ -163,8 +166,8 @@ const CONTACTS = 'contacts'
 const KEYS = 'idempotency keys'
 const VISITORS = 'visitors'
 
-/** A business that is too large for a statement's time is told of, and the others are compared all the same. */
-async function unlessTooLong(
+/** Reports a part of a business that takes too long for a statement, and continues with the rest. */
+async function unlessTimedOut(
   { uncompared }: Findings,
   businessId: string,
   what: string,
@@ -178,7 +181,7 @@ async function unlessTooLong(
   }
 }
 
-const nothingFound = (): Findings => ({
+const emptyFindings = (): Findings => ({
   businesses: 0,
   contacts: 0,
   visitors: 0,
@@ -193,14 +196,18 @@ const nothingFound = (): Findings => ({
   uncompared: [],
 })
 
-async function take(deps: InspectDeps, findings: Findings, { different, unstable }: Comparison): Promise<void> {
-  findings.unstable.push(...unstable.slice(0, deps.mostKept - findings.unstable.length))
+async function addComparison(
+  deps: InspectDeps,
+  findings: Findings,
+  { different, unstable }: Comparison,
+): Promise<void> {
+  findings.unstable.push(...unstable.slice(0, deps.maxKept - findings.unstable.length))
   findings.notCompared += unstable.length
   findings.stuck += unstable.filter(({ isStuck }) => isStuck).length
   findings.differing += different.length
   for (const { kind } of different.flatMap(({ facts }) => facts))
     findings.kinds.set(kind, (findings.kinds.get(kind) ?? 0) + 1)
-  findings.different.push(...different.slice(0, deps.mostKept - findings.different.length))
+  findings.different.push(...different.slice(0, deps.maxKept - findings.different.length))
   const [first] = different
-  if (first) await deps.onDifferent(first.of, first.businessId, different)
+  if (first) await deps.onDifferent(first.subject, first.businessId, different)
 }

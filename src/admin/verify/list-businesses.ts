@@ -1,6 +1,6 @@
 import type { Sql } from '../../stores/postgres.ts'
 
-/** All of them: one that was removed keeps what it recorded. */
+/** The ids of all businesses, also removed ones, because their data stays. */
 export async function listBusinesses(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`select id from businesses order by id`
   return rows.map(({ id }) => id)

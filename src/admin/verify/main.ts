@@ -1,4 +1,4 @@
-/** `admin verify`: do Postgres and ClickHouse say the same? On a live system, once or again and again. */
+/** `admin verify`: compares Postgres with ClickHouse on a live system, once or repeatedly. */
 import { type Config, resolveStores } from '../../config.ts'
 import { createLogger } from '../../log.ts'
 import { pendingMigrations } from '../../migrate/migrate.ts'
@@ -12,69 +12,72 @@ import { type Command, CommandError, type Report, type CommandArguments } from '
 import { createStopSignal } from '../stop-signal.ts'
 import { sizeOfSlice } from './compare-business.ts'
 import { countContacts } from './list-businesses.ts'
-import { readEvery } from './read-every.ts'
+import { readPause } from './read-pause.ts'
 import { repeatRounds } from './repeat-rounds.ts'
 import { agrees, toJson, toText } from './report.ts'
 import { showProgress } from './show-progress.ts'
-import { type Verdict, verify, type VerifyDeps } from './verify.ts'
+import { type VerifyResult, verify, type VerifyDeps } from './verify.ts'
 
-const NOTES = `Compared, contact by contact: events, first, last and count of each name, revenue by currency, orders,
-  snapshots, merges; visitors, their links and touches; erasures leave nothing; views add up; Postgres keeps its own rules; streams and positions fit.
-  It may run at any time: what is not shipped yet is no difference, and one must be seen three times to count.
-Repair corrects Postgres where two other records outvote it. It asks the shipper to send what ClickHouse lacks and the outbox
-  still has (OUTBOX_KEEP), to rebuild snapshots, statistics and visitors, and to repeat erasures. It may be stopped and repeated.
-  What is older than the outbox is listed, and so is what ClickHouse has beyond Postgres: only erased or doubled rows are deleted.
-After Postgres was restored from a backup, run admin recover first. Repair leaves alone what it would save.
-Exit code: 0 they agree, 1 they differ, or there is no such business, 2 mistyped, 3 they could not be compared, or
-  nothing differs but the shipper leaves contacts waiting, or a business is too large or too busy for a part of it.`
+const NOTES = `It compares, contact by contact: first time, last time and count of each event, idempotency keys, revenue by currency,
+  orders, snapshots and merges. It also checks visitors with their links and touches; that erasures left nothing; that views add
+  up; that Postgres keeps its own rules; and that streams and positions fit. You can run it at any time: data that is not
+  shipped yet is not a difference, and a difference counts after it was seen three times.
+--repair corrects Postgres where two other records agree against it. It asks the shipper to send events that ClickHouse lacks
+  and the outbox still has (OUTBOX_KEEP), to rewrite snapshots, statistics and visitors, and to repeat erasures. You can stop it
+  and run it again. It only lists events that are older than the outbox, and data that only ClickHouse has. It deletes only
+  erased and doubled rows.
+After you restored Postgres from a backup, run admin recover first. --repair does not touch what admin recover saves.
+Exit code: 0 the stores agree; 1 they differ, or the business does not exist; 2 mistyped; 3 they could not be compared, or
+  nothing differs, but contacts wait for the shipper all the time, or a business is too large or too busy for a part of it.`
 
 const verifyStores: Command = {
   name: 'verify',
   summary: 'Compare Postgres with ClickHouse; with --repair, correct what differs',
   options: {
-    repair: { help: 'Correct what differs, in Postgres or ClickHouse, as far as it can be known' },
-    business: { value: 'ID', help: 'Check this business alone' },
-    every: { value: '10m', help: 'Repeat until stopped, with this pause; print what changes' },
+    repair: { help: 'Correct the store that is wrong, where that is known' },
+    business: { value: 'ID', help: 'Check only this business' },
+    every: { value: '10m', help: 'Repeat until stopped, with this pause; print only changes' },
   },
   notes: NOTES,
   run: (config, args) => {
-    readEvery(args.text('every') ?? '1m')
+    readPause(args.text('every') ?? '1m')
     return withStores(config, args, (deps) => run(deps, args))
   },
 }
 export const VERIFY_COMMANDS: Command[] = [verifyStores]
 
-type Set = 'advance' | 'say' | 'sliceSize' | 'mostKept' | 'startedAt'
-export interface Deps extends Omit<VerifyDeps, Set> {
+/** The dependencies that each round sets itself. */
+type RoundDeps = 'advance' | 'showStatus' | 'sliceSize' | 'maxKept' | 'startedAt'
+export interface SessionDeps extends Omit<VerifyDeps, RoundDeps> {
   businessId: string | undefined
 }
 
-const MOST_KEPT = 5000
+const MAX_KEPT = 5000
 
 const CODES = { agree: 0, differ: 1, notCompared: 3 }
 
-async function run(deps: Deps, args: CommandArguments): Promise<Report> {
+async function run(deps: SessionDeps, args: CommandArguments): Promise<Report> {
   const every = args.text('every')
   const round = () => runRound(deps, args.flag('repair'))
   return every === undefined
     ? await round()
-    : await repeatRounds(round, readEvery(every), deps.signal, args.flag('json'))
+    : await repeatRounds(round, readPause(every), deps.signal, args.flag('json'))
 }
 
-/** What keeps the stores from being compared is a report too: the next round may find them well. */
-async function runRound(deps: Deps, repair: boolean): Promise<Report> {
+/** Also reports why the stores could not be compared, instead of throwing: the next round may succeed. */
+async function runRound(deps: SessionDeps, repair: boolean): Promise<Report> {
   const started = performance.now()
   try {
-    const verdict = await compare(deps, repair)
+    const result = await compare(deps, repair)
     deps.signal.throwIfAborted()
     const seconds = (performance.now() - started) / 1000
-    const agree = agrees(verdict)
+    const agree = agrees(result)
     const exitCode = agree === null ? CODES.notCompared : agree ? CODES.agree : CODES.differ
-    return { json: toJson(verdict, seconds), text: toText(verdict, seconds), exitCode }
+    return { json: toJson(result, seconds), text: toText(result, seconds), exitCode }
   } catch (error) {
     if (isBusinessNotFound(error)) throw error
     const code = error instanceof CommandError ? error.code : 'not_compared'
-    const message = deps.signal.aborted ? 'stopped before the end' : messageOf(error)
+    const message = deps.signal.aborted ? 'the command was stopped' : messageOf(error)
     return {
       json: { agree: null, error: { code, message } },
       text: `The stores could not be compared: ${message}`,
@@ -83,7 +86,7 @@ async function runRound(deps: Deps, repair: boolean): Promise<Report> {
   }
 }
 
-async function compare(deps: Deps, repair: boolean): Promise<Verdict> {
+async function compare(deps: SessionDeps, repair: boolean): Promise<VerifyResult> {
   const { sql, businessId } = deps
   await requireMigrated(sql)
   if (businessId) await requireBusiness(sql, businessId)
@@ -91,7 +94,7 @@ async function compare(deps: Deps, repair: boolean): Promise<Verdict> {
   const progress = showProgress(process.stderr, contacts)
   try {
     return await verify(
-      { ...deps, ...progress, sliceSize: sizeOfSlice(contacts), mostKept: MOST_KEPT, startedAt: await readClock(sql) },
+      { ...deps, ...progress, sliceSize: sizeOfSlice(contacts), maxKept: MAX_KEPT, startedAt: await readClock(sql) },
       { repair, ...(businessId && { businessIds: [businessId] }) },
     )
   } finally {
@@ -104,10 +107,10 @@ export async function readClock(sql: Sql): Promise<Date> {
   return row.now
 }
 
-/** Without what a message of ClickHouse quotes. A connection refused at several addresses has a code and no message. */
+/** Leaves out the data that a message of ClickHouse quotes. A connection that was refused at several addresses has a code and no message. */
 const messageOf = (error: unknown): string => describeFault(error) || String((error as { code?: unknown }).code)
 
-/** Reading connections cannot write, keep to themselves, and are cut when they take long. */
+/** Connections for reading: they cannot write, and use little memory and one process each. */
 const READING = {
   default_transaction_read_only: 'on',
   plan_cache_mode: 'force_custom_plan',
@@ -119,7 +122,7 @@ const READING = {
 export async function withStores(
   config: Config,
   args: CommandArguments,
-  work: (deps: Deps) => Promise<Report>,
+  work: (deps: SessionDeps) => Promise<Report>,
 ): Promise<Report> {
   const business = args.text('business')
   const businessId = business === undefined ? undefined : checkId('--business', business)
@@ -142,5 +145,5 @@ export async function withStores(
 export async function requireMigrated(sql: Sql): Promise<void> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0)
-    throw new CommandError('not_migrated', `Run \`migrate\` first: ${pending.join(', ')} not applied`)
+    throw new CommandError('not_migrated', `Run \`migrate\` first. Not applied: ${pending.join(', ')}`)
 }

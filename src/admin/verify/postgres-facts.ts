@@ -3,22 +3,22 @@ import type { PendingQuery, Row } from 'postgres'
 import type { Sql } from '../../stores/postgres.ts'
 import type { Checksum, ContactChecksum, Fact, Scope, Slice } from './facts.ts'
 
-/** How Postgres knows an id. `waiting`: something of it is still to be shipped. */
-export type Standing = 'settled' | 'waiting' | 'erased' | 'unknown'
+/** The state of an id in Postgres. `waiting`: a part of it is not shipped yet. */
+export type IdStatus = 'settled' | 'waiting' | 'erased' | 'unknown'
 
-export interface Known {
+export interface PostgresState {
   facts: Fact[]
-  standing: Map<string, Standing>
+  status: Map<string, IdStatus>
 }
 
-/** One statement, and so one instant. */
+/** One statement, so the sums are as of one instant. */
 export async function sumPostgres(sql: Sql, slice: Slice): Promise<Checksum[]> {
   return await sql<Checksum[]>`
     select kind, right(id::text, 2) as bucket, count(*)::int as count, ${sumOf(sql, sql`hash`)} as sum
     from (${hashesIn(sql, slice)}) hashed group by 1, 2`
 }
 
-/** Contact by contact, of those whose ids end like this. What Postgres says of events counts twice: see `twice`. */
+/** Checksums by contact, of contacts whose ids end with one of `buckets`. The facts of events count twice: see `withStatistics`. */
 export async function sumContactsInPostgres(sql: Sql, slice: Slice, buckets: string[]): Promise<ContactChecksum[]> {
   return await sql<ContactChecksum[]>`
     select id, ${sumOf(sql, sql`case kind when 'events' then 2 * hash::numeric else hash end`)} as sum
@@ -31,18 +31,18 @@ const hashesIn = (sql: Sql, scope: Scope) => sql`
   select kind, id, ('x' || substr(md5(id || ' ' || name || ' ' || value), 1, 16))::bit(64)::bigint as hash
   from (${factsIn(sql, scope)}) facts`
 
-/** As an unsigned number of 64 bits, which goes round like that of ClickHouse. */
+/** The sum as an unsigned 64-bit number that overflows like that of ClickHouse. */
 const sumOf = (sql: Sql, hash: PendingQuery<Row[]>) =>
   sql`(((sum(${hash}) % ${TWO_TO_64}::numeric) + ${TWO_TO_64}::numeric) % ${TWO_TO_64}::numeric)::text`
 
 const TWO_TO_64 = '18446744073709551616'
 
 /**
- * The facts of some contacts with how they stand, in one statement, and so as of one instant. What is not waiting then
- * is in ClickHouse in full: its rows of the outbox were marked as shipped.
+ * The facts and states of some contacts, in one statement, so as of one instant. A contact that is not `waiting` is complete
+ * in ClickHouse: its rows of the outbox are marked as shipped.
  */
-export async function readPostgres(sql: Sql, businessId: string, ids: string[]): Promise<Known> {
-  const rows = await sql<(Omit<Fact, 'kind'> & { kind: Fact['kind'] | 'standing' })[]>`
+export async function readPostgres(sql: Sql, businessId: string, ids: string[]): Promise<PostgresState> {
+  const rows = await sql<(Omit<Fact, 'kind'> & { kind: Fact['kind'] | 'status' })[]>`
     with wanted as (select unnest(${`{${ids.join(',')}}`}::uuid[]) as id),
     waiting as (
       select distinct t.id from outbox o cross join unnest(o.contact_ids) as t (id) join wanted on wanted.id = t.id
@@ -50,20 +50,20 @@ export async function readPostgres(sql: Sql, businessId: string, ids: string[]):
     )
     select kind, id, name, value from (${factsIn(sql, { businessId, ids })}) facts
     union all
-    select 'standing', w.id, '', case
+    select 'status', w.id, '', case
       when exists (select from waiting where waiting.id = w.id) then 'waiting'
       when exists (select from contacts c where c.business_id = ${businessId} and c.id = w.id) then 'settled'
       when exists (select from erasures e where e.business_id = ${businessId} and e.contact_id = w.id) then 'erased'
       else 'unknown' end
     from wanted w`
-  const standing = rows.filter(({ kind }) => kind === 'standing')
+  const status = rows.filter(({ kind }) => kind === 'status')
   return {
-    facts: rows.filter((row): row is Fact => row.kind !== 'standing'),
-    standing: new Map(standing.map(({ id, value }) => [id, value as Standing])),
+    facts: rows.filter((row): row is Fact => row.kind !== 'status'),
+    status: new Map(status.map(({ id, value }) => [id, value as IdStatus])),
   }
 }
 
-/** Every column that a snapshot has (send-snapshots.ts), as one text; `clickhouse-facts.ts` makes the same of its own. */
+/** Every column of a snapshot (send-snapshots.ts) as one text; `clickhouse-facts.ts` makes the same text. */
 const contentOf = (sql: Sql) => sql`
   concat_ws(chr(31), c.created_at, coalesce(c.merged_into::text, ''),
     coalesce((string_to_array(${STAGES.join(',')}, ','))[c.stage + 1], ''), c.order_count,
@@ -109,7 +109,7 @@ function factsIn(sql: Sql, scope: Scope) {
     select 'merge', id, '', merged_into::text from contacts where ${where('id')} and merged_into is not null`
 }
 
-/** The greatest id of the next `size` contacts after this one; undefined when fewer are left. */
+/** The greatest id of the next `size` contacts after `after`; undefined when fewer are left. */
 export async function endOfSlice(sql: Sql, businessId: string, after: string, size: number) {
   const [row] = await sql<{ id: string }[]>`
     select id from contacts where business_id = ${businessId} and id > ${after} order by id offset ${size - 1} limit 1`

@@ -2,8 +2,8 @@ import { sleep } from '../../async/sleep.ts'
 import type { Report } from '../command.ts'
 
 /**
- * Rounds with a pause between them until `signal` aborts. As JSON each is a line; in words a round is told when it says
- * something else than the one before. The exit code is that of the last round that came to its end.
+ * Runs rounds with a pause between them until `signal` aborts. As JSON, each round is a line. As text, a round is printed only
+ * if its result differs from the previous one. The exit code is that of the last completed round.
  */
 export async function repeatRounds(
   round: () => Promise<Report>,
@@ -18,8 +18,8 @@ export async function repeatRounds(
     if (signal.aborted) break
     rounds += 1
     const time = new Date().toISOString()
-    if (asJson) say(JSON.stringify({ round: rounds, at: time, ...(report.json as object) }))
-    else if (!last || reportKey(last) !== reportKey(report)) say(`${time} ${report.text}`)
+    if (asJson) writeLine(JSON.stringify({ round: rounds, at: time, ...(report.json as object) }))
+    else if (!last || reportKey(last) !== reportKey(report)) writeLine(`${time} ${report.text}`)
     last = report
     await sleep(pauseMs, signal)
   }
@@ -30,11 +30,11 @@ export async function repeatRounds(
   }
 }
 
-function say(text: string): void {
+function writeLine(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** What a report says, but for figures that are others each time. */
+/** The result of a round without figures that differ each time. */
 function reportKey({ json }: Report): string {
   const { agree, error, differing, differences, uncompared, repaired } = json as Record<string, unknown>
   return JSON.stringify({ agree, error, differing, differences, uncompared, repaired })

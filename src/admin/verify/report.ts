@@ -1,9 +1,9 @@
-/** What a round found, in words and for programs. */
+/** The findings of a round as text and as JSON. */
 import type { Difference, DifferenceKind } from './difference.ts'
 import type { Uncompared } from './inspect.ts'
-import type { Verdict } from './verify.ts'
+import type { VerifyResult } from './verify.ts'
 
-/** Differences shown one by one: to a person, and in JSON. */
+/** The number of differences that are listed in the text, and in JSON. */
 const SHOWN = 20
 const SHOWN_AS_JSON = 1000
 
@@ -27,19 +27,19 @@ const NAMES: Record<DifferenceKind, string> = {
 }
 
 /**
- * Null when nothing is known to differ, and the shipper left some waiting or something could not be compared. Contacts
- * that change all the time are told and count as agreeing: on a busy system there always are some.
+ * Null when nothing is known to differ, but contacts wait for the shipper or a part could not be compared. Contacts that
+ * change all the time are reported and count as agreeing: a busy system always has some.
  */
-export function agrees({ differences, differing, stuck, uncompared }: Verdict): boolean | null {
+export function agrees({ differences, differing, stuck, uncompared }: VerifyResult): boolean | null {
   if (differences.length > 0 || differing > 0) return false
   return stuck > 0 || uncompared.length > 0 ? null : true
 }
 
-export function toJson(verdict: Verdict, seconds: number) {
+export function toJson(result: VerifyResult, seconds: number) {
   const { businesses, contacts, visitors, notCompared, stuck, differing, found, differences, uncompared, repaired } =
-    verdict
+    result
   return {
-    agree: agrees(verdict),
+    agree: agrees(result),
     seconds: Math.round(seconds * 10) / 10,
     businesses,
     contacts,
@@ -50,26 +50,26 @@ export function toJson(verdict: Verdict, seconds: number) {
     found,
     differences: differences.slice(0, SHOWN_AS_JSON),
     uncompared: uncompared.slice(0, SHOWN_AS_JSON),
-    // Of very many that differ, not even all were kept.
-    truncated: countFound(verdict) > SHOWN_AS_JSON || uncompared.length > SHOWN_AS_JSON,
+    // Counted, because `differences` does not contain all of very many.
+    truncated: countFound(result) > SHOWN_AS_JSON || uncompared.length > SHOWN_AS_JSON,
     repaired,
   }
 }
 
-const countFound = ({ found }: Verdict): number => Object.values(found).reduce((sum, count) => sum + count, 0)
+const countFound = ({ found }: VerifyResult): number => Object.values(found).reduce((sum, count) => sum + count, 0)
 
-export function toText(verdict: Verdict, seconds: number): string {
-  const { businesses, contacts, visitors, notCompared, stuck, differences, uncompared } = verdict
+export function toText(result: VerifyResult, seconds: number): string {
+  const { businesses, contacts, visitors, notCompared, stuck, differences, uncompared } = result
   const isPartial = notCompared > 0 || uncompared.length > 0
   const compared = `${plural(contacts, 'contact')} and ${plural(visitors, 'visitor')} of ${plural(businesses, 'business', 'businesses')} in ${seconds.toFixed(1)} s`
   return [
-    ...repairsOf(verdict),
-    agrees(verdict) === false
-      ? `${summaryOf(verdict)} (${compared}):`
+    ...repairsOf(result),
+    agrees(result) === false
+      ? `${summaryOf(result)} (${compared}):`
       : `Postgres and ClickHouse agree${isPartial ? ' as far as they could be compared' : ''}: ${compared}.`,
     ...differences.slice(0, SHOWN).map((one) => `  ${describe(one)}`),
-    ...(countFound(verdict) > SHOWN
-      ? [`  … and ${countFound(verdict) - SHOWN} more: --json shows up to ${SHOWN_AS_JSON}`]
+    ...(countFound(result) > SHOWN
+      ? [`  … and ${countFound(result) - SHOWN} more. --json lists up to ${SHOWN_AS_JSON}`]
       : []),
     ...(notCompared > stuck
       ? [
@@ -78,12 +78,12 @@ export function toText(verdict: Verdict, seconds: number): string {
       : []),
     ...(stuck > 0
       ? [
-          `${plural(stuck, 'contact or visitor', 'contacts or visitors')} waited for the shipper all the time: are the workers and ClickHouse well?`,
+          `${plural(stuck, 'contact or visitor', 'contacts or visitors')} waited for the shipper all the time. Check the workers and ClickHouse.`,
         ]
       : []),
     ...uncompared.slice(0, SHOWN).map(describeUncompared),
     ...(uncompared.length > SHOWN ? [`${uncompared.length - SHOWN} more could not be compared.`] : []),
-    ...adviceOf(verdict),
+    ...nextStepsOf(result),
   ].join('\n')
 }
 
@@ -92,7 +92,7 @@ const describeUncompared = ({ businessId, what, reason }: Uncompared): string =>
 
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
-function summaryOf({ differing, found, differences }: Verdict): string {
+function summaryOf({ differing, found, differences }: VerifyResult): string {
   const visitors = found['visitor'] ?? 0
   const others = differences.filter(({ contactId, kind }) => contactId === null && kind !== 'visitor').length
   const who = [
@@ -111,7 +111,9 @@ function describe({ kind, businessId, contactId, name, postgres, clickhouse, not
   return [
     [NAMES[kind], ...where.filter(Boolean)].join(' '),
     ...(kind === 'postgres' || kind === 'redis' || kind === 'groups' ? [postgres ?? ''] : []),
-    ...(both && SIDES.has(kind) ? [`Postgres ${postgres ?? 'none'}, ClickHouse ${clickhouse ?? 'none'}`] : []),
+    ...(both && TWO_SIDED_KINDS.has(kind)
+      ? [`Postgres ${postgres ?? 'none'}, ClickHouse ${clickhouse ?? 'none'}`]
+      : []),
     note,
     eventIds?.join(' ') ?? '',
   ]
@@ -119,8 +121,8 @@ function describe({ kind, businessId, contactId, name, postgres, clickhouse, not
     .join(': ')
 }
 
-/** Those of which both stores say something. */
-const SIDES = new Set<DifferenceKind>([
+/** Kinds for which both stores have a value. */
+const TWO_SIDED_KINDS = new Set<DifferenceKind>([
   'events',
   'statistics',
   'revenue',
@@ -134,42 +136,43 @@ const SIDES = new Set<DifferenceKind>([
   'view',
 ])
 
-function repairsOf({ repaired }: Verdict): string[] {
+function repairsOf({ repaired }: VerifyResult): string[] {
   if (!repaired) return []
   const { saves, copies, contacts, visitors, erasures, corrected, keys, tables } = repaired
   const done = [
-    tables > 0 && `${plural(tables, 'table')} made again`,
+    tables > 0 && `${plural(tables, 'table')} recreated`,
     saves > 0 && `${plural(saves, 'save')} sent again`,
-    copies > 0 && `${plural(copies, 'doubled event')} made single`,
+    copies > 0 && `${plural(copies, 'doubled event')} reduced to one copy`,
     contacts > 0 && `${plural(contacts, 'contact')} sent again`,
     visitors > 0 && `${plural(visitors, 'visitor')} sent again`,
-    erasures > 0 && `${plural(erasures, 'erasure')} finished again`,
+    erasures > 0 && `${plural(erasures, 'erasure')} repeated`,
     corrected > 0 && `${plural(corrected, 'contact')} corrected in Postgres`,
     keys > 0 && `${plural(keys, 'idempotency key')} restored in Postgres`,
   ].filter(Boolean)
   return [done.length > 0 ? `Repaired: ${done.join(', ')}.` : 'Nothing needed repair.']
 }
 
-/** What to do next. */
-function adviceOf(verdict: Verdict): string[] {
-  if (agrees(verdict) !== false) return []
-  const { repaired, differences } = verdict
+/** The next steps for the operator. */
+function nextStepsOf(result: VerifyResult): string[] {
+  if (agrees(result) !== false) return []
+  const { repaired, differences } = result
   const kinds = new Set(differences.map(({ kind }) => kind))
   const isOwn = kinds.has('postgres') || kinds.has('redis') || kinds.has('groups')
   return [
-    ...(isRestored(verdict) ? [AFTER_RESTORE] : repaired ? [LEFT] : [REPAIR]),
+    ...(isRestored(result) ? [AFTER_RESTORE] : repaired ? [NOT_REPAIRABLE] : [REPAIR]),
     ...(isOwn
-      ? ['What breaks a rule within Postgres or Redis is not touched: please report it, with the logs of its time.']
+      ? ['Broken rules within Postgres or Redis are not repaired. Please report them, with the logs of that time.']
       : []),
   ]
 }
 
-/** ClickHouse knows people or events that Postgres has no trace of. */
-const isRestored = ({ differences }: Verdict): boolean =>
+/** ClickHouse has people or events that Postgres does not have at all. */
+const isRestored = ({ differences }: VerifyResult): boolean =>
   differences.some(({ isAhead, kind }) => isAhead === true || kind === 'business')
 
 const REPAIR =
-  'Next: admin verify --repair. It sends again what the outbox holds, and all snapshots, statistics and visitors; it corrects Postgres where the timeline and a second record agree against it; it deletes only what was erased or doubled.'
-const LEFT = 'What is left cannot be repaired: neither the outbox nor the other records say what is right.'
+  'Next: admin verify --repair. It sends again the events that the outbox still has, and these snapshots, statistics and visitors. It corrects Postgres where the timeline and a second record agree against it. It deletes only erased and doubled rows.'
+const NOT_REPAIRABLE =
+  'The remaining differences cannot be repaired: neither the outbox nor the other records show what is right.'
 const AFTER_RESTORE =
-  'ClickHouse knows more than Postgres: was Postgres restored from a backup? Next: stop all front doors and workers, then run admin recover. It saves what only ClickHouse has to files that admin import takes. A repair leaves these contacts alone.'
+  'ClickHouse has more than Postgres, as after a restore of Postgres from a backup. Next: stop all front doors and workers, then run admin recover. It saves the events that only ClickHouse has to files for admin import. A repair does not touch these contacts.'

@@ -1,14 +1,14 @@
 import { createProgressLine, type Screen } from '../progress-line.ts'
 
-/** How far a round is. */
-export interface Progress {
+/** The progress of a round. */
+export interface RoundProgress {
   advance(contacts: number): void
-  /** What is waited for, beside the figures. */
-  say(text: string): void
+  /** Shows a text beside the figures, such as what the command waits for. */
+  showStatus(text: string): void
   end(): void
 }
 
-export function showProgress(screen: Screen, total: number, now = () => performance.now()): Progress {
+export function showProgress(screen: Screen, total: number, now = () => performance.now()): RoundProgress {
   const startedAt = now()
   const progressLine = createProgressLine(screen, now)
   let done = 0
@@ -18,19 +18,19 @@ export function showProgress(screen: Screen, total: number, now = () => performa
       done += contacts
       progressLine.draw(figures())
     },
-    say: (text) => progressLine.draw(`${figures()}  ${text}`),
+    showStatus: (text) => progressLine.draw(`${figures()}  ${text}`),
     end: () => progressLine.end(),
   }
 }
 
-/** A repair looks again at what it did: past the end it begins anew. */
+/** A repair compares again afterwards: past the total, the count starts again at 0. */
 function describe(done: number, total: number, seconds: number): string {
   const perSecond = done / Math.max(seconds, 0.001)
   const here = total === 0 ? 0 : done - total * Math.floor(Math.max(0, done - 1) / total)
   const left = total - here
   const parts = [
     `${String(total === 0 ? 100 : Math.floor((here / total) * 100)).padStart(3)} %`,
-    `${here} of ${total} contacts${done > total ? ', once more' : ''}`,
+    `${here} of ${total} contacts${done > total ? ', again' : ''}`,
     `${Math.round(perSecond)}/s`,
     ...(left > 0 && perSecond > 0 ? [`${Math.ceil(left / perSecond)} s left`] : []),
   ]

@@ -1,77 +1,84 @@
 import { repeatClickHouse } from '../../migrate/migrate.ts'
 import type { Difference } from './difference.ts'
 import { checkTables } from './check-tables.ts'
-import { explain } from './explain.ts'
-import { type Chosen, type Findings, inspectAgain, inspectAll, type InspectDeps, type Uncompared } from './inspect.ts'
+import { describeDifferences } from './describe-differences.ts'
+import {
+  type Selection,
+  type Findings,
+  inspectAgain,
+  inspectAll,
+  type InspectDeps,
+  type Uncompared,
+} from './inspect.ts'
 import { listBusinesses } from './list-businesses.ts'
 import {
-  type ResyncRequest,
+  type RepairCounts,
   type RepairDeps,
   repairErasures,
   repairEvents,
   repairKeys,
   repairSome,
-  waitUntilRequested,
+  waitUntilRepaired,
   withShipper,
 } from './repair.ts'
 import { waitUntilCaughtUp } from './wait-until-caught-up.ts'
 
 export type VerifyDeps = Omit<InspectDeps, 'onDifferent' | 'onMissingKeys'> & RepairDeps
 
-export interface Verdict {
+export interface VerifyResult {
   businesses: number
   contacts: number
   visitors: number
-  /** Contacts and visitors that changed, or waited for the shipper, each time they were looked at; and those that only waited. */
+  /** Contacts and visitors that changed, or waited for the shipper, at each look. `stuck`: those of them that only waited. */
   notCompared: number
   stuck: number
   /** Contacts and visitors that differ. */
   differing: number
-  /** How many differences there are of each kind. */
+  /** The number of differences by kind. */
   found: Record<string, number>
-  /** Of very many those of the first (`mostKept`). */
+  /** Those of the first `maxKept` contacts and visitors. */
   differences: Difference[]
-  /** What could not be compared otherwise: tables that never stood still, a business too large for a statement. */
+  /** Parts that could not be compared: tables that changed all the time, a business too large for a statement. */
   uncompared: Uncompared[]
-  /** Null unless asked to repair. */
-  repaired: (ResyncRequest & { tables: number }) | null
+  /** Null without `repair`. */
+  repaired: (RepairCounts & { tables: number }) | null
 }
 
 export interface VerifyOptions {
-  /** Of these alone. */
+  /** Only these; without it, all. */
   businessIds?: string[]
   repair: boolean
 }
 
-/** Another round of repair follows while one brings the end nearer. */
+/** The most rounds of repair. Another round follows only if the last one reduced the differences. */
 const ROUNDS = 3
 
 /**
- * Compares the stores, and with `repair` sets right what can be. It reads and, for a repair, asks the shipper: it takes
- * no lock that anybody waits for, and can be stopped anywhere.
+ * Compares the stores, and with `repair` corrects what it can. It reads, and for a repair requests work from the shipper.
+ * It takes no lock that others wait for, and can be stopped anywhere.
  */
-export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<Verdict> {
+export async function verify(deps: VerifyDeps, options: VerifyOptions): Promise<VerifyResult> {
   const { businessIds, repair } = options
   const missing = await checkTables(deps.clickhouse)
   if (missing.length > 0 && !repair) return { ...NOTHING, found: countKinds(missing), differences: missing }
   if (missing.length > 0) await repeatClickHouse(deps.clickhouse)
-  const chosen = { businesses: businessIds ?? (await listBusinesses(deps.sql)), areAll: businessIds === undefined }
+  const selection = { businesses: businessIds ?? (await listBusinesses(deps.sql)), areAll: businessIds === undefined }
   if (!repair) {
     await waitUntilCaughtUp(deps)
-    const findings = await inspectAll({ ...deps, ...IGNORE }, chosen)
+    const findings = await inspectAll({ ...deps, ...IGNORE_FOUND }, selection)
     return { ...(await conclude(deps, findings)), repaired: null }
   }
   return await withShipper(deps, async () => {
     await waitUntilCaughtUp(deps)
-    // What an earlier repair asked for, and died: contacts that wait cannot be compared.
-    await waitUntilRequested(deps, 0)
-    const { findings, asked } = await repairAll(deps, chosen)
-    return { ...(await conclude(deps, findings)), repaired: { ...asked, tables: missing.length } }
+    // First finish the requests of an earlier repair that was killed: contacts that wait cannot be compared.
+    await waitUntilRepaired(deps, 0)
+    const { findings, requested } = await repairAll(deps, selection)
+    return { ...(await conclude(deps, findings)), repaired: { ...requested, tables: missing.length } }
   })
 }
 
 const ignore = () => Promise.resolve()
-const IGNORE = { onDifferent: ignore, onMissingKeys: ignore }
+const IGNORE_FOUND = { onDifferent: ignore, onMissingKeys: ignore }
 
 const NOTHING = {
   businesses: 0,
@@ -87,53 +94,57 @@ const NOTHING = {
 const countKinds = (differences: Difference[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(differences, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length]))
 
-async function repairAll(deps: VerifyDeps, chosen: Chosen): Promise<{ findings: Findings; asked: ResyncRequest }> {
-  const asked: ResyncRequest = { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0, corrected: 0, keys: 0 }
+async function repairAll(
+  deps: VerifyDeps,
+  selection: Selection,
+): Promise<{ findings: Findings; requested: RepairCounts }> {
+  const requested: RepairCounts = { saves: 0, copies: 0, contacts: 0, visitors: 0, erasures: 0, corrected: 0, keys: 0 }
   const repairing: InspectDeps = {
     ...deps,
-    onDifferent: async (of, businessId, different) => add(asked, await repairSome(deps, of, businessId, different)),
-    onMissingKeys: async (businessId, missing) => add(asked, await repairKeys(deps, businessId, missing)),
+    onDifferent: async (subject, businessId, different) =>
+      add(requested, await repairSome(deps, subject, businessId, different)),
+    onMissingKeys: async (businessId, missing) => add(requested, await repairKeys(deps, businessId, missing)),
   }
-  let findings = await inspectAll(repairing, chosen)
+  let findings = await inspectAll(repairing, selection)
   for (let round = 0; round < ROUNDS && countOf(findings) > 0 && !deps.signal.aborted; round += 1) {
-    add(asked, await repairEvents(deps, findings))
-    add(asked, await repairErasures(deps, findings))
+    add(requested, await repairEvents(deps, findings))
+    add(requested, await repairErasures(deps, findings))
     if (findings.others.some(({ kind }) => kind === 'view')) await repeatClickHouse(deps.clickhouse)
-    await waitUntilRequested(deps, 0)
-    const [before, askedBefore] = [findings, totalOf(asked)]
-    findings = await lookAgain(repairing, before, chosen)
-    // One that came to rest at last may be apart, and nothing was asked for it yet.
+    await waitUntilRepaired(deps, 0)
+    const [before, requestedBefore] = [findings, totalOf(requested)]
+    findings = await inspectDifferent(repairing, before, selection)
+    // A contact that has only now become stable may differ, and no repair was requested for it yet.
     if (findings.notCompared < before.notCompared) continue
-    if (totalOf(asked) === askedBefore) break
-    // What was just asked for is not in the findings.
-    await waitUntilRequested(deps, 0)
-    findings = await lookAgain({ ...deps, ...IGNORE }, findings, chosen)
+    if (totalOf(requested) === requestedBefore) break
+    // The findings do not include the repairs that were just requested.
+    await waitUntilRepaired(deps, 0)
+    findings = await inspectDifferent({ ...deps, ...IGNORE_FOUND }, findings, selection)
     if (countOf(findings) >= countOf(before)) break
   }
-  return { findings, asked }
+  return { findings, requested }
 }
 
-function add(asked: ResyncRequest, more: Partial<ResyncRequest>): void {
-  for (const key of Object.keys(asked) as (keyof ResyncRequest)[]) asked[key] += more[key] ?? 0
+function add(requested: RepairCounts, more: Partial<RepairCounts>): void {
+  for (const key of Object.keys(requested) as (keyof RepairCounts)[]) requested[key] += more[key] ?? 0
 }
 
-const totalOf = (asked: ResyncRequest): number =>
-  Object.values<number>({ ...asked }).reduce((sum, count) => sum + count, 0)
+const totalOf = (requested: RepairCounts): number =>
+  Object.values<number>({ ...requested }).reduce((sum, count) => sum + count, 0)
 
-/** What is not known to agree. */
+/** The number of things that are not known to agree. */
 const countOf = ({ differing, notCompared, others, missingKeys }: Findings): number =>
   differing + others.length + missingKeys.count + notCompared
 
-/** Only at what was apart, unless that was too much to be remembered. */
-async function lookAgain(deps: InspectDeps, before: Findings, chosen: Chosen): Promise<Findings> {
+/** Inspects only what differed before, unless that was more than could be kept. */
+async function inspectDifferent(deps: InspectDeps, before: Findings, selection: Selection): Promise<Findings> {
   const isAllKept = before.differing === before.different.length && before.notCompared === before.unstable.length
-  return isAllKept ? await inspectAgain(deps, before) : await inspectAll(deps, chosen)
+  return isAllKept ? await inspectAgain(deps, before) : await inspectAll(deps, selection)
 }
 
-async function conclude(deps: VerifyDeps, findings: Findings): Promise<Omit<Verdict, 'repaired'>> {
+async function conclude(deps: VerifyDeps, findings: Findings): Promise<Omit<VerifyResult, 'repaired'>> {
   const { different, kinds, others, missingKeys, businesses, contacts, visitors, notCompared } = findings
   const { stuck, differing, uncompared } = findings
-  const differences = [...(await explain(deps, different)), ...missingKeys.first, ...others]
+  const differences = [...(await describeDifferences(deps, different)), ...missingKeys.first, ...others]
   const keys: Record<string, number> = missingKeys.count > 0 ? { key: missingKeys.count } : {}
   const found = { ...Object.fromEntries(kinds), ...keys, ...countKinds(others) }
   return { businesses, contacts, visitors, notCompared, stuck, differing, found, differences, uncompared }

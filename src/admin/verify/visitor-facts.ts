@@ -1,31 +1,31 @@
-/** What both stores must say alike of a visitor: its newest revision, and how many links and touches it has. */
+/** The data of a visitor that must be equal in both stores: its newest revision, and its numbers of links and touches. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
-import { ask } from './clickhouse-facts.ts'
+import { queryClickHouse } from './clickhouse-facts.ts'
 import type { Fact } from './facts.ts'
-import type { Known, Standing } from './postgres-facts.ts'
+import type { PostgresState, IdStatus } from './postgres-facts.ts'
 
-/** A range of the visitors of a business; ids are ordered by their bytes, here and there. */
+/** A range of the visitors of a business. Both stores order visitor ids by their bytes. */
 export interface VisitorPage {
   businessId: string
-  /** Outside. */
+  /** Exclusive. */
   after: string
-  /** Inside; without it there is no end. */
+  /** Inclusive; undefined means no end. */
   upTo: string | undefined
 }
 
-/** The ids of the visitors that follow, so many at most. */
-export async function readVisitorIds(sql: Sql, businessId: string, after: string, most: number): Promise<string[]> {
+/** The ids of the next visitors, `max` at most. */
+export async function readVisitorIds(sql: Sql, businessId: string, after: string, max: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select visitor_id as id from visitors where business_id = ${businessId} and visitor_id > ${after}
-    order by visitor_id limit ${most}`
+    order by visitor_id limit ${max}`
   return rows.map(({ id }) => id)
 }
 
-/** One statement, and so one instant. A visitor that is still to be erased in ClickHouse waits too. */
-export async function readVisitorsInPostgres(sql: Sql, businessId: string, ids: string[]): Promise<Known> {
-  const rows = await sql<{ id: string; value: string | null; standing: Standing }[]>`
+/** One statement, so as of one instant. A visitor whose erasure in ClickHouse is not finished counts as waiting, too. */
+export async function readVisitorsInPostgres(sql: Sql, businessId: string, ids: string[]): Promise<PostgresState> {
+  const rows = await sql<{ id: string; value: string | null; status: IdStatus }[]>`
     with wanted as materialized (select json_array_elements_text(${JSON.stringify(ids)}::text::json) collate "C" as id),
     waiting as materialized (
       select t.id from outbox o cross join unnest(o.visitor_business_ids, o.visitor_ids) as t (business_id, id)
@@ -39,11 +39,11 @@ export async function readVisitorsInPostgres(sql: Sql, businessId: string, ids: 
         select count(*) from visitor_touches t where t.business_id = v.business_id and t.visitor_id = v.visitor_id
       ) as value,
       case when w.id in (select id from waiting) then 'waiting' when v.visitor_id is null then 'unknown' else 'settled' end
-        as standing
+        as status
     from wanted w left join visitors v on v.business_id = ${businessId} and v.visitor_id = w.id`
   return {
     facts: rows.flatMap(({ id, value }) => (value === null ? [] : [factOf(id, value)])),
-    standing: new Map(rows.map(({ id, standing }) => [id, standing])),
+    status: new Map(rows.map(({ id, status }) => [id, status])),
   }
 }
 
@@ -58,20 +58,20 @@ export async function readVisitorsInClickHouse(
   )
 }
 
-/** Those of a page, so many at most. */
+/** The visitors of a page, `max` at most. */
 export async function readVisitorPage(
   clickhouse: ClickHouseClient,
   { businessId, after, upTo }: VisitorPage,
-  most: number,
+  max: number,
 ): Promise<Fact[]> {
   const end = upTo === undefined ? '' : ` and visitor_id <= ${textLiteral(upTo)}`
   const where = `business_id = '${businessId}' and visitor_id > ${textLiteral(after)}${end}`
-  return await readFacts(clickhouse, where, `order by id limit ${most}`)
+  return await readFacts(clickhouse, where, `order by id limit ${max}`)
 }
 
-/** Of those that are there: of one that was forgotten, both stores may keep whose it once was. */
+/** Only visitors that exist: for an erased one, both stores may still have links. */
 async function readFacts(clickhouse: ClickHouseClient, where: string, rest = ''): Promise<Fact[]> {
-  const rows = await ask<{ id: string; value: string }>(
+  const rows = await queryClickHouse<{ id: string; value: string }>(
     clickhouse,
     `select visitor_id as id, concat(toString(max(revision)), ' ', toString(sum(links)), ' ', toString(sum(touches))) as value
     from (

@@ -8,7 +8,7 @@ const MAX_WAITING = 5000
 export async function waitUntilCaughtUp(deps: {
   sql: Sql
   signal: AbortSignal
-  say(text: string): void
+  showStatus(text: string): void
 }): Promise<void> {
   await waitUntilFewer(deps, {
     count: () => countWaiting(deps.sql),

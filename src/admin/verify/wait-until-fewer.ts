@@ -18,7 +18,7 @@ interface Wait {
  * minutes; it may rise in between, because other commands add to it.
  */
 export async function waitUntilFewer(
-  { signal, say }: { signal: AbortSignal; say(text: string): void },
+  { signal, showStatus }: { signal: AbortSignal; showStatus(text: string): void },
   { count, max, describe, stalled }: Wait,
 ): Promise<void> {
   let last = Infinity
@@ -29,7 +29,7 @@ export async function waitUntilFewer(
     if (left < last) movedAt = performance.now()
     last = left
     if (performance.now() - movedAt > STALLED_MS) throw new CommandError('stalled', stalled(left))
-    say(describe(left))
+    showStatus(describe(left))
     await sleep(POLL_MS, signal)
   }
 }

@@ -1,21 +1,21 @@
 /**
- * How a repair is asked for: in Postgres, which the shipper reads. Nothing is sent from here. So it cannot get into the
- * shipper's way, it is done also when this process is killed, and being asked for twice makes no difference: the shipper
- * looks at what ClickHouse has before it sends (stamp-resent.ts).
+ * Requests repairs in Postgres, where the shipper reads them. Nothing is sent from here. So a repair never conflicts with the
+ * shipper, it is done even if this process is killed, and requesting it twice makes no difference: the shipper checks what
+ * ClickHouse has before it sends (stamp-resent.ts).
  */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { requestResync } from '../../timeline/request-resync.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import { EVENT_COLUMNS, type TimelineRow } from '../../outbox/timeline-row.ts'
-import { ask } from './clickhouse-facts.ts'
+import { queryClickHouse } from './clickhouse-facts.ts'
 
-/** Contacts, and events, of one row of the outbox. */
+/** Contacts, and events, per row of the outbox. */
 const CONTACTS = 1000
 const EVENTS = 1000
 
-/** Rows of the outbox that hold what ClickHouse lacks. Those that are waiting anyway stay as they are. */
-export async function sendRowsAgain(sql: Sql, ids: number[]): Promise<number> {
+/** Ships rows of the outbox again. Rows that still wait stay as they are. Returns the number of rows. */
+export async function resendRows(sql: Sql, ids: number[]): Promise<number> {
   const { count } = await sql`
     update outbox set shipped_at = null, group_id = null, resend = '{}'
     where id in (select json_array_elements_text(${JSON.stringify(ids)}::text::json)::bigint) and shipped_at is not null`
@@ -23,10 +23,10 @@ export async function sendRowsAgain(sql: Sql, ids: number[]): Promise<number> {
 }
 
 /**
- * Snapshots of contacts, and their statistics. One of which ClickHouse has a higher revision than Postgres (which came
- * back from a backup) would lose against it: such a contact is raised above it first.
+ * Ships snapshots and statistics of contacts again. If ClickHouse has a higher revision than a Postgres that was restored from
+ * a backup, it would ignore the new snapshot: the contact is first raised above that revision.
  */
-export async function sendContactsAgain(
+export async function resendContacts(
   sql: Sql,
   businessId: string,
   contacts: { id: string; revision: number }[],
@@ -47,20 +47,20 @@ async function raiseRevisions(
   contacts: { id: string; revision: number }[],
 ): Promise<void> {
   await sql`
-    with held as (
+    with locked as (
       select c.id, x.revision from json_to_recordset(${JSON.stringify(contacts)}::text::json) as x (id uuid, revision bigint)
       join contacts c on c.business_id = ${businessId} and c.id = x.id
       where x.revision > c.revision and x.revision < ${Number.MAX_SAFE_INTEGER}
       order by c.id for no key update of c
     )
-    update contacts c set revision = held.revision + 1 from held where c.business_id = ${businessId} and c.id = held.id`
+    update contacts c set revision = locked.revision + 1 from locked where c.business_id = ${businessId} and c.id = locked.id`
 }
 
 /**
- * Events of which ClickHouse has several copies that are all alike: one goes into the outbox, from where the shipper
- * takes it when it has deleted them all. Returns how many events.
+ * Repairs events of which ClickHouse has several equal copies: one copy goes into the outbox, and the shipper sends it after
+ * it has deleted them all. Returns the number of events.
  */
-export async function sendCopiesAgain(
+export async function resendDoubled(
   deps: { sql: Sql; clickhouse: ClickHouseClient },
   businessId: string,
   contactIds: string[],
@@ -87,7 +87,7 @@ async function readCopies(clickhouse: ClickHouseClient, businessId: string, cont
   const columns = others.map(
     (column) => `${column === 'counted' ? 'toString(any(counted))' : `any(${column})`} as ${column}`,
   )
-  return await ask<TimelineRow & { is_alike: 0 | 1 }>(
+  return await queryClickHouse<TimelineRow & { is_alike: 0 | 1 }>(
     clickhouse,
     `select ${COPY_KEY.join(', ')}, ${columns.join(', ')},
       uniqExact((${others.map((column) => `e.${column}`).join(', ')})) = 1 as is_alike
@@ -99,7 +99,7 @@ async function readCopies(clickhouse: ClickHouseClient, businessId: string, cont
   )
 }
 
-/** Erasures are finished once more, by the shipper, as they were the first time, with what their browsers captured. */
+/** Lets the shipper repeat erasures, including what their browsers captured. Returns their number. */
 export async function eraseAgain(sql: Sql, businessId: string, contactIds: string[]): Promise<number> {
   const [row] = await sql<{ erasures: number }[]>`
     with again as (
@@ -116,10 +116,10 @@ export async function eraseAgain(sql: Sql, businessId: string, contactIds: strin
 }
 
 /**
- * What was asked for and is not done yet; of erasures those of people who were erased before that instant. Visits that wait
- * for web workers are theirs to finish.
+ * The number of repairs that are requested and not done yet, including all unfinished erasures from before `erasedBefore`.
+ * Without visits that wait for web workers: those finish them.
  */
-export async function countAsked(sql: Sql, erasedBefore: Date): Promise<number> {
+export async function countPending(sql: Sql, erasedBefore: Date): Promise<number> {
   const [row] = await sql<{ rows: number }[]>`
     select (select count(*)::int from outbox where shipped_at is null and resend is not null)
       + (select count(*)::int from erasures where deleted_at is null and erased_at < ${erasedBefore})

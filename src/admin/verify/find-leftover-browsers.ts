@@ -1,31 +1,31 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
-import { ask } from './clickhouse-facts.ts'
+import { queryClickHouse } from './clickhouse-facts.ts'
 
-/** Browsers in one question. */
+/** Browsers per query. */
 const BATCH = 2000
 
-/** One that an erased person used. */
+/** A browser that an erased person used. */
 interface Browser {
   contact_id: string
   visitor_id: string
-  /** Nobody else ever used it. */
+  /** No other person ever used it. */
   own: boolean
-  /** What is older tells of the person. */
+  /** States with a lower revision contain data of the person. */
   revision: number
-  /** [from, to) in epoch ms: what it captured then is said to be deleted. */
+  /** [from, to) in epoch ms: events captured in this time are recorded as deleted. */
   visits: [number, number][]
 }
 
-/** What ClickHouse still has of the browsers of people whose erasure is said to be finished. */
-export async function findLeftBrowsers(
+/** Finds what ClickHouse still has of the browsers of people whose erasure is recorded as finished. */
+export async function findLeftoverBrowsers(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
   businessId: string,
   contactIds: string[],
-): Promise<Left[]> {
+): Promise<Leftover[]> {
   const browsers = await readBrowsers(sql, businessId, contactIds)
-  const left: Left[] = []
+  const left: Leftover[] = []
   for (let at = 0; at < browsers.length; at += BATCH) {
     const some = browsers.slice(at, at + BATCH)
     left.push(...(await findOldStates(clickhouse, businessId, some)), ...(await findHits(clickhouse, businessId, some)))
@@ -45,10 +45,14 @@ async function readBrowsers(sql: Sql, businessId: string, contactIds: string[]):
     where e.business_id = ${businessId} and e.contact_id = any(${`{${contactIds.join(',')}}`}::uuid[])`
 }
 
-/** Whose a browser of others too was stays known, as nobody's. */
-async function findOldStates(clickhouse: ClickHouseClient, businessId: string, browsers: Browser[]): Promise<Left[]> {
+/** The links of a browser that other people used, too, stay, without a contact. */
+async function findOldStates(
+  clickhouse: ClickHouseClient,
+  businessId: string,
+  browsers: Browser[],
+): Promise<Leftover[]> {
   const where = whereTheirs(businessId, browsers)
-  const rows = await ask<{ visitor_id: string; place: string; revision: string }>(
+  const rows = await queryClickHouse<{ visitor_id: string; place: string; revision: string }>(
     clickhouse,
     `select visitor_id, place, toString(min(s.revision)) as revision from (
       select visitor_id, revision, 'visitors' as place from visitors where ${where} and erased = 0
@@ -64,12 +68,12 @@ async function findOldStates(clickhouse: ClickHouseClient, businessId: string, b
   )
 }
 
-async function findHits(clickhouse: ClickHouseClient, businessId: string, browsers: Browser[]): Promise<Left[]> {
+async function findHits(clickhouse: ClickHouseClient, businessId: string, browsers: Browser[]): Promise<Leftover[]> {
   const visits = browsers.flatMap(({ contact_id, visitor_id, visits: times }) =>
     times.map(([from, to]) => `('${contact_id}', ${textLiteral(visitor_id)}, ${from}, ${to})`),
   )
   if (visits.length === 0) return []
-  return await ask<Left>(
+  return await queryClickHouse<Leftover>(
     clickhouse,
     `select distinct v.contact_id as id, 'web events' as place
     from (select visitor_id, occurred_ms from web_events where ${whereTheirs(businessId, browsers)}) as h
@@ -84,7 +88,7 @@ async function findHits(clickhouse: ClickHouseClient, businessId: string, browse
 const whereTheirs = (businessId: string, browsers: Browser[]): string =>
   `business_id = '${businessId}' and visitor_id in (${browsers.map(({ visitor_id }) => textLiteral(visitor_id)).join(', ')})`
 
-export interface Left {
+export interface Leftover {
   /** The contact. */
   id: string
   place: string

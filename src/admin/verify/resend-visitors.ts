@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
-import { ask } from './clickhouse-facts.ts'
+import { queryClickHouse } from './clickhouse-facts.ts'
 
-/** Visitors in one question, and links, or visitors without any, of one row of the outbox. */
+/** Visitors per query; and links, or visitors without links, per row of the outbox. */
 const VISITORS = 1000
 const LINKS = 5000
 
@@ -12,48 +12,58 @@ interface Deps {
   clickhouse: ClickHouseClient
 }
 
-interface Held {
+/** A visitor's highest revision in ClickHouse. */
+interface VisitorRevision {
   id: string
   revision: string
 }
 
 /**
- * Visitors with their links and touches. One of which ClickHouse has a higher revision than Postgres (which came back from
- * a backup) would lose against it: such a visitor is raised above it first. Returns how many.
+ * Ships visitors with their links and touches again. If ClickHouse has a higher revision than a Postgres that was restored
+ * from a backup, it would ignore the new state: the visitor is first raised above that revision. Returns their number.
  */
-export async function sendVisitorsAgain({ sql, clickhouse }: Deps, businessId: string, ids: string[]): Promise<number> {
+export async function resendVisitors({ sql, clickhouse }: Deps, businessId: string, ids: string[]): Promise<number> {
   let sent = 0
   for (let at = 0; at < ids.length; at += VISITORS) {
     const some = ids.slice(at, at + VISITORS)
-    const held = await readRevisions(clickhouse, businessId, some)
-    await raiseSequence(sql, held)
-    sent += await askForVisitors(sql, businessId, some, held)
+    const revisions = await readRevisions(clickhouse, businessId, some)
+    await raiseSequence(sql, revisions)
+    sent += await requestVisitors(sql, businessId, some, revisions)
   }
   return sent
 }
 
-/** The highest that ClickHouse has seen, in whatever table, also of a visitor that was forgotten. */
-async function readRevisions(clickhouse: ClickHouseClient, businessId: string, ids: string[]): Promise<Held[]> {
+/** The highest revisions in any table of ClickHouse, also of erased visitors. */
+async function readRevisions(
+  clickhouse: ClickHouseClient,
+  businessId: string,
+  ids: string[],
+): Promise<VisitorRevision[]> {
   const where = `business_id = '${businessId}' and visitor_id in (${ids.map(textLiteral).join(', ')})`
   const all = ['visitors', 'visitor_links', 'visitor_touches'].map(
     (table) => `select visitor_id, revision from ${table} where ${where}`,
   )
-  return await ask<Held>(
+  return await queryClickHouse<VisitorRevision>(
     clickhouse,
     `select visitor_id as id, toString(max(r.revision)) as revision from (${all.join(' union all ')}) as r group by id`,
   )
 }
 
-/** In steps of two, and odd: even ones are marks (sql/postgres/0004_visitors.sql). */
-export async function raiseSequence(sql: Sql, held: Pick<Held, 'revision'>[]): Promise<void> {
+/** Keeps the sequence odd: it goes in steps of two, and even revisions are erasure marks. */
+export async function raiseSequence(sql: Sql, revisions: Pick<VisitorRevision, 'revision'>[]): Promise<void> {
   await sql`
     select setval('visitor_revisions', greatest | 1)
-    from (select max(revision) as greatest from json_to_recordset(${JSON.stringify(held)}::text::json) as x (revision bigint)) h,
+    from (select max(revision) as greatest from json_to_recordset(${JSON.stringify(revisions)}::text::json) as x (revision bigint)) h,
       visitor_revisions
     where greatest > last_value and greatest < ${Number.MAX_SAFE_INTEGER}`
 }
 
-async function askForVisitors(sql: Sql, businessId: string, ids: string[], held: Held[]): Promise<number> {
+async function requestVisitors(
+  sql: Sql,
+  businessId: string,
+  ids: string[],
+  revisions: VisitorRevision[],
+): Promise<number> {
   const [row] = await sql<{ visitors: number }[]>`
     with there as materialized (
       select v.visitor_id, v.revision from visitors v
@@ -62,7 +72,7 @@ async function askForVisitors(sql: Sql, businessId: string, ids: string[], held:
       order by v.visitor_id for no key update
     ), raised as (
       update visitors v set revision = nextval('visitor_revisions')
-      from there join json_to_recordset(${JSON.stringify(held)}::text::json) as x (id text, revision bigint)
+      from there join json_to_recordset(${JSON.stringify(revisions)}::text::json) as x (id text, revision bigint)
         on x.id = there.visitor_id
       where v.business_id = ${businessId} and v.visitor_id = there.visitor_id and x.revision > there.revision
     ), listed as (

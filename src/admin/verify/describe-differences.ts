@@ -5,38 +5,38 @@ import { type Ahead, findAhead } from './find-ahead.ts'
 import { findInOutbox } from './find-in-outbox.ts'
 import { type Correction, diagnosePostgres } from './diagnose-postgres.ts'
 
-/** Ids told of one difference. */
-const MOST_IDS = 10
+/** The most event ids that are listed for one difference. */
+const MAX_IDS = 10
 
 type DifferentFact = Different['facts'][number]
 
-/** Each difference of these contacts, with what the kept outbox, the dead letters and ClickHouse know about it. */
-export async function explain(deps: CompareDeps, different: Different[]): Promise<Difference[]> {
-  const ids = await withMerged(
+/** Each difference of these contacts and visitors, with what the outbox, the dead letters and ClickHouse show about it. */
+export async function describeDifferences(deps: CompareDeps, different: Different[]): Promise<Difference[]> {
+  const ids = await withMergedIds(
     deps.sql,
-    different.filter(({ of }) => of === 'contact'),
+    different.filter(({ subject }) => subject === 'contact'),
   )
   const allLacking = different.some(concernsEvents) ? await searchOutbox(deps, ids) : new Map<string, string[]>()
   const setAside = await countSetAside(deps.sql, [...ids.keys()])
-  const { ahead, corrections } = await judgeEach(deps, different)
+  const { ahead, corrections } = await diagnoseEach(deps, different)
   return different.flatMap((contact) =>
     contact.facts.map((fact) => {
       const key = `${contact.id} ${fact.name}`
       const lacking = fact.kind === 'events' ? (allLacking.get(key) ?? []) : []
       const isAhead = ahead.get(contact.id)
-      const eventIds = [...lacking, ...lostOf(fact, isAhead)].slice(0, MOST_IDS)
+      const eventIds = [...lacking, ...lostOf(fact, isAhead)].slice(0, MAX_IDS)
       const reason = reasonToCorrect(fact, corrections.get(contact.id))
       const wrong = reason ? 'postgres' : contact.isKnown ? wrongOf(fact, contact.facts) : undefined
       return {
         kind: fact.kind,
         businessId: contact.businessId,
-        contactId: contact.of === 'contact' ? contact.id : null,
-        name: contact.of === 'visitor' ? contact.id : fact.name,
+        contactId: contact.subject === 'contact' ? contact.id : null,
+        name: contact.subject === 'visitor' ? contact.id : fact.name,
         postgres: fact.postgres === null ? null : describeValue(fact.kind, fact.postgres),
         clickhouse: fact.clickhouse === null ? null : describeValue(fact.kind, fact.clickhouse),
         note: contact.isKnown
           ? (reason ?? noteOfAhead(fact, isAhead) ?? noteOf(fact, lacking.length, setAside.get(contact.id) ?? 0))
-          : `Postgres does not know this ${contact.of}`,
+          : `Postgres does not know this ${contact.subject}`,
         ...(wrong && { wrong }),
         ...((isAhead || !contact.isKnown) && { isAhead: true as const }),
         ...(eventIds.length > 0 && { eventIds }),
@@ -45,21 +45,21 @@ export async function explain(deps: CompareDeps, different: Different[]): Promis
   )
 }
 
-/** By contact. One of which ClickHouse is ahead was lost, and not altered. */
-interface Judged {
+/** By contact. A contact of which ClickHouse is ahead was lost in Postgres, not altered, so it has no correction. */
+interface Diagnosis {
   ahead: Map<string, Ahead>
   corrections: Map<string, Correction>
 }
 
-async function judgeEach(deps: CompareDeps, different: Different[]): Promise<Judged> {
-  const judged: Judged = { ahead: new Map(), corrections: new Map() }
+async function diagnoseEach(deps: CompareDeps, different: Different[]): Promise<Diagnosis> {
+  const diagnosis: Diagnosis = { ahead: new Map(), corrections: new Map() }
   for (const [businessId, ofBusiness] of Map.groupBy(different, (one) => one.businessId)) {
     const ahead = await findAhead(deps, businessId, ofBusiness)
-    for (const [id, one] of ahead) judged.ahead.set(id, one)
+    for (const [id, one] of ahead) diagnosis.ahead.set(id, one)
     const others = ofBusiness.filter(({ id }) => !ahead.has(id))
-    for (const one of await diagnosePostgres(deps, others)) judged.corrections.set(one.id, one)
+    for (const one of await diagnosePostgres(deps, others)) diagnosis.corrections.set(one.id, one)
   }
-  return judged
+  return diagnosis
 }
 
 function lostOf({ kind, name }: DifferentFact, ahead: Ahead | undefined): string[] {
@@ -68,11 +68,11 @@ function lostOf({ kind, name }: DifferentFact, ahead: Ahead | undefined): string
 }
 
 function noteOfAhead({ kind }: DifferentFact, ahead: Ahead | undefined): string | undefined {
-  if (ahead?.reason === 'erased') return 'was erased in ClickHouse, and is in Postgres'
-  return ahead?.reason === 'merged' && kind === 'merge' ? 'Postgres does not know of this merge' : undefined
+  if (ahead?.reason === 'erased') return 'was erased in ClickHouse, but is in Postgres'
+  return ahead?.reason === 'merged' && kind === 'merge' ? 'Postgres does not have this merge' : undefined
 }
 
-/** Why Postgres is the one that is wrong; undefined when it is not known to be. */
+/** The reason why Postgres is wrong; undefined when it is not known to be wrong. */
 function reasonToCorrect({ kind, name }: DifferentFact, correction: Correction | undefined): string | undefined {
   if (!correction) return undefined
   if (kind === 'events' || kind === 'statistics')
@@ -88,7 +88,7 @@ function reasonToCorrect({ kind, name }: DifferentFact, correction: Correction |
     : 'Postgres is wrong: the timeline and the snapshot agree on revenue and orders'
 }
 
-/** Where ClickHouse is known to be wrong: it follows Postgres, or two of its own records disagree. */
+/** `clickhouse` where ClickHouse is known to be wrong: it follows Postgres, or two of its own records disagree. */
 function wrongOf(
   { kind, name, postgres, clickhouse }: DifferentFact,
   facts: DifferentFact[],
@@ -102,12 +102,12 @@ function wrongOf(
   return undefined
 }
 
-/** What the outbox can help with: events that are missing, or there in another form. */
+/** Differences that the outbox can repair: events that are missing, doubled or altered. */
 export const concernsEvents = ({ facts }: Different): boolean =>
   facts.some(({ kind }) => ['events', 'revenue', 'orders', 'doubled'].includes(kind))
 
-/** Every id that events of these contacts may bear, with the contact. */
-export async function withMerged(sql: Sql, different: Different[]): Promise<Map<string, string>> {
+/** Every contact id that events of these contacts may have, with the surviving contact. */
+export async function withMergedIds(sql: Sql, different: Different[]): Promise<Map<string, string>> {
   const list = `{${different.map(({ id }) => id).join(',')}}`
   const businesses = `{${[...new Set(different.map(({ businessId }) => businessId))].join(',')}}`
   const merged = await sql<{ id: string; survivor: string }[]>`
@@ -119,7 +119,7 @@ export async function withMerged(sql: Sql, different: Different[]): Promise<Map<
   ])
 }
 
-/** By contact and event: ids that ClickHouse lacks. */
+/** The ids of events that ClickHouse lacks, by contact and event name. */
 async function searchOutbox(deps: CompareDeps, ids: Map<string, string>): Promise<Map<string, string[]>> {
   const lacking = new Map<string, Set<string>>()
   for await (const rows of findInOutbox(deps, [...ids.keys()]))
@@ -132,7 +132,7 @@ async function searchOutbox(deps: CompareDeps, ids: Map<string, string>): Promis
 
 const countOf = (value: string | null): number => Number(value?.split(' ')[0] ?? 0)
 
-/** Events that ClickHouse could not read are dead letters: Postgres counts them, and no timeline will have them. */
+/** Counts events that ClickHouse could not read and that became dead letters: Postgres counts them, but no timeline gets them. */
 async function countSetAside(sql: Sql, contactIds: string[]): Promise<Map<string, number>> {
   const rows = await sql<{ id: string; letters: number }[]>`
     select contact_id as id, count(*)::int as letters from dead_letters
@@ -143,20 +143,20 @@ async function countSetAside(sql: Sql, contactIds: string[]): Promise<Map<string
 function noteOf(fact: DifferentFact, inOutbox: number, setAside: number): string {
   if (fact.kind === 'events') return noteOfEvents(countOf(fact.postgres) - countOf(fact.clickhouse), inOutbox, setAside)
   if (fact.kind === 'contact' || fact.kind === 'visitor') return noteOfState(fact)
-  if (fact.kind === 'merge') return 'the timeline of the one is not yet the timeline of the other there'
-  if (fact.kind === 'doubled') return 'its events are there, and copies of them'
+  if (fact.kind === 'merge') return 'ClickHouse has not merged their timelines'
+  if (fact.kind === 'doubled') return 'ClickHouse has copies of its events'
   return ''
 }
 
 function noteOfEvents(missing: number, inOutbox: number, setAside: number): string {
-  if (missing < 0) return `${-missing} that Postgres does not know`
-  if (missing === 0) return inOutbox > 0 ? `${inOutbox} are there otherwise than in the outbox` : 'other times'
+  if (missing < 0) return `${-missing} that Postgres does not have`
+  if (missing === 0) return inOutbox > 0 ? `${inOutbox} differ from those in the outbox` : 'the times differ'
   const older = missing - inOutbox - setAside
   return [
     `${missing} missing`,
     ...(inOutbox > 0 ? [`${inOutbox} of them still in the outbox`] : []),
     ...(setAside > 0 ? [`${setAside} set aside as dead letters`] : []),
-    ...(older > 0 ? [`${older} older than the outbox keeps`] : []),
+    ...(older > 0 ? [`${older} older than the outbox`] : []),
   ].join(', ')
 }
 
@@ -164,6 +164,6 @@ function noteOfState({ postgres, clickhouse }: DifferentFact): string {
   if (clickhouse === null) return 'no snapshot'
   const behind = countOf(postgres) - countOf(clickhouse)
   if (behind > 0) return 'the snapshot is old'
-  if (behind < 0) return 'the snapshot is newer than Postgres, which may have come back from a backup'
-  return 'one revision, and not the same content'
+  if (behind < 0) return 'the snapshot is newer than Postgres; perhaps Postgres was restored from a backup'
+  return 'the same revision, but different content'
 }
