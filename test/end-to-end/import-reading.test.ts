@@ -63,7 +63,7 @@ describe('text', () => {
         const line = badLine(bytes)
         const told = await readText(cutBytes(bytes, cuts)).catch((error: Error) => error.message)
         if (line === undefined) expect(told).toBe(bytes.toString())
-        else expect(told).toMatch(new RegExp(`^Line ${line} of FILE is not UTF-8. Convert the file .* iconv -f `))
+        else expect(told).toMatch(new RegExp(`^Line ${line} of FILE is not UTF-8. Convert the file, .* iconv -f `))
       }),
       { numRuns: runs(500) },
     )

@@ -61,7 +61,7 @@ test('a view whose tables never stand still is told of, and hides no other that 
   const only = { businessIds: [businessId], repair: false }
   // Between the views and the second reading of their tables.
   const clickhouse = heldUp(async (query) => {
-    if (query.includes("'held' as side") && !query.includes("'shown' as side")) await addEvent(businessId, people.ann)
+    if (query.includes("'stored' as side") && !query.includes("'shown' as side")) await addEvent(businessId, people.ann)
   })
   await lab.emptyView('contact_event_statistics')
   const busy = await lab.verifyDirectly({ ...SIZES, clickhouse }, only)
