@@ -3,7 +3,7 @@
  * the rest then goes through in one save with the dead letters.
  */
 import { DRY_RUN } from '../src/contacts/save-changes.ts'
-import { faultKind, isTimeOut, isUniqueViolation } from '../src/stores/postgres.ts'
+import { faultKind, isStatementTimeout, isUniqueViolation } from '../src/stores/postgres.ts'
 import { type Applying, type WorkFailure, decideAll, saveAttempt } from './attempt.ts'
 import { backoffMs } from '../src/async/backoff.ts'
 import { sleep } from '../src/async/sleep.ts'
@@ -81,7 +81,8 @@ async function faultOf(applying: Applying, works: Work[]): Promise<string | null
       if (isDryRun(error)) return null
       if (isUniqueViolation(error)) violations += 1
       if (faultKind(error) === 'data' || violations > VIOLATIONS_OF_ONE) return messageOf(error)
-      if (isTimeOut(error) && (await isApplied(applying))) return `a save of it takes longer than ${DRY_RUN_MS} ms`
+      if (isStatementTimeout(error) && (await isApplied(applying)))
+        return `a save of it takes longer than ${DRY_RUN_MS} ms`
       configs.clear()
       const isConflict = faultKind(error) === 'conflict'
       await sleep(backoffMs(isConflict ? Math.min(tries, 4) : tries, AGAIN), signal)

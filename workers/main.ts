@@ -8,7 +8,7 @@ import { createMetrics } from '../src/metrics.ts'
 import { readPartitions } from '../src/migrate/migrate.ts'
 import { connectPostgres } from '../src/stores/postgres.ts'
 import { requireDurableRedis } from '../src/stores/redis-durability.ts'
-import { nameStore } from '../src/stores/require-stores.ts'
+import { withStoreName } from '../src/stores/require-stores.ts'
 import { type SupervisedThread, type ThreadKind, createPool, superviseThread } from './pool.ts'
 import { serveHealth } from './serve-health.ts'
 
@@ -66,7 +66,7 @@ async function checkPartitions(config: Config, databaseUrl: string): Promise<voi
   try {
     await readPartitions(sql, config.streamPartitions)
   } catch (error) {
-    throw nameStore(config, 'databaseUrl', databaseUrl, error)
+    throw withStoreName(config, 'databaseUrl', databaseUrl, error)
   } finally {
     await sql.end({ timeout: 1 })
   }

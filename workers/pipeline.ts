@@ -2,7 +2,7 @@
  * What happens to one micro-batch, top to bottom: load · decide · save. The save moves the partition's position together
  * with the effects, so an attempt is either wholly there or not at all, whatever dies in between.
  */
-import { faultKind, isKnownKey, isTimeOut, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
+import { faultKind, isKnownKey, isStatementTimeout, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
 import { type Applying, type Attempt, type WorkFailure, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
 import { backoffMs } from '../src/async/backoff.ts'
@@ -62,7 +62,7 @@ export async function applyMicroBatch(
       }
       if (isUniqueViolation(error)) violations += 1
       const isKnownToFail = kind === 'data' || violations >= TOO_MANY_VIOLATIONS
-      const isPoisoned = isKnownToFail || (isTimeOut(error) && (await isApplied(applying)))
+      const isPoisoned = isKnownToFail || (isStatementTimeout(error) && (await isApplied(applying)))
       // What the cache held was out of date, most likely, or a key was known: Postgres itself is asked at once.
       if (kind === 'conflict' && contacts && failures === 0) continue
       if (isPoisoned && (await setAside(applying, works, dead, isKnownToFail))) violations = 0

@@ -13,10 +13,16 @@ import {
   removeDestination,
   updateDestination,
 } from '../deliveries/destinations.ts'
-import { keepGoogleTokens } from '../deliveries/google-token.ts'
-import { SealError, USE_THE_SAME, openSecret, sealSecret } from '../deliveries/seal-secret.ts'
+import { cacheGoogleTokens } from '../deliveries/google-token.ts'
+import { SealError, SAME_KEY_REMEDY, openSecret, sealSecret } from '../deliveries/seal-secret.ts'
 import { sendConversion } from '../deliveries/send-conversion.ts'
-import { DESTINATION_KINDS, type Setup, type WebhookSecret, readSetup, settingNames } from '../deliveries/settings.ts'
+import {
+  DESTINATION_KINDS,
+  type DestinationSetup,
+  type WebhookSecret,
+  readSetup,
+  settingNames,
+} from '../deliveries/settings.ts'
 import { CONVERSION_TYPES } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
@@ -195,14 +201,14 @@ const test: Command = {
     'Meta shows it under the test code (setting testEventCode, required). Google only checks it. A webhook gets the type "test".\n' +
     `This command sends it itself, so the test does not check the workers. ${SECRETS_KEY_NOTE}`,
   async run(config, args) {
-    const { kind, ...verdict } = await withDestination(config, args, async (_, found) => {
+    const { kind, ...result } = await withDestination(config, args, async (_, found) => {
       const setup = withOperatorErrors(() => readSetup(found.kind, found.settings, open(found, config)))
       requireTestCode(setup)
-      const deps = { tokens: keepGoogleTokens(), now: Date.now }
+      const deps = { tokens: cacheGoogleTokens(), now: Date.now }
       const sending = { setup, conversion: madeUpConversion(found), isTest: true }
       return sendConversion(deps, sending, AbortSignal.timeout(TEST_MS))
     })
-    const reason = 'reason' in verdict ? verdict.reason : null
+    const reason = 'reason' in result ? result.reason : null
     const text =
       reason === null
         ? `The destination accepted it. ${SECRETS_KEY_NOTE}`
@@ -237,7 +243,7 @@ async function requireSecretsKey(sql: Sql, { secretsKey }: Config): Promise<stri
   const isFirst = (await listDestinations(sql)).length === 0
   const remedy = isFirst
     ? 'make one with `openssl rand -hex 32`, start Sluice with it, and run this command with it'
-    : USE_THE_SAME
+    : SAME_KEY_REMEDY
   throw new CommandError('secrets_key', `SECRETS_KEY is not set: ${remedy}`)
 }
 
@@ -249,7 +255,7 @@ function open({ id, secret }: { id: string; secret: string }, { secretsKey }: Co
 }
 
 /** Without a test code, Meta would count the conversion. */
-function requireTestCode(setup: Setup): void {
+function requireTestCode(setup: DestinationSetup): void {
   if (setup.kind === 'meta' && setup.settings.testEventCode === undefined)
     throw new UsageError(
       'Meta needs a test code. Set it with admin destination update ID --set testEventCode=TEST…, and reset it after the test',

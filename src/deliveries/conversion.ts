@@ -1,13 +1,13 @@
 import type { ConversionType } from '../rules/events/facts.ts'
 
-/** The kinds of click id that the browser script keeps; `ttclid` and `msclkid` are for webhooks alone. */
+/** The kinds of click id that the browser script stores; `ttclid` and `msclkid` are only for webhooks. */
 export type ClickKind = 'gclid' | 'gbraid' | 'wbraid' | 'fbclid' | 'msclkid' | 'ttclid'
 
-/** What an adapter knows of a conversion, and of whose it is now. */
+/** A conversion, with the current identities of its contact. */
 export interface Conversion {
   eventId: string
   contactId: string
-  /** As the caller named it. */
+  /** The caller's name of the event. */
   event: string
   type: ConversionType
   /** Epoch ms. */
@@ -21,16 +21,16 @@ export interface Conversion {
   /** E.164 digits without the plus sign, the primary one first. */
   phones: string[]
   customerId: string | null
-  /** Of each kind that its destination takes the newest before the conversion, as known when it was queued; `at` is epoch ms. */
+  /** For each kind that the destination accepts: the newest click before the conversion, as known when it was queued. `at`: epoch ms. */
   clicks: Partial<Record<ClickKind, { id: string; at: number }>>
 }
 
-const LONGEST_KEY = 64
+const MAX_KEY_LENGTH = 64
 
 /**
- * By this a platform knows a conversion that it has already: the caller's idempotency key, which a pixel in the page can
- * send too, unless it is longer than platforms take.
+ * The id by which a platform recognises a conversion that it already has: the caller's idempotency key, which a pixel in the
+ * page can send, too; the event's id if there is no key, or the key is longer than platforms accept.
  */
 export function deduplicationId({ idempotencyKey, eventId }: Conversion): string {
-  return idempotencyKey !== null && idempotencyKey.length <= LONGEST_KEY ? idempotencyKey : eventId
+  return idempotencyKey !== null && idempotencyKey.length <= MAX_KEY_LENGTH ? idempotencyKey : eventId
 }

@@ -1,4 +1,4 @@
-/** Destinations in Postgres. Every change raises the version of the business's configuration: what is recorded later sees it. */
+/** Stores destinations in Postgres. Every change raises the version of the business's configuration, so that events recorded later use it. */
 import { uuidv7 } from 'uuidv7'
 import { CHUNK_ROWS, runInChunks } from '../stores/run-in-chunks.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
@@ -6,7 +6,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { sleep } from '../async/sleep.ts'
 import { type DestinationKind, clickIdsOf } from './settings.ts'
 
-/** Its secret stays in Postgres. */
+/** A destination without its secret. */
 export interface Destination {
   id: string
   businessId: string
@@ -23,11 +23,11 @@ export type DestinationChange = Partial<Pick<Destination, 'name' | 'types' | 'se
   secret?: string
 }
 
-const IN_HANDS_MS = 50
+const LOCKED_RETRY_MS = 50
 
 export const newDestinationId = (): string => uuidv7()
 
-/** Of any business, active or not. */
+/** Whether any business has a destination, active or not. */
 export async function hasDestination(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ found: boolean }]>`select exists (select from destinations) as found`
   return row.found
@@ -48,8 +48,8 @@ export async function addDestination(
 }
 
 /**
- * What is not named stays as it is. False, and nothing is changed, when the settings are no longer those that were read
- * `before`: a change of them is made from the whole, and would undo another one.
+ * Changes the named fields. Returns false, and changes nothing, when the settings are no longer those of `before`: `change` has
+ * complete settings, and would undo another change of them.
  */
 export async function updateDestination(sql: Sql, before: Destination, change: DestinationChange): Promise<boolean> {
   const { name = null, types = null, settings = before.settings, active = null, secret = null } = change
@@ -68,8 +68,9 @@ export async function updateDestination(sql: Sql, before: Destination, change: D
 }
 
 /**
- * With all that waits for it, and what is remembered of it: first nothing more is queued, and little is left for the one
- * statement that keeps the business's saves waiting. `report` hears how many conversions have gone.
+ * Removes a destination with its queued conversions and its history. First it stops queueing and deletes the deliveries in
+ * chunks, because the last statement blocks the saves of the business. `report` is called with the number of deleted
+ * conversions.
  */
 export async function removeDestination(
   sql: Sql,
@@ -89,8 +90,8 @@ export async function removeDestination(
 }
 
 /**
- * What a sender, a merge or an erasure has in its hands is waited for with nothing locked. The deletion of the destination
- * would wait for it too, but with the destination locked, which the sender may be about to hold back: a deadlock.
+ * Waits without any lock for deliveries that a sender, a merge or an erasure has locked. Deleting the destination would wait for
+ * them with the destination locked. The sender may be about to update that destination, so this would be a deadlock.
  */
 async function dropAll(sql: Sql, { businessId, id }: Destination, report?: (soFar: number) => void): Promise<void> {
   const all = sql`business_id = ${businessId} and destination_id = ${id}`
@@ -105,18 +106,18 @@ async function dropAll(sql: Sql, { businessId, id }: Destination, report?: (soFa
     )
     const left = await sql`select from deliveries where ${all} limit 1`
     if (left.length === 0) return
-    await sleep(IN_HANDS_MS)
+    await sleep(LOCKED_RETRY_MS)
   }
 }
 
-/** Oldest first; of one business, or of all. */
+/** The destinations of one business, or of all, oldest first. */
 export async function listDestinations(sql: Sql, businessId?: string): Promise<Destination[]> {
   return sql<Destination[]>`
     select ${columns(sql)} from destinations
     ${businessId === undefined ? sql`` : sql`where business_id = ${businessId}`} order by id`
 }
 
-/** With its sealed secret. Undefined when there is none of this id. */
+/** A destination with its sealed secret; undefined when it does not exist. */
 export async function findDestination(sql: Sql, id: string): Promise<(Destination & { secret: string }) | undefined> {
   const [found] = await sql<(Destination & { secret: string })[]>`
     select ${columns(sql)}, secret from destinations where id = ${id}`
@@ -126,5 +127,5 @@ export async function findDestination(sql: Sql, id: string): Promise<(Destinatio
 const columns = (sql: Sql) => sql`
   id, business_id as "businessId", kind, name, to_json(types) as types, settings, active, created_at as "createdAt"`
 
-/** The driver is told no types: a list is written as Postgres reads it (words alone). */
+/** An array literal of Postgres, because the driver does not know the types. Only for plain words, without quoting. */
 const listOf = (words: readonly string[] | null) => words && `{${words.join(',')}}`

@@ -1,45 +1,46 @@
-/** Google's access tokens: got for the refresh token, and kept until shortly before they run out. */
+/** Fetches Google's access tokens with the refresh token, and caches them until shortly before they expire. */
 import { Type } from '@sinclair/typebox'
-import type { Verdict } from '../outbound/verdict.ts'
+import type { SendResult } from '../outbound/send-result.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, readAnswer, tryAgain } from '../outbound/classify-response.ts'
+import { type ResponseSummary, parseBody, retryLater } from '../outbound/classify-response.ts'
 import { post } from '../outbound/post.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
-const SPARE_MS = 60_000
-const MOST_TOKENS = 10_000
+/** A token is renewed this long before it expires. */
+const RENEW_EARLY_MS = 60_000
+const MAX_TOKENS = 10_000
 
-const TokenAnswer = Type.Object({
+const TokenBody = Type.Object({
   access_token: Type.Optional(Type.String()),
   expires_in: Type.Optional(Type.Number()),
   error: Type.Optional(Type.String()),
 })
 
-type Got = { accessToken: string } | { verdict: Verdict }
+type TokenResult = { accessToken: string } | { result: SendResult }
 
 export interface GoogleTokens {
-  /** Rejects when there is no answer before `signal` aborts. */
-  get(settings: GoogleSettings, secret: GoogleSecret, signal: AbortSignal): Promise<Got>
-  /** To be called for one that was refused. */
+  /** Rejects when there is no response before `signal` aborts. */
+  get(settings: GoogleSettings, secret: GoogleSecret, signal: AbortSignal): Promise<TokenResult>
+  /** Removes a token that Google rejected. */
   forget(accessToken: string): void
 }
 
-export function keepGoogleTokens(monotonicNow = () => performance.now()): GoogleTokens {
+export function cacheGoogleTokens(monotonicNow = () => performance.now()): GoogleTokens {
   const tokens = new Map<string, { accessToken: string; until: number }>()
   return {
     async get(settings, secret, signal) {
       const owner = hashIdentifier(JSON.stringify([settings.tokenUrl, secret]))
       const known = tokens.get(owner)
       if (known && known.until > monotonicNow()) return { accessToken: known.accessToken }
-      const asked = monotonicNow()
-      const answer = await askForToken(settings, secret, signal)
-      const told = readAnswer(TokenAnswer, answer.text)
-      if (answer.status !== 200 || told?.access_token === undefined)
-        return { verdict: classifyTokenError(answer, told?.error) }
-      if (tokens.size >= MOST_TOKENS) tokens.clear()
-      const lastsMs = (told.expires_in ?? 0) * 1000
-      tokens.set(owner, { accessToken: told.access_token, until: asked + lastsMs - SPARE_MS })
-      return { accessToken: told.access_token }
+      const requestedAt = monotonicNow()
+      const response = await requestToken(settings, secret, signal)
+      const body = parseBody(TokenBody, response.text)
+      if (response.status !== 200 || body?.access_token === undefined)
+        return { result: classifyTokenError(response, body?.error) }
+      if (tokens.size >= MAX_TOKENS) tokens.clear()
+      const validMs = (body.expires_in ?? 0) * 1000
+      tokens.set(owner, { accessToken: body.access_token, until: requestedAt + validMs - RENEW_EARLY_MS })
+      return { accessToken: body.access_token }
     },
     forget(accessToken) {
       for (const [owner, token] of tokens) if (token.accessToken === accessToken) tokens.delete(owner)
@@ -47,7 +48,11 @@ export function keepGoogleTokens(monotonicNow = () => performance.now()): Google
   }
 }
 
-function askForToken({ tokenUrl }: GoogleSettings, secret: GoogleSecret, signal: AbortSignal): Promise<Answer> {
+function requestToken(
+  { tokenUrl }: GoogleSettings,
+  secret: GoogleSecret,
+  signal: AbortSignal,
+): Promise<ResponseSummary> {
   const { clientId, clientSecret, refreshToken } = secret
   const body = new URLSearchParams({
     grant_type: 'refresh_token',
@@ -59,8 +64,8 @@ function askForToken({ tokenUrl }: GoogleSettings, secret: GoogleSecret, signal:
   return post({ url: tokenUrl, headers, body: body.toString() }, signal)
 }
 
-/** Whatever is wrong with the credentials, the conversion waits for an operator to mend it. */
-function classifyTokenError(answer: Answer, error = ''): Verdict {
+/** Always retries: an operator can correct the credentials. */
+function classifyTokenError(response: ResponseSummary, error = ''): SendResult {
   const code = /^[a-z_]{1,64}$/.test(error) ? ` ${error}` : ''
-  return tryAgain(answer, `no access token: HTTP ${answer.status}${code}`)
+  return retryLater(response, `Google issued no access token: HTTP ${response.status}${code}`)
 }

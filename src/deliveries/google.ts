@@ -1,26 +1,26 @@
-/** Google Ads' uploads of click conversions with enhanced identifiers: one conversion a request, and what its answers mean. */
+/** Uploads click conversions with enhanced identifiers to Google Ads, one per request, and classifies the responses. */
 import { type Static, Type } from '@sinclair/typebox'
 import { type Conversion, deduplicationId } from './conversion.ts'
-import type { Outgoing, Verdict } from '../outbound/verdict.ts'
+import type { OutgoingRequest, SendResult } from '../outbound/send-result.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, classifyStatus, readAnswer, tryAgain } from '../outbound/classify-response.ts'
+import { type ResponseSummary, HOLD_MS, classifyStatus, parseBody, retryLater } from '../outbound/classify-response.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
-/** Google takes five identifiers of a person. */
-const MOST_IDENTIFIERS = 5
-const MOST_EMAILS = 3
+/** Google accepts five identifiers of a person. */
+const MAX_IDENTIFIERS = 5
+const MAX_EMAILS = 3
 
-/** Why Google would take it in no case; undefined when it may. */
-export function refuseForGoogle({ type }: Conversion, settings: GoogleSettings): string | undefined {
-  return settings.conversionActions[type] ? undefined : `no conversion action is set for a ${type}`
+/** The reason why Google never accepts this conversion; undefined when it may accept it. */
+export function findGoogleRefusal({ type }: Conversion, settings: GoogleSettings): string | undefined {
+  return settings.conversionActions[type] ? undefined : `the destination has no conversion action for a ${type}`
 }
 
-/** `validateOnly`: it is checked and not recorded. */
-export function composeForGoogle(
+/** `validateOnly`: Google checks the conversion and does not record it. */
+export function composeGoogleRequest(
   conversion: Conversion,
   settings: GoogleSettings,
   { secret, accessToken, validateOnly }: { secret: GoogleSecret; accessToken: string; validateOnly: boolean },
-): Outgoing {
+): OutgoingRequest {
   const { baseUrl, apiVersion, customerId, loginCustomerId } = settings
   return {
     url: `${baseUrl}/${apiVersion}/customers/${customerId}:uploadClickConversions`,
@@ -52,7 +52,7 @@ function writeTime(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ')}+00:00`
 }
 
-/** One click id alone; the ids of iOS, made to name nobody, go without identifiers. */
+/** Google accepts only one click id. The click ids of iOS (gbraid, wbraid) are anonymous, and go without identifiers. */
 function clickOf(conversion: Conversion) {
   const { gclid, gbraid, wbraid } = conversion.clicks
   if (!gclid && gbraid) return { gbraid: gbraid.id }
@@ -62,22 +62,22 @@ function clickOf(conversion: Conversion) {
 }
 
 function identifiersOf({ emails, phones }: Conversion) {
-  const given = { userIdentifierSource: 'FIRST_PARTY' }
+  const source = { userIdentifierSource: 'FIRST_PARTY' }
   return [
-    ...emails.slice(0, MOST_EMAILS).map((email) => ({ ...given, hashedEmail: hashIdentifier(normaliseEmail(email)) })),
-    ...phones.map((phone) => ({ ...given, hashedPhoneNumber: hashIdentifier(`+${phone}`) })),
-  ].slice(0, MOST_IDENTIFIERS)
+    ...emails.slice(0, MAX_EMAILS).map((email) => ({ ...source, hashedEmail: hashIdentifier(normaliseEmail(email)) })),
+    ...phones.map((phone) => ({ ...source, hashedPhoneNumber: hashIdentifier(`+${phone}`) })),
+  ].slice(0, MAX_IDENTIFIERS)
 }
 
-/** Gmail reads no full stops before its @, and Google hashes addresses without them. */
+/** Gmail ignores full stops before the @, and Google hashes such addresses without them. */
 function normaliseEmail(email: string): string {
   const [local = '', domain = ''] = email.split('@')
   return /^(gmail|googlemail)\.com$/.test(domain) ? `${local.replaceAll('.', '')}@${domain}` : email
 }
 
-/** It has the conversion already. */
-const KNOWN = new Set(['CLICK_CONVERSION_ALREADY_EXISTS', 'DUPLICATE_ORDER_ID', 'ORDER_ID_ALREADY_IN_USE'])
-/** A click or an action that is too new is taken six hours later. */
+/** Google already has the conversion. */
+const DUPLICATE = new Set(['CLICK_CONVERSION_ALREADY_EXISTS', 'DUPLICATE_ORDER_ID', 'ORDER_ID_ALREADY_IN_USE'])
+/** Google accepts the conversion six hours later: the click or the conversion action is too new. */
 const TOO_RECENT = new Set(['TOO_RECENT_EVENT', 'TOO_RECENT_CONVERSION_ACTION'])
 const SIX_HOURS_MS = 6 * 3_600_000
 const TRANSIENT = new Set(['TRANSIENT_ERROR', 'INTERNAL_ERROR', 'DEADLINE_EXCEEDED'])
@@ -87,7 +87,7 @@ const LIMITS = new Set([
   'EXCESSIVE_SHORT_TERM_QUERY_RESOURCE_CONSUMPTION',
 ])
 
-const GoogleFault = Type.Object({
+const GoogleError = Type.Object({
   details: Type.Optional(
     Type.Array(
       Type.Object({
@@ -98,33 +98,33 @@ const GoogleFault = Type.Object({
     ),
   ),
 })
-const GoogleAnswer = Type.Object({
-  partialFailureError: Type.Optional(GoogleFault),
-  error: Type.Optional(GoogleFault),
+const GoogleBody = Type.Object({
+  partialFailureError: Type.Optional(GoogleError),
+  error: Type.Optional(GoogleError),
 })
 
-export function classifyGoogleResponse(answer: Answer): Verdict {
-  const told = readAnswer(GoogleAnswer, answer.text)
-  const fault = told?.partialFailureError ?? told?.error
-  if (fault) return judgeFault(answer, codesOf(fault))
-  if (answer.status !== 200) return classifyStatus(answer)
-  // Nothing went wrong: results are there, or it was only to be checked.
-  return told ? { kind: 'sent' } : tryAgain(answer, 'an answer that cannot be read')
+export function classifyGoogleResponse(response: ResponseSummary): SendResult {
+  const body = parseBody(GoogleBody, response.text)
+  const error = body?.partialFailureError ?? body?.error
+  if (error) return classifyGoogleError(response, codesOf(error))
+  if (response.status !== 200) return classifyStatus(response)
+  // No error: the response has results, or was only validated.
+  return body ? { kind: 'sent' } : retryLater(response, 'unreadable response')
 }
 
-function judgeFault(answer: Answer, codes: string[]): Verdict {
+function classifyGoogleError(response: ResponseSummary, codes: string[]): SendResult {
   const has = (some: Set<string>) => codes.some((code) => some.has(code))
-  const reason = [`HTTP ${answer.status}`, ...codes].join(', ')
-  if (has(LIMITS)) return { kind: 'retry', reason, afterMs: answer.retryAfterMs ?? HOLD_MS, holds: true }
-  if (has(TRANSIENT)) return tryAgain(answer, reason)
-  if (has(TOO_RECENT)) return { kind: 'retry', reason, afterMs: Math.max(SIX_HOURS_MS, answer.retryAfterMs ?? 0) }
-  if (codes.length > 0 && codes.every((code) => KNOWN.has(code))) return { kind: 'sent' }
-  // A part that failed comes with status 200.
-  return answer.status === 200 ? { kind: 'dead', reason } : { ...classifyStatus(answer), reason }
+  const reason = [`HTTP ${response.status}`, ...codes].join(', ')
+  if (has(LIMITS)) return { kind: 'retry', reason, afterMs: response.retryAfterMs ?? HOLD_MS, holdsDestination: true }
+  if (has(TRANSIENT)) return retryLater(response, reason)
+  if (has(TOO_RECENT)) return { kind: 'retry', reason, afterMs: Math.max(SIX_HOURS_MS, response.retryAfterMs ?? 0) }
+  if (codes.length > 0 && codes.every((code) => DUPLICATE.has(code))) return { kind: 'sent' }
+  // A partial failure comes with status 200.
+  return response.status === 200 ? { kind: 'dead', reason } : { ...classifyStatus(response), reason }
 }
 
-/** The names of its faults, and nothing of its words: they could hold what was sent. */
-function codesOf({ details = [] }: Static<typeof GoogleFault>): string[] {
+/** Only the codes of the errors: the messages could contain personal data that was sent. */
+function codesOf({ details = [] }: Static<typeof GoogleError>): string[] {
   const codes = details.flatMap(({ errors = [] }) => errors.flatMap(({ errorCode = {} }) => Object.values(errorCode)))
   return [...new Set(codes)].filter((code) => /^[A-Z_]{1,80}$/.test(code)).slice(0, 5)
 }

@@ -1,4 +1,4 @@
-/** Deliveries in an operator's hands: to be looked at, sent once more, or dropped. */
+/** Lists, retries and drops deliveries for an operator. */
 import { CHUNK_ROWS, runInChunks } from '../stores/run-in-chunks.ts'
 import type { Sql } from '../stores/postgres.ts'
 
@@ -16,24 +16,28 @@ export interface Delivery {
   type: string
   state: DeliveryState
   attempts: number
-  /** Of one that waits. */
+  /** Null unless the delivery is queued. */
   nextAttemptAt: Date | null
   lastError: string | null
   createdAt: Date
   settledAt: Date | null
 }
 
-/** Null: whatever it is. */
-interface Of {
+/** Null matches any. */
+interface Scope {
   businessId: string | null
   destinationId: string | null
 }
-export type DeliveryFilter = Of & { state: DeliveryState | null }
-/** One; null: all that were given up. */
-export type Chosen = Of & { id: string | null }
+export type DeliveryFilter = Scope & { state: DeliveryState | null }
+/** One delivery; with null, all that were given up. */
+export type DeliverySelection = Scope & { id: string | null }
 
 /** Oldest first. */
-export async function listDeliveries(sql: Sql, { state, ...of }: DeliveryFilter, limit: number): Promise<Delivery[]> {
+export async function listDeliveries(
+  sql: Sql,
+  { state, ...scope }: DeliveryFilter,
+  limit: number,
+): Promise<Delivery[]> {
   return sql<Delivery[]>`
     select id, business_id as "businessId", destination_id as "destinationId",
       (select name from destinations o where o.business_id = d.business_id and o.id = d.destination_id) as "destinationName",
@@ -41,15 +45,19 @@ export async function listDeliveries(sql: Sql, { state, ...of }: DeliveryFilter,
       event_id as "eventId", event, type, state, attempts,
       case when state = 'queued' then next_attempt_at end as "nextAttemptAt", last_error as "lastError",
       created_at as "createdAt", settled_at as "settledAt"
-    from deliveries d where ${matches(sql, of)} and ${state === null ? sql`true` : sql`state = ${state}`}
+    from deliveries d where ${matches(sql, scope)} and ${state === null ? sql`true` : sql`state = ${state}`}
     order by created_at, id limit ${limit}`
 }
 
 /**
- * Those that were given up, or the one that waits for a later attempt, are due at once, with all their attempts before them.
- * `report` hears of many how far it is. Returns how many.
+ * Makes deliveries due now, with their full number of tries: those that were given up, or the one that waits for a later
+ * attempt. `report` is called with the number so far. Returns the number of deliveries.
  */
-export async function retryDeliveries(sql: Sql, chosen: Chosen, report?: (soFar: number) => void): Promise<number> {
+export async function retryDeliveries(
+  sql: Sql,
+  chosen: DeliverySelection,
+  report?: (soFar: number) => void,
+): Promise<number> {
   return runInChunks(
     () => sql`
       with step as materialized (${unsent(sql, chosen)})
@@ -59,8 +67,12 @@ export async function retryDeliveries(sql: Sql, chosen: Chosen, report?: (soFar:
   )
 }
 
-/** What was sent stays in the list until it is forgotten. As `retryDeliveries` tells and returns. */
-export async function dropDeliveries(sql: Sql, chosen: Chosen, report?: (soFar: number) => void): Promise<number> {
+/** Deletes deliveries that were not sent; sent ones stay until they are purged. `report` and the result are as in `retryDeliveries`. */
+export async function dropDeliveries(
+  sql: Sql,
+  chosen: DeliverySelection,
+  report?: (soFar: number) => void,
+): Promise<number> {
   return runInChunks(
     () => sql`
       with step as materialized (${unsent(sql, chosen)})
@@ -69,15 +81,15 @@ export async function dropDeliveries(sql: Sql, chosen: Chosen, report?: (soFar: 
   )
 }
 
-/** One step of them. What a merge or an erasure has in its hands is waited for. */
-function unsent(sql: Sql, { id, ...of }: Chosen) {
+/** One chunk of them. Waits for rows that a merge or an erasure has locked. */
+function unsent(sql: Sql, { id, ...scope }: DeliverySelection) {
   return sql`
     select business_id, id from deliveries
-    where ${matches(sql, of)} and ${id === null ? sql`state = 'dead'` : sql`id = ${id} and state <> 'sent'`}
+    where ${matches(sql, scope)} and ${id === null ? sql`state = 'dead'` : sql`id = ${id} and state <> 'sent'`}
     order by business_id, destination_id limit ${CHUNK_ROWS} for update`
 }
 
-function matches(sql: Sql, { businessId, destinationId }: Of) {
+function matches(sql: Sql, { businessId, destinationId }: Scope) {
   const business = businessId === null ? sql`true` : sql`business_id = ${businessId}`
   return destinationId === null ? business : sql`${business} and destination_id = ${destinationId}`
 }

@@ -1,27 +1,33 @@
-/** Meta's Conversions API: one event a request, and what its answers mean. */
+/** Sends conversions to Meta's Conversions API, one per request, and classifies the responses. */
 import { type Static, Type } from '@sinclair/typebox'
 import type { ConversionType } from '../rules/events/facts.ts'
 import { type Conversion, deduplicationId } from './conversion.ts'
-import type { Outgoing, Verdict } from '../outbound/verdict.ts'
+import type { OutgoingRequest, SendResult } from '../outbound/send-result.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, HOLD_MS, classifyStatus, readAnswer, tryAgain } from '../outbound/classify-response.ts'
+import { type ResponseSummary, HOLD_MS, classifyStatus, parseBody, retryLater } from '../outbound/classify-response.ts'
 import type { MetaSecret, MetaSettings } from './settings.ts'
 
-/** Meta's standard events; Schedule is its word for a booked appointment. */
+/** Meta's standard events; `Schedule` means a booked appointment. */
 const EVENT_NAMES: Record<ConversionType, string> = { purchase: 'Purchase', lead: 'Lead', booking: 'Schedule' }
 const DAY_MS = 86_400_000
-const OLDEST_DAYS = 7
+const MAX_AGE_DAYS = 7
 
-/** Why Meta would take it in no case; undefined when it may. `now` is epoch ms. */
-export function refuseForMeta(conversion: Conversion, now: number): string | undefined {
+/** The reason why Meta never accepts this conversion; undefined when it may accept it. `now`: epoch ms. */
+export function findMetaRefusal(conversion: Conversion, now: number): string | undefined {
   const { type, amount, occurredAt } = conversion
-  if (now - occurredAt > OLDEST_DAYS * DAY_MS) return `older than ${OLDEST_DAYS} days, which Meta does not take`
-  if (type === 'purchase' && amount === null) return 'a purchase without a value, which Meta does not take'
-  if (Object.keys(userOf(conversion)).length === 0) return 'no click and no identity that a server has sent'
+  if (now - occurredAt > MAX_AGE_DAYS * DAY_MS)
+    return `Meta does not accept conversions older than ${MAX_AGE_DAYS} days`
+  if (type === 'purchase' && amount === null) return 'Meta does not accept a purchase without a value'
+  if (Object.keys(userOf(conversion)).length === 0)
+    return 'Meta does not accept a conversion without a click or an identity from a server'
   return undefined
 }
 
-export function composeForMeta(conversion: Conversion, settings: MetaSettings, secret: MetaSecret): Outgoing {
+export function composeMetaRequest(
+  conversion: Conversion,
+  settings: MetaSettings,
+  secret: MetaSecret,
+): OutgoingRequest {
   const { baseUrl, apiVersion, pixelId, testEventCode } = settings
   return {
     url: `${baseUrl}/${apiVersion}/${pixelId}/events`,
@@ -50,7 +56,7 @@ function userOf({ emails, phones, customerId, clicks: { fbclid } }: Conversion) 
     ...(emails.length > 0 && { em: emails.map(hashIdentifier) }),
     ...(phones.length > 0 && { ph: phones.map(hashIdentifier) }),
     ...(customerId !== null && { external_id: [hashIdentifier(customerId)] }),
-    // Version, index of the domain (1: none was known), when it was seen, the click id as it was.
+    // Version, index of the domain (1: unknown), time of the click, and the unchanged click id.
     ...(fbclid && { fbc: `fb.1.${fbclid.at}.${fbclid.id}` }),
   }
 }
@@ -61,30 +67,30 @@ const MetaError = Type.Object({
   is_transient: Type.Optional(Type.Boolean()),
   fbtrace_id: Type.Optional(Type.String()),
 })
-const MetaAnswer = Type.Object({
+const MetaBody = Type.Object({
   events_received: Type.Optional(Type.Number()),
   error: Type.Optional(MetaError),
 })
 
-/** Unknown and temporary faults, limits of calls, and a token that is refused: nothing that lies in the conversion. */
+/** Unknown and temporary errors, rate limits, and a rejected token: in none of these cases the conversion is wrong. */
 const TRANSIENT_CODES = new Set([1, 2])
 const LIMIT_CODES = new Set([4, 17, 32, 341, 613])
 const TOKEN_CODES = new Set([102, 190])
 
-export function classifyMetaResponse(answer: Answer): Verdict {
-  const told = readAnswer(MetaAnswer, answer.text)
-  if (told?.error) return classifyMetaError(answer, told.error)
-  if (answer.status !== 200) return classifyStatus(answer)
-  return told?.events_received === 1 ? { kind: 'sent' } : tryAgain(answer, 'an answer that cannot be read')
+export function classifyMetaResponse(response: ResponseSummary): SendResult {
+  const body = parseBody(MetaBody, response.text)
+  if (body?.error) return classifyMetaError(response, body.error)
+  if (response.status !== 200) return classifyStatus(response)
+  return body?.events_received === 1 ? { kind: 'sent' } : retryLater(response, 'unreadable response')
 }
 
-/** Meta's own words could hold what was sent, its token too: its numbers tell as much. */
-function classifyMetaError(answer: Answer, error: Static<typeof MetaError>): Verdict {
-  const { code = 0, error_subcode: subcode = 0, is_transient: isTransient, fbtrace_id: told = '' } = error
-  const trace = /^[\w-]{1,64}$/.test(told) ? `, trace ${told}` : ''
-  const reason = `HTTP ${answer.status}, Meta's code ${code}/${subcode}${trace}`
+/** Uses Meta's numeric codes: its messages could contain data that was sent, even the token. */
+function classifyMetaError(response: ResponseSummary, error: Static<typeof MetaError>): SendResult {
+  const { code = 0, error_subcode: subcode = 0, is_transient: isTransient, fbtrace_id: traceId = '' } = error
+  const trace = /^[\w-]{1,64}$/.test(traceId) ? `, trace ${traceId}` : ''
+  const reason = `HTTP ${response.status}, Meta's code ${code}/${subcode}${trace}`
   if (LIMIT_CODES.has(code) || (code >= 80_000 && code < 80_100))
-    return { kind: 'retry', reason, afterMs: answer.retryAfterMs ?? HOLD_MS, holds: true }
-  const passes = isTransient === true || TRANSIENT_CODES.has(code) || TOKEN_CODES.has(code)
-  return passes ? tryAgain(answer, reason) : { ...classifyStatus(answer), reason }
+    return { kind: 'retry', reason, afterMs: response.retryAfterMs ?? HOLD_MS, holdsDestination: true }
+  const mayRetry = isTransient === true || TRANSIENT_CODES.has(code) || TOKEN_CODES.has(code)
+  return mayRetry ? retryLater(response, reason) : { ...classifyStatus(response), reason }
 }

@@ -1,13 +1,16 @@
 import type { Sql } from '../stores/postgres.ts'
 
-/** The gauges of prom-client fit as they are. */
+/** Satisfied by the gauges of prom-client. */
 export interface QueueMetrics {
   deliveriesQueued: { set(deliveries: number): void }
   deliveriesDead: { set(deliveries: number): void }
   deliveriesLagSeconds: { set(seconds: number): void }
 }
 
-/** How many wait and how many were given up; for how long the oldest has been due. What is switched off is not late. */
+/**
+ * Sets the gauges: the number of queued deliveries, of those given up, and for how long the oldest one has been due. Inactive
+ * destinations and businesses do not count as late.
+ */
 export async function observeDeliveries(sql: Sql, metrics: QueueMetrics): Promise<void> {
   const [row] = await sql<[{ queued: number; dead: number; seconds: number }]>`
     select

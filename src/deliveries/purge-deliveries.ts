@@ -2,11 +2,11 @@ import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /**
- * Forgets what was sent, or given up, more than `keepMs` ago, `CHUNK_ROWS` at most: sending never waits for long. Answers `more`
- * when there may be more of them.
+ * Deletes deliveries that were sent, or given up, more than `keepMs` ago; `CHUNK_ROWS` at most, so that sending never waits for
+ * long. Returns `more` when there may be more.
  */
 export async function purgeDeliveries(sql: Sql, keepMs: number): Promise<'more' | 'done'> {
-  // A merge or an erasure that has one in its hands keeps it until the next time.
+  // Rows that a merge or an erasure has locked stay until the next call.
   const { count } = await sql`
     with step as materialized (
       select business_id, id from deliveries

@@ -1,20 +1,20 @@
-/** Secrets of destinations at rest: AES-256-GCM under SECRETS_KEY, which is never stored. */
+/** Encrypts the stored secrets of destinations: AES-256-GCM under SECRETS_KEY, which is never stored. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
-/** What helps once there are sealed secrets: another key would open none of them. */
-export const USE_THE_SAME =
-  'use the one that Sluice was started with. Where it is lost, start Sluice with another, and give each secret again: destination update ID --secret-file'
+/** The remedy once there are sealed secrets: another key opens none of them. */
+export const SAME_KEY_REMEDY =
+  'use the one that Sluice was started with. If it is lost, start Sluice with another one, and set each secret again: destination update ID --secret-file'
 
 const VERSION = 'v1'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** SECRETS_KEY is missing, or another one than it was sealed with. */
+/** SECRETS_KEY is missing, or is not the key that the secret was sealed with. */
 export class SealError extends Error {
   override name = 'SealError'
 }
 
-/** `owner` is the id of the destination: moved to another, it cannot be opened. */
+/** `owner`: the id of the destination. The sealed secret cannot be opened for another one. */
 export function sealSecret(secret: object, owner: string, secretsKey: string): string {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', keyOf(secretsKey), iv).setAAD(Buffer.from(owner))
@@ -24,7 +24,7 @@ export function sealSecret(secret: object, owner: string, secretsKey: string): s
 
 /** Throws SealError. */
 export function openSecret(sealed: string, owner: string, secretsKey: string | undefined): object {
-  if (secretsKey === undefined) throw new SealError(`SECRETS_KEY is not set: ${USE_THE_SAME}`)
+  if (secretsKey === undefined) throw new SealError(`SECRETS_KEY is not set: ${SAME_KEY_REMEDY}`)
   const key = keyOf(secretsKey)
   const [, iv = '', text = ''] = sealed.split('.')
   const bytes = Buffer.from(text, 'base64url')
@@ -34,7 +34,7 @@ export function openSecret(sealed: string, owner: string, secretsKey: string | u
     const opened = Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()])
     return JSON.parse(opened.toString('utf8')) as object
   } catch {
-    throw new SealError(`SECRETS_KEY is another one than the secret was sealed with: ${USE_THE_SAME}`)
+    throw new SealError(`SECRETS_KEY is not the one that the secret was sealed with: ${SAME_KEY_REMEDY}`)
   }
 }
 

@@ -1,18 +1,18 @@
-/** One attempt: the request that a destination's kind asks for, and what came of it. */
+/** Sends one conversion to a destination, in the format of its kind. */
 import type { Conversion } from './conversion.ts'
-import type { Verdict } from '../outbound/verdict.ts'
-import { composeForGoogle, classifyGoogleResponse, refuseForGoogle } from './google.ts'
+import type { SendResult } from '../outbound/send-result.ts'
+import { composeGoogleRequest, classifyGoogleResponse, findGoogleRefusal } from './google.ts'
 import type { GoogleTokens } from './google-token.ts'
 import { HOLD_MS } from '../outbound/classify-response.ts'
-import { composeForMeta, classifyMetaResponse, refuseForMeta } from './meta.ts'
+import { composeMetaRequest, classifyMetaResponse, findMetaRefusal } from './meta.ts'
 import { describeNetworkError, post, postForStatus } from '../outbound/post.ts'
-import type { Setup } from './settings.ts'
-import { composeForWebhook, classifyWebhookResponse } from './webhook.ts'
+import type { DestinationSetup } from './settings.ts'
+import { composeWebhookRequest, classifyWebhookResponse } from './webhook.ts'
 
 export interface Sending {
-  setup: Setup
+  setup: DestinationSetup
   conversion: Conversion
-  /** Made up by an operator: to be checked, and to count nowhere. */
+  /** A test of an operator: the platform checks it, and counts it nowhere. */
   isTest: boolean
 }
 
@@ -23,47 +23,47 @@ export interface SendDeps {
 }
 
 /**
- * Never rejects: silence until `signal` aborts is a reason to try again. Whoever is silent takes up a sender for as long as
- * that, and is left alone for a while.
+ * Never rejects: without a response before `signal` aborts, the result is a retry. Such a destination occupies a sender for all
+ * that time, so nothing is sent to it for `HOLD_MS`.
  */
-export async function sendConversion(deps: SendDeps, sending: Sending, signal: AbortSignal): Promise<Verdict> {
-  const refusal = sending.isTest ? undefined : refuse(sending, deps.now())
+export async function sendConversion(deps: SendDeps, sending: Sending, signal: AbortSignal): Promise<SendResult> {
+  const refusal = sending.isTest ? undefined : findRefusal(sending, deps.now())
   if (refusal !== undefined) return { kind: 'dead', reason: refusal }
   try {
     return await attempt(deps, sending, signal)
   } catch (error) {
-    return { kind: 'retry', reason: describeNetworkError(error), afterMs: HOLD_MS, holds: true }
+    return { kind: 'retry', reason: describeNetworkError(error), afterMs: HOLD_MS, holdsDestination: true }
   }
 }
 
-function refuse({ setup, conversion }: Sending, now: number): string | undefined {
-  if (setup.kind === 'meta') return refuseForMeta(conversion, now)
-  return setup.kind === 'google' ? refuseForGoogle(conversion, setup.settings) : undefined
+function findRefusal({ setup, conversion }: Sending, now: number): string | undefined {
+  if (setup.kind === 'meta') return findMetaRefusal(conversion, now)
+  return setup.kind === 'google' ? findGoogleRefusal(conversion, setup.settings) : undefined
 }
 
 async function attempt({ tokens, now }: SendDeps, { setup, conversion, isTest }: Sending, signal: AbortSignal) {
-  // A caller's clock may be ahead (decisions, "Time"), and a platform refuses what has not happened yet.
+  // A caller's clock may be ahead (decisions, "Time"), and a platform rejects a time in the future.
   const happened = { ...conversion, occurredAt: Math.min(conversion.occurredAt, now()) }
   switch (setup.kind) {
     case 'meta':
-      return classifyMetaResponse(await post(composeForMeta(happened, setup.settings, setup.secret), signal))
+      return classifyMetaResponse(await post(composeMetaRequest(happened, setup.settings, setup.secret), signal))
     case 'webhook': {
       const { settings, secret } = setup
       return classifyWebhookResponse(
-        await postForStatus(composeForWebhook(conversion, settings, { secret, now: now(), isTest }), signal),
+        await postForStatus(composeWebhookRequest(conversion, settings, { secret, now: now(), isTest }), signal),
       )
     }
     case 'google': {
       const { settings, secret } = setup
-      const got = await tokens.get(settings, secret, signal)
-      if ('verdict' in got) return got.verdict
-      const { accessToken } = got
-      const answer = await post(
-        composeForGoogle(happened, settings, { secret, accessToken, validateOnly: isTest }),
+      const token = await tokens.get(settings, secret, signal)
+      if ('result' in token) return token.result
+      const { accessToken } = token
+      const response = await post(
+        composeGoogleRequest(happened, settings, { secret, accessToken, validateOnly: isTest }),
         signal,
       )
-      if (answer.status === 401) tokens.forget(accessToken)
-      return classifyGoogleResponse(answer)
+      if (response.status === 401) tokens.forget(accessToken)
+      return classifyGoogleResponse(response)
     }
   }
 }

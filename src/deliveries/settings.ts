@@ -1,4 +1,4 @@
-/** What a destination of each kind is set up with, as it lies in Postgres; what was not given gets its default when it is read. */
+/** The settings and secrets of each kind of destination, as stored in Postgres. Defaults are not stored; they are applied on reading. */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ClickKind } from './conversion.ts'
@@ -7,7 +7,7 @@ const closed = { additionalProperties: false }
 const digits = (expected: string) => Type.String({ pattern: '^\\d{1,20}$', expected })
 const version = (fallback: string) =>
   Type.String({ pattern: '^v\\d{1,3}(\\.\\d{1,2})?$', default: fallback, expected: `a version such as ${fallback}` })
-/** Without a name and a password: the address is listed. */
+/** An address without a user and a password, because `destination list` shows it. */
 const address = (options: { default?: string } = {}) =>
   Type.String({
     pattern: '^https?://[^\\s/@?#]+(/[^\\s?#@]*)?(\\?[^\\s#]*)?$',
@@ -16,7 +16,7 @@ const address = (options: { default?: string } = {}) =>
     ...options,
   })
 const word = (expected: string) => Type.String({ pattern: '^[\\x21-\\x7e]{1,4096}$', expected })
-const number = digits('a number of the platform, digits alone')
+const number = digits("the platform's number, only digits")
 
 const Meta = {
   kind: 'meta',
@@ -24,7 +24,7 @@ const Meta = {
   settings: Type.Object(
     {
       pixelId: number,
-      // `website` is left out: it asks for the browser's user agent, which Sluice does not keep.
+      // Without `website`: it needs the browser's user agent, which Sluice does not store.
       actionSource: Type.Union(
         ['system_generated', 'email', 'phone_call', 'chat', 'physical_store', 'other'].map((source) =>
           Type.Literal(source),
@@ -51,7 +51,7 @@ const Google = {
       loginCustomerId: Type.Optional(number),
       conversionActions: Type.Object(
         { purchase: Type.Optional(number), lead: Type.Optional(number), booking: Type.Optional(number) },
-        { ...closed, minProperties: 1, expected: 'the number of a conversion action for purchase, lead or booking' },
+        { ...closed, minProperties: 1, expected: 'numbers of conversion actions for purchase, lead or booking' },
       ),
       consent: Type.Optional(
         Type.Union([Type.Literal('granted'), Type.Literal('denied')], { expected: 'granted or denied' }),
@@ -79,7 +79,7 @@ const Webhook = {
   settings: Type.Object(
     {
       url: address(),
-      // Conversions of contacts without a click id too.
+      // Also send conversions of contacts without a click id.
       all: Type.Boolean({ default: false, expected: 'true or false' }),
     },
     closed,
@@ -87,7 +87,7 @@ const Webhook = {
   secret: Type.Object(
     {
       signingKey,
-      // The key before the last change of keys; it signs beside the present one until then (epoch ms).
+      // The previous key. It signs beside the current one until `until` (epoch ms).
       former: Type.Optional(Type.Object({ signingKey, until: Type.Number() }, closed)),
     },
     closed,
@@ -106,40 +106,40 @@ export type DestinationKind = (typeof DESTINATION_KINDS)[number]
 const KINDS = { meta: Meta, google: Google, webhook: Webhook }
 
 /** Settings and secret of one kind, complete. */
-export type Setup =
+export type DestinationSetup =
   | { kind: 'meta'; settings: MetaSettings; secret: MetaSecret }
   | { kind: 'google'; settings: GoogleSettings; secret: GoogleSecret }
   | { kind: 'webhook'; settings: WebhookSettings; secret: WebhookSecret }
 
-/** What is wrong, in words that hold nothing of a secret. */
+/** The settings or the secret are wrong. The message contains nothing of the secret. */
 export class SettingsError extends Error {
   override name = 'SettingsError'
 }
 
-/** With defaults. Throws SettingsError. */
-export function readSetup(kind: DestinationKind, settings: object, secret: object): Setup {
-  return { kind, settings: checkSettings(kind, settings), secret: checkSecret(kind, secret) } as Setup
+/** Checks settings and secret, and applies defaults. Throws SettingsError. */
+export function readSetup(kind: DestinationKind, settings: object, secret: object): DestinationSetup {
+  return { kind, settings: checkSettings(kind, settings), secret: checkSecret(kind, secret) } as DestinationSetup
 }
 
-/** With defaults. Throws SettingsError. */
+/** The settings with defaults. Throws SettingsError. */
 export const checkSettings = (kind: DestinationKind, settings: object): object => check(KINDS[kind].settings, settings)
 
 /** Throws SettingsError. */
 export const checkSecret = (kind: DestinationKind, secret: object): object => check(KINDS[kind].secret, secret)
 
-/** Of texts as an operator types them; not yet complete, and without defaults: those follow the version. */
+/** Converts texts that an operator typed to settings. Does not check them, and adds no defaults, because defaults may change with the version. */
 export function convertSettings(kind: DestinationKind, texts: object): object {
   return Value.Convert(KINDS[kind].settings, structuredClone(texts)) as object
 }
 
-/** The names of a kind's settings, those of the parts of one written with a full stop. */
+/** The names of a kind's settings; nested ones as `conversionActions.purchase`. */
 export function settingNames(kind: DestinationKind): string[] {
   return Object.entries<TObject>(KINDS[kind].settings.properties as unknown as Record<string, TObject>).flatMap(
     ([name, { properties }]) => (properties ? Object.keys(properties).map((part) => `${name}.${part}`) : [name]),
   )
 }
 
-/** A contact must have come by a click of one of these; null: any contact will do. */
+/** The click ids of which a contact must have one; null when any contact qualifies. */
 export function clickIdsOf(kind: DestinationKind, settings: { all?: boolean }): readonly ClickKind[] | null {
   return settings.all === true ? null : KINDS[kind].clickIds
 }
@@ -153,5 +153,5 @@ function check(schema: TObject, given: object): object {
   const wanted = typeof expected === 'string' ? expected : undefined
   if (fault.value === undefined)
     throw new SettingsError(`${name} is missing${wanted === undefined ? '' : ` (${wanted})`}`)
-  throw new SettingsError(`${name} must be ${wanted ?? 'left out: there is no such setting'}`)
+  throw new SettingsError(wanted === undefined ? `there is no setting ${name}. Remove it` : `${name} must be ${wanted}`)
 }

@@ -1,17 +1,17 @@
-/** A webhook of the operator's own: a JSON body, signed as Standard Webhooks says, so that its receiver knows who sent it. */
+/** Sends conversions to an operator's webhook: a JSON body, signed according to Standard Webhooks, so that the receiver can verify the sender. */
 import { createHmac } from 'node:crypto'
 import type { Conversion } from './conversion.ts'
-import type { Outgoing, Verdict } from '../outbound/verdict.ts'
+import type { OutgoingRequest, SendResult } from '../outbound/send-result.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type Answer, classifyStatus } from '../outbound/classify-response.ts'
+import { type ResponseSummary, classifyStatus } from '../outbound/classify-response.ts'
 import type { WebhookSecret, WebhookSettings } from './settings.ts'
 
-/** `now` is epoch ms: receivers refuse a signature that is minutes old. */
-export function composeForWebhook(
+/** `now`: epoch ms. Receivers reject a signature that is some minutes old. */
+export function composeWebhookRequest(
   conversion: Conversion,
   settings: WebhookSettings,
   { secret, now, isTest }: { secret: WebhookSecret; now: number; isTest: boolean },
-): Outgoing {
+): OutgoingRequest {
   const body = JSON.stringify(documentOf(conversion, isTest))
   const seconds = Math.floor(now / 1000)
   const signed = { id: conversion.eventId, seconds, body }
@@ -28,7 +28,7 @@ export function composeForWebhook(
   return { url: settings.url, headers, body }
 }
 
-/** The present key, and the former one until its receivers have had time to change over. */
+/** The current key, and the previous one until the receivers have had time to change. */
 function keysInForce({ signingKey, former }: WebhookSecret, now: number): string[] {
   return former && now < former.until ? [signingKey, former.signingKey] : [signingKey]
 }
@@ -41,7 +41,7 @@ function signMessage({ id, seconds, body }: { id: string; seconds: number; body:
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** As the Standard Webhooks libraries read a key: base64 after `whsec_`. A key of another form counts by its own bytes. */
+/** The bytes of a key, as the Standard Webhooks libraries read it: base64 after `whsec_`. A key in another form stands for its own bytes. */
 export function keyBytes(signingKey: string): Buffer {
   const encoded = signingKey.replace(/^whsec_/, '')
   return BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(signingKey, 'utf8')
@@ -74,7 +74,7 @@ function documentOf(conversion: Conversion, isTest: boolean) {
   }
 }
 
-/** Any 2xx is enough; what it says is not read. */
-export function classifyWebhookResponse(answer: Answer): Verdict {
-  return answer.status >= 200 && answer.status < 300 ? { kind: 'sent' } : classifyStatus(answer)
+/** Any 2xx status means success; the body is not read. */
+export function classifyWebhookResponse(response: ResponseSummary): SendResult {
+  return response.status >= 200 && response.status < 300 ? { kind: 'sent' } : classifyStatus(response)
 }

@@ -15,7 +15,7 @@ import { grantAnalyst } from '../migrate/grant-analyst.ts'
 import { migrate, pendingMigrations } from '../migrate/migrate.ts'
 import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
-import { placeOf, requireStores } from '../stores/require-stores.ts'
+import { hostOf, requireStores } from '../stores/require-stores.ts'
 import { explainPortError } from '../process/explain-port-error.ts'
 import { raceAbort } from '../async/race-abort.ts'
 import { runtimeEnv } from './runtime-env.ts'
@@ -219,6 +219,6 @@ async function untilOk(url: string, { dataDir }: Config, signal: AbortSignal): P
 function describeEngines(config: Config, engines: Engines): [name: string, address: string][] {
   const names = { Postgres: 'databaseUrl', Redis: 'redisUrl', ClickHouse: 'clickhouseUrl' } as const
   return Object.entries(names).map(([name, key]) => {
-    return [name, `${placeOf(config[key] ?? engines[key] ?? '')}${config[key] ? ' (yours)' : ''}`]
+    return [name, `${hostOf(config[key] ?? engines[key] ?? '')}${config[key] ? ' (yours)' : ''}`]
   })
 }

@@ -19,7 +19,7 @@ import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
 import { connectRedis, whenReady } from '../stores/redis.ts'
 import { requireDurableRedis } from '../stores/redis-durability.ts'
-import { nameStore } from '../stores/require-stores.ts'
+import { withStoreName } from '../stores/require-stores.ts'
 import { createSubmitter, type Submitter } from '../stream/submit.ts'
 
 /** On top of the longest wait for an answer. */
@@ -49,7 +49,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   }
   try {
     await readPartitions(stores.sql, config.streamPartitions).catch((error: unknown) => {
-      throw nameStore(config, 'databaseUrl', stores.urls.databaseUrl, error)
+      throw withStoreName(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
     const app = openFrontDoor(config, stores, { submitter, limiter, metrics, log })

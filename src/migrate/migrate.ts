@@ -1,6 +1,6 @@
 /**
- * Brings both databases to the shape that this version expects: numbered SQL files, each applied once, and the SQL
- * functions, replaced whenever their text changes. Postgres keeps the account of both.
+ * Brings both databases to the schema of this version: numbered SQL files, each applied once, and SQL functions, which are
+ * replaced when their text changes. Postgres records which ones were applied.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { allPartitions } from '../stream/partition-of.ts'
 import { VERSION } from '../version.ts'
 
-/** Why the databases cannot be migrated: an edited file, a database of another line of versions, another number of partitions. */
+/** The databases cannot be migrated: an edited file, an incompatible version, or another number of partitions. */
 class MigrationError extends Error {
   override name = 'MigrationError'
 }
@@ -33,10 +33,9 @@ const SQL_FOLDER = new URL('../../sql/', import.meta.url)
 const DEFAULT_PARTITIONS = 2
 
 /**
- * Applies what is missing, in one Postgres transaction: two migrators at once are safe, and a failure leaves
- * nothing half done there. ClickHouse has no transactions, so its files are written to be repeatable.
- * `partitions`: STREAM_PARTITIONS, if said. Resolves to how many files it applied. Throws
- * MigrationError, or the database's own error.
+ * Applies the missing files in one Postgres transaction: two migrators at the same time are safe, and a failure changes nothing
+ * in Postgres. ClickHouse has no transactions, so its files can be repeated. `partitions`: STREAM_PARTITIONS, if set. Returns
+ * the number of applied files. Throws MigrationError, or the database's error.
  */
 export async function migrate(
   sql: Sql,
@@ -45,18 +44,18 @@ export async function migrate(
   partitions?: number,
 ): Promise<number> {
   const files = await readFiles()
-  // Committed by itself: if a failure below undid it, a ClickHouse that was made by half would count as whole.
-  await alone(sql, async (tx) => {
+  // A separate transaction: if a failure below undid this, a half-created ClickHouse would count as complete.
+  await withMigrationLock(sql, async (tx) => {
     await tx`create table if not exists migrations (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`
-    refuseUnfit(files, await readApplied(tx))
+    rejectIncompatible(files, await readApplied(tx))
     await clickhouse.makeInternal()
     if (await isEmpty(clickhouse)) await tx`delete from migrations where name like 'clickhouse/%'`
   })
   let count = 0
-  await alone(sql, async (tx) => {
+  await withMigrationLock(sql, async (tx) => {
     const applied = await readApplied(tx)
-    refuseUnfit(files, applied)
+    rejectIncompatible(files, applied)
     const changed = (file: SqlFile) => applied.get(file.name) !== file.checksum
     for (const file of files.postgres.filter(changed)) {
       await tx.unsafe(file.text)
@@ -79,7 +78,7 @@ export async function migrate(
   return count
 }
 
-/** Drops every form of a file's functions: one with other arguments would stay beside the new one. */
+/** Drops every overload of a file's functions: one with other arguments would stay beside the new one. */
 async function dropFormer(tx: TransactionSql, { text }: SqlFile): Promise<void> {
   const names = Array.from(text.matchAll(/^create or replace function (\w+)/gm), ([, name = '']) => name)
   const former = await tx<{ signature: string }[]>`
@@ -88,8 +87,8 @@ async function dropFormer(tx: TransactionSql, { text }: SqlFile): Promise<void> 
   for (const { signature } of former) await tx.unsafe(`drop function ${signature}`)
 }
 
-/** One transaction that waits for every other migrator, however long it takes. */
-async function alone(sql: Sql, work: (tx: TransactionSql) => Promise<void>): Promise<void> {
+/** Runs `work` in a transaction that waits for every other migrator, without a time limit. */
+async function withMigrationLock(sql: Sql, work: (tx: TransactionSql) => Promise<void>): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true)`
     await tx`select pg_advisory_xact_lock(hashtext('sluice migrate'))`
@@ -97,25 +96,26 @@ async function alone(sql: Sql, work: (tx: TransactionSql) => Promise<void>): Pro
   })
 }
 
-/** Makes again whatever ClickHouse lacks, and its views as they should be: its files can be repeated. */
+/** Creates the tables that ClickHouse lacks, and replaces its views. */
 export async function repeatClickHouse(clickhouse: ClickHouseClient): Promise<void> {
   await clickhouse.makeInternal()
   for (const file of await readFolder('clickhouse/'))
     for (const query of statementsOf(file, clickhouse)) await clickhouse.command({ query })
 }
 
-/** The tables and views that the files make in ClickHouse. */
+/** The tables and views that the files create in ClickHouse. */
 export async function listClickHouse(): Promise<{ database: keyof Databases; name: string }[]> {
-  const made = (await readFolder('clickhouse/')).flatMap(({ text }) => [...text.matchAll(MADE)])
-  return made.map(([, isPublic, name = '']) => ({ database: isPublic ? 'public' : 'internal', name }))
+  const matches = (await readFolder('clickhouse/')).flatMap(({ text }) => [...text.matchAll(CREATE_STATEMENT)])
+  return matches.map(([, isPublic, name = '']) => ({ database: isPublic ? 'public' : 'internal', name }))
 }
 
-const MADE = /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\{public\}\.)?(\w+)/gm
+const CREATE_STATEMENT =
+  /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\{public\}\.)?(\w+)/gm
 
-/** The version that migrated last stands among the files, under this name. */
+/** The version that migrated last is recorded among the files, under this name. */
 const VERSION_NAME = 'version'
 
-/** The version that the databases are at, if that is a newer one: this process goes on until it is replaced. */
+/** The version of the databases, if it is newer than this process, which then continues until it is replaced. */
 export async function readNewerVersion(sql: Sql): Promise<string | undefined> {
   return newerVersion(await readApplied(sql))
 }
@@ -125,7 +125,7 @@ function newerVersion(applied: Map<string, string>): string | undefined {
   return version !== undefined && version.localeCompare(VERSION, 'en', { numeric: true }) > 0 ? version : undefined
 }
 
-/** Names of the files that are not applied as they are now; empty when the databases fit this version, or a newer one. */
+/** Names of files that are not applied in their current form; empty when the databases are at this version or a newer one. */
 export async function pendingMigrations(sql: Sql): Promise<string[]> {
   const wanted = await expectedChecksums()
   const applied = await readApplied(sql)
@@ -135,7 +135,7 @@ export async function pendingMigrations(sql: Sql): Promise<string[]> {
 
 let expected: Promise<Map<string, string>> | undefined
 
-/** By name. Read once: a process is stopped before its files become another version's. */
+/** Checksums by name. Read once: a process is stopped before an upgrade changes its files. */
 function expectedChecksums(): Promise<Map<string, string>> {
   expected ??= readChecksums().catch((error: unknown) => {
     expected = undefined
@@ -149,13 +149,13 @@ async function readChecksums(): Promise<Map<string, string>> {
   return new Map([...postgres, ...functions, ...clickhouse].map(({ name, checksum }) => [name, checksum]))
 }
 
-/** How many partitions of each kind there are. Throws MigrationError when STREAM_PARTITIONS says otherwise. */
+/** The number of partitions of each kind. Throws MigrationError when it is not `expected` (STREAM_PARTITIONS). */
 export async function readPartitions(sql: Sql | TransactionSql, expected?: number): Promise<number> {
   const [row] = await sql<{ partitions: number }[]>`select partitions from partitioning`
-  if (!row) throw new MigrationError('The number of partitions is not recorded: run `migrate` first.')
+  if (!row) throw new MigrationError('The number of partitions is not recorded. Run `migrate` first.')
   if (expected !== undefined && expected !== row.partitions) {
     throw new MigrationError(
-      `STREAM_PARTITIONS is ${expected}, but the stream has ${row.partitions}: unset it, start, then run \`admin partitions set ${expected}\`.`,
+      `STREAM_PARTITIONS is ${expected}, but there are ${row.partitions} partitions of each kind. Unset it, start Sluice, then run \`admin partitions set ${expected}\`.`,
     )
   }
   return row.partitions
@@ -179,7 +179,7 @@ async function readSql(name: string): Promise<SqlFile> {
   return { name, text, checksum: createHash('sha256').update(text).digest('hex') }
 }
 
-/** A new or lost ClickHouse gets its tables again, whatever Postgres remembers. */
+/** A new or lost ClickHouse gets its tables again, even if Postgres has recorded its files. */
 async function isEmpty(clickhouse: ClickHouseClient): Promise<boolean> {
   const query = 'select count() as tables from system.tables where database = currentDatabase()'
   const rows = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<{ tables: string }>()
@@ -191,22 +191,26 @@ async function readApplied(sql: Sql | TransactionSql): Promise<Map<string, strin
   return new Map(rows.map((row) => [row.name, row.checksum]))
 }
 
-/** Throws MigrationError when these files cannot continue what was applied. Nothing has been changed before. */
-function refuseUnfit({ postgres, clickhouse }: Files, applied: Map<string, string>): void {
+/** Throws MigrationError, before any change, when these files do not fit those that were applied. */
+function rejectIncompatible({ postgres, clickhouse }: Files, applied: Map<string, string>): void {
   const [first] = postgres
   if (first && applied.size > 0 && !applied.has(first.name))
     throw new MigrationError(
-      'The Postgres database was made by a development version from before the first release. Nothing can migrate it, and ' +
+      'The Postgres database was made by a development version from before the first release. It cannot be migrated, and ' +
         'nothing was changed. Start with a new DATA_DIR, or with empty databases in Postgres, Redis and ClickHouse.',
     )
   const newer = newerVersion(applied)
   if (newer !== undefined)
-    throw new MigrationError(`The database is at version ${newer}, newer than this one (${VERSION}). Install ${newer}.`)
+    throw new MigrationError(
+      `The database is at version ${newer}, which is newer than this one (${VERSION}). Install ${newer}.`,
+    )
   const checksums = new Map([...postgres, ...clickhouse].map(({ name, checksum }) => [name, checksum]))
   for (const [name, checksum] of applied) {
     if (name.includes('/functions/') || name === VERSION_NAME) continue
-    if (!checksums.has(name)) throw new MigrationError(`The database is newer than this version: it has ${name}.`)
-    if (checksums.get(name) !== checksum) throw new MigrationError(`sql/${name} was edited after it had been applied.`)
+    if (!checksums.has(name))
+      throw new MigrationError(`The database is newer than this version: it has ${name}. Install the newer version.`)
+    if (checksums.get(name) !== checksum)
+      throw new MigrationError(`sql/${name} was edited after it was applied. Restore the original file.`)
   }
 }
 
@@ -217,8 +221,8 @@ async function record(tx: TransactionSql, file: SqlFile, log: Logger): Promise<v
 }
 
 /**
- * ClickHouse takes one statement at a time: a semicolon at the end of a line ends one. Names are those of the internal database,
- * and of the public one after `{public}.`
+ * Splits a file into statements, because ClickHouse accepts one at a time: a semicolon at the end of a line ends a statement.
+ * Names belong to the internal database, and to the public one after `{public}.`
  */
 function statementsOf({ text }: SqlFile, { databases }: ClickHouseClient): string[] {
   const withoutComments = text.replaceAll(/^\s*--.*$/gm, '').replaceAll('{public}', () => quoteName(databases.public))

@@ -1,37 +1,40 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import type { Verdict } from './verdict.ts'
+import type { SendResult } from './send-result.ts'
 
-export interface Answer {
+export interface ResponseSummary {
   status: number
-  /** What it asked for with Retry-After. */
+  /** From the Retry-After header. */
   retryAfterMs: number | null
-  /** The first 64 KiB of the body; empty when only the status was asked for. */
+  /** The first 64 KiB of the body; empty when only the status was read. */
   text: string
 }
 
-/** Time-outs and early calls; and credentials that are refused: the conversion is good, and an operator can mend the rest. */
-const PASSING = new Set([401, 403, 408, 425])
+/** Time-outs and early requests; also rejected credentials: the item is right, and an operator can correct them. */
+const RETRYABLE = new Set([401, 403, 408, 425])
 const TOO_MANY = 429
-/** How long a destination is left alone when it does not say. */
+/** How long nothing is sent to a destination that gives no Retry-After. */
 export const HOLD_MS = 60_000
 
-/** What a status by itself means, of an answer that is no success. */
-export function classifyStatus(answer: Answer): Exclude<Verdict, { kind: 'sent' }> {
-  const { status } = answer
+/** Classifies a response that is not a success by its status. */
+export function classifyStatus(response: ResponseSummary): Exclude<SendResult, { kind: 'sent' }> {
+  const { status } = response
   const reason = `HTTP ${status}`
-  if (PASSING.has(status) || status === TOO_MANY || status >= 500 || status < 300) return tryAgain(answer, reason)
+  if (RETRYABLE.has(status) || status === TOO_MANY || status >= 500 || status < 300) return retryLater(response, reason)
   return { kind: 'dead', reason: status < 400 ? `${reason}: redirects are not followed` : reason }
 }
 
-/** The conversion is good; and whatever the body tells, the status and Retry-After say when. */
-export function tryAgain({ status, retryAfterMs }: Answer, reason: string): Extract<Verdict, { kind: 'retry' }> {
-  if (status === TOO_MANY) return { kind: 'retry', reason, afterMs: retryAfterMs ?? HOLD_MS, holds: true }
+/** A retry at the time that the status and Retry-After determine, whatever the body contains. */
+export function retryLater(
+  { status, retryAfterMs }: ResponseSummary,
+  reason: string,
+): Extract<SendResult, { kind: 'retry' }> {
+  if (status === TOO_MANY) return { kind: 'retry', reason, afterMs: retryAfterMs ?? HOLD_MS, holdsDestination: true }
   return { kind: 'retry', reason, ...(retryAfterMs !== null && { afterMs: retryAfterMs }) }
 }
 
-/** What a body holds; undefined when it is not of this shape. */
-export function readAnswer<Schema extends TSchema>(schema: Schema, text: string): Static<Schema> | undefined {
+/** The parsed body; undefined when it does not match `schema`. */
+export function parseBody<Schema extends TSchema>(schema: Schema, text: string): Static<Schema> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return Value.Check(schema, value) ? value : undefined

@@ -1,24 +1,24 @@
-import type { Outgoing } from './verdict.ts'
-import type { Answer } from './classify-response.ts'
+import type { OutgoingRequest } from './send-result.ts'
+import type { ResponseSummary } from './classify-response.ts'
 
-/** What is read of an answer; platforms say little. */
-const MOST_BYTES = 65_536
-const LONGEST_WAIT_MS = 24 * 3_600_000
+/** The most bytes of a response that are read. */
+const MAX_BYTES = 65_536
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000
 
-/** Follows no redirect. Rejects when there is no whole answer before `signal` aborts. */
-export async function post(outgoing: Outgoing, signal: AbortSignal): Promise<Answer> {
-  const response = await request(outgoing, signal)
-  return answerOf(response, await readStart(response))
+/** Does not follow redirects. Rejects when there is no complete response before `signal` aborts. */
+export async function post(request: OutgoingRequest, signal: AbortSignal): Promise<ResponseSummary> {
+  const response = await sendRequest(request, signal)
+  return summarize(response, await readStart(response))
 }
 
-/** As `post`, of a peer whose status says it all: a body that breaks off or never ends takes nothing back. */
-export async function postForStatus(outgoing: Outgoing, signal: AbortSignal): Promise<Answer> {
-  const response = await request(outgoing, signal)
+/** Like `post`, but reads only the status: a body that breaks off or never ends does not matter. */
+export async function postForStatus(request: OutgoingRequest, signal: AbortSignal): Promise<ResponseSummary> {
+  const response = await sendRequest(request, signal)
   response.body?.cancel().catch(() => undefined)
-  return answerOf(response, '')
+  return summarize(response, '')
 }
 
-function request({ url, headers, body }: Outgoing, signal: AbortSignal): Promise<Response> {
+function sendRequest({ url, headers, body }: OutgoingRequest, signal: AbortSignal): Promise<Response> {
   return fetch(url, {
     method: 'POST',
     headers: { 'user-agent': 'Sluice', ...headers },
@@ -28,7 +28,7 @@ function request({ url, headers, body }: Outgoing, signal: AbortSignal): Promise
   })
 }
 
-function answerOf({ status, headers }: Response, text: string): Answer {
+function summarize({ status, headers }: Response, text: string): ResponseSummary {
   return { status, retryAfterMs: readRetryAfter(headers.get('retry-after')), text }
 }
 
@@ -39,25 +39,25 @@ async function readStart(response: Response): Promise<string> {
   for await (const chunk of body ?? []) {
     chunks.push(chunk)
     length += chunk.length
-    // The rest is not waited for: leaving the loop cancels it.
-    if (length >= MOST_BYTES) break
+    // Leaving the loop cancels the rest.
+    if (length >= MAX_BYTES) break
   }
-  return Buffer.concat(chunks).subarray(0, MOST_BYTES).toString('utf8')
+  return Buffer.concat(chunks).subarray(0, MAX_BYTES).toString('utf8')
 }
 
-/** Seconds, or a date; a day at most. */
+/** Reads Retry-After: seconds, or a date. Returns ms, a day at most; null when it is absent or invalid. */
 export function readRetryAfter(text: string | null, now = Date.now()): number | null {
   if (text === null) return null
   const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - now
-  return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), LONGEST_WAIT_MS)
+  return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS)
 }
 
-/** Why there was no answer; addresses and what a peer sent stay out. */
+/** The reason why there was no response, without addresses and without data of the peer. */
 export function describeNetworkError(error: unknown): string {
   const name = error instanceof Error ? error.name : ''
   if (name === 'TimeoutError' || name === 'AbortError') return 'no answer in time'
-  const told = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause) ?? name
-  return /^\w{1,64}$/.test(told) ? `not reached: ${told}` : 'not reached'
+  const code = codeOf(error) ?? codeOf((error as { cause?: unknown } | null)?.cause) ?? name
+  return /^\w{1,64}$/.test(code) ? `not reached: ${code}` : 'not reached'
 }
 
 function codeOf(error: unknown): string | undefined {

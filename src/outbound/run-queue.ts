@@ -1,47 +1,47 @@
-/** Sends what is due in a queue in Postgres: claim, attempt, settle. Deliveries use it, and so can every other sender. */
+/** Sends the due items of a queue in Postgres: claims them, attempts them, and records the outcomes. For deliveries, and any other sender. */
 import type { Logger } from '../log.ts'
 import { sleep, untilNextTick } from '../async/sleep.ts'
-import type { Verdict } from './verdict.ts'
+import type { SendResult } from './send-result.ts'
 
-/** A queue of work that is claimed for a time, attempted, and settled. */
+/** The operations of one queue. */
 export interface OutboundQueue<Claimed extends { id: string }> {
-  /** What one item is called in log lines: "delivery". */
+  /** The name of an item in log lines, such as "delivery". */
   itemName: string
-  /** Whether there can be anything to send at all; asked rarely until it is true. */
+  /** Whether there can be anything to send at all. Called every 5 s until it is true. */
   isWanted(): Promise<boolean>
-  /** Claims up to `max` items that are due, for `leaseMs`: a claim that is not settled by then is free again. */
+  /** Claims up to `max` due items for `leaseMs`; then an item without a recorded outcome can be claimed again. */
   claim(limits: { max: number; leaseMs: number }): Promise<Claimed[]>
-  /** Until `signal` aborts. */
-  attempt(claimed: Claimed, signal: AbortSignal): Promise<Verdict>
-  /** Records the result of an attempt; does nothing when the claim ran out. */
-  settle(claimed: Claimed, verdict: Verdict): Promise<void>
-  /** Deletes what has been settled for long enough; `more` when something is left to delete. */
+  /** Sends one item. Ends when `signal` aborts. */
+  attempt(claimed: Claimed, signal: AbortSignal): Promise<SendResult>
+  /** Records the result of an attempt; does nothing when the claim has expired. */
+  record(claimed: Claimed, result: SendResult): Promise<void>
+  /** Deletes old finished items. Returns `more` when there may be more of them. */
   purge(): Promise<'more' | 'done'>
 }
 
 export interface QueueOptions {
-  /** For how long one attempt may take. */
+  /** The time limit of one attempt. */
   attemptMs?: number
-  /** More than two attempts. */
+  /** Must be longer than two attempts. */
   leaseMs?: number
 }
 
 const POLL_MS = 1000
-/** How often it is asked whether anything is wanted, where nothing was wanted so far. */
+/** Interval between calls of `isWanted` until it is true. */
 const UNWANTED_MS = 5000
 const PURGE_MS = 60_000
 const MAX_IN_FLIGHT = 32
 const ATTEMPT_MS = 10_000
 const LEASE_MS = 30_000
-/** After trouble with Postgres. */
-const TROUBLE_MS = 3000
+/** Wait after an error of Postgres. */
+const ERROR_PAUSE_MS = 3000
 
-/** The sender was paused for so long that the claim may run out during the attempt: then it is another sender's. */
-const PAUSED: Verdict = { kind: 'retry', reason: 'its sender was paused', unsent: true }
+/** The process was paused for so long that the claim may expire during the attempt, and another sender may send the item. */
+const PAUSED: SendResult = { kind: 'retry', reason: 'the sending process was paused', unsent: true }
 
 /**
- * Sends until `signal` aborts, then finishes what is in flight. Any number of processes may run it: each item is sent by one
- * at a time, and more than once only when its sender died or came too late.
+ * Sends until `signal` aborts, then finishes the items in flight. Any number of processes may run it: one at a time sends an
+ * item, and an item is sent again only if its sender died or was too late.
  */
 export async function runQueue<Claimed extends { id: string }>(
   queue: OutboundQueue<Claimed>,
@@ -53,12 +53,12 @@ export async function runQueue<Claimed extends { id: string }>(
   let isWanted = false
   let purgeAt = 0
 
-  /** Never rejects. What could not be recorded is sent again when its claim has run out. */
+  /** Never rejects. If the outcome cannot be recorded, the item is sent again after its claim has expired. */
   const process = async (claimed: Claimed, startBy: number): Promise<void> => {
     try {
       const isLate = performance.now() > startBy
-      const verdict = isLate ? PAUSED : await queue.attempt(claimed, AbortSignal.timeout(attemptMs))
-      await queue.settle(claimed, verdict)
+      const result = isLate ? PAUSED : await queue.attempt(claimed, AbortSignal.timeout(attemptMs))
+      await queue.record(claimed, result)
     } catch (error) {
       log.warn({ err: error, [queue.itemName]: claimed.id }, `the result of a ${queue.itemName} could not be recorded`)
     }
@@ -72,7 +72,7 @@ export async function runQueue<Claimed extends { id: string }>(
       }
       if (performance.now() >= purgeAt) {
         purgeAt = performance.now() + PURGE_MS
-        // The rest has its turn after the sending.
+        // The rest is purged after the next sends.
         if ((await queue.purge()) === 'more') purgeAt = 0
       }
       const claimedAt = performance.now()
@@ -80,11 +80,11 @@ export async function runQueue<Claimed extends { id: string }>(
         const done = process(one, claimedAt + leaseMs - 2 * attemptMs).finally(() => inFlight.delete(done))
         inFlight.add(done)
       }
-      // Until a place is free again, or something else may be due: one that hangs delays no other.
+      // Waits until an item is finished, or others may be due. An item that hangs does not delay the others.
       await Promise.race([...inFlight, sleep(POLL_MS, signal)])
     } catch (error) {
-      log.warn({ err: error }, `the queue of ${queue.itemName} rows cannot be read, trying again`)
-      await sleep(TROUBLE_MS, signal)
+      log.warn({ err: error }, `the ${queue.itemName} queue cannot be read, trying again`)
+      await sleep(ERROR_PAUSE_MS, signal)
     }
   }
   await Promise.all(inFlight)

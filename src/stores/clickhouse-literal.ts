@@ -1,2 +1,2 @@
-/** A text as ClickHouse's SQL holds it. */
+/** Quotes a text as a string literal of ClickHouse. */
 export const textLiteral = (text: string): string => `'${text.replaceAll(/[\\']/g, '\\$&')}'`

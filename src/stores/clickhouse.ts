@@ -1,6 +1,6 @@
 import { type ClickHouseClient as Client, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 
-/** Speaks to the internal database, where the tables are, and knows the public one, which holds the analysts' views. */
+/** Connected to the internal database, which has the tables. The public database has the views for analysts. */
 export type ClickHouseClient = Client & { readonly databases: Databases; makeInternal(): Promise<void> }
 
 export interface Databases {
@@ -10,11 +10,11 @@ export interface Databases {
 
 interface ConnectOptions {
   requestTimeoutMs?: number
-  /** Speaks to the database that the URL names, whether or not the internal one is there. */
+  /** Connects to the database that the URL names, even if the internal one does not exist yet. */
   toPublic?: boolean
 }
 
-/** The URL holds user, password and the public database: `http://user:password@host:8123/database`. */
+/** `url`: user, password and public database, as `http://user:password@host:8123/database`. */
 export function connectClickHouse(
   url: string,
   { requestTimeoutMs = 60_000, toPublic = false }: ConnectOptions = {},
@@ -29,7 +29,7 @@ export function connectClickHouse(
     application: 'sluice',
     request_timeout: requestTimeoutMs,
     log: { level: ClickHouseLogLevel.OFF },
-    // Said explicitly, since defaults change between versions: an insert is one synchronous block, and one token is one insert.
+    // Explicit, because defaults change between versions: an insert is one synchronous block, and one token is one insert.
     clickhouse_settings: {
       async_insert: 0,
       insert_deduplicate: 1,
@@ -38,14 +38,14 @@ export function connectClickHouse(
       output_format_json_quote_64bit_integers: 1,
     },
   })
-  pings.set(client, once(pingOf(url)))
+  pings.set(client, shared(pingOf(url)))
   return Object.assign(client, { databases, makeInternal: async () => makeInternal(url, databases) })
 }
 
-/** By client, since connections for queries may all be in use by slow ones. */
+/** A separate connection for pings, by client: slow queries may occupy all others. */
 const pings = new WeakMap<Client, () => Promise<boolean>>()
 
-/** Whether ClickHouse answers at all, by a connection of its own. Whoever asks meanwhile shares the answer. */
+/** Whether ClickHouse answers a ping. Concurrent calls share one ping. */
 export async function isAlive(client: ClickHouseClient): Promise<boolean> {
   return (await pings.get(client)?.()) ?? false
 }
@@ -57,22 +57,23 @@ function pingOf(url: string): () => Promise<boolean> {
     url,
     application: 'sluice',
     request_timeout: PING_TIMEOUT_MS,
-    // Nothing stays open that would have to be closed.
+    // Leaves no connection open that would have to be closed.
     keep_alive: { enabled: false },
     log: { level: ClickHouseLogLevel.OFF },
   })
   return async () => (await client.ping()).success
 }
 
-function once<Result>(ask: () => Promise<Result>): () => Promise<Result> {
-  let asked: Promise<Result> | undefined
+/** Concurrent calls share one call of `work`. */
+function shared<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined
   return () =>
-    (asked ??= ask().finally(() => {
-      asked = undefined
+    (running ??= work().finally(() => {
+      running = undefined
     }))
 }
 
-/** Makes the internal database, unless it is there: a user who may make none can be given it. */
+/** Creates the internal database if it does not exist. A user without that right can use an existing one. */
 async function makeInternal(url: string, { internal }: Databases): Promise<void> {
   const client = connectClickHouse(url, { toPublic: true })
   try {
@@ -88,5 +89,5 @@ async function makeInternal(url: string, { internal }: Databases): Promise<void>
   }
 }
 
-/** A name as an identifier in a statement. */
+/** Quotes a name as an identifier. */
 export const quoteName = (name: string): string => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``

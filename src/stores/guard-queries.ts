@@ -1,32 +1,32 @@
 /**
- * Keeps what came of one query from the next. postgres.js 3.4.9 leaves three things behind on a connection:
- * - the error with which Postgres ended it under a query. Once it is open again, the next query is rejected with that
- *   error before it is sent (porsager/postgres#1223).
- * - the number of rows that came before a query failed. The next result begins with as many holes (#1181).
- * - queries, where there is TLS (see open-socket.ts): between the error of a broken socket and its end the connection takes
- *   more of them, sends none and forgets them. They would never settle, or be told of no rows once it is open again.
+ * Keeps the remains of one query away from the next. postgres.js 3.4.9 leaves three things behind on a connection:
+ * - the error with which Postgres closed it during a query. Once the connection is open again, the next query is rejected with
+ *   that error before it is sent (porsager/postgres#1223).
+ * - the number of rows that arrived before a query failed. The next result begins with that number of holes (#1181).
+ * - queries, with TLS (see open-socket.ts): between the error of a broken socket and its end, the connection accepts more
+ *   queries, sends none and loses them. They would never settle, or would return no rows once it is open again.
  *
- * Queries of transactions and reserved connections, and those of `unsafe`, go round this guard.
+ * This does not guard queries of transactions and reserved connections, and those of `unsafe`.
  */
 import postgres from 'postgres'
 
-/** A connection as the driver knows it; Postgres gives each session a secret of its own, some poolers all the same. */
+/** A connection of the driver. Postgres gives each session its own secret; some poolers give every session the same one. */
 interface Session {
   secret: number | null
 }
 
-/** Of a postgres.js query, what the driver itself calls. */
+/** The part of a postgres.js query that the driver calls. */
 interface Query {
-  /** The session that it was handed to; null until then. */
+  /** The session that got the query; null before. */
   state: Session | null
-  /** Has it run by any connection. */
+  /** Runs the query on any connection. */
   handler(query: Query): void
-  /** With the rows, or with what it was asked for instead of them. */
+  /** Called with the rows, or with the result that was requested instead. */
   resolve(result: unknown): void
   reject(error: unknown): void
 }
 
-/** The same, with every query of its own guarded. */
+/** Returns `sql` with each of its queries guarded. */
 export function guardQueries(sql: postgres.Sql): postgres.Sql {
   return new Proxy(sql, {
     apply(target, self, args) {
@@ -37,10 +37,10 @@ export function guardQueries(sql: postgres.Sql): postgres.Sql {
   })
 }
 
-/** Those whose socket broke just now: it ends within some 10 ms, and the next is opened 300 ms after (postgres.ts). */
+/** Sessions whose socket just broke. The socket ends within some 10 ms, and the next one is opened 300 ms later (postgres.ts). */
 const broken = new WeakSet<Session>()
 const BROKEN_MS = 200
-const AGAIN_MS = 50
+const RETRY_MS = 50
 
 function guardQuery(query: Query): void {
   const { resolve, reject } = query
@@ -48,20 +48,20 @@ function guardQuery(query: Query): void {
   let secret: number | null = null
   Object.defineProperty(query, 'state', {
     get: () => session,
-    set(handedTo: Session | null) {
-      if (handedTo && broken.has(handedTo)) {
-        setTimeout(() => query.handler(query), AGAIN_MS)
+    set(next: Session | null) {
+      if (next && broken.has(next)) {
+        setTimeout(() => query.handler(query), RETRY_MS)
         throw connectionClosed()
       }
-      session = handedTo
-      secret = handedTo?.secret ?? null
+      session = next
+      secret = next?.secret ?? null
     },
   })
   query.resolve = (result) =>
     session && session.secret !== secret ? reject(connectionClosed()) : resolve(withoutHoles(result))
   query.reject = (error) => {
-    if (isOfAnother(query, error)) return query.handler(query)
-    if (session && isOfSocket(error)) markBroken(session)
+    if (isErrorOfOtherQuery(query, error)) return query.handler(query)
+    if (session && isSocketError(error)) markBroken(session)
     reject(error)
   }
 }
@@ -71,17 +71,18 @@ function markBroken(session: Session): void {
   setTimeout(() => broken.delete(session), BROKEN_MS)
 }
 
-/** As the driver tells it. */
+/** The same error as the driver's. */
 const connectionClosed = (): Error =>
   Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED', errno: 'CONNECTION_CLOSED' })
 
-const isOfSocket = (error: unknown): boolean => error instanceof Error && 'syscall' in error
+const isSocketError = (error: unknown): boolean => error instanceof Error && 'syscall' in error
 
 /**
- * An error with the text of a query, while this one has never left: it may be sent, and cannot run twice. The connection
- * that told it has forgotten it by that, so this comes to an end. A refused log-in bears no text.
+ * Whether the error has the text of a query although this query was never sent: then it belongs to another query. This query
+ * can be sent without running twice. Reporting the error removed it from the connection, so this cannot repeat forever. The
+ * error of a rejected log-in has no text.
  */
-const isOfAnother = ({ state }: Query, error: unknown): boolean =>
+const isErrorOfOtherQuery = ({ state }: Query, error: unknown): boolean =>
   state === null && error instanceof postgres.PostgresError && (error.query as string | undefined) !== undefined
 
 function withoutHoles(result: unknown): unknown {

@@ -2,13 +2,13 @@ import { ClickHouseError } from '@clickhouse/client'
 import { isFullDiskError } from './full-disk.ts'
 import type { ClickHouseClient } from './clickhouse.ts'
 
-/** Nobody waits for an insert, and sharing it out among threads costs more than it brings. */
+/** Nothing waits for an insert, and splitting it between threads costs more than it saves. */
 export const ONE_THREAD = ['max_threads = 1', 'max_insert_threads = 1', 'input_format_parallel_parsing = 0']
 
 /**
- * Every setting that exactness hangs on is said in the statement: defaults change between versions (26.2 turned
- * `async_insert` on), and a setting that stayed behind from another query cannot reach it. One insert is one block, and
- * one block with one token changes the table and its view once.
+ * Each statement contains every setting that exactness depends on: defaults change between versions (26.2 turned
+ * `async_insert` on), and a setting left from another query cannot affect it. One insert is one block, and one block with one
+ * token changes the table and its view once.
  */
 export const INSERT_SETTINGS = [
   'async_insert = 0',
@@ -25,9 +25,9 @@ export const INSERT_SETTINGS = [
 ].join(', ')
 
 /**
- * The lines that ClickHouse cannot read, found by halving. Nothing is stored meanwhile: a part that was inserted on its
- * own would have a token of its own, and a crash (or a ClickHouse that reads differently after an upgrade) could then
- * bring the same event in twice, in its part and in its group.
+ * Finds the lines that ClickHouse cannot read, by halving. Stores nothing: a part inserted separately would have its own token,
+ * and after a crash (or an upgrade of ClickHouse that reads lines differently) the same event could be stored twice, with its
+ * part and with its group.
  */
 export async function findFaultyLines(
   clickhouse: ClickHouseClient,
@@ -57,12 +57,12 @@ export interface FaultyLine {
 const DATA_FAULTS =
   /^(CANNOT_PARSE_\w+|CANNOT_READ_ALL_DATA|CANNOT_READ_ARRAY_FROM_TEXT|CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN|INCORRECT_DATA|TYPE_MISMATCH|ARGUMENT_OUT_OF_BOUND|DECIMAL_OVERFLOW|TOO_LARGE_STRING_SIZE|VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE)$/
 
-/** True when the data are at fault; everything else (connections, memory, disk) is trouble that passes. */
+/** True when the data is wrong; everything else (connections, memory, disk) is temporary trouble. */
 export function isDataFault(error: unknown): boolean {
   return error instanceof ClickHouseError && DATA_FAULTS.test(error.type ?? '')
 }
 
-/** What went wrong, without the data: a message of ClickHouse quotes the row that it could not read. */
+/** Describes the error without data: a message of ClickHouse quotes the row that it could not read. */
 export function describeFault(error: unknown): string {
   if (error instanceof ClickHouseError) {
     const hint = isFullDiskError(error) ? ': its disk is full' : ''

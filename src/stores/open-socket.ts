@@ -1,36 +1,36 @@
-/** The way to Postgres, for a driver that takes a connection for whole until its socket's end. */
+/** A socket to Postgres for postgres.js, which treats a connection as intact until its socket closes. */
 import { Socket } from 'node:net'
 
-/** Of the driver's own options, what says where Postgres is. */
-export interface Place {
+/** The address of Postgres, as in the driver's options. */
+export interface SocketAddress {
   host: string[]
   port: number[]
-  /** Of a socket in the file system, in place of both. */
+  /** Path of a Unix socket, used instead of host and port. */
   path?: string | false
 }
 
 /**
- * Tells of an error together with its end. Between the two postgres.js 3.4.9 gives the connection more queries, and forgets
- * them: they would never settle, or be told of no rows once it is open again (porsager/postgres#1130 is about the same).
+ * Emits `error` only together with `close`. Between the two events, postgres.js 3.4.9 gives the connection more queries and
+ * loses them: they would never settle, or would return no rows once the connection is open again (porsager/postgres#1130).
  */
 class WholeSocket extends Socket {
-  /** The driver names them where it tells of the connection, and to TLS. */
+  /** The driver reads them for error messages and for TLS. */
   host: string | undefined
   port: number | undefined
-  #trouble: Error | undefined
+  #error: Error | undefined
 
-  override emit(event: string | symbol, ...words: unknown[]): boolean {
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
     if (event === 'error') {
-      this.#trouble ??= words[0] as Error
+      this.#error ??= args[0] as Error
       return true
     }
-    if (event === 'close' && this.#trouble) super.emit('error', this.#trouble)
-    return super.emit(event, ...words)
+    if (event === 'close' && this.#error) super.emit('error', this.#error)
+    return super.emit(event, ...args)
   }
 }
 
-/** For the driver's option `socket`: one that connects, to each host in turn, and keeps what is written meanwhile. */
-export function socketOpener(): (place: Place) => Socket {
+/** For the driver's option `socket`: opens sockets to each host in turn. A socket buffers what is written before it is connected. */
+export function socketOpener(): (address: SocketAddress) => Socket {
   let opened = 0
   return ({ host, port, path }) => {
     const socket = new WholeSocket()

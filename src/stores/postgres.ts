@@ -2,11 +2,11 @@ import postgres from 'postgres'
 import { guardQueries } from './guard-queries.ts'
 import { socketOpener } from './open-socket.ts'
 
-/** `bigint` columns arrive as numbers, or as text beyond 2^53. */
+/** Returns `bigint` columns as numbers, beyond 2^53 as text. */
 export type Sql = postgres.Sql
 
 export interface PostgresOptions {
-  /** Connections at most. */
+  /** The most connections. */
   max?: number
   /** Shown in pg_stat_activity. */
   name?: string
@@ -17,15 +17,15 @@ export interface PostgresOptions {
 const INT8 = 20
 
 /**
- * postgres.js 3.4.9 keeps what it had still to write when a connection breaks, and from then on writes only once it has
- * gathered 1 KiB: its next greeting would never leave, and every attempt would end in CONNECT_TIMEOUT. A greeting of that
- * size leaves at once. With the remains before it it is refused, and the attempt after that is clean. (The short greeting
- * of TLS cannot be helped so.)
+ * Works around an error of postgres.js 3.4.9. When a connection breaks, the driver keeps unsent data, and from then on writes
+ * only after it has collected 1 KiB. The next startup message would never be sent, and every attempt would end in
+ * CONNECT_TIMEOUT. A startup message of 1 KiB is sent at once. Postgres rejects it because of the old data before it, and the
+ * next attempt is clean. (The short first message of TLS cannot be made longer.)
  */
-const LONG_GREETING = { 'sluice.greeting': '.'.repeat(1024) }
+const LONG_STARTUP_MESSAGE = { 'sluice.greeting': '.'.repeat(1024) }
 
 export function connectPostgres(url: string, options: PostgresOptions = {}): Sql {
-  // An option that the driver's types leave out.
+  // An option that the driver's types do not declare.
   const socket = { socket: socketOpener() }
   const sql = postgres(url, {
     ...socket,
@@ -33,7 +33,7 @@ export function connectPostgres(url: string, options: PostgresOptions = {}): Sql
     // The default waits up to 20 s between attempts, which looks like a hang after a restart.
     backoff: () => 0.3,
     connect_timeout: 10,
-    // A statement holds its place on a connection; no pool may rotate it under a long run.
+    // Never replaces a connection during a long run of statements.
     max_lifetime: null,
     fetch_types: false,
     onnotice: () => undefined,
@@ -43,7 +43,7 @@ export function connectPostgres(url: string, options: PostgresOptions = {}): Sql
       // Postgres reads a bare number as milliseconds.
       statement_timeout: 30_000,
       idle_in_transaction_session_timeout: 30_000,
-      ...LONG_GREETING,
+      ...LONG_STARTUP_MESSAGE,
       ...options.settings,
     },
   })
@@ -55,34 +55,34 @@ function readInteger(text: string): number | string {
   return Number.isSafeInteger(value) ? value : text
 }
 
-/** True when Postgres said that it wrote nothing; a lost connection leaves that open. */
+/** True when Postgres reported that it wrote nothing. After a lost connection the outcome is unknown. */
 export function wasRolledBack(error: unknown): boolean {
   return error instanceof Error && 'severity' in error && error.severity === 'ERROR'
 }
 
 export type FaultKind = 'conflict' | 'data' | 'trouble'
 
-/** Deadlock, serialization failure, unique violation, and an assumption of a save that no longer holds (our own). */
+/** Deadlock, serialization failure, unique violation, and SL001: an assumption of a save no longer holds. */
 const CONFLICTS = new Set(['40P01', '40001', '23505', 'SL001'])
 
-/** The one kind of conflict that need not pass: two items of one micro-batch could be at odds with each other. */
+/** The one kind of conflict that a retry may not solve: two items of one micro-batch may conflict with each other. */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23505'
 }
 
 /** Postgres cancelled it after `statement_timeout`. */
-export function isTimeOut(error: unknown): boolean {
+export function isStatementTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '57014'
 }
 
-/** An idempotency key that was there: taken to be new, or recorded by somebody else meanwhile. */
+/** An idempotency key that already exists: it was taken to be new, or another save recorded it meanwhile. */
 export function isKnownKey(error: unknown): boolean {
   return isUniqueViolation(error) && (error as { table_name?: string }).table_name === 'idempotency_keys'
 }
 
 /**
- * What to do about a failed statement: decide again (`conflict`), isolate the item (`data`: class 22 and 23),
- * or wait until it passes (`trouble`: connections, memory, disk, time-outs, everything else).
+ * Classifies a failed statement: decide again (`conflict`), isolate the item (`data`: class 22 and 23), or wait and retry
+ * (`trouble`: connections, memory, disk, time-outs, everything else).
  */
 export function faultKind(error: unknown): FaultKind {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

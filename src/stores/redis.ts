@@ -7,19 +7,19 @@ export type { Redis }
 
 export type RedisRole = 'publish' | 'read' | 'command' | 'limiter' | 'subscribe'
 
-/** A link can die without a word: one that leaves commands unanswered for so long is cut, and made anew. */
+/** A connection can die without an error. If commands get no reply for this long, it is closed and opened again. */
 const silentMs = (role: RedisRole): number => (role === 'limiter' ? 1000 : 5000)
-/** A process that stood still wakes to its timers first: it has so long to read what came meanwhile. */
-const READING_MS = 100
+/** After a pause of the process, its timers run first. It gets this much time to read replies that arrived meanwhile. */
+const CATCH_UP_MS = 100
 
 const ROLES: Record<RedisRole, RedisOptions> = {
-  // Never re-sends: a lost reply is an unknown outcome, not a second entry.
+  // Never sends a command again: after a lost reply the outcome is unknown, and a second entry would be wrong.
   publish: {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
   },
-  // One connection per blocking reader; the reader itself watches for a read that never returns, much sooner.
+  // One connection per blocking reader. The reader detects a read that never returns much sooner.
   read: { maxRetriesPerRequest: null },
   command: { maxRetriesPerRequest: 1, commandTimeout: 5000 },
   // The limiter fails open, so failing must be fast.
@@ -31,50 +31,50 @@ const ROLES: Record<RedisRole, RedisOptions> = {
   subscribe: { maxRetriesPerRequest: null, autoResubscribe: true },
 }
 
-/** Connects in the background and for ever again after a loss; commands fail as their role says meanwhile. */
+/** Connects in the background, and reconnects forever. Meanwhile commands fail as their role defines. */
 export function connectRedis(url: string, role: RedisRole, log?: Logger): Redis {
   const redis = new Redis(url, {
     connectionName: `sluice-${role}`,
     connectTimeout: 5000,
-    // After a failover the address may lead to another server; this one only reads from now on.
+    // After a failover, this server is read-only, and the address may lead to the new primary.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     retryStrategy: (attempt) => Math.min(50 * attempt, 500),
     ...ROLES[role],
   })
-  // Without a listener ioredis prints to the console; what a loss means, the failing commands tell.
+  // Without a listener ioredis prints to the console. The failing commands report the loss.
   redis.on('error', (error: Error) => log?.debug({ err: error, role }, 'redis connection lost'))
   cutWhenSilent(redis, silentMs(role))
   return redis
 }
 
-/** One timer looks after all commands: ioredis would set one for each, which costs a third of the command. */
+/** Uses one timer for all commands: ioredis would set one for each, which costs a third of the command. */
 function cutWhenSilent(redis: Redis, ms: number): void {
-  const link = redis as unknown as { commandQueue: ArrayLike<unknown>; stream: Socket }
+  const connection = redis as unknown as { commandQueue: ArrayLike<unknown>; stream: Socket }
   let watching = false
-  /** When something was heard, or asked while nothing was under way. */
+  /** The time of the last data received, or of a command sent while none was pending. */
   let lastAt = 0
   const watch = (forMs: number, isLast = false) => {
     watching = true
-    setTimeout(look, forMs, isLast).unref()
+    setTimeout(check, forMs, isLast).unref()
   }
-  const look = (isLast: boolean) => {
+  const check = (isLast: boolean) => {
     watching = false
-    if (link.commandQueue.length === 0) return
+    if (connection.commandQueue.length === 0) return
     const leftMs = lastAt + ms - performance.now()
     if (leftMs > 0) watch(leftMs)
-    else if (!isLast) watch(READING_MS, true)
-    else link.stream.destroy(new Error(`Redis has not answered for ${ms} ms`))
+    else if (!isLast) watch(CATCH_UP_MS, true)
+    else connection.stream.destroy(new Error(`Redis has not answered for ${ms} ms`))
   }
   const send = redis.sendCommand.bind(redis)
   redis.sendCommand = (...command) => {
-    if (link.commandQueue.length === 0) lastAt = performance.now()
+    if (connection.commandQueue.length === 0) lastAt = performance.now()
     if (!watching) watch(ms)
     return send(...command)
   }
-  redis.on('connect', () => link.stream.on('data', () => (lastAt = performance.now())))
+  redis.on('connect', () => connection.stream.on('data', () => (lastAt = performance.now())))
 }
 
-/** Resolves once commands can be sent (roles without an offline queue refuse them before). Rejects after `timeoutMs`. */
+/** Resolves when commands can be sent; before that, roles without an offline queue reject them. Rejects after `timeoutMs`. */
 export async function whenReady(redis: Redis, timeoutMs = 10_000): Promise<void> {
   if (redis.status === 'ready') return
   const { promise, resolve, reject } = Promise.withResolvers<void>()

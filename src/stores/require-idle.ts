@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from './clickhouse.ts'
 
 /**
- * Rejects while one of these tables is being rewritten, by whomever. Somebody who has stopped waiting for a rewrite must not
- * ask for the same again: ClickHouse would do both, one after the other, and refuses inserts when too many wait.
+ * Rejects while a mutation rewrites one of these tables. A caller that stopped waiting for a rewrite must not request it again:
+ * ClickHouse would do both, one after the other, and rejects inserts when too many mutations wait.
  */
 export async function requireIdle(
   clickhouse: ClickHouseClient,
@@ -19,5 +19,5 @@ export async function requireIdle(
   })
   const [open] = await found.json<{ table: string; since: number }>()
   if (open)
-    throw new Error(`ClickHouse still rewrites ${open.table}, since ${new Date(open.since * 1000).toISOString()}`)
+    throw new Error(`ClickHouse has been rewriting ${open.table} since ${new Date(open.since * 1000).toISOString()}`)
 }

@@ -1,12 +1,12 @@
 /**
- * Rows that one statement changes: a short lock, and little for one vacuum. They are chosen in a `materialized` sub-query:
- * another one may be run once for each row of the table, and with `skip locked` choose others each time.
+ * Rows that one statement changes, so that locks are short and a vacuum has little to do. Select them in a `materialized`
+ * sub-query: Postgres may run any other sub-query once for each row, and `skip locked` would select different rows each time.
  */
 export const CHUNK_ROWS = 2000
 
 /**
- * Repeats a statement that changes `CHUNK_ROWS` rows at most until it finds no more. Returns how many they were.
- * `report` hears after each full step how many there have been.
+ * Repeats a statement that changes at most `CHUNK_ROWS` rows until no rows are left. Returns the number of rows. Calls `report`
+ * with the number so far after each full chunk.
  */
 export async function runInChunks(
   step: () => PromiseLike<{ count: number }>,

@@ -2,8 +2,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, it, test } from 'vitest'
 import { type Conversion, deduplicationId } from '../../src/deliveries/conversion.ts'
-import { composeForGoogle, classifyGoogleResponse, refuseForGoogle } from '../../src/deliveries/google.ts'
-import { composeForMeta, classifyMetaResponse, refuseForMeta } from '../../src/deliveries/meta.ts'
+import { composeGoogleRequest, classifyGoogleResponse, findGoogleRefusal } from '../../src/deliveries/google.ts'
+import { composeMetaRequest, classifyMetaResponse, findMetaRefusal } from '../../src/deliveries/meta.ts'
 import { readRetryAfter } from '../../src/outbound/post.ts'
 import {
   type GoogleSettings,
@@ -13,7 +13,7 @@ import {
   checkSecret,
   checkSettings,
 } from '../../src/deliveries/settings.ts'
-import { composeForWebhook, classifyWebhookResponse, keyBytes } from '../../src/deliveries/webhook.ts'
+import { composeWebhookRequest, classifyWebhookResponse, keyBytes } from '../../src/deliveries/webhook.ts'
 import { SECRETS } from './delivery-lab.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.750Z')
@@ -38,7 +38,7 @@ const bodyOf = ({ body }: { body: string }) => JSON.parse(body) as unknown
 describe('Meta', () => {
   const settings = checkSettings('meta', { pixelId: '77' }) as MetaSettings
   const compose = (conversion: Partial<Conversion> = {}, more: Partial<MetaSettings> = {}) =>
-    composeForMeta({ ...CONVERSION, ...conversion }, { ...settings, ...more }, SECRETS.meta)
+    composeMetaRequest({ ...CONVERSION, ...conversion }, { ...settings, ...more }, SECRETS.meta)
 
   it('is sent a purchase by its own rules', () => {
     const { url, headers } = compose()
@@ -92,7 +92,7 @@ describe('Meta', () => {
   })
 
   it('is not sent what it would refuse: a purchase without a value, what is older than seven days', () => {
-    const refuse = (conversion: Partial<Conversion>) => refuseForMeta({ ...CONVERSION, ...conversion }, NOW)
+    const refuse = (conversion: Partial<Conversion>) => findMetaRefusal({ ...CONVERSION, ...conversion }, NOW)
     expect(refuse({})).toBeUndefined()
     expect(refuse({ amount: 0 })).toBeUndefined()
     expect(refuse({ amount: null })).toMatch('without a value')
@@ -100,7 +100,7 @@ describe('Meta', () => {
     expect(refuse({ occurredAt: NOW - 7 * 86_400_000 })).toBeUndefined()
     expect(refuse({ occurredAt: NOW - 7 * 86_400_000 - 1 })).toMatch('7 days')
     const unknown = { emails: [], phones: [], customerId: null, clicks: {} }
-    expect(refuse(unknown)).toBe('no click and no identity that a server has sent')
+    expect(refuse(unknown)).toBe('Meta does not accept a conversion without a click or an identity from a server')
     expect(refuse({ ...unknown, customerId: 'C-42' })).toBeUndefined()
   })
 
@@ -108,8 +108,8 @@ describe('Meta', () => {
     JSON.stringify({ error: { message: 'token EAAB-token of john@x.io', code, ...more } })
   test.each([
     [200, '{"events_received":1}', { kind: 'sent' }],
-    [200, '{"events_received":0}', { kind: 'retry', reason: 'an answer that cannot be read' }],
-    [200, '{"events_recei', { kind: 'retry', reason: 'an answer that cannot be read' }],
+    [200, '{"events_received":0}', { kind: 'retry', reason: 'unreadable response' }],
+    [200, '{"events_recei', { kind: 'retry', reason: 'unreadable response' }],
     [
       400,
       fault(100, { error_subcode: 2804019, fbtrace_id: 'Ab_1-x' }),
@@ -119,22 +119,26 @@ describe('Meta', () => {
     [400, fault(100, { is_transient: true }), { kind: 'retry', reason: "HTTP 400, Meta's code 100/0" }],
     [400, fault(190), { kind: 'retry', reason: "HTTP 400, Meta's code 190/0" }],
     [500, fault(2), { kind: 'retry', reason: "HTTP 500, Meta's code 2/0" }],
-    [400, fault(80_004), { kind: 'retry', reason: "HTTP 400, Meta's code 80004/0", afterMs: 60_000, holds: true }],
+    [
+      400,
+      fault(80_004),
+      { kind: 'retry', reason: "HTTP 400, Meta's code 80004/0", afterMs: 60_000, holdsDestination: true },
+    ],
     [502, '<html>', { kind: 'retry', reason: 'HTTP 502' }],
     [404, '', { kind: 'dead', reason: 'HTTP 404' }],
-  ])('is answered as it deserves: %i %s', (status, text, verdict) => {
-    expect(classifyMetaResponse({ status, text, retryAfterMs: null })).toEqual(verdict)
+  ])('is answered as it deserves: %i %s', (status, text, result) => {
+    expect(classifyMetaResponse({ status, text, retryAfterMs: null })).toEqual(result)
   })
 
   test.each([
-    [429, fault(2), { holds: true }],
-    [429, fault(100, { is_transient: true }), { holds: true }],
+    [429, fault(2), { holdsDestination: true }],
+    [429, fault(100, { is_transient: true }), { holdsDestination: true }],
     [503, fault(2), {}],
     [400, fault(190), {}],
     [200, '{}', {}],
   ])('is left alone for as long as it asks: %i %s', (status, text, more) => {
-    const verdict = { kind: 'retry', reason: expect.any(String) as string, afterMs: 3_600_000, ...more }
-    expect(classifyMetaResponse({ status, text, retryAfterMs: 3_600_000 })).toEqual(verdict)
+    const result = { kind: 'retry', reason: expect.any(String) as string, afterMs: 3_600_000, ...more }
+    expect(classifyMetaResponse({ status, text, retryAfterMs: 3_600_000 })).toEqual(result)
   })
 })
 
@@ -144,7 +148,7 @@ describe('Google', () => {
     conversionActions: { purchase: '34' },
   }) as GoogleSettings
   const compose = (conversion: Partial<Conversion> = {}, more: Partial<GoogleSettings> = {}) =>
-    composeForGoogle(
+    composeGoogleRequest(
       { ...CONVERSION, ...conversion },
       { ...settings, ...more },
       { secret: SECRETS.google, accessToken: 'ya29', validateOnly: false },
@@ -219,8 +223,8 @@ describe('Google', () => {
   })
 
   it('is not sent what has no conversion action or no click any more', () => {
-    expect(refuseForGoogle(CONVERSION, settings)).toBeUndefined()
-    expect(refuseForGoogle({ ...CONVERSION, type: 'lead' }, settings)).toMatch('conversion action')
+    expect(findGoogleRefusal(CONVERSION, settings)).toBeUndefined()
+    expect(findGoogleRefusal({ ...CONVERSION, type: 'lead' }, settings)).toMatch('conversion action')
   })
 
   const errors = (...codes: string[]) => ({
@@ -232,7 +236,7 @@ describe('Google', () => {
   test.each([
     [200, '{"results":[{"gclid":"x"}]}', { kind: 'sent' }],
     [200, '{}', { kind: 'sent' }],
-    [200, '{"results":[', { kind: 'retry', reason: 'an answer that cannot be read' }],
+    [200, '{"results":[', { kind: 'retry', reason: 'unreadable response' }],
     [200, partial('CLICK_CONVERSION_ALREADY_EXISTS'), { kind: 'sent' }],
     [200, partial('EXPIRED_EVENT'), { kind: 'dead', reason: 'HTTP 200, EXPIRED_EVENT' }],
     [
@@ -245,7 +249,7 @@ describe('Google', () => {
     [
       429,
       JSON.stringify({ error: errors('RESOURCE_EXHAUSTED') }),
-      { kind: 'retry', reason: 'HTTP 429, RESOURCE_EXHAUSTED', afterMs: 60_000, holds: true },
+      { kind: 'retry', reason: 'HTTP 429, RESOURCE_EXHAUSTED', afterMs: 60_000, holdsDestination: true },
     ],
     [
       401,
@@ -258,19 +262,19 @@ describe('Google', () => {
       { kind: 'dead', reason: 'HTTP 400, INVALID_CUSTOMER_ID' },
     ],
     [503, 'later', { kind: 'retry', reason: 'HTTP 503' }],
-  ])('is answered as it deserves: %i %s', (status, text, verdict) => {
-    expect(classifyGoogleResponse({ status, text, retryAfterMs: null })).toEqual(verdict)
+  ])('is answered as it deserves: %i %s', (status, text, result) => {
+    expect(classifyGoogleResponse({ status, text, retryAfterMs: null })).toEqual(result)
   })
 
   test.each([
-    [429, JSON.stringify({ error: errors('RESOURCE_TEMPORARILY_EXHAUSTED') }), 3_600_000, { holds: true }],
-    [429, JSON.stringify({ error: errors('TRANSIENT_ERROR') }), 3_600_000, { holds: true }],
+    [429, JSON.stringify({ error: errors('RESOURCE_TEMPORARILY_EXHAUSTED') }), 3_600_000, { holdsDestination: true }],
+    [429, JSON.stringify({ error: errors('TRANSIENT_ERROR') }), 3_600_000, { holdsDestination: true }],
     [503, JSON.stringify({ error: errors('INTERNAL_ERROR') }), 3_600_000, {}],
     [200, partial('TOO_RECENT_EVENT'), 21_600_001, {}],
     [200, 'nothing', 3_600_000, {}],
   ])('is left alone for as long as it asks: %i %s', (status, text, retryAfterMs, more) => {
-    const verdict = { kind: 'retry', reason: expect.any(String) as string, afterMs: retryAfterMs, ...more }
-    expect(classifyGoogleResponse({ status, text, retryAfterMs })).toEqual(verdict)
+    const result = { kind: 'retry', reason: expect.any(String) as string, afterMs: retryAfterMs, ...more }
+    expect(classifyGoogleResponse({ status, text, retryAfterMs })).toEqual(result)
   })
 })
 
@@ -278,7 +282,7 @@ describe('a webhook', () => {
   const settings = checkSettings('webhook', { url: 'https://crm.example/in?from=sluice' }) as WebhookSettings
 
   it('is sent what it can be checked by, and nobody’s address', () => {
-    const { url, headers, body } = composeForWebhook(CONVERSION, settings, {
+    const { url, headers, body } = composeWebhookRequest(CONVERSION, settings, {
       secret: SECRETS.webhook,
       now: NOW,
       isTest: false,
@@ -310,7 +314,7 @@ describe('a webhook', () => {
   describe('is signed by Standard Webhooks', () => {
     const seconds = Math.floor(NOW / 1000)
     const headersWith = (secret: WebhookSecret, now = NOW) =>
-      composeForWebhook(CONVERSION, settings, { secret, now, isTest: false })
+      composeWebhookRequest(CONVERSION, settings, { secret, now, isTest: false })
     const sign = (key: Buffer | string, body: string) =>
       `v1,${createHmac('sha256', key).update(`${EVENT_ID}.${seconds}.${body}`).digest('base64')}`
     const bytes = Buffer.alloc(32, 7)
@@ -354,11 +358,11 @@ describe('a webhook', () => {
     [410, null, { kind: 'dead', reason: 'HTTP 410' }],
     [401, null, { kind: 'retry', reason: 'HTTP 401' }],
     [408, null, { kind: 'retry', reason: 'HTTP 408' }],
-    [429, 2000, { kind: 'retry', reason: 'HTTP 429', afterMs: 2000, holds: true }],
+    [429, 2000, { kind: 'retry', reason: 'HTTP 429', afterMs: 2000, holdsDestination: true }],
     [500, null, { kind: 'retry', reason: 'HTTP 500' }],
     [503, 9000, { kind: 'retry', reason: 'HTTP 503', afterMs: 9000 }],
-  ])('answers %i', (status, retryAfterMs, verdict) => {
-    expect(classifyWebhookResponse({ status, text: 'john@x.io', retryAfterMs })).toEqual(verdict)
+  ])('answers %i', (status, retryAfterMs, result) => {
+    expect(classifyWebhookResponse({ status, text: 'john@x.io', retryAfterMs })).toEqual(result)
   })
 })
 
@@ -385,9 +389,9 @@ test('an idempotency key of 64 characters is what platforms know a conversion by
 describe('settings', () => {
   test.each([
     ['meta', {}, 'pixelId is missing'],
-    ['meta', { pixelId: '7/7' }, 'pixelId must be a number of the platform'],
+    ['meta', { pixelId: '7/7' }, "pixelId must be the platform's number"],
     ['meta', { pixelId: '7', actionSource: 'website' }, 'actionSource must be system_generated'],
-    ['meta', { pixelId: '7', other: 1 }, 'other must be left out'],
+    ['meta', { pixelId: '7', other: 1 }, 'there is no setting other'],
     [
       'meta',
       { pixelId: '7', baseUrl: 'https://me:pass@x.io' },

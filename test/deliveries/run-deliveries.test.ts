@@ -7,7 +7,7 @@ import { observeDeliveries } from '../../src/deliveries/observe-deliveries.ts'
 import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
 import { type DeliveryDeps, runDeliveries } from '../../src/deliveries/run-deliveries.ts'
 import { sealSecret } from '../../src/deliveries/seal-secret.ts'
-import { settleDelivery } from '../../src/deliveries/settle-delivery.ts'
+import { recordDelivery } from '../../src/deliveries/record-delivery.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
@@ -206,7 +206,7 @@ describe('a conversion', () => {
         const talk = setInterval(() => response.write(' '.repeat(32_768)), 5)
         response.on('close', () => clearInterval(talk))
       },
-      'an answer that cannot be read',
+      'unreadable response',
     ],
   ] satisfies [string, Platform['reply'], string][])(
     'is tried again when the platform %s',
@@ -289,7 +289,7 @@ describe('a conversion', () => {
     const id = await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
     await buy()
     const untilHeld = (reason: string) => until(async () => (await rows())[0]?.last_error?.startsWith(reason) === true)
-    const wrong = 'SECRETS_KEY is another one than the secret was sealed with'
+    const wrong = 'SECRETS_KEY is not the one that the secret was sealed with'
     start({ config: { ...config, secretsKey: 'cd'.repeat(32) } })
     for (let time = 0; time <= config.deliveryTries; time += 1) {
       await untilHeld(wrong)
@@ -322,7 +322,7 @@ describe('a conversion', () => {
     await addTo(stack.sql, businessId, 'webhook', { url: platform.url, settings: { all: true, later: 1 } })
     await buy()
     start()
-    await until(async () => (await rows())[0]?.last_error === 'later must be left out: there is no such setting')
+    await until(async () => (await rows())[0]?.last_error === 'there is no setting later. Remove it')
     expect(await rows()).toMatchObject([{ state: 'queued', attempts: 0 }])
     expect(await heldSeconds()).toBeGreaterThan(50)
   })
@@ -383,7 +383,7 @@ describe('Google’s access token', () => {
     await buy()
     await until(async () => (await rows())[2]?.last_error === 'HTTP 401')
     await makeDue(stack.sql, businessId)
-    await until(async () => (await rows())[2]?.last_error === 'no access token: HTTP 400 invalid_grant')
+    await until(async () => (await rows())[2]?.last_error === 'Google issued no access token: HTTP 400 invalid_grant')
     expect(await states()).toEqual(['sent', 'sent', 'queued'])
     const [{ wait }] = await stack.sql<[{ wait: number }]>`
       select extract(epoch from next_attempt_at - now())::float8 as wait from deliveries
@@ -443,12 +443,12 @@ describe('several senders', () => {
     expect([late?.attempts, taken?.attempts, taken?.id]).toEqual([1, 2, late?.id])
     const tooLate = [
       { kind: 'dead', reason: 'late' },
-      { kind: 'retry', reason: 'late', holds: true, afterMs: 60_000 },
+      { kind: 'retry', reason: 'late', holdsDestination: true, afterMs: 60_000 },
     ] as const
-    for (const verdict of tooLate) expect(await settleDelivery(stack.sql, late!, verdict, { tries: 3 })).toBeUndefined()
+    for (const result of tooLate) expect(await recordDelivery(stack.sql, late!, result, { tries: 3 })).toBeUndefined()
     expect(await rows()).toMatchObject([{ state: 'queued', last_error: null }])
     expect(await heldSeconds()).toBe(-Infinity)
-    expect(await settleDelivery(stack.sql, taken!, { kind: 'sent' }, { tries: 3 })).toBe('sent')
+    expect(await recordDelivery(stack.sql, taken!, { kind: 'sent' }, { tries: 3 })).toBe('sent')
     expect(await states()).toEqual(['sent'])
   })
 
@@ -456,7 +456,7 @@ describe('several senders', () => {
     await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
     await buy()
     start({ attemptMs: 1000, leaseMs: 1000 })
-    await until(async () => (await rows())[0]?.last_error === 'its sender was paused')
+    await until(async () => (await rows())[0]?.last_error === 'the sending process was paused')
     stop.abort()
     await Promise.all(running)
     expect([await rows(), platform.heard]).toMatchObject([[{ state: 'queued', attempts: 0 }], []])

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const changed = (url: string, parts: Partial<Pick<URL, 'pathname' | 'password' | 'port'>>): string =>
   Object.assign(new URL(url), parts).href
-const placeOf = (url: string): string => new URL(url).host
+const hostOf = (url: string): string => new URL(url).host
 
 /** With the stores of the test, but for what is said. */
 async function failing(command: string, settings: Record<string, string>) {
@@ -34,9 +34,9 @@ async function failing(command: string, settings: Record<string, string>) {
   return { code: await run.ended, output: run.output() }
 }
 
-const postgres = `Postgres (DATABASE_URL, ${placeOf(stores.databaseUrl)})`
-const redis = `Redis (REDIS_URL, ${placeOf(stores.redisUrl)})`
-const clickhouse = `ClickHouse (CLICKHOUSE_URL, ${placeOf(stores.clickhouseUrl)})`
+const postgres = `Postgres (DATABASE_URL, ${hostOf(stores.databaseUrl)})`
+const redis = `Redis (REDIS_URL, ${hostOf(stores.redisUrl)})`
+const clickhouse = `ClickHouse (CLICKHOUSE_URL, ${hostOf(stores.clickhouseUrl)})`
 
 describe('is told the next step', () => {
   test.each(['serve', 'workers'])('%s before migrate', { timeout: 120_000 }, async (command) => {
@@ -53,7 +53,10 @@ describe('is told the next step', () => {
         DATABASE_URL: changed(stores.databaseUrl, { pathname: 'none' }),
       })
       const remedy = 'Create the database, or correct DATABASE_URL.'
-      expect([code, output]).toEqual([1, `${postgres} refuses: database "none" does not exist. ${remedy}\n`])
+      expect([code, output]).toEqual([
+        1,
+        `${postgres} rejected the connection: database "none" does not exist. ${remedy}\n`,
+      ])
     },
   )
 
@@ -62,8 +65,8 @@ describe('is told the next step', () => {
       CLICKHOUSE_URL: changed(stores.clickhouseUrl, { pathname: 'sluice_none' }),
     })
     const remedy = 'Create the database, or correct CLICKHOUSE_URL.'
-    expect(output).toMatch(/^ClickHouse .* refuses: .*\bsluice_none\b.* does not exist/)
-    expect(output.startsWith(`${clickhouse} refuses: `)).toBe(true)
+    expect(output).toMatch(/^ClickHouse .* rejected the connection: .*\bsluice_none\b.* does not exist/)
+    expect(output.startsWith(`${clickhouse} rejected the connection: `)).toBe(true)
     expect([code, output.endsWith(`. ${remedy}\n`)]).toEqual([1, true])
   })
 
@@ -76,7 +79,7 @@ describe('is told the next step', () => {
       })
       const said = `password authentication failed for user "${new URL(stores.databaseUrl).username}"`
       const remedy = 'Correct the user and the password in DATABASE_URL.'
-      expect([code, output]).toEqual([1, `${postgres} refuses: ${said}. ${remedy}\n`])
+      expect([code, output]).toEqual([1, `${postgres} rejected the connection: ${said}. ${remedy}\n`])
     },
   )
 
@@ -84,14 +87,14 @@ describe('is told the next step', () => {
     const { code, output } = await failing(command, { REDIS_URL: changed(stores.redisUrl, { password: 'wrong' }) })
     const said = 'WRONGPASS invalid username-password pair or user is disabled'
     const remedy = 'Correct the user and the password in REDIS_URL.'
-    expect([code, output]).toEqual([1, `${redis} refuses: ${said}. ${remedy}\n`])
+    expect([code, output]).toEqual([1, `${redis} rejected the connection: ${said}. ${remedy}\n`])
   })
 
   test('migrate with a wrong password of ClickHouse', { timeout: 120_000 }, async () => {
     const { code, output } = await failing('migrate', {
       CLICKHOUSE_URL: changed(stores.clickhouseUrl, { password: 'wrong' }),
     })
-    expect(output.startsWith(`${clickhouse} refuses: sluice: Authentication failed`)).toBe(true)
+    expect(output.startsWith(`${clickhouse} rejected the connection: sluice: Authentication failed`)).toBe(true)
     expect([code, output.endsWith('. Correct the user and the password in CLICKHOUSE_URL.\n')]).toEqual([1, true])
   })
 

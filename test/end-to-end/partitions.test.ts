@@ -95,7 +95,7 @@ describe('of a service in use', () => {
 
   test('a door and workers whose STREAM_PARTITIONS says otherwise are told what to do', async () => {
     const config = { ...service.config, streamPartitions: 7 }
-    const words = 'unset it, start, then run `admin partitions set 7`'
+    const words = 'Unset it, start Sluice, then run `admin partitions set 7`'
     await expect(runFrontDoor(config)).rejects.toThrow(words)
     await expect(runWorkers(config)).rejects.toThrow(words)
   })

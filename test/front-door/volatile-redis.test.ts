@@ -34,7 +34,7 @@ const SOON = { timeout: atLoad(15_000), interval: 50 }
 
 it('runs when that is allowed, and says that it is degraded', async () => {
   const { ready, metrics } = await open('--appendonly', 'no')
-  expect(await ready()).toContain('redis: it can lose what it has acknowledged: appendonly is no')
+  expect(await ready()).toContain('redis: it can lose acknowledged data: appendonly is no')
   expect(await metrics()).toContain('redis_durable 0')
 })
 
@@ -45,7 +45,7 @@ it('is seen when it is changed later, and when it is changed back', async () => 
   const own = connectRedis(redis.url, 'command')
   await own.config('SET', 'appendfsync', 'everysec')
   await vi.waitUntil(
-    async () => (await ready()).includes('lose what it has acknowledged: appendfsync is everysec'),
+    async () => (await ready()).includes('lose acknowledged data: appendfsync is everysec'),
     SOON,
   )
   expect(await metrics()).toContain('redis_durable 0')
@@ -58,7 +58,7 @@ it('is seen when it is changed later, and when it is changed back', async () => 
 it('that does not show its settings is reported as unknown', async () => {
   const { ready, metrics } = await open('--rename-command', 'CONFIG', '')
   expect(await ready()).toContain(
-    'redis: it does not show appendfsync: whether it keeps what it has acknowledged is unknown',
+    'redis: it does not show appendfsync, so it is unknown whether it can lose acknowledged data',
   )
   expect(await metrics()).toContain('redis_durable 0')
 })

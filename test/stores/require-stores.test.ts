@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, inject, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { placeOf, requireStores } from '../../src/stores/require-stores.ts'
+import { hostOf, requireStores } from '../../src/stores/require-stores.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -35,7 +35,9 @@ it('one that refuses is not, and its words are told', async () => {
   const { asked, place, required } = await openClickHouse(
     () => (_, response) => void response.writeHead(403).end('Code: 516. DB::Exception: user: Authentication failed.'),
   )
-  await expect(required).rejects.toThrow(new RegExp(`^ClickHouse \\(CLICKHOUSE_URL, ${place}\\) refuses: .*failed`))
+  await expect(required).rejects.toThrow(
+    new RegExp(`^ClickHouse \\(CLICKHOUSE_URL, ${place}\\) rejected the connection: .*failed`),
+  )
   await expect(required).rejects.not.toThrow('secret')
   expect(asked()).toBe(1)
 })
@@ -46,7 +48,7 @@ it('a password that Redis and Postgres do not know is told at once', async () =>
   const config = readConfig({ DATABASE_URL: wrong(databaseUrl), REDIS_URL: wrong(redisUrl) })
   const required = requireStores(config, { databaseUrl: config.databaseUrl ?? '', redisUrl: config.redisUrl ?? '' })
   await expect(required).rejects.toThrow(
-    /^Postgres \(DATABASE_URL, 127\.0\.0\.1:\d+\) refuses: password.*\nRedis \(REDIS_URL, 127\.0\.0\.1:\d+\) refuses: WRONGPASS.*$/,
+    /^Postgres \(DATABASE_URL, 127\.0\.0\.1:\d+\) rejected the connection: password.*\nRedis \(REDIS_URL, 127\.0\.0\.1:\d+\) rejected the connection: WRONGPASS.*$/,
   )
   await expect(required).rejects.not.toThrow('secret')
 })
@@ -63,5 +65,5 @@ it.each([
   ['http://host:8123?database=a@b', 'host:8123'],
   ['postgres:///db', ''],
 ])('%s is at %j', (url, place) => {
-  expect(placeOf(url)).toBe(place)
+  expect(hostOf(url)).toBe(place)
 })

@@ -1,21 +1,21 @@
-import { type Verdict, outcomeOf } from '../outbound/verdict.ts'
+import { type SendResult, decideOutcome } from '../outbound/send-result.ts'
 import type { Sql } from '../stores/postgres.ts'
-import type { Claimed } from './claim-deliveries.ts'
+import type { ClaimedDelivery } from './claim-deliveries.ts'
 
-/** What became of it: `retry` waits for its next attempt. */
-export type Settled = Verdict['kind']
+/** The recorded outcome; `retry` waits for its next attempt. */
+export type DeliveryOutcome = SendResult['kind']
 
 /**
- * Writes down what came of an attempt; of the last one of `tries` it is dead, unless nothing was sent. Undefined when the claim
- * ran out meanwhile, or the person was erased: nothing is written then, and the destination not held.
+ * Records the outcome of an attempt. After the last of `tries` the delivery is dead, unless nothing was sent. Returns undefined,
+ * and records nothing, when the claim has expired or the person was erased meanwhile.
  */
-export async function settleDelivery(
+export async function recordDelivery(
   sql: Sql,
-  { businessId, id, claim, attempts }: Claimed,
-  verdict: Verdict,
+  { businessId, id, claim, attempts }: ClaimedDelivery,
+  result: SendResult,
   { tries }: { tries: number },
-): Promise<Settled | undefined> {
-  const { kind, delayMs, reason, holdMs, isAttempt } = outcomeOf(verdict, attempts, tries)
+): Promise<DeliveryOutcome | undefined> {
+  const { kind, delayMs, reason, holdMs, isAttempt } = decideOutcome(result, attempts, tries)
   const settled = await sql`
     with settled as (
       update deliveries set
