@@ -44,10 +44,7 @@ it('is seen when it is changed later, and when it is changed back', async () => 
   expect(await metrics()).toContain('redis_durable 1')
   const own = connectRedis(redis.url, 'command')
   await own.config('SET', 'appendfsync', 'everysec')
-  await vi.waitUntil(
-    async () => (await ready()).includes('lose acknowledged data: appendfsync is everysec'),
-    SOON,
-  )
+  await vi.waitUntil(async () => (await ready()).includes('lose acknowledged data: appendfsync is everysec'), SOON)
   expect(await metrics()).toContain('redis_durable 0')
   await own.config('SET', 'appendfsync', 'always')
   await vi.waitUntil(async () => !(await ready()).includes('acknowledged'), SOON)
