@@ -37,7 +37,7 @@ create table api_keys (
   kind text not null check (kind in ('secret', 'publishable')),
   -- SHA-256 of the whole key. The key itself is never stored.
   key_hash bytea not null unique,
-  -- The last four characters of the key, to tell keys apart in a list.
+  -- The last four characters of the key, by which people know it in a list.
   hint text not null,
   created_at timestamptz not null default now(),
   revoked_at timestamptz

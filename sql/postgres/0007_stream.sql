@@ -30,7 +30,7 @@ create table positions (
   position text not null default '0-0',
   -- When the position last moved. A partition that has work and does not move is stalled.
   moved_at timestamptz not null default now(),
-  -- The attempt that moved it. It tells an owner that lost the answer to a commit which of its attempts succeeded.
+  -- The attempt that moved it. By it, an owner that lost the answer to a commit knows which of its attempts succeeded.
   attempt uuid,
   owner text,
   lease_until timestamptz not null default '-infinity',

@@ -1,6 +1,6 @@
 /**
- * A contact as the cache holds it. There are hundreds of thousands of them, cold in memory until they are lent, and the garbage
- * collector walks them all: what somebody has none of is not there, and the only identity of one who has no other is its key.
+ * A contact as the cache stores it. There are hundreds of thousands of them, and the garbage collector walks them all. So empty
+ * fields are left out, and the only identity of a contact is not stored besides its key.
  */
 import type { IdentityKind } from '../rules/events/facts.ts'
 import { type ContactState, type HeldIdentity, identityKey } from '../rules/state.ts'

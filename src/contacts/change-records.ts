@@ -26,9 +26,9 @@ export function recordsOf(state: State, changes: Changes) {
   const keys = keyRecords(state, changes)
   const columns = <List extends ColumnList>(list: List, rows: RowsOf<List>) => writeColumns(COLUMNS[list], rows)
   return {
-    /** Everybody whom the decision was about, those who got anything first. */
+    /** All contacts that the decision was about, those that got anything first. */
     people: people.map((id) => ({ id, businessId: state.contacts.get(id)?.businessId ?? '' })),
-    /** Of each who got anything: is their snapshot another now? */
+    /** Of each contact that got anything: whether its snapshot changes. */
     changed: touched.map(({ changed }) => changed),
     keyCount: keys.length,
     /** The timeline's rows. */
@@ -89,7 +89,7 @@ function keyRecords(state: State, changes: Changes) {
   return records.sort((a, b) => byText(a.key_hash, b.key_hash))
 }
 
-/** All that the decision looked at, touched or not: it would have been another one had they been different. */
+/** All contacts that the decision read, changed or not: with other versions it would have been another decision. */
 function assumedContacts(state: State, places: Places) {
   return [...state.contacts.values()]
     .filter((contact) => contact.version !== null)
@@ -100,11 +100,11 @@ function assumedContacts(state: State, places: Places) {
 interface Touched {
   id: string
   delta: ContactDelta
-  /** Its snapshot for the timeline is another now. */
+  /** Its snapshot for the timeline changes. */
   changed: boolean
 }
 
-/** Everybody who got anything: for the timeline and its erasure. */
+/** All contacts that got anything: for the timeline and its erasure. */
 function touchedContacts(state: State, changes: Changes): Touched[] {
   const touched = [...changes.deltas].map(([id, delta]) => touchedContact(state, id, delta))
   // Made and merged away within this batch: they have a row as well, since their ids were answered.
@@ -159,8 +159,9 @@ function hasChanged(contact: ContactState | undefined, delta: ContactDelta): boo
 }
 
 /**
- * Those that Postgres does not know are inserted, never updated: had somebody else taken one, that is a conflict. They
- * come in the order in which they were first sent: so they are numbered, whatever their contacts are merged with.
+ * Those that Postgres does not know are inserted, never updated: if another worker has inserted one, that is a
+ * conflict. They come in the order in which they were first sent, and are numbered in that order, even when their contacts are
+ * merged.
  */
 function identityRecords(state: State, { identities }: Changes, places: Places) {
   const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))

@@ -1,4 +1,4 @@
-/** What Postgres is asked about one micro-batch. */
+/** What has to be looked up in Postgres for one micro-batch. */
 import { hash } from 'node:crypto'
 import { repeatKey } from '../rules/visitors/decide-browser-event.ts'
 import { IDENTITY_KINDS } from '../rules/events/facts.ts'
@@ -11,14 +11,14 @@ export interface Lookups {
   identities: SentIdentity[]
   keys: { businessId: string; key: string }[]
   /**
-   * `moments`: when it did what its events tell, and when late identifications were made; `starts`: for each, until when
-   * whoever had it then was identified, in epoch ms. `joins`: somebody may identify it.
+   * `moments`: the times of the visitor's events and of late identifications; `starts`: for each, the latest time at which the
+   * contact who used it then may have been identified, in epoch ms. `joins`: the batch may identify the visitor.
    */
   visitors: { business_id: string; visitor_id: string; moments: number[]; starts: number[]; joins: boolean }[]
   contacts: { business_id: string; id: string }[]
 }
 
-/** Each question once: a hot contact or a repeated key is asked for a single time. */
+/** Each lookup once, also of a contact or key that comes often. */
 export function collectLookups(items: Item[], isKnown: (sent: SentIdentity, key: string) => boolean): Lookups {
   const asked: Lookups = { identities: [], keys: [], visitors: [], contacts: [] }
   const visitors = new Map<string, Lookups['visitors'][number]>()

@@ -15,20 +15,21 @@ import {
 } from './cached-contact.ts'
 
 /**
- * Contacts, and what hangs on each: identities, enrolments, long lists of tags and cleared traits. Of whom nothing is known but one identity takes some 660 bytes.
- * All partitions of a thread together, each an equal share: a business that has the thread for itself has all of it.
+ * The number of contacts and of what belongs to them: identities, enrolments, long lists of tags and cleared traits. A contact
+ * with one identity and nothing else takes some 660 bytes. All partitions of a thread share it equally: a business that has
+ * the thread for itself can use all of it.
  */
 const MAX_WEIGHT = 320_000
 /**
- * As many of one micro-batch are kept at first sight: there is time for it then, and reading one again is dear. Of more only
- * those who come again, once half of the share is taken: whoever imports has no use for them.
+ * Up to this many contacts of a micro-batch are cached at first sight: there is time for it, and reading one again is expensive.
+ * Of larger batches, once half of the share is taken, only contacts that come again are cached: imports do not need them.
  */
 const SMALL_BATCH = 8
-/** Micro-batches whose keys are asked for after one that was known: whoever sends again does not do it once. */
+/** For how many micro-batches keys are looked up after a repeated one: repeats come in runs. */
 const RECHECK_BATCHES = 64
 /** Fewer tags are counted, and not kept. */
 const FEW_TAGS = 500
-/** A cache that was not asked for so long belongs to a partition that went elsewhere, or to nobody: it goes. */
+/** A cache that was idle for this long belongs to a partition that another worker has: it is dropped. */
 const IDLE_MS = 600_000
 
 export interface ContactCache {

@@ -32,7 +32,7 @@ export interface Loaded {
 }
 
 /**
- * With `contacts` what is told may be out of date, or left out (`keysUnasked`).
+ * With `contacts` the result may be out of date, or without keys (`keysUnasked`).
  * @param inFull contacts whose tags, cleared traits and browsers the rules asked for
  */
 export async function loadState(
@@ -184,8 +184,8 @@ interface LoadedVisitor {
 type LoadedLink = [fromAt: number, contactId: string | null, identifiedAt: number, waitsFor: string | null]
 
 /**
- * Nearly always keys are new, and asking for them costs as much as recording them. Browsers' events are not recorded under
- * theirs when they are nobody's: no save would find out.
+ * Keys are nearly always new, and looking them up costs as much as recording them. Events of unidentified visitors are not
+ * recorded under their keys, so no save would notice a repeat.
  */
 const mayGoUnasked = ({ keys }: Lookups, items: Item[]): boolean =>
   keys.length > 0 && !items.some(({ kind }) => kind === 'browser')

@@ -4,7 +4,7 @@ import { amountToNumber } from '../rules/events/money.ts'
 import type { TraitEntry } from '../rules/events/traits.ts'
 import type { Sql } from '../stores/postgres.ts'
 
-/** Browsers listed of a contact: the newest. Anybody can have more identified as somebody's. */
+/** The newest visitors of a contact are listed. A caller without a key can add any number of them. */
 export const MAX_VISITORS = 100
 
 /** A browser that identified the person; null until a page with the tag has reported it. */

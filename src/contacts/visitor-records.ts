@@ -12,7 +12,7 @@ export function visitorRecords(state: State, changes: Changes) {
     visitors: writeRecords(
       [...changes.visitors.values()].map(({ visitor, ...change }) =>
         inSnakeCase(change, {
-          // A merge of this batch has moved the browser by then.
+          // A merge of this batch moves the visitor first.
           assumedContactId: survivor(change.assumedContactId),
           contactId: survivor(change.contactId),
           currentContactId: survivor(visitor.current),
@@ -27,7 +27,7 @@ export function visitorRecords(state: State, changes: Changes) {
         inSnakeCase(change, link, { contactId: survivor(link.contactId), waitsFor: survivor(link.waitsFor) }),
       ),
     ),
-    // Whoever waits has not been merged by then; whose it is was made in this batch at the latest.
+    // A contact whose links begin to wait is not merged in this batch; the contact that gets them exists at the latest now.
     link_steps: writeRecords(
       changes.linkSteps.map((step) =>
         inSnakeCase(step, step.waits ? {} : { contactId: survivor(step.contactId), ...step.newest }),
@@ -46,11 +46,11 @@ export function visitorRecords(state: State, changes: Changes) {
         event: event.fact.event,
         occurred_at: event.fact.occurredAt,
         received_at: event.receivedAt,
-        // Whose it is, is written once it is somebody's.
+        // The contact is written once the visitor is identified.
         line: encodeEvent({ ...event, contactId: '' }),
       })),
     ),
-    // Those that somebody identified too: one statement locks them all, in order.
+    // With the visitors that are identified here: one statement locks them all, in order.
     sightings: writeRecords(sightings.map((row) => inSnakeCase(row))),
   }
 }

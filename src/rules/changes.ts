@@ -52,21 +52,21 @@ export interface RecordedEvent {
   fact: TimelineFact
 }
 
-/** An event of a visitor whom nobody has identified yet. */
+/** An event of a visitor who is not identified yet. */
 export type VisitorEvent = Omit<RecordedEvent, 'contactId'>
 
-/** Whose a browser is has changed. */
+/** A visitor's contact has changed. */
 export interface VisitorChange {
   businessId: string
   visitorId: string
   /** As it is in the end. */
   visitor: VisitorState
-  /** Whose it was in Postgres. */
+  /** Its contact in Postgres. */
   assumedContactId: string | null
-  /** The first whose it got to be in this batch. */
+  /** The first contact that it got in this batch. */
   contactId: string | null
   linkedAt: number
-  /** Who got what Postgres has of its events, how many these are, and whether those that mean an order count as orders. */
+  /** The contact that gets the visitor's events from Postgres, their number, and whether those that mean an order count as orders. */
   joinedContactId: string | null
   joinedCount: number
   joinedOrders: boolean
@@ -102,7 +102,7 @@ export interface Delivery {
   idempotencyKey: string | null
 }
 
-/** A value that somebody got, lost or proved; the working copy tells who holds it now. */
+/** A value that a contact got, lost or proved; the working copy shows which contact holds it now. */
 export interface IdentityChange {
   businessId: string
   kind: IdentityKind
@@ -156,7 +156,7 @@ export interface Changes {
   merges: { businessId: string; losingId: string; survivingId: string }[]
   mergeLog: MergeLogEntry[]
   newFields: { businessId: string; key: string; type: FieldType; createdAt: number }[]
-  /** `contactId` is null for an event of nobody's. */
+  /** `contactId` is null for an event of an unidentified visitor. */
   newKeys: { businessId: string; key: string; contactId: string | null; occurredAt: number }[]
   /** By `scopedKey`, as `visitorEvents`. */
   visitors: Map<string, VisitorChange>

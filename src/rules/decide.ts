@@ -54,7 +54,7 @@ export function decide(deciding: Deciding, item: Item): Decision {
   }
 }
 
-/** A repeat of a key records nothing; its tags, traits and identity fields are applied all the same (decisions, "Idempotency"). */
+/** A repeat of a key records nothing; its tags, traits and identity fields are applied (decisions, "Idempotency"). */
 function decideEvent(deciding: Deciding, item: EventItem): EventDecision {
   const { fact } = item
   const recorded =
@@ -123,8 +123,8 @@ function decideIdentify(deciding: Deciding, item: IdentifyItem): IdentifyDecisio
     keyed: item.keyed,
     visitorId: fact.visitorId,
   })
-  // Without a key a browser is told only of people whom it was identified with before. It hides nothing from a caller who
-  // identifies somebody by a visitor id of its own making, and asks again: docs/security.md, "Not promised".
+  // Without a key the answer shows only contacts that the visitor was identified with before. It hides nothing from a caller
+  // who makes up a visitor id, identifies a person with it, and asks again: docs/security.md, "Not promised".
   const mayKnow = item.keyed || isNew || link === 'known'
   return {
     contactId: contact.id,
@@ -175,7 +175,7 @@ function decideSubscribe({ state, changes }: Deciding, item: SubscribeItem): Sub
   return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
 }
 
-/** The order of the stream tells which choice is the last, and no clock; only what is sent again has to look for a later one. */
+/** The order of the stream decides which choice is the last, not a clock; only a replayed choice has to look for a later one. */
 const isChosenSince = (held: StoredConsent | undefined, at: number): boolean => held !== undefined && held.at > at
 
 /** A contact is subscribed to nothing until an opt-in is recorded. */

@@ -12,10 +12,10 @@ export interface Campaign {
   canEnterAgain: boolean
 }
 
-/** An ad platform or webhook that is told of conversions. */
+/** An ad platform or webhook that conversions are sent to. */
 export interface Destination {
   id: string
-  /** Those that it wants. */
+  /** The types that it wants. */
   types: ConversionType[]
 }
 
@@ -106,19 +106,19 @@ export interface RecordedKey {
   removedTags?: string[]
 }
 
-/** A stretch of time for which a browser is a contact's, until the next link begins. */
+/** From `fromAt` until the next link begins, the visitor belongs to this contact. */
 export interface VisitorLink {
   /** Epoch ms. */
   fromAt: number
-  /** Null: it is nobody's for that time, or waits. */
+  /** Null: it belongs to no contact for that time, or the link waits. */
   contactId: string | null
   /** When the contact was identified, in epoch ms: later than `fromAt` where what came before is theirs too. */
   identifiedAt: number
-  /** The contact whose it was said to be, without a secret key, until a keyed call names the browser; null: it does not wait. */
+  /** The contact that a call without a secret key has named, until a keyed call names the visitor; null: the link does not wait. */
   waitsFor: string | null
 }
 
-/** How a contact lists a browser. */
+/** How a contact lists a visitor. */
 export interface Listing {
   /** A keyed call has named the browser for the contact. */
   keyed: boolean
@@ -135,23 +135,23 @@ export interface KeptEvents extends Statistic {
 export interface VisitorState {
   businessId: string
   visitorId: string
-  /** The contact that identified this browser last; null while nobody has, and while its newest link waits. */
+  /** The contact that identified this visitor last; null while it is not identified, and while its newest link waits. */
   current: string | null
-  /** More contacts were identified in it than it may be of: it is nobody's, for good. */
+  /** Too many contacts were identified with it: it belongs to none of them, for good. */
   crowded: boolean
   /** Some of its links wait. */
   waits: boolean
-  /** The latest in time; null when it never was anybody's. */
+  /** The latest link; null when it never belonged to a contact. */
   newest: VisitorLink | null
   /** Its links, as far as its events and late identifications ask, in order of time; of the newest, that very object. */
   links: VisitorLink[]
-  /** Until when it was somebody's who has been erased since, in epoch ms; null when there is none. */
+  /** Until when it belonged to a contact that has been erased since, in epoch ms; null when there is none. */
   erasedUntil: number | null
-  /** The contacts it was said to be of, while it is not crowded; filled only where somebody may identify it. */
+  /** The contacts that list it, unless it is crowded; filled only where the batch may identify it. */
   listedBy: Map<string, Listing>
-  /** Moments of its events, in epoch ms, at which somebody used it who has been erased since. */
+  /** Times of its events, in epoch ms, at which a person used it who has been erased since. */
   erasedAt: Set<number>
-  /** What it did while it was nobody's, by event name; filled only where somebody may identify it. */
+  /** Its events from before it was identified, by event name; filled only where the batch may identify it. */
   history: Map<string, KeptEvents>
 }
 

@@ -19,7 +19,7 @@ const PLACEHOLDERS = [
 ]
 
 const ignored = (kind: string): string =>
-  `identity.${kind} is a placeholder, which is nobody's identity; it was ignored`
+  `identity.${kind} is a placeholder, not the identity of a person; it was ignored`
 
 describe('email', () => {
   const longest = `${'a'.repeat(308)}@example.com`

@@ -1,6 +1,6 @@
--- Takes deliveries that are due for one sender: p_most at most, and so many of a destination that no more than
--- p_per_destination are being sent to it at a time, by whomever. A claim that is not settled runs out after p_lease_ms.
--- Answers a JSON array of what has to be known to send them.
+-- Claims deliveries that are due, for one sender: p_most at most, and no more of a destination than keeps the number that all
+-- senders together send to it at a time within p_per_destination. A claim that is not settled runs out after p_lease_ms.
+-- Returns a JSON array of everything that is needed to send them.
 create or replace function claim_deliveries(p_claim uuid, p_most integer, p_per_destination integer, p_lease_ms integer)
 returns json
 language plpgsql
@@ -14,7 +14,7 @@ begin
   -- Nothing waits at all, as a rule: that alone is found out with a plan that is kept.
   if not exists (select from deliveries where state = 'queued') then return '[]'; end if;
 
-  -- Of each destination one claim is made at a time: whoever comes second counts what the first one took.
+  -- One claim of a destination is made at a time: the second sender counts what the first one took.
   for place in
     select d.business_id, d.id from destinations d
     join businesses b on b.id = d.business_id and b.active and b.removed_at is null
@@ -26,7 +26,7 @@ begin
       select from deliveries q
       where q.business_id = d.business_id and q.destination_id = d.id and q.state = 'queued' and q.next_attempt_at <= now()
     )
-    -- Whoever has the fewest places is first, and none waits behind the same others for ever.
+    -- The destination with the fewest deliveries in flight is first, and none waits behind the same others for ever.
     order by under_way.many, random() limit p_most
     for no key update of d skip locked
   loop

@@ -22,7 +22,7 @@ begin
     select id, business_id, p_partition, stream_id, kind, reason, payload, received_at
     from json_to_recordset(p_dead_letters) as x (
       id uuid, business_id uuid, stream_id text, kind text, reason text, payload text, received_at bigint);
-  -- Raises 40001 when somebody was erased since the batch was stamped: what would bring a trace back is decided again.
+  -- Raises 40001 when a person was erased since the batch was stamped: the batch is decided again without that person.
   perform see_visitors(p_sightings);
   return true;
 end

@@ -18,7 +18,7 @@ declare
       select from visitors v where v.business_id = p_business and v.visitor_id = browser collate "C" and v.crowded
     )
   );
-  -- What tells that a dead letter is the person's: one of the ids, an identity that it was sent under, or a browser.
+  -- A dead letter belongs to the person when it holds one of these: an id, an identity that it was sent under, or a visitor.
   traces text[] := ids::text[] || array(
     select to_json(kind)::text || ':' || to_json(value)::text from identities
     where business_id = p_business and contact_id = any (ids)
@@ -26,7 +26,7 @@ declare
   -- Browsers that are left.
   others json;
 begin
-  -- Whatever is told of them from here on has a higher revision.
+  -- Everything that is recorded about them from here on has a higher revision.
   perform from visitors where business_id = p_business and visitor_id = any (browsers)
     order by visitor_id collate "C" for update;
   insert into erasures (business_id, contact_id, erased_as, visitor_ids, shared_visitor_ids, visitor_revision)
@@ -49,15 +49,16 @@ begin
   delete from visitors where business_id = p_business and visitor_id = any (own);
   delete from visitor_events where business_id = p_business and visitor_id = any (own);
   delete from visitor_links where business_id = p_business and visitor_id = any (own);
-  with nobodys as (
+  with unowned as (
     update visitor_links set contact_id = null, waits_for = null
     where business_id = p_business and (contact_id = any (ids) or waits_for = any (ids))
     returning business_id, visitor_id, from_at
   )
   insert into outbox (events, event_count, business_ids, contact_ids, changed, visitor_business_ids, visitor_ids, visitor_link_from)
     select '', 0, '{}', '{}', '{}', array_agg(business_id), array_agg(visitor_id), array_agg(from_at)
-    from nobodys having count(*) > 0;
-  -- A browser that others have identified too is nobody's until somebody does so again. What brought the person goes.
+    from unowned having count(*) > 0;
+  -- A visitor that others were identified with, too, belongs to no contact until the next identification. The erased person's
+  -- touches go.
   with shared as (
     update visitors set
       contact_id = case when contact_id = any (ids) then null else contact_id end,

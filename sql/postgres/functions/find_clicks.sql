@@ -1,6 +1,6 @@
 -- The ad clicks that a contact came by until each of some instants: of each kind the newest, if it was at most 90 days old
--- then. A visit counts as the contact's when the browser was theirs at the time. Of somebody with very many browsers, the
--- newest 50 are asked: anybody can add more, and a save waits for the answer. One whose link waits has no part in it.
+-- then. A visit counts as the contact's when the browser was theirs at the time. Of a contact with very many visitors, the
+-- newest 50 are read: callers without a key can add more, and a save waits for the answer. One whose link waits has no part in it.
 create or replace function find_clicks(p_business uuid, p_contact uuid, p_untils bigint[])
 returns table (until bigint, kind text, click_id text, clicked_at bigint)
 language plpgsql stable

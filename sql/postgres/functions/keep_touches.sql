@@ -1,5 +1,5 @@
--- Keeps what brought browsers (see_visitors, whose argument it takes), whose rows are locked by the caller. Touches of a time
--- in which a person used the browser who has been erased since are left out: the browser still tells of them.
+-- Stores the touches of visitors (with the argument of see_visitors); the caller has locked the visitors' rows. Touches from a
+-- time in which a person used the browser who has been erased since are left out: the browser still sends them.
 create or replace function keep_touches(p_sightings json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -7,16 +7,16 @@ as $$
 declare
   moved json;
 begin
-  with told as (
-    select distinct business_id, visitor_id, md5((told - 'at')::text)::uuid as digest, (told ->> 'at')::bigint as at,
-      told - 'at' as touch
+  with sent as (
+    select distinct business_id, visitor_id, md5((sent - 'at')::text)::uuid as digest, (sent ->> 'at')::bigint as at,
+      sent - 'at' as touch
     from json_to_recordset(p_sightings) as x (business_id uuid, visitor_id text, first_touch jsonb, latest_touch jsonb)
-    cross join lateral (values (first_touch), (latest_touch)) as both_ends (told)
-    where told is not null
+    cross join lateral (values (first_touch), (latest_touch)) as both_ends (sent)
+    where sent is not null
   ),
-  -- What is told again is in there.
+  -- Touches that are sent again are in visitor_touches.
   news as materialized (
-    select * from told t
+    select * from sent t
     where not exists (
       select from visitor_touches k
       where k.business_id = t.business_id and k.visitor_id = t.visitor_id collate "C" and k.digest = t.digest

@@ -1,9 +1,9 @@
--- Browsers get to be somebody's, and bring along what they did while they were nobody's.
+-- Links visitors to contacts, which get the events from before the identification.
 --   p_visitors  [{ business_id, visitor_id, assumed_contact_id, contact_id, current_contact_id, linked_at,
 --                  joined_contact_id, joined_count, joined_orders, crowded, waits }]
 --   p_links     [{ business_id, visitor_id, from_at, contact_id, identified_at, waits_for, is_late }], of these browsers;
 --               where there is one at the time of a late one, that one stays
--- `see_visitors` has been told of all of them, so they are there, and locked in order.
+-- `see_visitors` was called with all of them, so they exist, and are locked in order.
 -- Raises SL001 when a browser is not whose it was assumed to be, or its events are not those that were counted.
 create or replace function link_visitors(p_visitors json, p_links json) returns void
 language plpgsql
@@ -31,7 +31,7 @@ begin
     where v.business_id = linked.business_id and v.visitor_id = linked.visitor_id collate "C"
       and v.current_contact_id is not distinct from linked.assumed_contact_id and not v.crowded;
     if not found then
-      raise exception 'a browser was identified meanwhile' using errcode = 'SL001';
+      raise exception 'a visitor was identified meanwhile' using errcode = 'SL001';
     end if;
 
     -- A row of the outbox for each browser: none grows beyond what one of them may keep.
@@ -47,7 +47,7 @@ begin
           array[linked.joined_contact_id], '{false}'
         from joined having count(*) = linked.joined_count;
       if not found then
-        raise exception 'events of a browser went meanwhile' using errcode = 'SL001';
+        raise exception 'events of a visitor were deleted meanwhile' using errcode = 'SL001';
       end if;
     end if;
   end loop;

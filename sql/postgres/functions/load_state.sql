@@ -1,11 +1,11 @@
 -- What one micro-batch has to know, in one round trip.
 --   p_identities  business_id, kind, value         fields sent
 --   p_keys        business_id, key_hash            idempotency keys sent
---   p_visitors    [{ business_id, visitor_id, moments, starts, joins }]  browsers named: with whom each had who was
---                                                  identified last until each of the starts; the moments (one for each
---                                                  start) at which somebody used it who has been erased since (all in
---                                                  epoch ms); with `joins` who lists it, and what it did while it was
---                                                  nobody's
+--   p_visitors    [{ business_id, visitor_id, moments, starts, joins }]  visitors named: the contact that was identified last
+--                                                  until each of the starts; those of the moments (one for each start) at
+--                                                  which a person used it who has been erased since (all in epoch ms); with
+--                                                  `joins` the contacts that list it, and its events from before it was
+--                                                  identified
 --   p_contacts    business_id, id                  contacts named
 --   p_goals       [{ business_id, event }]         goal events of the published campaigns
 --   p_most_contacts                                how many of those who list a browser are read; of a crowded one, none
@@ -27,7 +27,7 @@ language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
-  -- Contacts to be told of; the first of them, as many as were named, in full.
+  -- Contacts to be returned; the first of them, as many as were named, in full.
   businesses uuid[];
   ids uuid[];
   named integer := 0;
@@ -91,7 +91,7 @@ begin
           where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"
         ),
         'erased_at', (
-          select json_agg(moment) from unnest(sent.moments, sent.starts) as told (moment, start)
+          select json_agg(moment) from unnest(sent.moments, sent.starts) as asked (moment, start)
           where exists (
             select from erased_visits e
             where e.business_id = sent.business_id and e.visitor_id = sent.visitor_id collate "C"

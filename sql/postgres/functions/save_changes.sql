@@ -180,7 +180,7 @@ begin
       proven = excluded.proven, phone_read = i.phone_read or excluded.phone_read;
   end if;
 
-  -- A field, a key or a browser that somebody else recorded meanwhile is a unique violation: decided again.
+  -- An identity, a key or a visitor that another save recorded meanwhile is a unique violation: the batch is decided again.
   -- Numbered as they come, inserted sorted.
   if p_new_identities is not null then
     insert into identities (business_id, kind, value, contact_id, proven, phone_read, position)

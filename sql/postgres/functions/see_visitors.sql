@@ -1,8 +1,8 @@
 -- Notes that browsers were seen, and how they came.
 --   p_sightings  [{ business_id, visitor_id, seen_at, first_touch, latest_touch }]
 -- `seen_at` is in epoch ms, or null when it is only to be there; a touch is { at (epoch ms), url, referrer, utm, clickIds } or
--- null. What is told twice, late or in another order makes no difference.
--- Raises 40001 when somebody used a browser at `seen_at` who has been erased since: that is not to be told at all.
+-- null. Sightings that come twice, late or in another order make no difference.
+-- Raises 40001 when the person who used a browser at `seen_at` has been erased since: such a sighting must not be stored.
 create or replace function see_visitors(p_sightings json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

@@ -1,5 +1,5 @@
 -- Brings browsers whose touches have changed up to date: the first and the newest 200 touches stay, `visitors` shows the
--- first and the latest that something brought, and the outbox is told.
+-- first and the latest of them, and the outbox gets a row.
 --   p_visitors  [{ business_id, visitor_id }], their rows locked by the caller
 create or replace function settle_touches(p_visitors json) returns void
 language plpgsql

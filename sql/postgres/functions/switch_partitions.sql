@@ -1,4 +1,4 @@
--- Ends a change of the number of partitions in one transaction: the new number, its rows in `positions`, open doors.
+-- Ends a change of the number of partitions in one transaction: the new number, its rows in `positions`, and all kinds open.
 -- p_last_ids: of every partition the last id of its stream, seen empty behind its fence.
 -- Answers how many positions lay before the last id of their empty stream; null, and nothing is written, when the change is
 -- not as p_version had it any more.

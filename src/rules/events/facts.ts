@@ -53,7 +53,7 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number]
 export type InterpretedType = EventType | 'none'
 
-/** The types that ad platforms and webhooks can be told of. */
+/** The types that are sent to ad platforms and webhooks. */
 export const CONVERSION_TYPES = ['purchase', 'lead', 'booking'] as const satisfies EventType[]
 export type ConversionType = (typeof CONVERSION_TYPES)[number]
 
@@ -107,7 +107,7 @@ export const Touch = Type.Object({
 })
 export type Touch = Static<typeof Touch>
 
-/** What somebody did in a page: known by the browser alone. */
+/** An action in a page, reported by the browser alone. */
 export const BrowserFact = Type.Object({
   event: text,
   visitorId: text,

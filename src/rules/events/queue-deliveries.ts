@@ -1,4 +1,4 @@
-/** Which recorded events ad platforms and webhooks are told of (docs/deliveries.md). */
+/** Which recorded events are sent to ad platforms and webhooks (docs/deliveries.md). */
 import type { Deciding, RecordedEvent } from '../changes.ts'
 import { CONVERSION_TYPES, type ConversionType } from './facts.ts'
 import { toAmount } from './money.ts'
@@ -26,7 +26,7 @@ export function queueDeliveries({ state, changes, newId }: Deciding, recorded: R
   }
 }
 
-/** What was imported is past. A page holds no key: of money, nobody is told on its word. */
+/** Imported events are past. A page has no key: a purchase that it reports is not sent. */
 function conversionOf({ source, fact: { meaning } }: RecordedEvent): ConversionType | undefined {
   const type = CONVERSION_TYPES.find((conversion) => conversion === meaning.type)
   if (source === 'batch') return undefined

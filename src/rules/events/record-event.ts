@@ -7,7 +7,7 @@ import { addAmounts } from './money.ts'
 import { queueDeliveries } from './queue-deliveries.ts'
 
 /**
- * An event that arrives now. One that is past, as a batch's always are, starts no campaign and is told to nobody.
+ * Records an event that arrives now. A past event, such as those of a batch, starts no campaign and is sent nowhere.
  * @returns warnings
  */
 export function recordEvent(

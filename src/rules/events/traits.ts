@@ -14,8 +14,8 @@ const MAX_FAULTS = 20
 
 /**
  * Reads the traits of a call (decisions, "Traits"): a key of another shape and a string that is too long are skipped, with a
- * warning each, and of the others the first 500 are taken; a value that is no string, finite number, boolean or null is a
- * fault. At most 500 keys are warned of one by one, the rest by their count; at most 20 faults are told.
+ * warning each, and of the others the first 500 are taken; a value that is not a string, a finite number, a boolean or null is
+ * a fault. At most 500 keys are warned of one by one, the rest by their count; at most 20 faults are reported.
  */
 export function readTraits(raw: Record<string, unknown>): {
   traits: Record<string, TraitValue>

@@ -51,7 +51,7 @@ function readField(kind: IdentityKind, value: string | number, read: (text: stri
   return isPlaceholder(text) ? ignored(kind) : read(text)
 }
 
-/** A number beyond 2^53 − 1 has already lost digits when it gets here; so has a phone that is no whole number. */
+/** A number beyond 2^53 − 1 has already lost digits when it gets here; so has a phone that is not a whole number. */
 function numberFault(kind: IdentityKind, value: number): string | undefined {
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
     return `identity.${kind} is too large for a JSON number: send it as a string`
@@ -63,7 +63,7 @@ function numberFault(kind: IdentityKind, value: number): string | undefined {
 }
 
 function ignored(kind: IdentityKind): Reading {
-  return { warning: `identity.${kind} is a placeholder, which is nobody's identity; it was ignored` }
+  return { warning: `identity.${kind} is a placeholder, not the identity of a person; it was ignored` }
 }
 
 function readCustomerId(text: string): Reading {

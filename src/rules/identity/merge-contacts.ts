@@ -83,8 +83,8 @@ function uniteEnrolments(changes: Changes, survivor: ContactState, loser: Contac
 }
 
 /**
- * Of two that say the same the survivor's record stays. The save unites what Postgres holds of both, and then writes the
- * choices of this batch: one that only an opt-out held there could undo is written whoever made it.
+ * Of two equal choices the survivor's record stays. The save unites what Postgres has of both contacts, and then writes the
+ * choices of this batch. A choice that only a stored opt-out could undo is written, whichever of the two made it.
  */
 function uniteSubscriptions({ subscriptions }: Changes, survivor: ContactState, loser: ContactState): void {
   for (const channel of CHANNELS) {

@@ -14,7 +14,7 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
   '[object object]',
 ])
 
-/** True when a trimmed identity value is nobody's, in any case of letters. */
+/** True when a trimmed identity value identifies no person, in upper or lower case. */
 export function isPlaceholder(text: string): boolean {
   return PLACEHOLDERS.has(text.toLowerCase())
 }

@@ -63,16 +63,16 @@ const READERS: Partial<Record<ProfileField, (text: string) => { value: string } 
   language: (text) =>
     isLanguageTag(text)
       ? { value: text }
-      : { warning: 'profile.language was not stored: it is no BCP 47 language tag, such as en or pt-BR' },
+      : { warning: 'profile.language was not stored: it is not a BCP 47 language tag, such as en or pt-BR' },
   timezone: (text) => {
     const value = readTimeZone(text)
     return value === undefined
-      ? { warning: 'profile.timezone was not stored: it is no known IANA time zone, such as Europe/Paris' }
+      ? { warning: 'profile.timezone was not stored: it is not a known IANA time zone, such as Europe/Paris' }
       : { value }
   },
 }
 
-/** No language of more than three letters is registered, so that `english` is no tag, though it has the shape of one. */
+/** No language of more than three letters is registered, so `english` is not a tag, although it has the shape of one. */
 function isLanguageTag(text: string): boolean {
   if (!/^[a-z]{2,3}(-|$)/i.test(text)) return false
   try {

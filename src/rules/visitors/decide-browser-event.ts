@@ -1,4 +1,4 @@
-/** A deliberate action in a page, told without a key (decisions, "Callers without a secret key"). */
+/** A deliberate action in a page, sent without a key (decisions, "Callers without a secret key"). */
 import type { Deciding, TimelineFact, VisitorEvent } from '../changes.ts'
 import type { BrowserFact } from '../events/facts.ts'
 import type { BrowserDecision, BrowserItem } from '../item.ts'
@@ -16,7 +16,7 @@ import { visitorOf } from './visitor-links.ts'
 export function decideBrowserEvent(deciding: Deciding, { businessId, receivedAt, fact }: BrowserItem): BrowserDecision {
   const { state } = deciding
   const visitor = visitorOf(state, businessId, fact.visitorId)
-  // Who used it then asked to be forgotten, with what the browser had not told yet.
+  // The person who used it then was erased, with the events that the browser had not sent yet.
   const isForgotten = visitor.erasedAt.has(fact.occurredAt)
   const isUnowned = isForgotten || visitor.crowded
   const holder = isUnowned ? undefined : holderAt(visitor, fact.occurredAt)

@@ -4,8 +4,8 @@ import { countEvents } from '../events/record-event.ts'
 import { type ContactState, type VisitorState, scopedKey, waitsForKey } from '../state.ts'
 
 /**
- * What the browser did while it was nobody's is the contact's now, with its own times: it counts, moves the stage and
- * reaches goals as facts of the past do, and starts no campaign. Postgres moves the events that it keeps.
+ * Gives the contact what the visitor did before it was identified, with the original times: these events count, move the
+ * stage and reach goals as past events do, and start no campaign. Postgres moves the stored events.
  */
 export function joinHistory(
   deciding: Deciding,

@@ -15,24 +15,24 @@ import {
 } from '../state.ts'
 import { addLink, changeOf, confirmLinks, visitorOf } from './visitor-links.ts'
 
-/** Contacts that one visitor id may be of. One that very many send is a constant, or the device of a public place. */
+/** How many contacts one visitor id may belong to. An id that very many send is a constant, or a public device. */
 export const MAX_CONTACTS_PER_VISITOR = 1000
 
 /**
  * `new`: the contact lists the browser from now on, and did not before. `waits`: it does not until a keyed call names the
- * browser. `crowded`: the browser links nobody any more. `full`: the contact has as many browsers as it may, and this one is
- * nobody's until another person is identified in it.
+ * browser. `crowded`: the visitor is not linked any more. `full`: the contact has the most visitors that it may have, and this one
+ * belongs to no contact until another person is identified with it.
  */
 export type Link = 'new' | 'known' | 'waits' | 'crowded' | 'full'
 
 export interface Identification {
   visitorId: string
   keyed: boolean
-  /** When it was heard, in epoch ms. */
+  /** When it was received, in epoch ms. */
   at: number
-  /** When it was said. */
+  /** When it was made. */
   since: number
-  /** It says how long ago, or is a dead letter that is sent again: another person may have been identified since. */
+  /** It was reported late, or is a replayed dead letter: another person may have been identified since. */
   mayBeLate: boolean
 }
 interface Judged extends Identification {
@@ -41,8 +41,8 @@ interface Judged extends Identification {
 }
 
 /**
- * The contact was identified in this browser: what follows is theirs, what came before stays with whom it was with. One
- * contact too many, and it is nobody's from then on.
+ * Links the visitor to the contact: what follows belongs to the contact, what came before stays where it was. A visitor with
+ * too many contacts belongs to none of them from then on.
  */
 export function linkVisitor(deciding: Deciding, contact: ContactState, said: Identification): Link {
   const { state } = deciding
@@ -80,13 +80,13 @@ export function linkByEvent(deciding: Deciding, contact: ContactState, said: Ide
   return listVisitor(deciding, visitor, contact, { ...said, waits: false })
 }
 
-/** Browsers tell ages, and these vary with the network: what it says right after an identification may seem older. */
+/** Browsers send ages, and these vary with the network: an event right after an identification may seem older than it. */
 const CLOCK_SKEW_MS = 5000
 
 /** Until when an identification may have begun that counts for what happened at `at`, in epoch ms. */
 export const latestStart = (at: number): number => at + CLOCK_SKEW_MS
 
-/** Whose a browser was at an instant; undefined while it never was anybody's. */
+/** The visitor's contact at a time; undefined while it was never identified. */
 export function holderAt({ links }: VisitorState, at: number): VisitorLink | undefined {
   return links.findLast(({ fromAt }) => fromAt <= latestStart(at))
 }
