@@ -60,7 +60,7 @@ export interface WorkFailure {
 export interface Attempt {
   id: string
   state: State
-  keysUnasked: boolean
+  keysAssumedNew: boolean
   changes: Changes
   works: Work[]
   decisions: Map<Work, Decision>
@@ -84,7 +84,7 @@ export async function decideAll(
   for (let cache = contacts; !signal.aborted; cache = undefined) {
     const live = works.filter((work) => !dead.has(work))
     const read = inFull.size
-    const { state, keysUnasked } = await loadState(
+    const { state, keysAssumedNew } = await loadState(
       sql,
       configs,
       live.map((work) => work.item),
@@ -119,7 +119,7 @@ export async function decideAll(
       ...[...dead].map(([work, { reason, suspect }]) => deadLetterOf(work, reason, suspect)),
       ...[...inactive].map((work) => deadLetterOf(work, INACTIVE)),
     ]
-    return { id: newId(), state, keysUnasked, changes, works, decisions, inactive, deadLetters }
+    return { id: newId(), state, keysAssumedNew, changes, works, decisions, inactive, deadLetters }
   }
   return undefined
 }

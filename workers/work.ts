@@ -64,11 +64,11 @@ export function deadLetterOf(
 
 /** Whose item it is, as far as it says itself: a hash, written as a uuid. */
 export function contactKeyOf({ item }: Work): string {
-  const hash = hashKey(`${item.businessId} ${namedContact(item)}`)
+  const hash = hashKey(`${item.businessId} ${contactById(item)}`)
   return hash.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-function namedContact(item: Item): string {
+function contactById(item: Item): string {
   if ('contactId' in item) return item.contactId
   if (item.kind === 'browser') return item.fact.visitorId
   const kind = IDENTITY_KINDS.find((kind) => item.fact.identity[kind] !== undefined)

@@ -3,7 +3,7 @@
  * fields are left out, and the only identity of a contact is not stored besides its key.
  */
 import type { IdentityKind } from '../rules/events/facts.ts'
-import { type ContactState, type HeldIdentity, identityKey } from '../rules/state.ts'
+import { type ContactState, type ContactIdentity, identityKey } from '../rules/state.ts'
 
 /** A field that a call has sent. */
 export type SentIdentity = { business_id: string; kind: IdentityKind; value: string }
@@ -19,7 +19,7 @@ export interface CachedContact extends Pick<
   /** Of the only identity. */
   proven: boolean
   /** Null where there is `onlyKey`. */
-  identities: HeldIdentity[] | null
+  identities: ContactIdentity[] | null
   /** Those that are not empty; null when all are. */
   parts: Partial<Parts> | null
 }

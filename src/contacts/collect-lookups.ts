@@ -20,14 +20,14 @@ export interface Lookups {
 
 /** Each lookup once, also of a contact or key that comes often. */
 export function collectLookups(items: Item[], isKnown: (sent: SentIdentity, key: string) => boolean): Lookups {
-  const asked: Lookups = { identities: [], keys: [], visitors: [], contacts: [] }
+  const lookups: Lookups = { identities: [], keys: [], visitors: [], contacts: [] }
   const visitors = new Map<string, Lookups['visitors'][number]>()
   const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
   for (const item of items) {
     const business_id = item.businessId
     if (item.kind === 'subscribe' || item.kind === 'edit' || item.kind === 'erase') {
       if (isFirst(seen.contacts, scopedKey(business_id, item.contactId)))
-        asked.contacts.push({ business_id, id: item.contactId })
+        lookups.contacts.push({ business_id, id: item.contactId })
       continue
     }
     for (const kind of IDENTITY_KINDS) {
@@ -35,20 +35,20 @@ export function collectLookups(items: Item[], isKnown: (sent: SentIdentity, key:
       if (value === undefined) continue
       const sent = { business_id, kind, value }
       const key = identityKey(business_id, kind, value)
-      if (!isKnown(sent, key) && isFirst(seen.identities, key)) asked.identities.push(sent)
+      if (!isKnown(sent, key) && isFirst(seen.identities, key)) lookups.identities.push(sent)
     }
-    askVisitor(visitors, item)
+    addVisitorLookup(visitors, item)
     const key = keyOf(item)
     if (key !== null && isFirst(seen.keys, scopedKey(business_id, key)))
-      asked.keys.push({ businessId: business_id, key })
+      lookups.keys.push({ businessId: business_id, key })
   }
-  asked.visitors.push(...visitors.values())
-  return asked
+  lookups.visitors.push(...visitors.values())
+  return lookups
 }
 
 const isFirst = (seen: Set<string>, key: string) => !seen.has(key) && Boolean(seen.add(key))
 
-function askVisitor(
+function addVisitorLookup(
   visitors: Map<string, Lookups['visitors'][number]>,
   item: EventItem | BrowserItem | IdentifyItem,
 ): void {
@@ -56,19 +56,19 @@ function askVisitor(
   if (visitor_id === null) return
   const business_id = item.businessId
   const key = scopedKey(business_id, visitor_id)
-  const asked = visitors.get(key) ?? { business_id, visitor_id, moments: [], starts: [], joins: false }
+  const lookups = visitors.get(key) ?? { business_id, visitor_id, moments: [], starts: [], joins: false }
   if (item.kind === 'browser') {
-    asked.moments.push(item.fact.occurredAt)
-    asked.starts.push(latestStart(item.fact.occurredAt))
+    lookups.moments.push(item.fact.occurredAt)
+    lookups.starts.push(latestStart(item.fact.occurredAt))
   } else {
-    asked.joins = true
+    lookups.joins = true
     const since = item.kind === 'identify' ? item.receivedAt - (item.fact.ageMs ?? 0) : item.receivedAt
     if (item.isReplay || since < item.receivedAt) {
-      asked.moments.push(since)
-      asked.starts.push(since)
+      lookups.moments.push(since)
+      lookups.starts.push(since)
     }
   }
-  visitors.set(key, asked)
+  visitors.set(key, lookups)
 }
 
 function keyOf(item: Item): string | null {

@@ -50,11 +50,11 @@ export interface ContactCache {
  * raises its version (what it consented to does not).
  */
 export function createContactCaches(
-  most = MAX_WEIGHT,
+  maxWeight = MAX_WEIGHT,
   now = () => performance.now(),
 ): (partition: string, epoch: number) => ContactCache {
   const caches = new Map<string, { epoch: number; cache: ContactCache; usedAt: number }>()
-  const share = () => most / caches.size
+  const share = () => maxWeight / caches.size
   return (partition, epoch) => {
     for (const [name, { usedAt }] of caches) if (now() - usedAt > IDLE_MS) caches.delete(name)
     const known = caches.get(partition)
@@ -80,14 +80,14 @@ interface Entry extends CachedContact {
 }
 
 /** @param most the weight of all that is kept: see `weightOf`; asked for each time */
-export function createContactCache(most: () => number): ContactCache {
+export function createContactCache(maxWeight: () => number): ContactCache {
   const entries = new Map<string, Entry>()
   const owners = new Map<string, Entry>()
-  const wasSeenBefore = createAdmissionFilter(most)
+  const wasSeenBefore = createAdmissionFilter(maxWeight)
   let weight = 0
   let recheckBatches = 0
 
-  const hasRoom = () => weight < most() / 2
+  const hasRoom = () => weight < maxWeight() / 2
   const drop = (entry: Entry): void => {
     entries.delete(entry.id)
     weight -= entry.weight
@@ -103,7 +103,7 @@ export function createContactCache(most: () => number): ContactCache {
   /** The oldest go, but for those that were used meanwhile: they are spared once. */
   const shrink = (): void => {
     for (const [id, entry] of entries) {
-      if (weight <= most()) return
+      if (weight <= maxWeight()) return
       if (entry.used) {
         entry.used = false
         entries.delete(id)
@@ -162,13 +162,13 @@ const weightOf = ({ identities, enrolments, tags, cleared }: ContactState): numb
   1 + identities.length + enrolments.length + (tags instanceof Set ? tags.size : 0) + (cleared?.size ?? 0)
 
 /** True from the second time on, for the last ids, two to four for each contact that fits in: most people of an import are seen once. */
-function createAdmissionFilter(most: () => number): (id: string) => boolean {
+function createAdmissionFilter(maxWeight: () => number): (id: string) => boolean {
   let seen = new Set<string>()
   let before = new Set<string>()
   return (id) => {
     if (seen.has(id) || before.has(id)) return true
     seen.add(id)
-    if (seen.size >= most()) [before, seen] = [seen, new Set()]
+    if (seen.size >= maxWeight()) [before, seen] = [seen, new Set()]
     return false
   }
 }

@@ -50,7 +50,7 @@ type ContactRow = Omit<ListedContact, 'stage' | 'revenue' | 'identities' | 'subs
 }
 
 /** So long one page is looked for. */
-const LOOK_MS = 300
+const SEARCH_MS = 300
 
 /**
  * Contacts newest first; merged ones are left out. One that is there throughout is on exactly one page, whatever is made,
@@ -90,7 +90,7 @@ export async function listContacts(
     from find_contacts(${page.businessId}, ${before.createdAt}, ${before.id}, ${page.limit}, ${stage}::smallint, ${tag},
       (select array_agg(lower(p)) from json_array_elements_text(${patterns && JSON.stringify(patterns.values)}::text::json) as p),
       (select array_agg(lower(p)) from json_array_elements_text(${patterns && JSON.stringify(patterns.names)}::text::json) as p),
-      ${LOOK_MS}) as found`
+      ${SEARCH_MS}) as found`
   const { contacts, stoppedAt, stoppedId } = row
   return {
     contacts: contacts.map((contact) => toListed(contact, page.currency)),
@@ -98,14 +98,14 @@ export async function listContacts(
   }
 }
 
-const MOST_DIGITS_OF_NO_PHONE = 2
+const MAX_NON_PHONE_DIGITS = 2
 const IN_PHONE = /^[+\d\s().-]+$/
 
 /** Of LIKE. A phone is kept as digits, with its country's code before it. */
 function patternsOf(query: string): { values: string[]; names: string[] } {
   const text = query.replaceAll(/[\\%_]/g, String.raw`\$&`)
   const digits = IN_PHONE.test(query) ? query.replaceAll(/\D/g, '').replace(/^0+/, '') : ''
-  const phones = digits.length > MOST_DIGITS_OF_NO_PHONE && digits !== text ? [`%${digits}%`] : []
+  const phones = digits.length > MAX_NON_PHONE_DIGITS && digits !== text ? [`%${digits}%`] : []
   return query.length < 3
     ? { values: [`${text}%`, ...phones], names: [`${text}%`, `% ${text}%`] }
     : { values: [`%${text}%`, ...phones], names: [`%${text}%`] }

@@ -28,11 +28,11 @@ const MAX_CACHED_BUSINESSES = 10_000
 export interface Loaded {
   state: State
   /** Its idempotency keys are taken to be new, which the save has to look after. */
-  keysUnasked: boolean
+  keysAssumedNew: boolean
 }
 
 /**
- * With `contacts` the result may be out of date, or without keys (`keysUnasked`).
+ * With `contacts` the state may be out of date, and idempotency keys may be left out (`keysAssumedNew`).
  * @param inFull contacts whose tags, cleared traits and browsers the rules asked for
  */
 export async function loadState(
@@ -49,21 +49,23 @@ export async function loadState(
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   const served = items.filter(({ businessId }) => state.businesses.get(businessId)?.active)
-  const asked = collectLookups(served, (sent, key) => contacts?.checkout(state, sent, key) ?? false)
-  const keysUnasked = mayGoUnasked(asked, served) && (contacts?.assumesKeysNew() ?? false)
-  const hashed = keysUnasked ? [] : asked.keys.map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
-  if (hashed.length === 0 && !asksForMore(asked)) return { state, keysUnasked }
-  const countsBrowsers = inFull.length > 0 || asked.visitors.some(({ joins }) => joins)
+  const lookups = collectLookups(served, (sent, key) => contacts?.checkout(state, sent, key) ?? false)
+  const keysAssumedNew = canSkipKeyLookup(lookups, served) && (contacts?.assumesKeysNew() ?? false)
+  const hashed = keysAssumedNew
+    ? []
+    : lookups.keys.map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
+  if (hashed.length === 0 && !hasOtherLookups(lookups)) return { state, keysAssumedNew }
+  const countsBrowsers = inFull.length > 0 || lookups.visitors.some(({ joins }) => joins)
   const goals = businesses.flatMap((business) =>
     goalEvents(business).map((event) => ({ business_id: business.id, event })),
   )
   const keys = hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash }))
   const [row] = await sql<[{ state: LoadedState }]>`
     select load_state(
-      p_identities => ${writeColumns(LOAD_COLUMNS.identities, asked.identities)}::text::text[],
+      p_identities => ${writeColumns(LOAD_COLUMNS.identities, lookups.identities)}::text::text[],
       p_keys => ${writeColumns(LOAD_COLUMNS.keys, keys)}::text::text[],
-      p_visitors => ${writeRecords(asked.visitors)}::text::json,
-      p_contacts => ${writeColumns(LOAD_COLUMNS.contacts, asked.contacts)}::text::text[],
+      p_visitors => ${writeRecords(lookups.visitors)}::text::json,
+      p_contacts => ${writeColumns(LOAD_COLUMNS.contacts, lookups.contacts)}::text::text[],
       p_goals => ${writeRecords(goals)}::text::json,
       p_most_contacts => ${MAX_CONTACTS_PER_VISITOR},
       p_in_full => ${inFull.length === 0 ? null : arrayLiteral(inFull)}::text::uuid[],
@@ -71,7 +73,7 @@ export async function loadState(
     ) as state`
   fillState(state, row.state, new Map(hashed.map(({ hash, key }) => [hash, key])))
   if (state.keys.size > 0) contacts?.noteRepeatedKey()
-  return { state, keysUnasked }
+  return { state, keysAssumedNew }
 }
 
 /** Those that exist. The cache is shared by all loops of a worker: it may be emptied at any await. */
@@ -187,11 +189,11 @@ type LoadedLink = [fromAt: number, contactId: string | null, identifiedAt: numbe
  * Keys are nearly always new, and looking them up costs as much as recording them. Events of unidentified visitors are not
  * recorded under their keys, so no save would notice a repeat.
  */
-const mayGoUnasked = ({ keys }: Lookups, items: Item[]): boolean =>
+const canSkipKeyLookup = ({ keys }: Lookups, items: Item[]): boolean =>
   keys.length > 0 && !items.some(({ kind }) => kind === 'browser')
 
 /** Than keys. */
-const asksForMore = ({ identities, visitors, contacts }: Lookups) =>
+const hasOtherLookups = ({ identities, visitors, contacts }: Lookups) =>
   identities.length + visitors.length + contacts.length > 0
 
 function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, string>): void {
@@ -210,7 +212,7 @@ function fillState(state: State, loaded: LoadedState, keyByHash: Map<string, str
 
 function addVisitor(state: State, row: LoadedVisitor): void {
   const newest = row.newest && linkOf(row.newest)
-  const asked = (row.links ?? []).map(linkOf).filter(({ fromAt }) => fromAt !== newest?.fromAt)
+  const lookups = (row.links ?? []).map(linkOf).filter(({ fromAt }) => fromAt !== newest?.fromAt)
   state.visitors.set(scopedKey(row.business_id, row.visitor_id), {
     businessId: row.business_id,
     visitorId: row.visitor_id,
@@ -218,7 +220,7 @@ function addVisitor(state: State, row: LoadedVisitor): void {
     crowded: row.crowded,
     waits: row.waits,
     newest,
-    links: newest ? [...asked, newest] : asked,
+    links: newest ? [...lookups, newest] : lookups,
     erasedUntil: row.erased_until,
     listedBy: new Map((row.listed_by ?? []).map(([contactId, keyed, waits]) => [contactId, { keyed, waits }])),
     erasedAt: new Set(row.erased_at),
@@ -239,8 +241,8 @@ const linkOf = ([fromAt, contactId, identifiedAt, waitsFor]: LoadedLink): Visito
 })
 
 function addContact(state: State, row: LoadedContact): void {
-  const [businessId, id, createdAt, version, keyed, stage, profile, pageFilled, ...hanging] = row
-  const [identities, enrolments, goals, subscriptions, mergedIds, tags, cleared, browsers] = hanging
+  const [businessId, id, createdAt, version, keyed, stage, profile, pageFilled, ...rest] = row
+  const [identities, enrolments, goals, subscriptions, mergedIds, tags, cleared, browsers] = rest
   const contact: ContactState = {
     id,
     businessId,

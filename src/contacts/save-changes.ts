@@ -17,7 +17,7 @@ export interface Save {
   dryRun: boolean
   state: State
   /** Its idempotency keys were taken to be new: see `loadState`. */
-  keysUnasked: boolean
+  keysAssumedNew: boolean
   changes: Changes
   deadLetters: DeadLetterRecord[]
   /** Dead letters that this save applies. */
@@ -53,7 +53,7 @@ export async function saveChanges(sql: Sql, save: Save): Promise<Saved> {
     contact_ids: arrayLiteral(records.people.map(({ id }) => id)),
     changed: arrayLiteral(records.changed),
     ...records.lists,
-    keys_unasked: save.keysUnasked && records.keyCount <= FEW_KEYS,
+    keys_unasked: save.keysAssumedNew && records.keyCount <= FEW_KEYS,
     events: records.events,
     event_count: save.changes.events.length,
     dead_letters: writeRecords(save.deadLetters),

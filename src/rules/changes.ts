@@ -1,13 +1,13 @@
 /**
- * What a micro-batch does, folded per contact: the save writes each contact, statistic and sum once, however many
- * events of the batch touched it. Every sum, minimum, maximum and union here commutes.
+ * The changes of a micro-batch, combined per contact: the save writes each contact, statistic and sum once, however many
+ * events of the batch affect it. Every sum, minimum, maximum and union here commutes.
  */
 import {
   type Statistic,
   type ContactState,
   type EnrolmentState,
   type StoredConsent,
-  type Listing,
+  type BrowserListing,
   type State,
   type VisitorLink,
   type VisitorState,
@@ -25,10 +25,10 @@ import type {
 } from './events/facts.ts'
 import type { TraitEntry } from './events/traits.ts'
 
-/** All that happened to one contact. */
+/** All changes to one contact. */
 export interface ContactDelta {
   keyed: boolean
-  /** True when something changed that later decisions depend on: the contact's version is raised. */
+  /** True when a change affects later decisions. The save then raises the contact's version. */
   raisesVersion: boolean
   stage: number
   orders: number
@@ -52,29 +52,30 @@ export interface RecordedEvent {
   fact: TimelineFact
 }
 
-/** An event of a visitor who is not identified yet. */
+/** An event of a visitor that is not identified yet. */
 export type VisitorEvent = Omit<RecordedEvent, 'contactId'>
 
-/** A visitor's contact has changed. */
+/** A browser now belongs to another contact. */
 export interface VisitorChange {
   businessId: string
   visitorId: string
-  /** As it is in the end. */
+  /** Its state after the micro-batch. */
   visitor: VisitorState
-  /** Its contact in Postgres. */
+  /** Its contact in Postgres, as it was loaded. */
   assumedContactId: string | null
-  /** The first contact that it got in this batch. */
+  /** The first contact that it was linked to in this batch. */
   contactId: string | null
   linkedAt: number
-  /** The contact that gets the visitor's events from Postgres, their number, and whether those that mean an order count as orders. */
+  /** The contact that receives the browser's events stored in Postgres, their number, and whether orders among them count. */
   joinedContactId: string | null
   joinedCount: number
   joinedOrders: boolean
 }
 
 /**
- * What happens to links that Postgres has; those of this batch are written as they ended up. Either the links of a contact
- * wait from now on, but for the browser that the call names (`named`); or what waits of a browser is the contact's, and `newest` was confirmed at `identifiedAt`.
+ * A change to links that are already in Postgres. Links of this batch are written in their final state.
+ * `waits: true`: the contact's links wait from now on, except for the browser that the call names (`named`).
+ * `waits: false`: the waiting links of the browser become the contact's, and `newest` was confirmed at `identifiedAt`.
  */
 export type LinkStep =
   | { businessId: string; contactId: string; waits: true; named: string | null }
@@ -86,7 +87,7 @@ export type LinkStep =
       newest: { fromAt: number; identifiedAt: number } | null
     }
 
-/** A conversion for one destination; whether the contact has the click id that this one asks for is seen by the save. */
+/** A conversion for one destination. The save checks whether the contact has the click id that the destination needs. */
 export interface Delivery {
   id: string
   businessId: string
@@ -96,19 +97,19 @@ export interface Delivery {
   event: string
   type: ConversionType
   occurredAt: number
-  /** Decimal string; null when no value was sent, or none that counts. */
+  /** Decimal string; null when no value was sent, or the value does not count. */
   amount: string | null
   currency: string | null
   idempotencyKey: string | null
 }
 
-/** A value that a contact got, lost or proved; the working copy shows which contact holds it now. */
+/** An identity that a contact gained, lost or proved. The working copy shows which contact has it now. */
 export interface IdentityChange {
   businessId: string
   kind: IdentityKind
   value: string
   phoneRead: boolean
-  /** Its row in Postgres: there is none, it stays with its contact, or it has to leave it first. */
+  /** Its row in Postgres: there is none, it stays with its contact, or it must be removed from its contact first. */
   row: 'none' | 'stays' | 'leaves'
 }
 
@@ -123,25 +124,25 @@ export interface MergeLogEntry {
   recordedAt: number
 }
 
-export interface Choice {
+export interface ConsentChange {
   businessId: string
   contactId: string
   channel: Channel
   subscribed: boolean
   method: string
   recordedAt: number
-  /** What Postgres will hold before this is written, once it has united those who were merged: an opt-out of one of them, say. */
+  /** The consent in Postgres after the save has merged contacts and before it writes this change: an opt-out of one of them, say. */
   was: StoredConsent | undefined
 }
 
-/** Of an edit, what no event can do; the rest is in the contact's delta. */
+/** The part of an edit that no event can do. The rest is in the contact's delta. */
 export interface Edit {
   businessId: string
   contactId: string
   at: number
-  /** These become unknown. */
+  /** Profile fields to clear. */
   cleared: ProfileField[]
-  /** JSON text, or null when cleared: they win over what is stored, however new it is. */
+  /** JSON text, or null when cleared. They replace the stored values, even newer ones. */
   traits: Record<string, string | null>
   addTags: string[]
   removeTags: string[]
@@ -156,11 +157,11 @@ export interface Changes {
   merges: { businessId: string; losingId: string; survivingId: string }[]
   mergeLog: MergeLogEntry[]
   newFields: { businessId: string; key: string; type: FieldType; createdAt: number }[]
-  /** `contactId` is null for an event of an unidentified visitor. */
+  /** `contactId` is null for an event of a browser without a contact. */
   newKeys: { businessId: string; key: string; contactId: string | null; occurredAt: number }[]
-  /** By `scopedKey`, as `visitorEvents`. */
+  /** By `scopedKey`. The keys of `visitorEvents` are the same. */
   visitors: Map<string, VisitorChange>
-  /** `isLate`: it was reported after others that follow it; where there is one of its time already, that one stays. */
+  /** `isLate`: later links were recorded before this one. If a link with the same start exists, that one stays. */
   visitorLinks: { businessId: string; visitorId: string; link: VisitorLink; isLate: boolean }[]
   /** In the order in which they were decided. */
   linkSteps: LinkStep[]
@@ -172,10 +173,10 @@ export interface Changes {
     firstTouch: Touch | null
     latestTouch: Touch | null
   }[]
-  /** By all three. */
+  /** By business, visitor and contact. */
   listedVisitors: Map<
     string,
-    { businessId: string; visitorId: string; contactId: string; linkedAt: number; listing: Listing }
+    { businessId: string; visitorId: string; contactId: string; linkedAt: number; listing: BrowserListing }
   >
   identifications: {
     businessId: string
@@ -186,19 +187,19 @@ export interface Changes {
     keyed: boolean
     visitorId: string | null
   }[]
-  /** By id, as `endedEnrolments`: those that Postgres has and that ended. */
+  /** By id. `endedEnrolments` has the enrolments that are in Postgres and ended in this batch; its keys are ids, too. */
   newEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
   endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
-  /** The last of each contact and channel, by both. */
-  subscriptions: Map<string, Choice>
+  /** The last change per contact and channel. The key consists of both. */
+  subscriptions: Map<string, ConsentChange>
   erasures: { businessId: string; contactId: string }[]
   edits: Edit[]
   events: RecordedEvent[]
   deliveries: Delivery[]
 }
 
-/** What every step of a decision works with; `newId` gives time-ordered uuids. */
-export interface Deciding {
+/** What every step of a decision needs. `newId` returns time-ordered UUIDs. */
+export interface DecisionContext {
   state: State
   changes: Changes
   newId: () => string

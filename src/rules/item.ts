@@ -1,4 +1,4 @@
-/** One thing to decide: what a request of the stream comes down to (a batch request is many of them). */
+/** One thing to decide. A request of the stream is one item; a batch request is many. */
 import type {
   BrowserFact,
   EditFact,
@@ -18,7 +18,7 @@ interface ItemBase {
 export interface EventItem extends ItemBase {
   kind: 'event'
   keyed: boolean
-  /** A dead letter that is sent again. */
+  /** A replayed dead letter. */
   isReplay: boolean
   source: Source
   fact: EventFact
@@ -30,7 +30,7 @@ export interface BrowserItem extends ItemBase {
 export interface IdentifyItem extends ItemBase {
   kind: 'identify'
   keyed: boolean
-  /** A dead letter that is sent again. */
+  /** A replayed dead letter. */
   isReplay: boolean
   fact: IdentifyFact
 }
@@ -39,7 +39,7 @@ export interface SubscribeItem extends ItemBase {
   contactId: string
   channels: Partial<Subscriptions>
   method: string
-  /** A dead letter that is sent again. */
+  /** A replayed dead letter. */
   isReplay: boolean
 }
 export interface EraseItem extends ItemBase {
@@ -50,7 +50,7 @@ export interface EditItem extends ItemBase {
   kind: 'edit'
   contactId: string
   fact: EditFact
-  /** A dead letter that is sent again: what was stored since is newer. */
+  /** A replayed dead letter: what was stored since is newer. */
   isReplay: boolean
 }
 export type Item = EventItem | BrowserItem | IdentifyItem | SubscribeItem | EditItem | EraseItem
@@ -62,7 +62,7 @@ export interface EventDecision {
   interpreted: { type: InterpretedType; countedRevenue: number }
   warnings: string[]
 }
-/** `contactId` is null while nobody has identified the visitor. */
+/** `contactId` is null while the visitor has no contact. */
 export interface BrowserDecision {
   contactId: string | null
   deduped: boolean
@@ -88,7 +88,7 @@ export interface EditDecision {
 }
 export interface EraseDecision {
   contactId: string | null
-  /** Every id that the person had, the present one first. */
+  /** All ids of the person, the present one first. */
   erasedIds?: string[]
 }
 export type Decision =

@@ -1,6 +1,6 @@
 /**
- * What the rules know when they decide: the part of Postgres that one micro-batch touches, as `load-state.ts` read it.
- * Deciding changes this working copy as it goes, so that the second event of a batch sees what the first one did.
+ * The state for the rules: the part of Postgres that one micro-batch needs, as `load-state.ts` read it. Each decision
+ * changes this working copy, so that the second event of a batch sees the effects of the first.
  */
 import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from './events/facts.ts'
 
@@ -12,25 +12,25 @@ export interface Campaign {
   canEnterAgain: boolean
 }
 
-/** An ad platform or webhook that conversions are sent to. */
+/** An ad platform or webhook that receives conversions. */
 export interface Destination {
   id: string
-  /** The types that it wants. */
+  /** The types that it receives. */
   types: ConversionType[]
 }
 
 /**
- * Whether what a page's `identify` says holds at once, or, of a contact that a keyed call has used, waits until a keyed
- * call confirms it.
+ * How far a page's `identify` is trusted. `open`: it takes effect at once. `confirmed`: for a contact that a keyed call has
+ * used, it waits until a keyed call confirms it.
  */
 export const PAGE_IDENTIFY = ['open', 'confirmed'] as const
 export type PageIdentify = (typeof PAGE_IDENTIFY)[number]
 
-/** What a business has configured, at one version. */
+/** The configuration of a business at one version. */
 export interface BusinessState {
   id: string
   configVersion: number
-  /** Of an inactive one nothing is applied. */
+  /** Items of an inactive business are not applied. */
   active: boolean
   fields: Map<string, FieldType>
   campaigns: Campaign[]
@@ -39,7 +39,7 @@ export interface BusinessState {
   pageIdentify: PageIdentify
 }
 
-export interface HeldIdentity {
+export interface ContactIdentity {
   kind: IdentityKind
   value: string
   /** A call with a secret key has sent it. */
@@ -64,7 +64,7 @@ export interface StoredConsent {
   at: number
 }
 
-/** How many browsers a contact lists, and how many wait, each up to the limit. Replaced, not changed. */
+/** How many browsers a contact lists, and how many wait, each counted up to the limit. Immutable: replaced, not changed. */
 export interface BrowserCount {
   listed: number
   waiting: number
@@ -74,12 +74,12 @@ export interface ContactState {
   id: string
   businessId: string
   createdAt: number
-  /** The version that the save asserts; null for a contact made in this batch. */
+  /** The version that the save asserts; null for a contact created in this batch. */
   version: number | null
   keyed: boolean
   /** As it was when the batch began. */
   stage: number
-  identities: HeldIdentity[]
+  identities: ContactIdentity[]
   profile: Profile
   /** The fields of the profile that a page filled, as a bit mask (fill-profile.ts). */
   pageFilled: number
@@ -88,7 +88,7 @@ export interface ContactState {
   /** When each goal event of a published campaign last happened. */
   goalLastAt: Map<string, number>
   subscriptions: Partial<Record<Channel, StoredConsent>>
-  /** While they are few, how many there are at most; of many, all of them, or null when they were not read. */
+  /** With few tags, an upper bound of their number. With many, the tags themselves, or null when they were not read. */
   tags: Set<string> | number | null
   /** Keys of traits that were cleared and have no field; null when they were not read. */
   cleared: Set<string> | null
@@ -102,57 +102,57 @@ export interface RecordedKey {
   occurredAt: number
   /** Set when the person of the recorded event was erased: the id it was erased as. */
   erasedAs: string | null
-  /** Tags that were removed from its contact since. */
+  /** Tags that were removed from its contact since then. */
   removedTags?: string[]
 }
 
-/** From `fromAt` until the next link begins, the visitor belongs to this contact. */
+/** From `fromAt` until the next link begins, the browser belongs to this contact. */
 export interface VisitorLink {
   /** Epoch ms. */
   fromAt: number
-  /** Null: it belongs to no contact for that time, or the link waits. */
+  /** Null when the browser has no contact for that time, or the link waits. */
   contactId: string | null
-  /** When the contact was identified, in epoch ms: later than `fromAt` where what came before is theirs too. */
+  /** When the contact was identified, in epoch ms: later than `fromAt` when earlier history is also the contact's. */
   identifiedAt: number
-  /** The contact that a call without a secret key has named, until a keyed call names the visitor; null: the link does not wait. */
+  /** The contact that a call without a secret key named. The link waits until a keyed call names the browser. Null: it does not wait. */
   waitsFor: string | null
 }
 
-/** How a contact lists a visitor. */
-export interface Listing {
+/** A browser in the list of a contact. */
+export interface BrowserListing {
   /** A keyed call has named the browser for the contact. */
   keyed: boolean
-  /** It is not listed until a keyed call does. */
+  /** Not shown in the list until a keyed call names the browser. */
   waits: boolean
 }
 
-/** Events of one name that wait with a browser. */
-export interface KeptEvents extends Statistic {
-  /** Of the one that was received last, in epoch ms. */
+/** Events of one name that are stored with a browser until it has a contact. */
+export interface VisitorEventStatistic extends Statistic {
+  /** When the last of them was received, in epoch ms. */
   receivedAt: number
 }
 
 export interface VisitorState {
   businessId: string
   visitorId: string
-  /** The contact that identified this visitor last; null while it is not identified, and while its newest link waits. */
+  /** The contact identified last in this browser; null before the first, and while the newest link waits. */
   current: string | null
-  /** Too many contacts were identified with it: it belongs to none of them, for good. */
+  /** Too many contacts were identified in it: it is permanently without a contact. */
   crowded: boolean
-  /** Some of its links wait. */
+  /** At least one of its links waits. */
   waits: boolean
-  /** The latest link; null when it never belonged to a contact. */
+  /** The latest link in time; null when it never had one. */
   newest: VisitorLink | null
-  /** Its links, as far as its events and late identifications ask, in order of time; of the newest, that very object. */
+  /** The links needed for its events and late identifications, in order of time. The newest is the same object as `newest`. */
   links: VisitorLink[]
-  /** Until when it belonged to a contact that has been erased since, in epoch ms; null when there is none. */
+  /** When it last belonged to a contact that has since been erased, in epoch ms; null when there is none. */
   erasedUntil: number | null
-  /** The contacts that list it, unless it is crowded; filled only where the batch may identify it. */
-  listedBy: Map<string, Listing>
-  /** Times of its events, in epoch ms, at which a person used it who has been erased since. */
+  /** The contacts that list it, while it is not crowded. Loaded only when an item may identify it. */
+  listedBy: Map<string, BrowserListing>
+  /** Times of its events, in epoch ms, at which it belonged to a contact that has since been erased. */
   erasedAt: Set<number>
-  /** Its events from before it was identified, by event name; filled only where the batch may identify it. */
-  history: Map<string, KeptEvents>
+  /** Its events without a contact, by event name. Loaded only when an item may identify it. */
+  history: Map<string, VisitorEventStatistic>
 }
 
 /** Keys of the maps: see `identityKey` and `scopedKey`. */
@@ -162,7 +162,7 @@ export interface State {
   owners: Map<string, string>
   keys: Map<string, RecordedKey>
   visitors: Map<string, VisitorState>
-  /** Losing id to surviving id, of the merges of this batch. */
+  /** Losing id to surviving id, for the merges of this batch. */
   mergedInto: Map<string, string>
 }
 
@@ -180,7 +180,7 @@ export function emptyState(): State {
   }
 }
 
-/** The contact that an id stands for now, merges of this batch included. */
+/** The surviving contact for an id, after the merges of this batch. */
 export function survivorOf(state: State, contactId: string): string {
   let id = contactId
   for (let next = state.mergedInto.get(id); next !== undefined; next = state.mergedInto.get(id)) id = next
@@ -193,13 +193,13 @@ export function contactOf(state: State, contactId: string): ContactState {
   return contact
 }
 
-/** Whether what a page says about this contact waits until a keyed call confirms it (decisions, `confirmed`). */
+/** Whether a page's data for this contact waits until a keyed call confirms it (decisions, `confirmed`). */
 export function waitsForKey(state: State, { keyed, businessId }: ContactState): boolean {
   return keyed && state.businesses.get(businessId)?.pageIdentify === 'confirmed'
 }
 
-export function customerIdOf(contact: ContactState): HeldIdentity | undefined {
-  return contact.identities.find((held) => held.kind === 'platformCustomerId')
+export function customerIdOf(contact: ContactState): ContactIdentity | undefined {
+  return contact.identities.find((existing) => existing.kind === 'platformCustomerId')
 }
 
 export interface Statistic {

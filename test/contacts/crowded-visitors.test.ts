@@ -5,8 +5,8 @@ import { NOW, browser, browserFact, eventFact, identify, identifyFact, openPipel
 import { businessId, pipeline, stack, useFreshBusiness } from '../support/fresh-business.ts'
 
 const V = 'a'.repeat(32)
-const LINKS_NOBODY = 'the visitorId links nobody any more: over 1000 contacts were identified with it'
-const NOT_KEPT = 'the event was not kept: over 1000 contacts were identified with its visitorId'
+const VISITOR_SHARED = 'the visitorId is no longer linked to a contact: over 1000 contacts were identified with it'
+const NOT_KEPT = 'the event was not stored: over 1000 contacts were identified with its visitorId'
 useFreshBusiness()
 
 const is = (name: string, keyed = false) =>
@@ -43,7 +43,7 @@ it('of 1,000 contacts is like any other', async () => {
 
 it('of one more is nobody’s; every call does what else it does', async () => {
   await fill(1000)
-  const crowded = { linkedVisitor: false, warnings: [LINKS_NOBODY] }
+  const crowded = { linkedVisitor: false, warnings: [VISITOR_SHARED] }
   const ann = await pipeline.identify(is('ann'))
   expect(ann).toMatchObject({ ...crowded, isNew: true })
   expect(await pipeline.identify(is('p7'))).toMatchObject({ ...crowded, isNew: false })
@@ -81,9 +81,9 @@ it('is so in one micro-batch too', async () => {
   expect(answers).toMatchObject([
     { linkedVisitor: true },
     { contactId: ann },
-    { linkedVisitor: false, warnings: [LINKS_NOBODY] },
+    { linkedVisitor: false, warnings: [VISITOR_SHARED] },
     { contactId: null },
-    { contactId: ann, linkedVisitor: false, warnings: [LINKS_NOBODY] },
+    { contactId: ann, linkedVisitor: false, warnings: [VISITOR_SHARED] },
     { contactId: null },
   ])
   expect(await sizes()).toMatchObject({ crowded: true, current: null, listed: 1000, links: 1001, waiting: 0 })
@@ -115,7 +115,7 @@ it('has room for one more when two of them turn out to be one', async () => {
   expect(merged).toMatchObject({ contactId: first })
   expect(ann).toMatchObject({ linkedVisitor: true, warnings: [] })
   expect(ofAnn).toMatchObject({ contactId: (ann as { contactId: string }).contactId })
-  expect(bob).toMatchObject({ linkedVisitor: false, warnings: [LINKS_NOBODY] })
+  expect(bob).toMatchObject({ linkedVisitor: false, warnings: [VISITOR_SHARED] })
   expect(await sizes()).toMatchObject({ crowded: true, listed: 1000, links: 1002 })
 })
 
@@ -140,6 +140,6 @@ it('stays crowded through erasures, also of the last who is known of it', async 
   await stack.sql`delete from contact_visitors where business_id = ${businessId} and contact_id <> ${people[999] ?? ''}`
   await erase(people[999] ?? '')
   expect(await sizes()).toMatchObject({ crowded: true, current: null, listed: 0 })
-  expect(await pipeline.identify(is('bob'))).toMatchObject({ linkedVisitor: false, warnings: [LINKS_NOBODY] })
+  expect(await pipeline.identify(is('bob'))).toMatchObject({ linkedVisitor: false, warnings: [VISITOR_SHARED] })
   expect(await pipeline.browser(did('e', Date.now() + 1000))).toMatchObject({ contactId: null, warnings: [NOT_KEPT] })
 })

@@ -259,7 +259,9 @@ describe('an erasure', () => {
     expect(await pipeline.apply(erasure, beside)).toMatchObject([{ contactId }, { failed: true }])
     const letters = await stack.sql`select reason from dead_letters where business_id = ${businessId}`
     // The erasure that went through has taken the letter of the one that did not.
-    expect(letters.map((row) => String(row['reason']))).toEqual(['an erasure or an edit travels alone'])
+    expect(letters.map((row) => String(row['reason']))).toEqual([
+      'an erasure or an edit must be alone in its micro-batch',
+    ])
   })
 
   it('finds nothing twice, nor another business’s contact', async () => {

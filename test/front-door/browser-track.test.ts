@@ -81,9 +81,9 @@ describe('a page', () => {
     await fillVisitor(service.sql, shop.businessId, visitorId, 1000)
     const json = { businessId: shop.businessId, identity: { email: 'one-more@x.io' }, visitorId }
     const identified = await speak('POST', '/api/sdk/identify', { json, headers: fromElsewhere() })
-    const linksNobody = 'the visitorId links nobody any more: over 1000 contacts were identified with it'
+    const linksNobody = 'the visitorId is no longer linked to a contact: over 1000 contacts were identified with it'
     expect(identified.body.data).toMatchObject({ isNew: true, linkedVisitor: false, warnings: [linksNobody] })
-    const notKept = 'the event was not kept: over 1000 contacts were identified with its visitorId'
+    const notKept = 'the event was not stored: over 1000 contacts were identified with its visitorId'
     expect((await send(event({ visitorId }))).body.data).toMatchObject({ contactId: null, warnings: [notKept] })
   })
 

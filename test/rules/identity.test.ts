@@ -18,8 +18,7 @@ const PLACEHOLDERS = [
   '',
 ]
 
-const ignored = (kind: string): string =>
-  `identity.${kind} is a placeholder, not the identity of a person; it was ignored`
+const ignored = (kind: string): string => `identity.${kind} was ignored: it is a placeholder, not an identity`
 
 describe('email', () => {
   const longest = `${'a'.repeat(308)}@example.com`

@@ -1,27 +1,27 @@
 /** What starts and ends a campaign for a contact (decisions, "Campaigns"). */
-import { type Changes, type Deciding, deltaOf } from '../changes.ts'
+import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import type { EventFact } from '../events/facts.ts'
 import { MAX_ENROLMENTS, MAX_ENROLMENTS_OF_AN_EVENT, countOf, showCount } from '../limits.ts'
 import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, State } from '../state.ts'
 
 /**
- * Enrols the contact in the campaigns that a live event triggers. Its being a goal comes first: see `reachGoal`.
- * @returns a warning for each limit that kept it out of some
+ * Enrols the contact in the campaigns that a live event triggers. Call `reachGoal` first: the event may also be a goal.
+ * @returns a warning for each limit that kept the contact out of campaigns
  */
 export function startCampaigns(
-  { state, changes, newId }: Deciding,
+  { state, changes, newId }: DecisionContext,
   contact: ContactState,
   { event, occurredAt, receivedAt }: Pick<EventFact, 'event' | 'occurredAt'> & { receivedAt: number },
 ): string[] {
   const triggered = campaignsOf(state, contact).filter((campaign) => campaign.triggerEvent === event)
   if (triggered.length === 0) return []
   const entered = enterable(triggered, contact)
-  const begun = entered.slice(0, MAX_ENROLMENTS_OF_AN_EVENT)
+  const allowed = entered.slice(0, MAX_ENROLMENTS_OF_AN_EVENT)
   const room = Math.max(0, MAX_ENROLMENTS - contact.enrolments.length)
-  // A clock that is ahead dates nothing after its receipt.
+  // The caller's clock may be ahead: an enrolment never starts after the event was received.
   const enrolledAt = Math.min(occurredAt, receivedAt)
-  for (const campaign of begun.slice(0, room)) {
-    const isReached = goalLiesAtOrAfter(campaign, contact, enrolledAt)
+  for (const campaign of allowed.slice(0, room)) {
+    const isReached = isGoalReachedSince(campaign, contact, enrolledAt)
     const enrolment: EnrolmentState = {
       id: newId(),
       contactId: contact.id,
@@ -36,8 +36,8 @@ export function startCampaigns(
     deltaOf(changes, contact.id).raisesVersion = true
   }
   return [
-    ...notEntered(entered.length - begun.length, `an event enrols in at most ${MAX_ENROLMENTS_OF_AN_EVENT}`),
-    ...notEntered(begun.length - room, `a contact has at most ${showCount(MAX_ENROLMENTS)} enrolments`),
+    ...notEntered(entered.length - allowed.length, `an event enrols in at most ${MAX_ENROLMENTS_OF_AN_EVENT}`),
+    ...notEntered(allowed.length - room, `a contact has at most ${showCount(MAX_ENROLMENTS)} enrolments`),
   ]
 }
 
@@ -45,12 +45,12 @@ const notEntered = (many: number, reason: string): string[] =>
   many > 0 ? [`${countOf(many, 'campaign')} not entered: ${reason}`] : []
 
 /**
- * Ends the enrolments whose goal an event is (or several of one name, of which the last was at `lastAt`): as `converted` when
- * the goal's last time is at or after the enrolment. A goal dated before it ends it as `stopped`, if it was recorded after it:
- * a browser's history was recorded when it was received.
+ * Ends the enrolments in campaigns with this goal event. `lastAt` is the time of the latest event of that name. If the goal
+ * was last reached at or after the enrolment, the enrolment ends as `converted`. If the goal is dated before the enrolment but
+ * was recorded after it, the enrolment ends as `stopped`. The history of a browser counts as recorded when it was received.
  */
 export function reachGoal(
-  { state, changes }: Deciding,
+  { state, changes }: DecisionContext,
   contact: ContactState,
   { event, lastAt, at, recordedAt = Infinity }: { event: string; lastAt: number; at: number; recordedAt?: number },
 ): void {
@@ -62,19 +62,19 @@ export function reachGoal(
     if (enrolment.state !== 'active') continue
     const campaign = campaigns.get(enrolment.campaignId)
     if (!campaign) continue
-    if (goalLiesAtOrAfter(campaign, contact, enrolment.enrolledAt))
+    if (isGoalReachedSince(campaign, contact, enrolment.enrolledAt))
       endEnrolment(changes, contact.businessId, enrolment, 'converted', at)
     else if (recordedAt >= enrolment.receivedAt) endEnrolment(changes, contact.businessId, enrolment, 'stopped', at)
   }
 }
 
-/** After a merge the goal condition is checked once on the united statistics. */
-export function settleGoals(state: State, changes: Changes, contact: ContactState, at: number): void {
+/** Checks the goals of all active enrolments once, after a merge has combined the statistics. */
+export function checkGoals(state: State, changes: Changes, contact: ContactState, at: number): void {
   if (contact.enrolments.length === 0) return
   const campaigns = campaignsById(state, contact, (campaign) => campaign.goalEvent !== null)
   for (const enrolment of contact.enrolments) {
     const campaign = campaigns.get(enrolment.campaignId)
-    if (enrolment.state === 'active' && campaign && goalLiesAtOrAfter(campaign, contact, enrolment.enrolledAt))
+    if (enrolment.state === 'active' && campaign && isGoalReachedSince(campaign, contact, enrolment.enrolledAt))
       endEnrolment(changes, contact.businessId, enrolment, 'converted', at)
   }
 }
@@ -94,18 +94,18 @@ export function endEnrolment(
 const campaignsOf = (state: State, { businessId }: ContactState): Campaign[] =>
   state.businesses.get(businessId)?.campaigns ?? []
 
-function campaignsById(state: State, contact: ContactState, isMeant: (campaign: Campaign) => boolean) {
-  return new Map(campaignsOf(state, contact).flatMap((one) => (isMeant(one) ? [[one.id, one] as const] : [])))
+function campaignsById(state: State, contact: ContactState, matches: (campaign: Campaign) => boolean) {
+  return new Map(campaignsOf(state, contact).flatMap((one) => (matches(one) ? [[one.id, one] as const] : [])))
 }
 
-/** Those that the contact is not in, and never was, or may enter again. */
+/** Campaigns that the contact may enter: it was never in them, or it has left them and they allow another entry. */
 function enterable(campaigns: Campaign[], { enrolments }: ContactState): Campaign[] {
   const entered = new Set(enrolments.map(({ campaignId }) => campaignId))
   const active = new Set(enrolments.flatMap((one) => (one.state === 'active' ? [one.campaignId] : [])))
   return campaigns.filter(({ id, canEnterAgain }) => !(canEnterAgain ? active : entered).has(id))
 }
 
-function goalLiesAtOrAfter(campaign: Campaign, contact: ContactState, instant: number): boolean {
+function isGoalReachedSince(campaign: Campaign, contact: ContactState, instant: number): boolean {
   if (campaign.goalEvent === null) return false
   const lastAt = contact.goalLastAt.get(campaign.goalEvent)
   return lastAt !== undefined && lastAt >= instant

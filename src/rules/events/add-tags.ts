@@ -1,10 +1,10 @@
 /** Tags are added up to a limit (decisions, "Identity"). */
-import { type Changes, type Deciding, deltaOf } from '../changes.ts'
+import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import { MAX_TAGS, UnreadError, countOf, showCount } from '../limits.ts'
 import type { ContactState } from '../state.ts'
 
-/** @returns a warning, when some had no room */
-export function addTags({ state, changes }: Deciding, contact: ContactState, tags: readonly string[]): string[] {
+/** @returns a warning when tags were skipped at the limit */
+export function addTags({ state, changes }: DecisionContext, contact: ContactState, tags: readonly string[]): string[] {
   if (tags.length === 0) return []
   const delta = deltaOf(changes, contact.id)
   if (typeof contact.tags === 'number') {
@@ -15,14 +15,14 @@ export function addTags({ state, changes }: Deciding, contact: ContactState, tag
       return []
     }
   }
-  const held = listTags(changes, contact)
-  if (!held) throw new UnreadError(state, contact)
-  contact.tags = held
+  const existing = listTags(changes, contact)
+  if (!existing) throw new UnreadError(state, contact)
+  contact.tags = existing
   let skipped = 0
   for (const tag of tags) {
-    // One that is there is written again: another partition may have removed it.
-    if (held.has(tag) || held.size < MAX_TAGS) {
-      held.add(tag)
+    // An existing tag is written again: another partition may have removed it.
+    if (existing.has(tag) || existing.size < MAX_TAGS) {
+      existing.add(tag)
       delta.tags.add(tag)
     } else skipped += 1
   }
@@ -32,9 +32,9 @@ export function addTags({ state, changes }: Deciding, contact: ContactState, tag
 const skippedTags = (count: number): string =>
   `${countOf(count, 'tag')} skipped: a contact has at most ${showCount(MAX_TAGS)}`
 
-/** Of an edit: which of the added tags have room once the others are removed. */
+/** For an edit: removes tags, then adds tags up to the limit. `taken` are the tags that were added. */
 export function replaceTags(
-  { state, changes }: Deciding,
+  { state, changes }: DecisionContext,
   contact: ContactState,
   removed: readonly string[],
   added: readonly string[],
@@ -43,18 +43,21 @@ export function replaceTags(
     contact.tags += added.length
     return { taken: [...added], warnings: [] }
   }
-  const held = listTags(changes, contact)
-  if (!held) throw new UnreadError(state, contact)
-  contact.tags = held
-  for (const tag of removed) held.delete(tag)
-  const taken = added.filter((tag) => held.has(tag) || (held.size < MAX_TAGS && held.add(tag)))
+  const existing = listTags(changes, contact)
+  if (!existing) throw new UnreadError(state, contact)
+  contact.tags = existing
+  for (const tag of removed) existing.delete(tag)
+  const taken = added.filter((tag) => existing.has(tag) || (existing.size < MAX_TAGS && existing.add(tag)))
   const skipped = added.length - taken.length
   return { taken, warnings: skipped === 0 ? [] : [skippedTags(skipped)] }
 }
 
-/** After a merge: the survivor's tags, then the loser's, as far as there is room. What this batch added must be among them. */
-export function uniteTags(
-  { state, changes }: Pick<Deciding, 'state' | 'changes'>,
+/**
+ * After a merge: the survivor's tags, then the loser's, up to the limit. Tags of this batch beyond the limit are dropped from
+ * the loser's delta.
+ */
+export function mergeTags(
+  { state, changes }: Pick<DecisionContext, 'state' | 'changes'>,
   survivor: ContactState,
   loser: ContactState,
 ): void {
@@ -71,7 +74,7 @@ export function uniteTags(
   for (const tag of added) if (!survivor.tags.has(tag)) added.delete(tag)
 }
 
-/** All of one that was made in this batch are in its delta. */
+/** Null when the tags were not read. A contact created in this batch has all its tags in its delta. */
 function listTags(changes: Changes, { id, tags, version }: ContactState): Set<string> | null {
   if (tags instanceof Set) return tags
   return version === null ? new Set(changes.deltas.get(id)?.tags) : null

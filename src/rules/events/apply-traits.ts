@@ -1,5 +1,5 @@
-/** Traits become custom fields: created on first sight, typed for good, newest value wins (decisions, "Traits and custom fields"). */
-import { type Deciding, deltaOf } from '../changes.ts'
+/** Traits become custom fields: created with the first value, the type never changes, the newest value wins (decisions, "Traits and custom fields"). */
+import { type DecisionContext, deltaOf } from '../changes.ts'
 import type { TraitValue } from './facts.ts'
 import { MAX_CLEARED, UnreadError, countOf, showCount } from '../limits.ts'
 import type { BusinessState, ContactState } from '../state.ts'
@@ -8,12 +8,12 @@ import { type TraitEntry, fits, inferFieldType, wins } from './traits.ts'
 export const MAX_CUSTOM_FIELDS = 500
 
 /**
- * @param at epoch ms as of which the values hold
+ * @param at epoch ms: the time of the values
  * @param receivedAt epoch ms, the creation time of a field seen for the first time
- * @returns one warning per skipped trait; a skipped value leaves no time behind
+ * @returns one warning per skipped trait; the time of a skipped value is not stored
  */
 export function applyTraits(
-  { state, changes }: Deciding,
+  { state, changes }: DecisionContext,
   contact: ContactState,
   traits: Record<string, TraitValue>,
   at: number,
@@ -39,8 +39,8 @@ export function applyTraits(
       changes.newFields.push({ businessId: business.id, key, type, createdAt: receivedAt })
     }
     const stored: TraitEntry = [at, value === null ? null : JSON.stringify(value)]
-    const held = deltaOf(changes, contact.id).traits.get(key)
-    if (!held || wins(stored, held)) deltaOf(changes, contact.id).traits.set(key, stored)
+    const existing = deltaOf(changes, contact.id).traits.get(key)
+    if (!existing || wins(stored, existing)) deltaOf(changes, contact.id).traits.set(key, stored)
   }
   if (skipped > 0)
     warnings.push(
@@ -49,9 +49,9 @@ export function applyTraits(
   return warnings
 }
 
-/** False: the contact remembers as many keys without a field as it may. */
+/** @returns false when the contact already has the maximum number of cleared keys without a field */
 function rememberCleared(
-  { state, changes }: Pick<Deciding, 'state' | 'changes'>,
+  { state, changes }: Pick<DecisionContext, 'state' | 'changes'>,
   contact: ContactState,
   { fields }: BusinessState,
   key: string,
@@ -67,11 +67,11 @@ function rememberCleared(
   return true
 }
 
-/** One that was made in this batch has none yet. */
+/** A contact created in this batch has none yet. */
 const clearedOf = ({ cleared, version }: ContactState) => cleared ?? (version === null ? new Set<string>() : null)
 
-/** What a contact remembers after a merge: the survivor's keys, then the loser's, as far as there is room. */
-export function uniteCleared(survivor: ContactState, loser: ContactState): ContactState['cleared'] {
+/** The cleared keys after a merge: the survivor's, then the loser's, up to the limit. */
+export function mergeCleared(survivor: ContactState, loser: ContactState): ContactState['cleared'] {
   const [ours, theirs] = [clearedOf(survivor), clearedOf(loser)]
   return ours && theirs ? new Set([...new Set([...ours, ...theirs])].slice(0, MAX_CLEARED)) : null
 }

@@ -1,6 +1,7 @@
 /**
- * What callers report, after the front door has read it: normalised, sanitised and within the contract's limits. It is plain
- * JSON, since it travels through the stream to a worker, which checks it against the same schema: a field stands here once.
+ * What callers report, after the front door has read it: normalised, sanitised and within the contract's limits. The facts
+ * are plain JSON because the stream carries them to a worker. The worker checks them against the same schemas, so each field
+ * is defined once.
  */
 import { type Static, type TObject, type TOptional, type TSchema, Type } from '@sinclair/typebox'
 
@@ -12,12 +13,12 @@ const optionals = <Name extends string, Schema extends TSchema>(names: readonly 
   Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(schema)]))) as unknown as TObject<
     Record<Name, TOptional<Schema>>
   >
-/** The range of a date. Every store takes these times; one beyond would be rejected again and again. */
-const FARTHEST = 8.64e15
+/** The range of a JavaScript date. Every store accepts these times. A time beyond would be rejected on every retry. */
+const MAX_DATE_MS = 8.64e15
 /** Epoch ms. */
-const instant = Type.Integer({ minimum: -FARTHEST, maximum: FARTHEST })
-const whole = Type.Integer({ minimum: 0, maximum: FARTHEST })
-/** Neither NUL nor a lone surrogate: Postgres stores it as it is. */
+const instant = Type.Integer({ minimum: -MAX_DATE_MS, maximum: MAX_DATE_MS })
+const whole = Type.Integer({ minimum: 0, maximum: MAX_DATE_MS })
+/** Text without NUL and lone surrogates, which Postgres cannot store. */
 const clean = Type.RegExp(/^[^\0\p{Surrogate}]*$/u)
 
 /** A JSON scalar as a trait may hold it. */
@@ -29,7 +30,7 @@ export const IDENTITY_KINDS = ['platformCustomerId', 'email', 'phone'] as const
 export type IdentityKind = (typeof IDENTITY_KINDS)[number]
 
 /**
- * The normalised identity of one call; at least one field is there.
+ * The normalised identity of one call. It has at least one field.
  * `email` is lower-cased, `platformCustomerId` a trimmed string, `phone` digits alone.
  */
 export const Identity = Type.Object({
@@ -53,7 +54,7 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number]
 export type InterpretedType = EventType | 'none'
 
-/** The types that are sent to ad platforms and webhooks. */
+/** The types that can be sent to ad platforms and webhooks. */
 export const CONVERSION_TYPES = ['purchase', 'lead', 'booking'] as const satisfies EventType[]
 export type ConversionType = (typeof CONVERSION_TYPES)[number]
 
@@ -64,9 +65,9 @@ export const Meaning = Type.Object({
   counted: Type.String({ pattern: '^-?\\d+(\\.\\d+)?$' }),
   /** The currency counted in, upper-cased; null when no `value` was sent. */
   currency: nullable(text),
-  /** True when it is one order. */
+  /** True when the event counts as one order. */
   order: Type.Boolean(),
-  /** A warning about the amount. A repeat counts no amount, and does not repeat the warning. */
+  /** A warning about the amount. A repeated event counts no amount and omits this warning. */
   warning: Type.Optional(text),
 })
 export type Meaning = Static<typeof Meaning>
@@ -107,16 +108,16 @@ export const Touch = Type.Object({
 })
 export type Touch = Static<typeof Touch>
 
-/** An action in a page, reported by the browser alone. */
+/** An action of a visitor in a page. The browser is the only identity. */
 export const BrowserFact = Type.Object({
   event: text,
   visitorId: text,
   occurredAt: instant,
-  /** As the name says: no amount is read. */
+  /** From the event name alone: no amount is read. */
   meaning: Meaning,
   /** Compact JSON text of the sanitised details; null when none were sent. */
   properties: nullable(text),
-  /** The page's own id of the call: a repeat counts once. */
+  /** The page's id for the call: a repeat counts once. */
   messageId: nullable(text),
   /** How the visitor came, the first time and the latest. */
   first: nullable(Touch),
@@ -132,7 +133,7 @@ export type ProfileField = (typeof PROFILE_FIELDS)[number]
 export const Profile = optionals(PROFILE_FIELDS, text)
 export type Profile = Static<typeof Profile>
 
-/** Who someone is and what to call them; no event. */
+/** A person's identity, profile and traits. It records no event. */
 export const IdentifyFact = Type.Object({
   identity: Identity,
   profile: Profile,
@@ -141,13 +142,13 @@ export const IdentifyFact = Type.Object({
   visitorId: nullable(text),
   /** How long before the receipt the caller identified the person, in ms. */
   ageMs: Type.Optional(whole),
-  /** The time as of which the traits count; that of the receipt when absent. */
+  /** The time of the traits. Default: the time of receipt. */
   traitsAt: Type.Optional(instant),
   warnings: Type.Array(text),
 })
 export type IdentifyFact = Static<typeof IdentifyFact>
 
-/** What an operator sets of a contact; null clears. */
+/** An operator's edit of a contact. Null clears a field. */
 export const EditFact = Type.Object({
   profile: optionals(PROFILE_FIELDS, nullable(text)),
   traits: Traits,
@@ -159,12 +160,12 @@ export type EditFact = Static<typeof EditFact>
 
 export const CHANNELS = ['email', 'sms', 'whatsapp', 'push'] as const
 export type Channel = (typeof CHANNELS)[number]
-/** An opt-in (true) or opt-out (false) for each channel that is named. */
+/** An opt-in (true) or opt-out (false) per channel. An absent channel does not change. */
 export const Subscriptions = optionals(CHANNELS, Type.Boolean())
 export type Subscriptions = Static<typeof Subscriptions>
 
 export const FIELD_TYPES = ['Number', 'Boolean', 'Date', 'Text'] as const
 export type FieldType = (typeof FIELD_TYPES)[number]
 
-/** How an event came in. Only `live` and `browser` can enrol. */
+/** How an event was sent. Only `live` and `browser` events can enrol contacts in campaigns. */
 export type Source = 'live' | 'batch' | 'browser'

@@ -1,4 +1,4 @@
-/** Why a call is refused: `path` names the field (`identity.email`, `tags.3`), `message` says the rule to a person. */
+/** Why a call is rejected: `path` names the field (`identity.email`, `tags.3`), `message` states the rule for a person to read. */
 export interface Fault {
   path: string
   message: string

@@ -2,7 +2,7 @@ import type { EventType, InterpretedType, Meaning } from './facts.ts'
 import { negate, toAmount } from './money.ts'
 import { trimText } from './text.ts'
 
-/** The event names that say by themselves what happened (contract, "Recognised names by type"). */
+/** The event names that have a type of their own (contract, "Recognised names by type"). */
 const RECOGNISED_NAMES: Partial<Record<EventType, readonly string[]>> = {
   purchase: ['deal_won', 'invoice_paid', 'purchase', 'repeat_purchase', 'subscription_renewed', 'subscription_started'],
   booking: ['appointment_booked', 'booking_confirmed', 'reservation_confirmed', 'trial_started'],
@@ -18,7 +18,7 @@ const TYPE_BY_NAME: ReadonlyMap<string, EventType> = new Map(
   ),
 )
 
-interface Reported {
+interface ReportedEvent {
   event: string
   type?: EventType | undefined
   /** Finite. */
@@ -30,20 +30,20 @@ interface Reported {
  * What an event means, and how much of its amount counts (contract, "Interpretation order"; decisions, "Meaning of an
  * event"). `defaultCurrency` is the business's, as of receipt.
  */
-export function interpret(reported: Reported, defaultCurrency: string): Meaning {
+export function interpret(reported: ReportedEvent, defaultCurrency: string): Meaning {
   const type = typeOf(reported)
   const currency = reported.value === undefined ? null : trimText(reported.currency ?? defaultCurrency).toUpperCase()
   return { type, currency, ...count(type, reported.value) }
 }
 
-/** Of an event that says nothing else, as one from a page. */
+/** The meaning of an event that has a name but no type or amount, such as one from a page. */
 export function meaningOfName(event: string): Meaning {
   const type = typeOf({ event })
   return { type, counted: '0', currency: null, order: type === 'purchase' }
 }
 
-/** The type sent wins; else moved money speaks; else the name does. */
-function typeOf({ event, type, value = 0 }: Reported): InterpretedType {
+/** The type sent wins. Without it the sign of the amount decides, and without an amount the name. */
+function typeOf({ event, type, value = 0 }: ReportedEvent): InterpretedType {
   if (type !== undefined) return type
   if (value > 0) return 'purchase'
   if (value < 0) return 'refund'

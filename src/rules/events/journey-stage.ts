@@ -1,4 +1,4 @@
-/** The stages of a journey, from the nearest to the furthest; a contact's stage is kept as the position in this list. */
+/** The stages of a journey, first to last. A contact's stage is stored as the position in this list. */
 export const STAGES = ['Awareness', 'Consideration', 'Decision', 'Retention', 'Advocacy'] as const
 export type StageName = (typeof STAGES)[number]
 export type Stage = 0 | 1 | 2 | 3 | 4
@@ -40,7 +40,7 @@ const STAGE_BY_NAME: ReadonlyMap<string, Stage> = new Map(
   NAMES_BY_STAGE.flatMap(([stage, names]) => names.map((name): [string, Stage] => [name, stage])),
 )
 
-/** The stage that an event of this name leads to; undefined for a name that moves nobody. Never go back from a further one. */
+/** The stage that an event of this name leads to; undefined for any other name. A stage never decreases: callers take the maximum. */
 export function stageOf(event: string): Stage | undefined {
   return STAGE_BY_NAME.get(event)
 }

@@ -11,8 +11,8 @@ const DECIMAL_TEXT = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 export const MAX_AMOUNT = 1e15
 
 /**
- * The amount of a finite number, taken from its shortest decimal text (what the caller wrote). A finer one than a step is
- * rounded, half away from zero; one beyond ±10^15 is too large to count.
+ * The amount of a finite number, taken from its shortest decimal text (what the caller wrote). More than six
+ * decimals are rounded, half away from zero. An amount beyond ±10^15 is too large to count.
  */
 export function toAmount(value: number): { amount: string; rounded: boolean } | { tooLarge: true } {
   if (Math.abs(value) > MAX_AMOUNT) return { tooLarge: true }
@@ -29,7 +29,7 @@ export function negate(amount: string): string {
   return writeSteps(-readSteps(amount).steps)
 }
 
-/** The nearest number, for an answer in JSON. */
+/** The nearest number, for a JSON response. */
 export function amountToNumber(amount: string): number {
   return Number(amount)
 }

@@ -1,15 +1,15 @@
 /** Longer names are not compared. */
 export const MAX_NAME = 64
 
-/** Three rows of the table, used again for each call: comparing names allocates nothing. */
+/** Three rows of the distance table, reused by each call: a comparison allocates no memory. */
 const rows = [new Uint8Array(MAX_NAME + 1), new Uint8Array(MAX_NAME + 1), new Uint8Array(MAX_NAME + 1)] as const
 
 /**
- * How many letters two names differ by, when that is `most` at most; Infinity otherwise. One letter more, one less, one other,
- * or two neighbours swapped are one each (optimal string alignment).
+ * The number of edits between two names, or Infinity if it is more than `max`. An edit inserts, deletes or replaces one
+ * letter, or swaps two neighbours (optimal string alignment).
  */
-export function nameDistance(a: string, b: string, most: number): number {
-  if (Math.abs(a.length - b.length) > most || a.length > MAX_NAME || b.length > MAX_NAME) return Infinity
+export function nameDistance(a: string, b: string, max: number): number {
+  if (Math.abs(a.length - b.length) > max || a.length > MAX_NAME || b.length > MAX_NAME) return Infinity
   let [before, last, row] = rows
   for (let j = 0; j <= b.length; j += 1) last[j] = j
   for (let i = 1; i <= a.length; i += 1) {
@@ -25,9 +25,9 @@ export function nameDistance(a: string, b: string, most: number): number {
       row[j] = cost
       least = Math.min(least, cost)
     }
-    if (least > most) return Infinity
+    if (least > max) return Infinity
     ;[before, last, row] = [last, row, before]
   }
   const distance = last[b.length]!
-  return distance > most ? Infinity : distance
+  return distance > max ? Infinity : distance
 }

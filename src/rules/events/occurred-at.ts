@@ -6,7 +6,7 @@ const MAX_AHEAD_MS = 5 * 60_000
 
 /**
  * When an event happened, as epoch milliseconds (decisions, "Time"): an ISO 8601 string or a number of epoch milliseconds.
- * `now` is the instant of receipt. A fault is answered with `invalid_occurred_at`.
+ * `now` is the time of receipt. The front door responds to a fault with the code `invalid_occurred_at`.
  */
 export function readOccurredAt(
   value: string | number,

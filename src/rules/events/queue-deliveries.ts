@@ -1,10 +1,10 @@
-/** Which recorded events are sent to ad platforms and webhooks (docs/deliveries.md). */
-import type { Deciding, RecordedEvent } from '../changes.ts'
+/** Queues recorded events for ad platforms and webhooks (docs/deliveries.md). */
+import type { DecisionContext, RecordedEvent } from '../changes.ts'
 import { CONVERSION_TYPES, type ConversionType } from './facts.ts'
 import { toAmount } from './money.ts'
 
-/** Queues a conversion for each destination that wants it. To be called for what is recorded live, once. */
-export function queueDeliveries({ state, changes, newId }: Deciding, recorded: RecordedEvent): void {
+/** Queues a conversion for each destination that wants it. Call it once per event, for live events only. */
+export function queueDeliveries({ state, changes, newId }: DecisionContext, recorded: RecordedEvent): void {
   const { businessId, contactId, eventId, fact } = recorded
   const destinations = state.businesses.get(businessId)?.destinations ?? []
   const type = destinations.length > 0 ? conversionOf(recorded) : undefined
@@ -26,7 +26,7 @@ export function queueDeliveries({ state, changes, newId }: Deciding, recorded: R
   }
 }
 
-/** Imported events are past. A page has no key: a purchase that it reports is not sent. */
+/** Imported events are in the past and are not sent. A page has no key, so its purchases are not trusted and not sent. */
 function conversionOf({ source, fact: { meaning } }: RecordedEvent): ConversionType | undefined {
   const type = CONVERSION_TYPES.find((conversion) => conversion === meaning.type)
   if (source === 'batch') return undefined
@@ -34,7 +34,7 @@ function conversionOf({ source, fact: { meaning } }: RecordedEvent): ConversionT
   return type
 }
 
-/** As it counts: in steps of 0.000001, null beyond what counts. What a lead or booking is worth is the caller's word. */
+/** The value in steps of 0.000001; null when it is too large to count. For a lead or a booking, the value is what the caller sent. */
 function amountOf({ value }: RecordedEvent['fact']): string | null {
   if (value === null || value < 0) return null
   const read = toAmount(value)

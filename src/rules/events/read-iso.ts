@@ -10,12 +10,12 @@ const EXTENDED = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(Z|
 const BASIC = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)((?:\d\d(?:[.,]\d+)?)?)((?:Z|[+-]\d\d(?:\d\d)?)?)$/i
 
 /**
- * Reads an ISO 8601 date or date-time as epoch milliseconds; undefined when it is none, or names no real instant
+ * Reads an ISO 8601 date or date-time as epoch milliseconds; undefined when it is not one, or not a real instant
  * (30 February, 24:00, an offset of a day or more).
  *
  * No offset is UTC, a date alone is midnight UTC (decisions, "Time"). Digits beyond the millisecond are cut off. A leap second
- * (`:60`) is the second before it, and is one only where it can be, at the end of a day of UTC: nobody knows which days to come
- * will have one.
+ * (`:60`) is read as the second before it. It is accepted only at the end of a UTC day, on any day: future leap seconds are
+ * not known yet.
  */
 export function readIso(text: string): number | undefined {
   const parts = EXTENDED.exec(extend(text))
@@ -26,7 +26,7 @@ export function readIso(text: string): number | undefined {
     const isPossible = seconds !== '60' || instant.toString().includes('T23:59:59')
     return isPossible ? instant.epochMilliseconds : undefined
   } catch {
-    // The shape is right, so this is the only thing it can mean: no such date or time.
+    // The format is right, so the date or time does not exist.
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Text that both databases can hold. A NUL breaks Postgres, a lone surrogate breaks ClickHouse, and one such string
- * would fail the whole micro-batch that it travels in (decisions, "Envelope", "Strings").
+ * would fail its whole micro-batch (decisions, "Envelope", "Strings").
  */
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json }
@@ -11,10 +11,10 @@ const NUL = '\0'
 /** Containers inside containers; deeper JSON overflows the stack of `JSON.stringify` on some runtimes. */
 export const MAX_DEPTH = 100
 
-/** White space in Unicode, but not in JavaScript. */
+/** White space in Unicode, but not for JavaScript's `trim`. */
 const NEL = '\u0085'
 
-/** Without the white space around it: what JavaScript's `trim` takes, and U+0085 (decisions, "Strings"). */
+/** Removes leading and trailing white space: what JavaScript's `trim` removes, and U+0085 (decisions, "Strings"). */
 export function trimText(text: string): string {
   const trimmed = text.trim()
   if (!trimmed.startsWith(NEL) && !trimmed.endsWith(NEL)) return trimmed
@@ -39,7 +39,7 @@ export function sanitiseText(text: string): { text: string; changed: boolean } {
 
 /**
  * Sanitises every string of a parsed JSON value, keys too. A number that JSON cannot write (`1e999` is read as infinite)
- * becomes null. `tooDeep` is reported for a value nested deeper than `MAX_DEPTH`: it is to be refused, and `value` is then null.
+ * becomes null. `tooDeep` is true for a value nested deeper than `MAX_DEPTH`. Reject such a value; `value` is then null.
  */
 export function sanitiseJson(input: unknown): { value: Json; changed: boolean; tooDeep: boolean } {
   if (isStorable(input, 0)) return { value: input, changed: false, tooDeep: false }
@@ -48,7 +48,7 @@ export function sanitiseJson(input: unknown): { value: Json; changed: boolean; t
   return found.tooDeep ? { value: null, changed: false, tooDeep: true } : { value, ...found }
 }
 
-/** So is almost all JSON, which then needs no copy. */
+/** True when the value can be stored as it is. This holds for almost all JSON and avoids a copy. */
 function isStorable(input: unknown, depth: number): input is Json {
   if (typeof input === 'string') return isClean(input)
   if (typeof input === 'number') return Number.isFinite(input)
@@ -85,18 +85,18 @@ function clean(text: string, found: { changed: boolean }): string {
 }
 
 /**
- * Whether a parsed JSON value holds more than `most` values, itself and nested ones counted; looks no further than that.
- * N values are 2N − 1 bytes of JSON at least: what is far beyond a size limit is known as such before it is written.
+ * Whether a parsed JSON value has more than `max` values, counting itself and nested ones. Stops at that number.
+ * N values are at least 2N − 1 bytes of JSON, so this finds values far beyond a size limit without writing them as JSON.
  */
-export function hasMoreValues(input: unknown, most: number): boolean {
+export function hasMoreValues(input: unknown, max: number): boolean {
   const containers = isContainer(input) ? [input] : []
   let seen = 1
-  while (seen <= most) {
+  while (seen <= max) {
     const container = containers.pop()
     if (container === undefined) return false
     const inside: unknown[] = Array.isArray(container) ? container : Object.values(container)
     seen += inside.length
-    if (seen <= most) for (const value of inside) if (isContainer(value)) containers.push(value)
+    if (seen <= max) for (const value of inside) if (isContainer(value)) containers.push(value)
   }
   return true
 }
@@ -107,8 +107,8 @@ function isContainer(value: unknown): value is object {
 
 const encoder = new TextEncoder()
 
-/** Whether a text is more than `most` bytes of UTF-8, as the size limits count it. Each of its units is one byte to three. */
-export function hasMoreBytes(text: string, most: number): boolean {
-  if (text.length > most) return true
-  return text.length * 3 > most && encoder.encode(text).length > most
+/** Whether a text has more than `max` bytes of UTF-8, the unit of the size limits. Each UTF-16 unit is one to three bytes. */
+export function hasMoreBytes(text: string, max: number): boolean {
+  if (text.length > max) return true
+  return text.length * 3 > max && encoder.encode(text).length > max
 }

@@ -6,16 +6,16 @@ import { sanitiseText } from './text.ts'
 const KEY = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/
 const MAX_KEY = 64
 const MAX_TEXT = 4096
-/** What is taken of one call: no business has more fields. */
+/** The maximum number of traits of one call: no business has more fields. */
 const MAX_TRAITS = 500
-/** A body of nothing but keys would otherwise cost many times its size in warnings or faults. */
+/** Without limits, a body of many keys would produce warnings or faults many times its size. */
 const MAX_WARNINGS = 500
 const MAX_FAULTS = 20
 
 /**
- * Reads the traits of a call (decisions, "Traits"): a key of another shape and a string that is too long are skipped, with a
- * warning each, and of the others the first 500 are taken; a value that is not a string, a finite number, a boolean or null is
- * a fault. At most 500 keys are warned of one by one, the rest by their count; at most 20 faults are reported.
+ * Reads the traits of a call (decisions, "Traits"): keys of the wrong format and strings that are too long are skipped with a
+ * warning, and the first 500 of the others are used. A value other than a string, finite number, boolean or null is a fault.
+ * At most 500 skipped keys get a warning of their own; the rest are counted in one. At most 20 faults are returned.
  */
 export function readTraits(raw: Record<string, unknown>): {
   traits: Record<string, TraitValue>
@@ -63,12 +63,12 @@ function isTraitValue(value: unknown): value is TraitValue {
   return value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** As a message may repeat it, whatever key the caller sent. */
+/** A trait key, sanitised and shortened so that a message can repeat it. */
 function showPath(key: string): string {
   return `traits.${sanitiseText(key.slice(0, MAX_KEY)).text}`
 }
 
-/** The type of the field that a first value makes (contract, "Custom field"). */
+/** The type of the field that is created with this first value (contract, "Custom field"). */
 export function inferFieldType(value: Exclude<TraitValue, null>): FieldType {
   if (typeof value === 'number') return 'Number'
   if (typeof value === 'boolean') return 'Boolean'
@@ -87,7 +87,7 @@ export function isDateShaped(text: string): boolean {
   return readIso(text) !== undefined
 }
 
-/** A trait's value as it is remembered: since when (epoch ms), and its JSON text, or null when it was cleared. */
+/** A trait's value as stored: its time (epoch ms), and its JSON text, or null when it was cleared. */
 export type TraitEntry = readonly [at: number, json: string | null]
 
 /**
@@ -106,6 +106,6 @@ const encoder = new TextEncoder()
 function hasGreaterBytes(a: string, b: string): boolean {
   const [left, right] = [encoder.encode(a), encoder.encode(b)]
   const at = left.findIndex((byte, index) => byte !== right[index])
-  // No difference: `a` is `b`, or its beginning.
+  // Without a difference, `a` equals `b` or is a prefix of it.
   return at !== -1 && (left[at] ?? 0) > (right[at] ?? -1)
 }

@@ -1,26 +1,26 @@
-/** An operator sets what a contact is (decisions, "Reading back": PATCH). It is decided alone: see decide.ts. */
+/** Applies an operator's edit of a contact (decisions, "Reading back": PATCH). It is alone in its micro-batch: see decide.ts. */
 import { replaceTags } from '../events/add-tags.ts'
 import { MAX_CUSTOM_FIELDS, applyTraits } from '../events/apply-traits.ts'
-import { type Deciding, deltaOf } from '../changes.ts'
+import { type DecisionContext, deltaOf } from '../changes.ts'
 import { type FieldType, PROFILE_FIELDS, type ProfileField, type TraitValue } from '../events/facts.ts'
 import type { Fault } from '../events/fault.ts'
 import { setField } from './fill-profile.ts'
 import type { EditDecision, EditItem } from '../item.ts'
-import { namedContact } from './named-contact.ts'
+import { contactById } from './contact-by-id.ts'
 import { fits } from '../events/traits.ts'
 
-export function decideEdit(deciding: Deciding, item: EditItem): EditDecision {
-  const { state, changes } = deciding
-  const contact = namedContact(state, item)
+export function decideEdit(context: DecisionContext, item: EditItem): EditDecision {
+  const { state, changes } = context
+  const contact = contactById(state, item)
   if (!contact) return { contactId: null, warnings: [] }
   const { fact, businessId, receivedAt } = item
   const issues = traitFaults(state.businesses.get(businessId)?.fields ?? new Map(), fact.traits)
   if (issues.length > 0) return { contactId: contact.id, issues, warnings: [] }
 
   const delta = deltaOf(changes, contact.id)
-  // What another partition decided without knowing of it is decided again.
+  // Another partition may have decided without this edit: the new version makes it decide again.
   delta.raisesVersion = true
-  const warnings = applyTraits(deciding, contact, fact.traits, receivedAt, receivedAt)
+  const warnings = applyTraits(context, contact, fact.traits, receivedAt, receivedAt)
   const cleared: ProfileField[] = []
   for (const field of PROFILE_FIELDS) {
     const value = fact.profile[field]
@@ -29,7 +29,7 @@ export function decideEdit(deciding: Deciding, item: EditItem): EditDecision {
     if (value === null) cleared.push(field)
     else delta.profile[field] = value
   }
-  const { taken, warnings: ofTags } = replaceTags(deciding, contact, fact.removeTags, fact.addTags)
+  const { taken, warnings: ofTags } = replaceTags(context, contact, fact.removeTags, fact.addTags)
   const traits = item.isReplay ? [] : [...delta.traits].map(([key, [, json]]) => [key, json] as const)
   changes.edits.push({
     businessId,
@@ -43,7 +43,7 @@ export function decideEdit(deciding: Deciding, item: EditItem): EditDecision {
   return { contactId: contact.id, warnings: [...fact.warnings, ...warnings, ...ofTags] }
 }
 
-/** Values that a business's fields do not take. */
+/** Faults for the values that do not fit the business's fields. */
 export function traitFaults(fields: ReadonlyMap<string, FieldType>, traits: Record<string, TraitValue>): Fault[] {
   let free = MAX_CUSTOM_FIELDS - fields.size
   return Object.entries(traits).flatMap(([key, value]) => {

@@ -1,57 +1,62 @@
-/** Carries out the identity plan of one call on the working copy: exactly one contact comes out. */
-import { type Deciding, type Changes, type IdentityChange, deltaOf } from '../changes.ts'
+/** Applies the identity plan of one call to the working copy. The result is exactly one contact. */
+import { type DecisionContext, type Changes, type IdentityChange, deltaOf } from '../changes.ts'
 import { IDENTITY_KINDS, type Identity, type IdentityKind } from '../events/facts.ts'
 import { MAX_OF_A_KIND } from '../limits.ts'
 import { mergeContacts } from './merge-contacts.ts'
 import { type SentField, planIdentity } from './resolve-identity.ts'
 import { type ContactState, type State, contactOf, identityKey } from '../state.ts'
-import { takeOptOuts } from './take-opt-outs.ts'
-import { makeLinksWait } from '../visitors/visitor-links.ts'
+import { moveOptOuts } from './move-opt-outs.ts'
+import { suspendLinks } from '../visitors/visitor-links.ts'
 
-interface Call {
+interface CallInfo {
   businessId: string
   keyed: boolean
   receivedAt: number
 }
-interface Found {
+interface ContactResult {
   contact: ContactState
   isNew: boolean
   warnings: string[]
 }
 
 /** @param named the browser that the call names */
-export function findOrCreateContact(deciding: Deciding, call: Call, identity: Identity, named: string | null): Found {
-  const fields = sentFields(deciding.state, call.businessId, identity)
+export function findOrCreateContact(
+  context: DecisionContext,
+  call: CallInfo,
+  identity: Identity,
+  named: string | null,
+): ContactResult {
+  const fields = sentFields(context.state, call.businessId, identity)
   if (fields.length === 0) throw new Error('the identity has no field')
-  const pageIdentify = deciding.state.businesses.get(call.businessId)?.pageIdentify ?? 'confirmed'
+  const pageIdentify = context.state.businesses.get(call.businessId)?.pageIdentify ?? 'confirmed'
   const plan = planIdentity(fields, { keyed: call.keyed, pageIdentify })
-  let contact = plan.target ?? createContact(deciding, call)
+  let contact = plan.target ?? createContact(context, call)
 
-  if (call.keyed) makeLinksWait(deciding, contact, named, call.receivedAt)
-  for (const { contact: holder, value } of plan.release) releaseCustomerId(deciding, call, holder, contact, value)
+  if (call.keyed) suspendLinks(context, contact, named, call.receivedAt)
+  for (const { contact: holder, value } of plan.release) releaseCustomerId(context, call, holder, contact, value)
   for (const other of plan.merges) {
     const evidence = fields.map(({ kind, value }) => ({ kind, value }))
-    const reason = { evidence, at: call.receivedAt, newId: deciding.newId }
-    contact = mergeContacts(deciding.state, deciding.changes, contact, other, reason)
+    const reason = { evidence, at: call.receivedAt, newId: context.newId }
+    contact = mergeContacts(context.state, context.changes, contact, other, reason)
   }
   const warnings = [...plan.warnings]
   for (const field of plan.attach) {
-    if (hasRoomFor(contact, field)) attach(deciding, call, contact, field)
+    if (hasRoomFor(contact, field)) attach(context, call, contact, field)
     else warnings.push(`${field.kind} was not added: a contact has at most ${MAX_OF_A_KIND} of a kind`)
   }
-  for (const field of plan.prove) prove(deciding, contact, field)
+  for (const field of plan.prove) prove(context, contact, field)
   if (call.keyed && !contact.keyed) {
     contact.keyed = true
-    deltaOf(deciding.changes, contact.id).raisesVersion = true
+    deltaOf(context.changes, contact.id).raisesVersion = true
   }
-  deltaOf(deciding.changes, contact.id).keyed ||= call.keyed
+  deltaOf(context.changes, contact.id).keyed ||= call.keyed
   return { contact, isNew: plan.target === null, warnings }
 }
 
 const hasRoomFor = ({ identities }: ContactState, { kind }: SentField): boolean =>
-  identities.length < MAX_OF_A_KIND || identities.filter((held) => held.kind === kind).length < MAX_OF_A_KIND
+  identities.length < MAX_OF_A_KIND || identities.filter((existing) => existing.kind === kind).length < MAX_OF_A_KIND
 
-/** The fields of a call in order of strength, each with the contact that holds it now. */
+/** The fields of a call in order of strength, each with its present contact. */
 function sentFields(state: State, businessId: string, identity: Identity): SentField[] {
   const fields: SentField[] = []
   for (const kind of IDENTITY_KINDS) {
@@ -59,13 +64,13 @@ function sentFields(state: State, businessId: string, identity: Identity): SentF
     if (value === undefined) continue
     const ownerId = state.owners.get(identityKey(businessId, kind, value))
     const owner = ownerId === undefined ? null : contactOf(state, ownerId)
-    const proven = owner !== null && heldBy(owner, kind, value).proven
+    const proven = owner !== null && identityOf(owner, kind, value).proven
     fields.push({ kind, value, phoneRead: kind === 'phone' && identity.phoneRead === true, owner, proven })
   }
   return fields
 }
 
-function createContact({ state, changes, newId }: Deciding, call: Call): ContactState {
+function createContact({ state, changes, newId }: DecisionContext, call: CallInfo): ContactState {
   const contact: ContactState = {
     id: newId(),
     businessId: call.businessId,
@@ -89,39 +94,39 @@ function createContact({ state, changes, newId }: Deciding, call: Call): Contact
   return contact
 }
 
-/** The contact gets the field: unknown so far, or unproven at another contact, which it leaves without a merge. */
-function attach(deciding: Deciding, call: Call, contact: ContactState, field: SentField): void {
-  const { state, changes } = deciding
+/** Gives the contact a field that is new, or that another contact has unproven. The latter moves without a merge. */
+function attach(context: DecisionContext, call: CallInfo, contact: ContactState, field: SentField): void {
+  const { state, changes } = context
   const { kind, value } = field
   if (field.owner) {
     drop(field.owner, kind, value)
     deltaOf(changes, field.owner.id).raisesVersion = true
-    logLeaving(deciding, call, 'moved', contact, field.owner, kind, value)
-    takeOptOuts(changes, kind, field.owner, contact)
+    logLeaving(context, call, 'moved', contact, field.owner, kind, value)
+    moveOptOuts(changes, kind, field.owner, contact)
   }
   contact.identities.push({ kind, value, proven: call.keyed })
   state.owners.set(identityKey(call.businessId, kind, value), contact.id)
   recordIdentity(changes, contact, field, field.owner ? 'leaves' : 'none')
 }
 
-function prove({ changes }: Deciding, contact: ContactState, field: SentField): void {
-  heldBy(contact, field.kind, field.value).proven = true
+function prove({ changes }: DecisionContext, contact: ContactState, field: SentField): void {
+  identityOf(contact, field.kind, field.value).proven = true
   recordIdentity(changes, contact, field, 'stays')
 }
 
-/** An unproven customer id gives way to the one that counts. */
+/** Removes an unproven customer id that another one replaces. */
 function releaseCustomerId(
-  deciding: Deciding,
-  call: Call,
+  context: DecisionContext,
+  call: CallInfo,
   holder: ContactState,
   contact: ContactState,
   value: string,
 ): void {
   const kind = 'platformCustomerId'
   drop(holder, kind, value)
-  deciding.state.owners.delete(identityKey(call.businessId, kind, value))
-  recordIdentity(deciding.changes, holder, { kind, value, phoneRead: false }, 'leaves')
-  logLeaving(deciding, call, 'released', contact, holder, kind, value)
+  context.state.owners.delete(identityKey(call.businessId, kind, value))
+  recordIdentity(context.changes, holder, { kind, value, phoneRead: false }, 'leaves')
+  logLeaving(context, call, 'released', contact, holder, kind, value)
 }
 
 function recordIdentity(
@@ -132,22 +137,22 @@ function recordIdentity(
 ): void {
   const key = identityKey(businessId, kind, value)
   const earlier = changes.identities.get(key)
-  // In the order in which their contacts got them.
+  // Keeps the map in the order in which contacts got the identities.
   if (row !== 'stays') changes.identities.delete(key)
   changes.identities.set(key, {
     businessId,
     kind,
     value,
     phoneRead: phoneRead || earlier?.phoneRead === true,
-    // What this batch found in Postgres: taken, released and taken again, it is still not there, or still to leave.
+    // The row in Postgres before this batch: moves within the batch do not change whether it exists or must be removed.
     row: earlier && earlier.row !== 'stays' ? earlier.row : row,
   })
   deltaOf(changes, id).raisesVersion = true
 }
 
 function logLeaving(
-  { changes, newId }: Deciding,
-  call: Call,
+  { changes, newId }: DecisionContext,
+  call: CallInfo,
   action: 'moved' | 'released',
   contact: ContactState,
   from: ContactState,
@@ -165,12 +170,12 @@ function logLeaving(
   })
 }
 
-function heldBy(contact: ContactState, kind: IdentityKind, value: string) {
-  const held = contact.identities.find((identity) => identity.kind === kind && identity.value === value)
-  if (!held) throw new Error(`the ${kind} is not held by contact ${contact.id}`)
-  return held
+function identityOf(contact: ContactState, kind: IdentityKind, value: string) {
+  const existing = contact.identities.find((identity) => identity.kind === kind && identity.value === value)
+  if (!existing) throw new Error(`the ${kind} does not belong to contact ${contact.id}`)
+  return existing
 }
 
 function drop(contact: ContactState, kind: IdentityKind, value: string): void {
-  contact.identities = contact.identities.filter((held) => held.kind !== kind || held.value !== value)
+  contact.identities = contact.identities.filter((existing) => existing.kind !== kind || existing.value !== value)
 }

@@ -4,20 +4,20 @@ import { isPlaceholder, isPlaceholderEmail } from './placeholders.ts'
 import { readPhone } from './read-phone.ts'
 import { isClean, trimText } from '../events/text.ts'
 
-/** The identity object as sent; null is as if it had not been sent. */
+/** The identity object as sent. A null field counts as absent. */
 export interface RawIdentity {
   email?: string | null
   phone?: string | number | null
   platformCustomerId?: string | number | null
 }
 
-/** What became of one field: its part of the identity, nothing with a warning, or a fault. */
-type Reading = { part: Identity } | { warning: string } | { fault: string }
+/** The result for one field: its part of the identity, a warning when it is ignored, or a fault. */
+type FieldResult = { part: Identity } | { warning: string } | { fault: string }
 
 /**
  * Normalises who an event is about (decisions, "Identity"). `country` is the business's, for national phone numbers.
- * Placeholders are dropped with a warning; `identity` is null when no field is left: `identity_required`, unless there are
- * faults. Neither warnings nor faults repeat what was sent.
+ * Placeholders are dropped with a warning. `identity` is null when no field is left or there are faults; without faults the
+ * front door then responds with `identity_required`. Warnings and faults never repeat the values sent.
  */
 export function readIdentity(
   raw: RawIdentity,
@@ -26,13 +26,13 @@ export function readIdentity(
   const identity: Identity = {}
   const warnings: string[] = []
   const faults: Fault[] = []
-  const take = (kind: IdentityKind, read: (text: string) => Reading): void => {
+  const take = (kind: IdentityKind, read: (text: string) => FieldResult): void => {
     const value = raw[kind]
     if (value === undefined || value === null) return
-    const reading = readField(kind, value, read)
-    if ('part' in reading) Object.assign(identity, reading.part)
-    else if ('warning' in reading) warnings.push(reading.warning)
-    else faults.push({ path: `identity.${kind}`, message: reading.fault })
+    const result = readField(kind, value, read)
+    if ('part' in result) Object.assign(identity, result.part)
+    else if ('warning' in result) warnings.push(result.warning)
+    else faults.push({ path: `identity.${kind}`, message: result.fault })
   }
   take('platformCustomerId', readCustomerId)
   take('email', readEmail)
@@ -41,7 +41,7 @@ export function readIdentity(
   return { identity: usable ? identity : null, warnings, faults }
 }
 
-function readField(kind: IdentityKind, value: string | number, read: (text: string) => Reading): Reading {
+function readField(kind: IdentityKind, value: string | number, read: (text: string) => FieldResult): FieldResult {
   if (typeof value === 'number') {
     const fault = numberFault(kind, value)
     if (fault !== undefined) return { fault }
@@ -51,7 +51,7 @@ function readField(kind: IdentityKind, value: string | number, read: (text: stri
   return isPlaceholder(text) ? ignored(kind) : read(text)
 }
 
-/** A number beyond 2^53 − 1 has already lost digits when it gets here; so has a phone that is not a whole number. */
+/** A number beyond 2^53 − 1 has already lost digits, and so has a phone that is not a whole number. */
 function numberFault(kind: IdentityKind, value: number): string | undefined {
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
     return `identity.${kind} is too large for a JSON number: send it as a string`
@@ -62,16 +62,16 @@ function numberFault(kind: IdentityKind, value: number): string | undefined {
   return undefined
 }
 
-function ignored(kind: IdentityKind): Reading {
-  return { warning: `identity.${kind} is a placeholder, not the identity of a person; it was ignored` }
+function ignored(kind: IdentityKind): FieldResult {
+  return { warning: `identity.${kind} was ignored: it is a placeholder, not an identity` }
 }
 
-function readCustomerId(text: string): Reading {
+function readCustomerId(text: string): FieldResult {
   if (text.length > 255) return { fault: 'identity.platformCustomerId must be 1 to 255 characters' }
   return { part: { platformCustomerId: text } }
 }
 
-function readEmail(text: string): Reading {
+function readEmail(text: string): FieldResult {
   const email = text.toLowerCase()
   if (isPlaceholderEmail(email)) return ignored('email')
   if (email.length < 3 || email.length > 320) return { fault: 'identity.email must be 3 to 320 characters' }
@@ -81,7 +81,7 @@ function readEmail(text: string): Reading {
   return { part: { email } }
 }
 
-function readPhoneField(text: string, country: string | null): Reading {
+function readPhoneField(text: string, country: string | null): FieldResult {
   if (text.length > 64) return { fault: 'identity.phone must be at most 64 characters' }
   const phone = readPhone(text, country)
   if (phone === undefined) return ignored('phone')

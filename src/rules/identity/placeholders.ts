@@ -1,4 +1,4 @@
-/** What a careless caller sends when it knows nobody (decisions, "Identity"). */
+/** What careless callers send when they do not know the person (decisions, "Identity"). */
 const PLACEHOLDERS: ReadonlySet<string> = new Set([
   '',
   'null',
@@ -14,7 +14,7 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
   '[object object]',
 ])
 
-/** True when a trimmed identity value identifies no person, in upper or lower case. */
+/** True when a trimmed identity value is a placeholder, in upper or lower case. */
 export function isPlaceholder(text: string): boolean {
   return PLACEHOLDERS.has(text.toLowerCase())
 }

@@ -5,18 +5,18 @@ import { sanitiseText, trimText } from '../events/text.ts'
 
 const MAX_LENGTH = 256
 
-/** The profile as sent; null, and nothing but white space, is as if it had not been sent. */
+/** The profile as sent. A field that is null or only white space counts as absent. */
 export type RawProfile = Partial<Record<ProfileField | 'name', string | null>>
 
-/** What a name may be that came without a secret key: it is shown to the person in messages, so it must be no message itself. */
+/** Limits of a name sent without a secret key. It is shown to the person in messages, so it must not be a message itself. */
 const MAX_PAGE_NAME = 100
 const ADDRESS = /:\/\/|www\./i
 const NAMES = new Set<string>(['name', 'firstName', 'lastName'])
 
 /**
  * Reads what to call someone (contract, "Profile object"): `name` is split, explicit parts win field by field. Values are
- * trimmed. Longer than 256 characters is a fault; an unknown time zone or language is left out with a warning, and so is,
- * without a secret key, a name that is longer than 100 characters or holds an address.
+ * trimmed. A value longer than 256 characters is a fault. An unknown time zone or language is left out with a warning. So is
+ * a name sent without a secret key if it is longer than 100 characters or contains a web address.
  */
 export function readProfile(
   raw: RawProfile,
@@ -63,16 +63,16 @@ const READERS: Partial<Record<ProfileField, (text: string) => { value: string } 
   language: (text) =>
     isLanguageTag(text)
       ? { value: text }
-      : { warning: 'profile.language was not stored: it is not a BCP 47 language tag, such as en or pt-BR' },
+      : { warning: 'profile.language was not stored: send a BCP 47 language tag, such as en or pt-BR' },
   timezone: (text) => {
     const value = readTimeZone(text)
     return value === undefined
-      ? { warning: 'profile.timezone was not stored: it is not a known IANA time zone, such as Europe/Paris' }
+      ? { warning: 'profile.timezone was not stored: send an IANA time zone, such as Europe/Paris' }
       : { value }
   },
 }
 
-/** No language of more than three letters is registered, so `english` is not a tag, although it has the shape of one. */
+/** Every registered language has two or three letters. So `english` is not a tag, though its format is valid. */
 function isLanguageTag(text: string): boolean {
   if (!/^[a-z]{2,3}(-|$)/i.test(text)) return false
   try {
@@ -82,7 +82,7 @@ function isLanguageTag(text: string): boolean {
   }
 }
 
-/** The zone in its proper case; undefined when nobody knows it. The contract's shape is Area/City; UTC is the one zone of no area. */
+/** The zone in its canonical case; undefined when unknown. The contract's format is Area/City; only UTC has no area. */
 function readTimeZone(text: string): string | undefined {
   if (!/^([a-z_]+(\/[a-z0-9_+-]+){1,2}|utc)$/i.test(text)) return undefined
   try {

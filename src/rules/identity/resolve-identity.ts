@@ -1,46 +1,46 @@
 /**
- * Whose call is this? Turns the identity fields of one call, and who holds them, into a plan; changes nothing.
+ * Plans which contact a call is about, from its identity fields and their present contacts. Changes nothing.
  * The rules are those of decisions, "Identity" and "Callers without a secret key". A wrong merge cannot be undone,
- * a wrong split can: in doubt a field stays where it is, with a warning.
+ * a wrong split can. In doubt a field stays where it is, with a warning.
  */
 import type { IdentityKind } from '../events/facts.ts'
 import { MAX_ENROLMENTS, MAX_IDENTITIES, showCount } from '../limits.ts'
 import { type ContactState, type PageIdentify, customerIdOf } from '../state.ts'
 
-/** One identity field of the call; `owner` is the contact that it leads to, if any. */
+/** One identity field of the call; `owner` is its present contact, if any. */
 export interface SentField {
   kind: IdentityKind
   value: string
   phoneRead: boolean
   owner: ContactState | null
-  /** The owner holds it as proven by a keyed call. */
+  /** A keyed call has proven that it is the owner's. */
   proven: boolean
 }
 
 export interface IdentityPlan {
-  /** The contact found; null: a new one is made. */
+  /** The contact found; null when a new one must be created. */
   target: ContactState | null
   /** Contacts that are merged with the target, in order. */
   merges: ContactState[]
-  /** Fields that the call's contact gets: unknown ones, and unproven ones that leave another contact. */
+  /** Fields that the call's contact gets: new ones, and unproven ones that move from another contact. */
   attach: SentField[]
-  /** Fields that the call's contact has, and that a keyed call has now proven. */
+  /** Fields of the call's contact that this keyed call proves. */
   prove: SentField[]
-  /** Unproven customer ids that give way to the one that counts. */
+  /** Unproven customer ids to remove: another one replaces them. */
   release: { contact: ContactState; value: string }[]
   warnings: string[]
 }
 
 /**
  * @param fields at least one, in order of strength (IDENTITY_KINDS).
- * @param caller `keyed`: it has a secret key; `pageIdentify`: how far the business trusts those that have none.
+ * @param caller `keyed`: it has a secret key; `pageIdentify`: how far the business trusts callers without one.
  */
 export function planIdentity(
   fields: SentField[],
   caller: { keyed: boolean; pageIdentify: PageIdentify },
 ): IdentityPlan {
   const [only] = fields
-  // As most calls are: there is nothing to weigh.
+  // The usual case: a single field needs no weighing.
   if (only && fields.length === 1) {
     if (!only.owner) return simplePlan(null, fields)
     if (only.proven && !isCustomerId(only)) return simplePlan(only.owner, [])
@@ -66,13 +66,13 @@ function planKeyed(fields: SentField[]): IdentityPlan {
   warnings.push(...refusals)
 
   const joined = target ? [target, ...merges] : []
-  const lands = usable.filter((field) => !(field.proven && field.owner && apart.includes(field.owner)))
-  warnings.push(...usable.filter((field) => !lands.includes(field)).map(staysElsewhere))
+  const accepted = usable.filter((field) => !(field.proven && field.owner && apart.includes(field.owner)))
+  warnings.push(...usable.filter((field) => !accepted.includes(field)).map(staysElsewhere))
   return {
     target,
     merges,
-    attach: lands.filter((field) => !field.owner || !joined.includes(field.owner)),
-    prove: lands.filter((field) => field.owner && joined.includes(field.owner) && !field.proven),
+    attach: accepted.filter((field) => !field.owner || !joined.includes(field.owner)),
+    prove: accepted.filter((field) => field.owner && joined.includes(field.owner) && !field.proven),
     release: releasedIds(joined, sentId),
     warnings,
   }
@@ -80,19 +80,19 @@ function planKeyed(fields: SentField[]): IdentityPlan {
 
 function belongsToAnotherId(field: SentField, sentId: string | undefined): boolean {
   if (sentId === undefined || isCustomerId(field) || !field.owner || !field.proven) return false
-  const held = provenIdOf(field.owner)
-  return held !== undefined && held !== sentId
+  const existing = provenIdOf(field.owner)
+  return existing !== undefined && existing !== sentId
 }
 
 /**
- * Only unproven fields are known: their contact is taken if no keyed call has used it. Else they leave it: on a person whom
- * servers know, a page's word does not decide whose the field is.
+ * The target when all known fields are unproven: their contact, if no keyed call has used it. Otherwise the fields move to a
+ * new contact: a page cannot attach a field to a person that servers know.
  */
 function unprovenTarget(usable: SentField[]): ContactState | null {
   return contactsOf(usable).find((contact) => !contact.keyed) ?? null
 }
 
-/** Without a customer id in the call, contacts with different ids stay apart; with one, differing ids were left out before. */
+/** Without a customer id in the call, contacts with different ids stay apart; with one, contacts with other ids were filtered out before. */
 function chooseMerges(target: ContactState, proven: ContactState[], sentId: string | undefined) {
   const merges: ContactState[] = []
   const apart: ContactState[] = []
@@ -114,7 +114,7 @@ function chooseMerges(target: ContactState, proven: ContactState[], sentId: stri
   return { merges, apart, refusals }
 }
 
-/** The limit that these would pass as one contact. */
+/** The limit that these contacts would exceed after a merge, if any. */
 function limitPassed(contacts: ContactState[]): string | undefined {
   const sum = (count: (contact: ContactState) => number) => contacts.reduce((all, one) => all + count(one), 0)
   if (sum(({ identities }) => identities.length) > MAX_IDENTITIES) return `${showCount(MAX_IDENTITIES)} identities`
@@ -122,14 +122,14 @@ function limitPassed(contacts: ContactState[]): string | undefined {
   return undefined
 }
 
-/** A contact holds one customer id: the one sent, else a proven one, else the first. Unproven others give way. */
+/** A contact has one customer id: the one sent, else a proven one, else the first. Others are unproven and are removed. */
 function releasedIds(joined: ContactState[], sentId: string | undefined): IdentityPlan['release'] {
-  const held = joined.flatMap((contact) => {
+  const existing = joined.flatMap((contact) => {
     const id = customerIdOf(contact)
     return id ? [{ contact, value: id.value, proven: id.proven }] : []
   })
-  const kept = sentId ?? (held.find((id) => id.proven) ?? held[0])?.value
-  return held.filter((id) => id.value !== kept).map(({ contact, value }) => ({ contact, value }))
+  const keptId = sentId ?? (existing.find((id) => id.proven) ?? existing[0])?.value
+  return existing.filter((id) => id.value !== keptId).map(({ contact, value }) => ({ contact, value }))
 }
 
 function planUnkeyed(fields: SentField[], pageIdentify: PageIdentify): IdentityPlan {
@@ -147,7 +147,7 @@ function planUnkeyed(fields: SentField[], pageIdentify: PageIdentify): IdentityP
   return { target, merges: [], attach, prove: [], release: [], warnings }
 }
 
-/** A customer id that differs from the one that the other fields lead to is another person. */
+/** If the contact of the other fields has another customer id, it is another person: the call gets a new contact. */
 function targetOfUnkeyedId(id: SentField, others: ContactState[]): ContactState | null {
   if (id.owner) return id.owner
   const found = others[0]
@@ -155,13 +155,13 @@ function targetOfUnkeyedId(id: SentField, others: ContactState[]): ContactState 
 }
 
 /**
- * Without a key nobody adds a second value of a kind, nor a customer id to a contact that a keyed call has used; with
- * `confirmed`, nothing to such a contact.
+ * Without a key, a call cannot add a second value of a kind, nor a customer id to a contact that a keyed call has used. With
+ * `confirmed`, it cannot add any field to such a contact.
  */
 function mayAddUnkeyed(field: SentField, target: ContactState | null, pageIdentify: PageIdentify): boolean {
   if (!target) return true
   if (target.keyed && (pageIdentify === 'confirmed' || isCustomerId(field))) return false
-  return !target.identities.some((held) => held.kind === field.kind)
+  return !target.identities.some((existing) => existing.kind === field.kind)
 }
 
 const isCustomerId = (field: SentField) => field.kind === 'platformCustomerId'

@@ -1,11 +1,11 @@
-/** Whose a browser is (decisions, "Callers without a secret key"), and what it brings along. */
-import { type Deciding, deltaOf } from '../changes.ts'
+/** Links browsers to contacts (decisions, "Callers without a secret key"), with the browser's history. */
+import { type DecisionContext, deltaOf } from '../changes.ts'
 import { joinHistory } from './join-history.ts'
 import { MAX_BROWSERS, UnreadError } from '../limits.ts'
 import {
   type BrowserCount,
   type ContactState,
-  type Listing,
+  type BrowserListing,
   type State,
   type VisitorLink,
   type VisitorState,
@@ -15,102 +15,115 @@ import {
 } from '../state.ts'
 import { addLink, changeOf, confirmLinks, visitorOf } from './visitor-links.ts'
 
-/** How many contacts one visitor id may belong to. An id that very many send is a constant, or a public device. */
+/** The maximum number of contacts per visitor id. An id that more contacts share is a constant, or a public device. */
 export const MAX_CONTACTS_PER_VISITOR = 1000
 
 /**
- * `new`: the contact lists the browser from now on, and did not before. `waits`: it does not until a keyed call names the
- * browser. `crowded`: the visitor is not linked any more. `full`: the contact has the most visitors that it may have, and this one
- * belongs to no contact until another person is identified with it.
+ * `new`: the contact lists the browser, and did not before. `known`: the contact listed it already. `waits`: the contact lists
+ * it once a keyed call names the browser. `crowded`: too many contacts, the browser is linked to none. `full`: the contact has
+ * the maximum number of browsers; this one has no contact until another person is identified in it.
  */
-export type Link = 'new' | 'known' | 'waits' | 'crowded' | 'full'
+export type LinkOutcome = 'new' | 'known' | 'waits' | 'crowded' | 'full'
 
-export interface Identification {
+export interface VisitorIdentification {
   visitorId: string
   keyed: boolean
   /** When it was received, in epoch ms. */
   at: number
-  /** When it was made. */
+  /** When the caller identified the person, in epoch ms. */
   since: number
-  /** It was reported late, or is a replayed dead letter: another person may have been identified since. */
+  /** The call carries its age, or is a replayed dead letter: another person may have been identified since. */
   mayBeLate: boolean
 }
-interface Judged extends Identification {
+interface LinkProposal extends VisitorIdentification {
   /** The link waits until a keyed call names the browser. */
   waits: boolean
 }
 
 /**
- * Links the visitor to the contact: what follows belongs to the contact, what came before stays where it was. A visitor with
- * too many contacts belongs to none of them from then on.
+ * The contact was identified in this browser. What follows is the contact's; what came before stays with the earlier contact.
+ * Beyond `MAX_CONTACTS_PER_VISITOR` contacts, the browser has no contact from then on.
  */
-export function linkVisitor(deciding: Deciding, contact: ContactState, said: Identification): Link {
-  const { state } = deciding
-  const visitor = visitorOf(state, contact.businessId, said.visitorId)
+export function linkVisitor(
+  context: DecisionContext,
+  contact: ContactState,
+  identification: VisitorIdentification,
+): LinkOutcome {
+  const { state } = context
+  const visitor = visitorOf(state, contact.businessId, identification.visitorId)
   if (visitor.crowded) return 'crowded'
   const listing = listingOf(state, visitor, contact)
   visitor.crowded = !listing && countListings(state, visitor) >= MAX_CONTACTS_PER_VISITOR
   if (visitor.crowded) {
-    reassignVisitor(deciding, visitor, null, { ...said, waits: false })
+    reassignVisitor(context, visitor, null, { ...identification, waits: false })
     return 'crowded'
   }
-  const judged = { ...said, waits: !said.keyed && !listing?.keyed && waitsForKey(state, contact) }
-  const isLate = said.mayBeLate && visitor.newest !== null && latestStart(said.since) < visitor.newest.identifiedAt
-  if (lacksRoom(state, contact, listing, judged.waits)) {
-    if (visitor.current !== null && !isLate) reassignVisitor(deciding, visitor, null, { ...said, waits: false })
+  const proposal = { ...identification, waits: !identification.keyed && !listing?.keyed && waitsForKey(state, contact) }
+  const isLate =
+    identification.mayBeLate &&
+    visitor.newest !== null &&
+    latestStart(identification.since) < visitor.newest.identifiedAt
+  if (isAtLimit(state, contact, listing, proposal.waits)) {
+    if (visitor.current !== null && !isLate)
+      reassignVisitor(context, visitor, null, { ...identification, waits: false })
     return 'full'
   }
-  const waitsForThem = isOf(state, visitor.newest?.waitsFor, contact)
-  if (!judged.waits && visitor.waits && (waitsForThem || (said.keyed && !isLate)))
-    confirmLinks(deciding, visitor, contact, said)
-  if (isLate) insertLate(deciding, visitor, contact, judged)
-  else if (!isOf(state, visitor.current, contact) && !(judged.waits && waitsForThem))
-    reassignVisitor(deciding, visitor, contact, judged)
-  return listVisitor(deciding, visitor, contact, judged)
+  const waitsForThem = isSameContact(state, visitor.newest?.waitsFor, contact)
+  if (!proposal.waits && visitor.waits && (waitsForThem || (identification.keyed && !isLate)))
+    confirmLinks(context, visitor, contact, identification)
+  if (isLate) insertLate(context, visitor, contact, proposal)
+  else if (!isSameContact(state, visitor.current, contact) && !(proposal.waits && waitsForThem))
+    reassignVisitor(context, visitor, contact, proposal)
+  return listVisitor(context, visitor, contact, proposal)
 }
 
-/** An event that names a browser links one that nobody has, and never moves one. What waits of it is the contact's. */
-export function linkByEvent(deciding: Deciding, contact: ContactState, said: Identification): Link | null {
-  const { state } = deciding
-  const visitor = visitorOf(state, contact.businessId, said.visitorId)
-  if (visitor.current === null || isOf(state, visitor.current, contact)) return linkVisitor(deciding, contact, said)
-  if (!visitor.waits || !said.keyed || visitor.crowded) return null
-  if (lacksRoom(state, contact, listingOf(state, visitor, contact), false)) return 'full'
-  confirmLinks(deciding, visitor, contact, said)
-  return listVisitor(deciding, visitor, contact, { ...said, waits: false })
+/** An event links a browser that has no contact, and never moves one. Waiting links of the browser become the contact's. */
+export function linkByEvent(
+  context: DecisionContext,
+  contact: ContactState,
+  identification: VisitorIdentification,
+): LinkOutcome | null {
+  const { state } = context
+  const visitor = visitorOf(state, contact.businessId, identification.visitorId)
+  if (visitor.current === null || isSameContact(state, visitor.current, contact))
+    return linkVisitor(context, contact, identification)
+  if (!visitor.waits || !identification.keyed || visitor.crowded) return null
+  if (isAtLimit(state, contact, listingOf(state, visitor, contact), false)) return 'full'
+  confirmLinks(context, visitor, contact, identification)
+  return listVisitor(context, visitor, contact, { ...identification, waits: false })
 }
 
-/** Browsers send ages, and these vary with the network: an event right after an identification may seem older than it. */
+/** Browsers send ages, and these vary with network delay: an event right after an identification may seem older. */
 const CLOCK_SKEW_MS = 5000
 
-/** Until when an identification may have begun that counts for what happened at `at`, in epoch ms. */
+/** The latest start of an identification that applies to an event at `at`, in epoch ms. */
 export const latestStart = (at: number): number => at + CLOCK_SKEW_MS
 
-/** The visitor's contact at a time; undefined while it was never identified. */
+/** The link of a browser at an instant; undefined when it had none yet. */
 export function holderAt({ links }: VisitorState, at: number): VisitorLink | undefined {
   return links.findLast(({ fromAt }) => fromAt <= latestStart(at))
 }
 
-/** Whether what happened at an instant, in the time of a link, is past: another link follows, or nobody was identified yet. */
+/** Whether an event within a link is in the past: another link follows, or it happened before the identification. */
 export const isPastIn = ({ newest }: VisitorState, link: VisitorLink, at: number): boolean =>
   link !== newest || latestStart(at) < link.identifiedAt
 
-const isOf = (state: State, contactId: string | null | undefined, contact: ContactState): boolean =>
+const isSameContact = (state: State, contactId: string | null | undefined, contact: ContactState): boolean =>
   Boolean(contactId) && survivorOf(state, contactId ?? '') === contact.id
 
-/** To the contact, or, without one, to nobody. */
+/** Moves the browser to the contact; with null, it has none from then on. */
 function reassignVisitor(
-  deciding: Deciding,
+  context: DecisionContext,
   visitor: VisitorState,
   contact: ContactState | null,
-  { at, since, waits }: Judged,
+  { at, since, waits }: LinkProposal,
 ): void {
-  const change = changeOf(deciding, visitor, at)
+  const change = changeOf(context, visitor, at)
   const holder = waits ? null : contact
-  // What waits for a keyed call is not the next one's.
-  if (holder && visitor.current === null && !visitor.waits) joinHistory(deciding, holder, visitor, change, at)
+  // Events that wait for a keyed call do not go to the next contact.
+  if (holder && visitor.current === null && !visitor.waits) joinHistory(context, holder, visitor, change, at)
   const fromAt = startOfNext(visitor, since)
-  addLink(deciding, visitor, linkOf(contact, { fromAt, identifiedAt: Math.max(fromAt, since), waits }), change)
+  addLink(context, visitor, linkOf(contact, { fromAt, identifiedAt: Math.max(fromAt, since), waits }), change)
 }
 
 const linkOf = (
@@ -121,50 +134,51 @@ const linkOf = (
   return { fromAt, identifiedAt, contactId: waits ? null : contactId, waitsFor: waits ? contactId : null }
 }
 
-/** What came before anybody was known is the first one's; what came since an erasure, the next one's. */
+/** The first contact gets all earlier history. The next contact after an erasure gets the history since then. */
 function startOfNext({ newest, erasedUntil }: VisitorState, since: number): number {
   if (newest === null) return 0
   const isUnowned = newest.contactId === null && newest.waitsFor === null
-  // A clock that was set back moves nothing.
+  // The clock may have been set back: a link never starts before the one it follows.
   return Math.max(isUnowned ? (erasedUntil ?? since) : since, newest.fromAt + 1, newest.identifiedAt)
 }
 
 /**
- * What was said before others were identified, and is reported after: the time until the next of them is the contact's, and
- * the browser stays theirs. What is recorded stays where it is.
+ * Inserts a link that is reported after later ones. The time until the next link becomes the contact's, and the browser stays
+ * with its present contact. Events that are already recorded stay where they are.
  */
 function insertLate(
-  deciding: Deciding,
+  context: DecisionContext,
   visitor: VisitorState,
   contact: ContactState,
-  { at, since, waits }: Judged,
+  { at, since, waits }: LinkProposal,
 ): void {
-  const { state } = deciding
-  const held = visitor.links.findLast(({ fromAt }) => fromAt <= since)
-  if (held && (held.fromAt === since || isOf(state, held.contactId ?? held.waitsFor, contact))) return
-  const change = changeOf(deciding, visitor, at)
-  // The one who has that time was identified after it: from then on it is theirs again.
-  if (held && held.identifiedAt > since)
-    addLink(deciding, visitor, { ...held, fromAt: held.identifiedAt }, change, true)
-  addLink(deciding, visitor, linkOf(contact, { fromAt: since, identifiedAt: since, waits }), change, true)
+  const { state } = context
+  const existing = visitor.links.findLast(({ fromAt }) => fromAt <= since)
+  if (existing && (existing.fromAt === since || isSameContact(state, existing.contactId ?? existing.waitsFor, contact)))
+    return
+  const change = changeOf(context, visitor, at)
+  // The present contact of that time was identified later: from then on the time is theirs again.
+  if (existing && existing.identifiedAt > since)
+    addLink(context, visitor, { ...existing, fromAt: existing.identifiedAt }, change, true)
+  addLink(context, visitor, linkOf(contact, { fromAt: since, identifiedAt: since, waits }), change, true)
 }
 
-/** The listing of the contact, those of contacts that were merged with it in this batch included. */
-function listingOf(state: State, visitor: VisitorState, contact: ContactState): Listing | undefined {
+/** The contact's listing, combined with those of contacts that were merged into it in this batch. */
+function listingOf(state: State, visitor: VisitorState, contact: ContactState): BrowserListing | undefined {
   const theirs = [...visitor.listedBy].filter(([id]) => survivorOf(state, id) === contact.id)
   if (theirs.length <= 1) return theirs[0]?.[1]
   for (const [id] of theirs) visitor.listedBy.delete(id)
   const listings = theirs.map(([, listing]) => listing)
-  const united = { keyed: listings.some(({ keyed }) => keyed), waits: listings.every(({ waits }) => waits) }
-  visitor.listedBy.set(contact.id, united)
-  return united
+  const merged = { keyed: listings.some(({ keyed }) => keyed), waits: listings.every(({ waits }) => waits) }
+  visitor.listedBy.set(contact.id, merged)
+  return merged
 }
 
 const countListings = (state: State, { listedBy }: VisitorState): number =>
   new Set([...listedBy.keys()].map((id) => survivorOf(state, id))).size
 
-/** Whether the contact has as many browsers as it may; those that wait have a limit of their own. */
-function lacksRoom(state: State, contact: ContactState, listing: Listing | undefined, waits: boolean): boolean {
+/** Whether the contact has the maximum number of browsers. Waiting ones have a limit of their own. */
+function isAtLimit(state: State, contact: ContactState, listing: BrowserListing | undefined, waits: boolean): boolean {
   if (listing && (waits || !listing.waits)) return false
   const { listed, waiting } = countBrowsers(state, contact)
   return (waits ? waiting : listed) >= MAX_BROWSERS
@@ -176,11 +190,11 @@ function countBrowsers(state: State, contact: ContactState): BrowserCount {
 }
 
 function listVisitor(
-  { state, changes }: Deciding,
+  { state, changes }: DecisionContext,
   visitor: VisitorState,
   contact: ContactState,
-  { keyed, waits, at }: Judged,
-): Link {
+  { keyed, waits, at }: LinkProposal,
+): LinkOutcome {
   const known = listingOf(state, visitor, contact)
   const isNew = !waits && (known?.waits ?? true)
   if (!known || isNew || (keyed && !known.keyed)) {

@@ -1,5 +1,5 @@
-/** The links of a browser in the working copy, and what the save has to know of them. */
-import type { Deciding, VisitorChange } from '../changes.ts'
+/** The links of a browser in the working copy, and their changes for the save. */
+import type { DecisionContext, VisitorChange } from '../changes.ts'
 import { joinHistory } from './join-history.ts'
 import { type ContactState, type State, type VisitorLink, type VisitorState, scopedKey } from '../state.ts'
 
@@ -22,8 +22,8 @@ export function visitorOf(state: State, businessId: string, visitorId: string): 
   return visitor
 }
 
-/** To be asked for before the browser is another's in the working copy: it says whose it was. */
-export function changeOf({ changes }: Deciding, visitor: VisitorState, at: number): VisitorChange {
+/** Call it before the working copy moves the browser to another contact: it notes the present one. */
+export function changeOf({ changes }: DecisionContext, visitor: VisitorState, at: number): VisitorChange {
   const { businessId, visitorId } = visitor
   const key = scopedKey(businessId, visitorId)
   const change = changes.visitors.get(key) ?? {
@@ -41,9 +41,9 @@ export function changeOf({ changes }: Deciding, visitor: VisitorState, at: numbe
   return change
 }
 
-/** `isLate`: one that others follow, unless there is one of that time already. */
+/** `isLate`: the link is inserted before later ones, unless one with the same start exists. */
 export function addLink(
-  { changes }: Deciding,
+  { changes }: DecisionContext,
   visitor: VisitorState,
   link: VisitorLink,
   change: VisitorChange,
@@ -60,16 +60,16 @@ export function addLink(
   change.contactId ??= link.contactId
 }
 
-/** A call that is trusted names the browser for the contact: what waits of it is theirs, the events that it kept too. */
+/** A trusted call names the browser for the contact: its waiting links and its stored events become the contact's. */
 export function confirmLinks(
-  deciding: Deciding,
+  context: DecisionContext,
   visitor: VisitorState,
   contact: ContactState,
   { at, since }: { at: number; since: number },
 ): void {
   const { businessId, visitorId, newest } = visitor
-  const change = changeOf(deciding, visitor, at)
-  joinHistory(deciding, contact, visitor, change, at)
+  const change = changeOf(context, visitor, at)
+  joinHistory(context, contact, visitor, change, at)
   const confirmed = newest !== null && newest.waitsFor !== null ? newest : null
   for (const link of visitor.links)
     if (link.waitsFor !== null) Object.assign(link, { contactId: contact.id, waitsFor: null })
@@ -79,7 +79,7 @@ export function confirmLinks(
     change.contactId ??= contact.id
   }
   visitor.waits = false
-  deciding.changes.linkSteps.push({
+  context.changes.linkSteps.push({
     businessId,
     contactId: contact.id,
     waits: false,
@@ -89,26 +89,26 @@ export function confirmLinks(
 }
 
 /**
- * A keyed call uses the contact for the first time: links made before without a key wait from now on, but for the browser
- * that the call names. The events that they have brought stay.
+ * A keyed call uses the contact for the first time: links made without a key wait from now on, except for the browser that
+ * the call names. Events that these links have already brought stay with the contact.
  */
-export function makeLinksWait(deciding: Deciding, contact: ContactState, named: string | null, at: number): void {
-  const { state, changes } = deciding
+export function suspendLinks(context: DecisionContext, contact: ContactState, named: string | null, at: number): void {
+  const { state, changes } = context
   const { businessId, id } = contact
   if (contact.keyed || state.businesses.get(businessId)?.pageIdentify !== 'confirmed') return
   changes.linkSteps.push({ businessId, contactId: id, waits: true, named })
   const stays = named === null ? undefined : state.visitors.get(scopedKey(businessId, named))?.listedBy.has(id)
   if (contact.browsers) {
     const { listed, waiting } = contact.browsers
-    const kept = stays ? 1 : 0
-    contact.browsers = { listed: kept, waiting: waiting + listed - kept }
+    const stillListed = stays ? 1 : 0
+    contact.browsers = { listed: stillListed, waiting: waiting + listed - stillListed }
   }
   for (const visitor of state.visitors.values()) {
     if (visitor.businessId !== businessId || visitor.visitorId === named) continue
     const listing = visitor.listedBy.get(id)
     if (listing) listing.waits = visitor.waits = true
     if (visitor.current === id) {
-      changeOf(deciding, visitor, at)
+      changeOf(context, visitor, at)
       visitor.current = null
       visitor.waits = true
     }

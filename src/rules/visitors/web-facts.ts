@@ -1,4 +1,4 @@
-/** What a browser captures by itself, as it travels from the front door to the workers. Times are epoch ms. */
+/** What a browser captures automatically, as the stream carries it from the front door to the workers. Times are epoch ms. */
 import { type Static, Type } from '@sinclair/typebox'
 import { Touch } from '../events/facts.ts'
 
@@ -8,9 +8,9 @@ export type HitKind = (typeof HIT_KINDS)[number]
 const text = Type.String()
 const whole = Type.Integer({ minimum: 0, maximum: 8.64e15 })
 
-/** One captured thing. Fields that its kind does not use are empty or 0. */
+/** One captured action. Fields that its kind does not use are empty or 0. */
 export const WebHit = Type.Object({
-  /** Made by the browser: one that is sent twice counts once. */
+  /** Created by the browser: a hit that is sent twice counts once. */
   id: text,
   kind: Type.Unsafe<HitKind>(Type.Union(HIT_KINDS.map((kind) => Type.Literal(kind)))),
   /** The page view that it belongs to. */

@@ -1,7 +1,7 @@
 import { type ContactState, type State, survivorOf } from '../state.ts'
 
-/** The contact that an id names, if it is this business's. */
-export function namedContact(state: State, item: { businessId: string; contactId: string }): ContactState | undefined {
+/** The contact with this id, or the survivor of a merge; undefined when it is not the item's business's. */
+export function contactById(state: State, item: { businessId: string; contactId: string }): ContactState | undefined {
   const known = [...state.contacts.values()].find(
     ({ id, mergedIds }) => id === item.contactId || mergedIds.includes(item.contactId),
   )

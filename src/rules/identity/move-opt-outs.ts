@@ -1,4 +1,4 @@
-/** An opt-out is about an address: where the address goes, the opt-out goes along. */
+/** An opt-out belongs to an address. When the address moves to another contact, the opt-out moves with it. */
 import type { Changes } from '../changes.ts'
 import type { Channel, IdentityKind } from '../events/facts.ts'
 import type { ContactState } from '../state.ts'
@@ -10,24 +10,24 @@ const CHANNELS_OF: Record<IdentityKind, readonly Channel[]> = {
 }
 
 /**
- * An identity of this kind moves from one contact to the other. The save copies the opt-outs that Postgres has, from the
- * merge log; those of this micro-batch are copied here.
+ * Copies the opt-outs of this micro-batch when an identity of this kind moves to another contact. The save copies those in
+ * Postgres, from the merge log.
  */
-export function takeOptOuts(
+export function moveOptOuts(
   { subscriptions }: Changes,
   kind: IdentityKind,
   from: ContactState,
   to: ContactState,
 ): void {
   for (const channel of CHANNELS_OF[kind]) {
-    const held = from.subscriptions[channel]
-    if (held?.subscribed !== false || to.subscriptions[channel]?.subscribed === false) continue
+    const existing = from.subscriptions[channel]
+    if (existing?.subscribed !== false || to.subscriptions[channel]?.subscribed === false) continue
     const [fromKey, toKey] = [`${from.id} ${channel}`, `${to.id} ${channel}`]
     const [theirs, ours] = [subscriptions.get(fromKey), subscriptions.get(toKey)]
     const was = ours ? ours.was : to.subscriptions[channel]
-    to.subscriptions[channel] = held
+    to.subscriptions[channel] = existing
     if (theirs) subscriptions.set(toKey, { ...theirs, contactId: to.id, was })
-    // Its own opt-in of this micro-batch would be written after the opt-out that Postgres has.
+    // An opt-in of the new contact in this micro-batch would overwrite the opt-out that the save copies.
     else subscriptions.delete(toKey)
   }
 }
