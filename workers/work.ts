@@ -3,7 +3,7 @@ import { hashKey } from '../src/contacts/collect-lookups.ts'
 import { IDENTITY_KINDS } from '../src/rules/events/facts.ts'
 import type { Decision, EventDecision, Item } from '../src/rules/item.ts'
 import { type DeadLetterRecord, composeDeadLetter } from '../src/stream/compose-dead-letter.ts'
-import type { Answer, BatchItemAnswer, Request } from '../src/stream/entry.ts'
+import type { WorkerAnswer, BatchItemAnswer, IngestRequest } from '../src/stream/entry.ts'
 import type { AddressedAnswer, BatchedRequest, MicroBatch } from '../src/stream/micro-batch.ts'
 
 export interface Work {
@@ -18,7 +18,7 @@ export function workOf(batch: MicroBatch): Work[] {
   return batch.requests.flatMap((from) => itemsOf(from.request).map(([index, item]) => ({ item, from, index })))
 }
 
-function itemsOf(request: Request): [index: number | null, item: Item][] {
+function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
   const { businessId, receivedAt } = request
   const base = { businessId, receivedAt }
   const isReplay = request.replayOf !== undefined
@@ -89,11 +89,11 @@ export function answersOf(
 }
 
 function answerOf(
-  request: Request,
+  request: IngestRequest,
   works: Work[],
   decisions: Map<Work, Decision>,
   inactive: ReadonlySet<Work>,
-): Answer {
+): WorkerAnswer {
   if (works[0] && inactive.has(works[0])) return { failed: true, inactive: true }
   if (request.kind === 'batch') return { items: works.map((work) => itemAnswer(work, decisions.get(work))) }
   const decision = works[0] && decisions.get(works[0])

@@ -5,14 +5,14 @@ import { unpackRows } from './unpack-rows.ts'
 /** Rows looked at by one statement: each is short, however much the outbox keeps. */
 const CHUNK_ROWS = 10_000
 
-export interface Person {
+export interface ErasedContact {
   business_id: string
   contact_id: string
 }
 
 /** One walk through what the outbox keeps, for everybody whom it is about: nothing leads from a contact to its rows. */
 export interface Scrub {
-  people: readonly Person[]
+  people: readonly ErasedContact[]
   next: number
   last: number
 }
@@ -28,7 +28,7 @@ export async function scrubOutbox(sql: Sql, businessId: string, ids: string[]): 
  * its contacts exist and locks them until its own row is written. So all rows of these people lie between the present first
  * and last row, however long the walk takes, and no matter which worker ships them meanwhile.
  */
-export async function beginScrub(sql: Sql, people: readonly Person[]): Promise<Scrub> {
+export async function beginScrub(sql: Sql, people: readonly ErasedContact[]): Promise<Scrub> {
   const [kept] = await sql<[{ first: number; last: number }]>`
     select coalesce(min(id), 0) as first, coalesce(max(id), -1) as last from outbox`
   return { people, next: kept.first, last: kept.last }

@@ -7,14 +7,14 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * returned function to stop listening.
  */
 export function onShutdownSignal(stop: () => void, exitCode: number): () => void {
-  let heardAt: number | undefined
-  const hear = (): void => {
-    heardAt ??= performance.now()
-    if (performance.now() - heardAt > SAME_KEYPRESS_MS) process.exit(exitCode)
+  let firstSignalAt: number | undefined
+  const onSignal = (): void => {
+    firstSignalAt ??= performance.now()
+    if (performance.now() - firstSignalAt > SAME_KEYPRESS_MS) process.exit(exitCode)
     stop()
   }
-  for (const signal of SIGNALS) process.on(signal, hear)
+  for (const signal of SIGNALS) process.on(signal, onSignal)
   return () => {
-    for (const signal of SIGNALS) process.off(signal, hear)
+    for (const signal of SIGNALS) process.off(signal, onSignal)
   }
 }

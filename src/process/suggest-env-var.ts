@@ -11,8 +11,8 @@ export function suggestEnvVar(words: readonly string[]): string | undefined {
     const name = option.toUpperCase().replaceAll('-', '_')
     if (!VARIABLES.includes(name)) continue
     const value = given ?? words[at + 1]
-    const isTold = value !== undefined && !value.startsWith('-') && !/_(URL|TOKEN|KEY)$/.test(name)
-    return `${name}=${isTold ? value : '…'}`
+    const isShown = value !== undefined && !value.startsWith('-') && !/_(URL|TOKEN|KEY)$/.test(name)
+    return `${name}=${isShown ? value : '…'}`
   }
   return undefined
 }

@@ -1,12 +1,12 @@
 /**
- * Changes the number of partitions of a running system. A business then travels in another partition, so everything in the
- * old ones has to be applied first: its kind is closed (in Postgres, which front doors read when they connect, then by fences in
- * Redis, which refuse those that have not read it), drained by the workers, and opened with the new number. Backfill goes
- * first, since it can take a while; then web, which waits for ClickHouse, while browsers keep what is refused; live alone
- * is closed for the moment in which its last requests are applied.
+ * Changes the number of partitions of a running system. A business may then map to another partition, so every entry in the
+ * old partitions has to be applied first. Each kind of partition is closed, drained by the workers, and opened with the new
+ * number. It is closed in Postgres, which front doors read when they connect, and then by fences in Redis, which refuse the
+ * front doors that have not read it. Backfill is closed first, since draining it can take a while. Web follows: it waits for
+ * ClickHouse, and browsers keep the events that are refused. Live is closed only while its last requests are applied.
  *
- * Nothing depends on this process staying alive or awake: each step is taken from the version that it follows, a change
- * that is not renewed ends by itself, and whatever is left in Redis is right to be there.
+ * This process may die or pause at any time: each step requires the version that the step before it has written, a change
+ * that is not renewed ends by itself, and what remains in Redis stays correct.
  */
 import { backoffMs } from '../async/backoff.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -37,7 +37,7 @@ export interface ChangeDeps {
 }
 export interface ChangeOptions {
   to: number
-  /** For how long live may be closed at a time; then it is let through, and tried again later. */
+  /** The longest time that live stays closed. After it, live requests are accepted again, and the switch is retried later. */
   livePauseMs: number
   signal: AbortSignal
 }
@@ -47,27 +47,27 @@ export type Changed =
   | { kind: 'unchanged' }
   /** Another command is changing the number. */
   | { kind: 'busy'; to: number }
-  /** No worker has these partitions, and requests wait in them. Nothing was closed. */
+  /** Requests wait in partitions that no worker has. Nothing was closed. */
   | { kind: 'unattended'; waiting: string }
-  /** The signal came first: everything is as it was. `waiting` is what had not been applied. */
+  /** The signal aborted first: nothing has changed. `waiting` lists the entries that had not been applied. */
   | { kind: 'given_up'; waiting: string }
 
 const POLL_MS = 50
 const REPORT_EVERY_MS = 2000
-/** A partition may be between two workers for as long as a lease of one that died. */
+/** When a worker dies, its partitions have no worker until its leases end. */
 const ATTENDED_WITHIN_MS = 6000
-/** Live is not closed before workers are this near to what comes in, as a share of the pause. */
-const NEAR = 1 / 4
-/** Nor web: its events gather, so that a partition which keeps up has entries of this age. */
-const GATHERED_MS = 1000
-const AGAIN = { firstMs: 1000, maxMs: 30_000 }
+/** Live is closed only when the oldest waiting entry is younger than this share of the pause. */
+const NEAR_SHARE = 1 / 4
+/** Web is closed only when its oldest entry is younger. Web events gather, so a partition without a backlog has entries of up to this age. */
+const MAX_WEB_AGE_MS = 1000
+const RETRY = { firstMs: 1000, maxMs: 30_000 }
 
 /** Another process ended the change, or it was not renewed in time. */
 class ChangeLostError extends Error {
   override name = 'ChangeLostError'
 }
 
-/** A change under way. */
+/** A change in progress. */
 interface Change extends ChangeOptions {
   deps: ChangeDeps
   from: number
@@ -76,7 +76,7 @@ interface Change extends ChangeOptions {
   reportedAt: number
 }
 
-/** Rejects when a store cannot be reached at the start; once begun, trouble is waited out until the signal comes. */
+/** Rejects when a store cannot be reached at the start. Once the change has begun, it retries until the signal aborts. */
 export async function changePartitions(deps: ChangeDeps, options: ChangeOptions): Promise<Changed> {
   const { to, signal } = options
   const { partitions: previous } = await readPartitionMap(deps.sql)
@@ -84,10 +84,10 @@ export async function changePartitions(deps: ChangeDeps, options: ChangeOptions)
   let hasBegun = false
   while (!signal.aborted) {
     try {
-      const partitionMap = await untilNoOther(deps, signal)
+      const partitionMap = await waitForOtherChange(deps, signal)
       if (partitionMap.change) return { kind: 'busy', to: partitionMap.change.to }
       if (partitionMap.partitions === to) return previous === to ? { kind: 'unchanged' } : { kind: 'changed', previous }
-      waiting = await untilAttended(deps, partitionMap.partitions, signal)
+      waiting = await waitForWorkers(deps, partitionMap.partitions, signal)
       if (waiting !== '' && !signal.aborted) return { kind: 'unattended', waiting }
       const version = await beginChange(deps.sql, partitionMap.version, to)
       if (version === undefined) continue
@@ -97,17 +97,17 @@ export async function changePartitions(deps: ChangeDeps, options: ChangeOptions)
       waiting = change.waiting
     } catch (error) {
       if (!hasBegun) throw error
-      deps.report(`Beginning again: ${describe(error)}`)
+      deps.report(`Starting again: ${describe(error)}`)
       await sleep(10 * POLL_MS, signal)
     }
   }
-  // The reply to the switch may be what was lost.
+  // The switch may have succeeded although its reply was lost.
   const { partitions } = await readPartitionMap(deps.sql)
   return partitions === to && previous !== to ? { kind: 'changed', previous } : { kind: 'given_up', waiting }
 }
 
-/** A change that is renewed has its command; one that is not ends by itself, and is waited for. */
-async function untilNoOther({ sql, report }: ChangeDeps, signal: AbortSignal): Promise<PartitionMap> {
+/** A change that is being renewed has a running command. A change that is not renewed ends by itself: this waits for its end. */
+async function waitForOtherChange({ sql, report }: ChangeDeps, signal: AbortSignal): Promise<PartitionMap> {
   let partitionMap = await readPartitionMap(sql)
   const { change } = partitionMap
   if (change) report(`A change to ${change.to} is under way; it ends within seconds if its command has died`)
@@ -118,8 +118,8 @@ async function untilNoOther({ sql, report }: ChangeDeps, signal: AbortSignal): P
   return partitionMap
 }
 
-/** Resolves with what waits and nobody works on; '' when there is no such thing. */
-async function untilAttended(
+/** Resolves with the entries that wait in partitions without a worker; '' when there are none. */
+async function waitForWorkers(
   { sql, redis, report }: ChangeDeps,
   partitions: number,
   signal: AbortSignal,
@@ -135,20 +135,20 @@ async function untilAttended(
   }
 }
 
-/** True once it is done; false when the signal came first. Whatever happens, nothing stays closed. */
+/** True when the number has changed; false when the signal aborted first. In any case, no partition stays closed. */
 async function carryOut(change: Change): Promise<boolean> {
   const { deps, signal } = change
   let isDone = false
   try {
     deps.report('Batches are refused until the requests that wait are applied')
     await drain(change, partitionsOf(change, 'backfill'), signal)
-    await untilNear(change, 'web', GATHERED_MS)
+    await waitUntilNear(change, 'web', MAX_WEB_AGE_MS)
     if (!signal.aborted) await close(change, ['backfill', 'web'])
     await drain(change, partitionsOf(change, 'web'), signal)
     for (let tries = 0; !signal.aborted && !isDone; tries += 1) {
-      await untilNear(change, 'live', change.livePauseMs * NEAR)
+      await waitUntilNear(change, 'live', change.livePauseMs * NEAR_SHARE)
       if (!signal.aborted) isDone = await switchOver(change)
-      if (!isDone) await rest(change, backoffMs(tries + 1, AGAIN))
+      if (!isDone) await pauseAndRenew(change, backoffMs(tries + 1, RETRY))
     }
     return isDone
   } finally {
@@ -162,12 +162,12 @@ async function undo({ deps, version }: Change): Promise<void> {
   })
 }
 
-/** Closes all, and everything opens again with the new number; or with the old one, false, when that takes too long. */
+/** Closes all kinds, and opens them with the new number. When draining takes too long, returns false and opens live with the old number. */
 async function switchOver(change: Change): Promise<boolean> {
   const { deps, from, signal, livePauseMs } = change
   await close(change, [...PARTITION_KINDS])
-  const patience = AbortSignal.any([signal, AbortSignal.timeout(livePauseMs)])
-  const backlogs = await drain(change, allPartitions(from), patience)
+  const timeLimit = AbortSignal.any([signal, AbortSignal.timeout(livePauseMs)])
+  const backlogs = await drain(change, allPartitions(from), timeLimit)
   if (!backlogs) {
     await close(change, ['backfill', 'web'])
     if (!signal.aborted) deps.report(`Live requests took longer than ${livePauseMs} ms and are let through again`)
@@ -177,7 +177,7 @@ async function switchOver(change: Change): Promise<boolean> {
   const passed = await switchPartitions(deps.sql, change.version, lastIds)
   if (passed === undefined) throw new ChangeLostError('the change was ended meanwhile')
   if (passed > 0)
-    deps.report(`${passed} partitions had lost entries before they were applied: that was not of this change`)
+    deps.report(`${passed} partitions had lost entries before they were applied; this change did not cause it`)
   return true
 }
 
@@ -187,44 +187,48 @@ async function close(change: Change, kinds: PartitionKind[]): Promise<void> {
   change.version = version
 }
 
-/** Resolves with the empty partitions; undefined when the signal came first. */
+/** Resolves with the empty partitions; undefined when the signal aborted first. */
 async function drain(
   change: Change,
   partitions: string[],
   signal: AbortSignal,
 ): Promise<PartitionBacklog[] | undefined> {
   while (!signal.aborted) {
-    const backlogs = await look(change, partitions, change.version)
+    const backlogs = await renewAndMeasure(change, partitions, change.version)
     if (backlogs?.every(({ waiting }) => waiting === 0)) return backlogs
     await sleep(POLL_MS, signal)
   }
   return undefined
 }
 
-async function untilNear(change: Change, kind: PartitionKind, nearMs: number): Promise<void> {
+async function waitUntilNear(change: Change, kind: PartitionKind, nearMs: number): Promise<void> {
   while (!change.signal.aborted) {
-    const backlogs = await look(change, partitionsOf(change, kind), 0)
+    const backlogs = await renewAndMeasure(change, partitionsOf(change, kind), 0)
     if (backlogs?.every(({ ageMs }) => ageMs < nearMs)) return
     await sleep(2 * POLL_MS, change.signal)
   }
 }
 
-async function rest(change: Change, ms: number): Promise<void> {
+async function pauseAndRenew(change: Change, ms: number): Promise<void> {
   const over = performance.now() + ms
   while (performance.now() < over && !change.signal.aborted) {
-    await look(change, [], 0)
+    await renewAndMeasure(change, [], 0)
     await sleep(10 * POLL_MS, change.signal)
   }
 }
 
-/** Keeps the change, and sees how much is left; undefined when a store did not answer. Throws ChangeLostError. */
-async function look(change: Change, partitions: string[], fence: number): Promise<PartitionBacklog[] | undefined> {
+/** Renews the change and measures the backlogs; undefined when a store did not answer. Throws ChangeLostError. */
+async function renewAndMeasure(
+  change: Change,
+  partitions: string[],
+  fence: number,
+): Promise<PartitionBacklog[] | undefined> {
   const { sql, redis, report } = change.deps
   try {
     if (!(await renewChange(sql, change.version))) throw new ChangeLostError('it had not been renewed in time')
     const backlogs = await raiseFences(redis, partitions, fence)
     await reportWaiting(change, backlogs)
-    await tidy(change, backlogs)
+    await trimApplied(change, backlogs)
     return backlogs
   } catch (error) {
     if (error instanceof ChangeLostError) throw error
@@ -233,8 +237,8 @@ async function look(change: Change, partitions: string[], fence: number): Promis
   }
 }
 
-/** A worker that died after its commit has left entries that need not be applied any more. */
-async function tidy({ deps: { sql, redis } }: Change, backlogs: PartitionBacklog[]): Promise<void> {
+/** Deletes entries that are applied already: a worker that died between its commit and the trim has left them. */
+async function trimApplied({ deps: { sql, redis } }: Change, backlogs: PartitionBacklog[]): Promise<void> {
   const waiting = backlogs.filter((backlog) => backlog.waiting > 0)
   if (waiting.length === 0) return
   const positions = await readPositions(sql)
@@ -246,8 +250,8 @@ async function reportWaiting(change: Change, backlogs: PartitionBacklog[]): Prom
   if (change.waiting === '' || performance.now() - change.reportedAt < REPORT_EVERY_MS) return
   change.reportedAt = performance.now()
   const attended = await readAttended(change.deps.sql)
-  const alone = backlogs.filter(({ partition, waiting }) => waiting > 0 && !attended.has(partition))
-  const hint = alone.length > 0 ? `; nobody works on ${alone.map(({ partition }) => partition).join(', ')}` : ''
+  const unattended = backlogs.filter(({ partition, waiting }) => waiting > 0 && !attended.has(partition))
+  const hint = unattended.length > 0 ? `; no worker has ${unattended.map(({ partition }) => partition).join(', ')}` : ''
   change.deps.report(`Waiting to be applied: ${change.waiting}${hint}`)
 }
 

@@ -1,13 +1,13 @@
-/** What could not be applied, as Postgres keeps it until an operator has seen to it (dead-letter.ts). */
+/** Composes dead letters: requests that could not be applied. Postgres keeps them until an operator handles them (dead-letter.ts). */
 import { uuidv7 } from 'uuidv7'
 import { sanitiseText } from '../rules/events/text.ts'
-import type { Request } from './entry.ts'
+import type { IngestRequest } from './entry.ts'
 import type { MicroBatch, PoisonedEntry } from './micro-batch.ts'
 
-/** Why what an inactive business has waiting is not applied. */
+/** The reason of the dead letters of an inactive business. */
 export const INACTIVE = 'the business is inactive'
 
-/** A row of `dead_letters`, but for the partition. */
+/** A row of `dead_letters`, without the partition. */
 export interface DeadLetterRecord {
   id: string
   /** Null when the entry names none. */
@@ -19,14 +19,14 @@ export interface DeadLetterRecord {
   payload: string
   /** Epoch ms. */
   received_at: number | null
-  /** Set when it failed in a search for poison: a hash of its contact, or its business where all of that was set aside. */
+  /** Set when a search for poisoned items found it: a hash of its contact, or the business when all items of the business were set aside. */
   suspect: string | null
 }
 
-/** Of a request that can be replayed: with the one item, where it has several. */
+/** For a request that can be replayed. A batch request is passed with the one failed item. */
 export function composeDeadLetter(
   streamId: string,
-  request: Request,
+  request: IngestRequest,
   reason: string,
   suspect: string | null = null,
 ): DeadLetterRecord {
@@ -38,14 +38,22 @@ export function composeUnreadable(poisoned: PoisonedEntry): DeadLetterRecord {
   return compose({ ...poisoned, kind: 'unreadable', receivedAt: null, suspect: null })
 }
 
-/** The dead letters that are applied with this micro-batch. */
+/** The ids of the dead letters that this micro-batch replays. */
 export function replayedBy({ requests }: MicroBatch): string[] {
   return requests.flatMap(({ request }) => knownId(request.replayOf) ?? [])
 }
 
-type Described = PoisonedEntry & { kind: string; receivedAt: number | null; suspect: string | null }
+type DeadLetterInput = PoisonedEntry & { kind: string; receivedAt: number | null; suspect: string | null }
 
-function compose({ streamId, kind, businessId, reason, payload, receivedAt, suspect }: Described): DeadLetterRecord {
+function compose({
+  streamId,
+  kind,
+  businessId,
+  reason,
+  payload,
+  receivedAt,
+  suspect,
+}: DeadLetterInput): DeadLetterRecord {
   return {
     id: uuidv7(),
     business_id: knownId(businessId),
@@ -61,5 +69,5 @@ function compose({ streamId, kind, businessId, reason, payload, receivedAt, susp
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** An entry that no front door wrote may name anything: null when it is not an id. */
+/** Null when the text is not an id: an entry that no front door wrote can hold any text. */
 const knownId = (text: string | undefined) => (text !== undefined && UUID.test(text) ? text : null)

@@ -22,7 +22,7 @@ const FIRST_READ = 8
 const LARGEST_READ = 256
 const AFTER_TROUBLE_MS = 200
 const FINISH_MS = 1000
-/** An insert of few web events costs nearly what one of thousands does: they gather for so long, once the stream is empty. */
+/** How long web events gather once the stream is empty: an insert of a few costs nearly as much as an insert of thousands. */
 const GATHER_MS = 500
 
 export interface ConsumeDeps {
@@ -33,13 +33,13 @@ export interface ConsumeDeps {
   apply: ApplyMicroBatch
   log: Logger
   metrics?: Pick<Metrics, 'batchEvents' | 'batchSeconds'>
-  /** Called once per turn, and by `apply` as it gets on: the loop is alive. */
+  /** Called once per turn, and by `apply` when it makes progress. It shows that the loop is alive. */
   beat: () => void
 }
 
 /**
- * Works until the signal aborts (`stopped`; a save under way is finished or stopped by `apply`) or until another owner
- * has the partition (`fenced`). Rejects only with what `apply` throws: trouble with Redis is waited out.
+ * Runs until the signal aborts (`stopped`; `apply` finishes or stops a save in progress) or until another owner has the
+ * partition (`fenced`). Rejects only with what `apply` throws: errors of Redis are retried.
  */
 export async function consumePartition(
   deps: ConsumeDeps,
@@ -67,7 +67,7 @@ export async function consumePartition(
     entries = (await ahead) ?? []
     ahead = undefined
     const last = entries.at(-1)?.streamId
-    // What has gathered since comes along.
+    // Add the entries that have arrived since.
     if (last !== undefined && entries.length < count)
       entries.push(...(await reader.readAtOnce(last, count - entries.length)))
     if (last === undefined) entries = await reader.read(position, count)
@@ -104,7 +104,7 @@ export async function consumePartition(
     const batch = batchOf(taken, partition, epoch, position)
     const isFollowed = isFull || entries.length > 0
     const events = sum(taken, (entry) => entry.events)
-    // More is there already, most likely: it is read while this is saved.
+    // More entries are probably waiting: read them while this batch is saved.
     if (isFull && entries.length === 0) ahead = readPrefetched(batch.to)
     const started = performance.now()
     const outcome = await deps.apply(batch, signal, deps.beat)
@@ -120,7 +120,7 @@ export async function consumePartition(
   return finish('stopped', sent, trimmer)
 }
 
-/** A Redis that hangs holds up no next owner: callers get their 202, and that one trims. */
+/** Does not wait for a Redis that hangs: the next owner can start, callers get 202, and the next owner trims. */
 async function finish<How>(how: How, sent: Promise<void>, trimmer: Trimmer): Promise<How> {
   const done = new AbortController()
   const finished = Promise.all([sent, trimmer.finish()]).finally(() => done.abort())
@@ -129,8 +129,8 @@ async function finish<How>(how: How, sent: Promise<void>, trimmer: Trimmer): Pro
 }
 
 /**
- * What an owner before left behind is committed: it is trimmed, never applied again. And a Redis that came back empty,
- * older or with its clock behind must not give later entries an id that was passed already.
+ * Entries up to the position are committed: they are trimmed, and never applied again. A Redis that came back empty, from
+ * an older state or with its clock set back must not give new entries an id at or below the position.
  */
 async function recover({ redis, log }: ConsumeDeps, partition: string, position: string): Promise<void> {
   if (await raiseLastId(redis, partition, position)) {
@@ -155,7 +155,7 @@ async function publishAnswers(
   }
 }
 
-/** Step by step: what follows it may be large. */
+/** Reads in small steps: the entries after `pending` may be large. */
 async function readUpTo(reader: StreamReader, position: string, pending: string): Promise<ReadEntry[]> {
   const entries: ReadEntry[] = []
   for (let last = position; compareIds(last, pending) < 0; last = entries.at(-1)?.streamId ?? last) {
@@ -166,14 +166,14 @@ async function readUpTo(reader: StreamReader, position: string, pending: string)
   return entries
 }
 
-/** An owner before has cut its batch here: exactly that is repeated. None when Redis has lost it since. */
+/** An earlier owner ended its batch at `pending`, and exactly this batch is repeated. 0 when Redis has lost the batch. */
 function entriesUpTo(entries: ReadEntry[], pending: string | undefined): number {
   return pending === undefined ? 0 : entries.filter(({ streamId }) => compareIds(streamId, pending) <= 0).length
 }
 
 /**
- * How many entries, kept whole, make one micro-batch; at least one. An erasure or an edit is one by
- * itself: it holds for what arrived before it, and not for what arrived after.
+ * How many whole entries make one micro-batch; at least one. An erasure or an edit is a micro-batch by itself: it applies
+ * to what arrived before it, and not to what arrived after it.
  */
 function wholeEntries(entries: ReadEntry[]): number {
   let events = 0
@@ -192,16 +192,16 @@ function batchOf(entries: ReadEntry[], partition: string, epoch: number, from: s
     from,
     to: entries.at(-1)?.streamId ?? from,
     requests: entries.flatMap((entry) => entry.requests),
-    poisoned: entries.flatMap((entry) => entry.poisoned).map(({ asker: _, ...poisoned }) => poisoned),
+    poisoned: entries.flatMap((entry) => entry.poisoned).map(({ replyTo: _, ...poisoned }) => poisoned),
   }
 }
 
 function answerPoisoned(entries: ReadEntry[]): AddressedAnswer[] {
-  const askers = entries.flatMap((entry) => entry.poisoned).map((poisoned: PoisonedRequest) => poisoned.asker)
-  return askers.flatMap((asker) => (asker ? [{ ...asker, answer: { failed: true } }] : []))
+  const callers = entries.flatMap((entry) => entry.poisoned).map((poisoned: PoisonedRequest) => poisoned.replyTo)
+  return callers.flatMap((replyTo) => (replyTo ? [{ ...replyTo, answer: { failed: true } }] : []))
 }
 
-/** As many entries as would make one full micro-batch, going by the last read; undefined when it read none. */
+/** The number of entries of one full micro-batch, estimated from the last read; undefined when that read was empty. */
 function nextCount(entries: ReadEntry[]): number | undefined {
   if (entries.length === 0) return undefined
   const byEvents =

@@ -1,8 +1,8 @@
-/** Dead letters, as operators handle them: list them, drop them, or send them through the stream again. */
+/** The operator's commands for dead letters: list them, drop them, or send them through the stream again. */
 import type { Sql } from '../stores/postgres.ts'
 import { INACTIVE } from './compose-dead-letter.ts'
-import { fault } from './decode-entry.ts'
-import type { Request } from './entry.ts'
+import { describeInvalid } from './decode-entry.ts'
+import type { IngestRequest } from './entry.ts'
 import type { Submit, Submitted } from './submit.ts'
 
 export interface DeadLetter {
@@ -20,7 +20,7 @@ export interface DeadLetter {
   createdAt: Date
 }
 
-/** Ids that are read, or dropped, at once. */
+/** Ids read or dropped by one statement. */
 const PAGE = 5000
 
 /** Oldest first. */
@@ -36,10 +36,10 @@ export async function listDeadLetters(
     order by created_at, id limit ${limit}`
 }
 
-/** Ids at a time, oldest first, of all that there were at the beginning. Those that stay in the list do not come again. */
+/** Pages of ids, oldest first, of the dead letters that exist at the start. Each id is returned once, also when its dead letter stays. */
 export async function* pageDeadLetters(sql: Sql, businessId?: string): AsyncGenerator<string[]> {
   const [{ now: until }] = await sql<[{ now: string }]>`select now()::text as now`
-  // As texts, which keep the microseconds.
+  // Times are read as text, which keeps the microseconds.
   let last = { id: '00000000-0000-0000-0000-000000000000', at: '-infinity' }
   for (;;) {
     const page = await sql<(typeof last)[]>`
@@ -53,7 +53,7 @@ export async function* pageDeadLetters(sql: Sql, businessId?: string): AsyncGene
   }
 }
 
-/** The ids of those that there were. */
+/** Returns the ids of the deleted dead letters. */
 export async function dropDeadLetters(sql: Sql, ids: string[]): Promise<string[]> {
   const dropped = await sql<{ id: string }[]>`
     delete from dead_letters where id = any(${`{${ids.join(',')}}`}::uuid[]) returning id`
@@ -63,8 +63,8 @@ export async function dropDeadLetters(sql: Sql, ids: string[]): Promise<string[]
 export type Replayed = Submitted | { kind: 'not_found' } | { kind: 'not_replayable'; reason: string }
 
 /**
- * Sends it again, as of its first receipt. The save that applies it deletes the dead letter; until then it stays.
- * An event without an idempotency key goes under the dead letter's id, so that two replays count once.
+ * Sends the request again, with the time of its first receipt. The save that applies it deletes the dead letter.
+ * An event without an idempotency key gets the dead letter's id as its key, so that two replays count once.
  */
 export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: string): Promise<Replayed> {
   const [letter] = await deps.sql<{ payload: string; active: boolean | null }[]>`
@@ -74,21 +74,21 @@ export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: s
   const request = readRequest(letter.payload)
   if (typeof request === 'string') return { kind: 'not_replayable', reason: request }
   const { n: _, ...unnumbered } = withKey(request, id)
-  // What was captured is answered by nobody.
+  // No worker answers a capture.
   return deps.submit({ ...unnumbered, replayOf: id }, { wait: request.kind !== 'capture' })
 }
 
-/** The request, or why it is none. */
-function readRequest(payload: string): Request | string {
+/** The request, or the reason why the payload is not a request. */
+function readRequest(payload: string): IngestRequest | string {
   try {
     const candidate: unknown = JSON.parse(payload)
-    return fault(candidate) ?? (candidate as Request)
+    return describeInvalid(candidate) ?? (candidate as IngestRequest)
   } catch {
     return 'The payload is not JSON.'
   }
 }
 
-function withKey(request: Request, key: string): Request {
+function withKey(request: IngestRequest, key: string): IngestRequest {
   if (request.kind === 'track') return { ...request, fact: keyed(request.fact, key) }
   if (request.kind === 'browser')
     return { ...request, fact: { ...request.fact, messageId: request.fact.messageId ?? key } }

@@ -1,9 +1,9 @@
-/** Entry ⇄ stream fields. What a worker reads is checked: nothing that a rule cannot rely on goes further. */
+/** Encodes and decodes stream entries. Each request that a worker reads is validated, so that rules can rely on it. */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { BrowserFact, EditFact, EventFact, IdentifyFact, Subscriptions } from '../rules/events/facts.ts'
 import { Touches, WebHit } from '../rules/visitors/web-facts.ts'
-import type { Request } from './entry.ts'
+import type { IngestRequest } from './entry.ts'
 import type { BatchedRequest, PoisonedEntry } from './micro-batch.ts'
 import { partitionKind } from './partition-of.ts'
 
@@ -18,7 +18,7 @@ const base = {
   replayOf: Type.Optional(text),
 }
 const compile = (fields: Record<string, TSchema>) => TypeCompiler.Compile(Type.Object({ ...base, ...fields }))
-const REQUESTS: Record<Request['kind'], TypeCheck<TSchema>> = {
+const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
   track: compile({
     keyed: Type.Boolean(),
     source: Type.Union([Type.Literal('live'), Type.Literal('browser')]),
@@ -55,15 +55,15 @@ export interface ReadEntry {
 
 /** A poisoned request is answered when its front door and number can still be read. */
 export interface PoisonedRequest extends PoisonedEntry {
-  asker?: { frontDoor: string; n: number }
+  replyTo?: { frontDoor: string; n: number }
 }
 
 /**
- * Reads one entry's fields (`d`, then `w`). Never throws: what cannot be read is in `poisoned`, a whole entry or the
- * one request that is not as it should be. `partitionType`: the kind of partition that it lies in.
+ * Decodes one entry's fields (`d`, then `w`). Never throws: what cannot be read is returned in `poisoned`, either the whole
+ * entry or a single invalid request. `partitionType` is the kind of the partition that the entry was read from.
  */
 export function decodeEntry(streamId: string, fields: string[], partitionType = 'live'): ReadEntry {
-  // Fields come as names and values in turn; ours has `d` first. Of another's entry all is kept.
+  // Fields are names and values in turn, and our entries begin with `d`. A foreign entry is stored whole.
   const payload = (fields[0] === 'd' ? fields[1] : undefined) ?? JSON.stringify(fields)
   const read: ReadEntry = { streamId, requests: [], poisoned: [], events: 0, bytes: payload.length }
   const entry = parse(payload)
@@ -72,37 +72,37 @@ export function decodeEntry(streamId: string, fields: string[], partitionType = 
     return read
   }
   for (const candidate of entry.requests) {
-    const reason = fault(candidate) ?? strayed(candidate as Request, partitionType)
-    if (reason === undefined) addRequest(read, entry.frontDoor, candidate as Request)
+    const reason = describeInvalid(candidate) ?? describeMisplaced(candidate as IngestRequest, partitionType)
+    if (reason === undefined) addRequest(read, entry.frontDoor, candidate as IngestRequest)
     else read.poisoned.push(poison(streamId, reason, candidate, entry.frontDoor))
   }
   return read
 }
 
-/** Undefined when it is a Request; else what is wrong, in words and without values (they can be personal data). */
-export function fault(candidate: unknown): string | undefined {
+/** Undefined for a valid request; otherwise the error message, without values, which can be personal data. */
+export function describeInvalid(candidate: unknown): string | undefined {
   const kind = isRecord(candidate) ? candidate['kind'] : undefined
-  if (typeof kind !== 'string' || !Object.hasOwn(REQUESTS, kind)) return 'The request is of no known kind.'
-  const check = REQUESTS[kind as Request['kind']]
+  if (typeof kind !== 'string' || !Object.hasOwn(REQUESTS, kind)) return 'The request has an unknown kind.'
+  const check = REQUESTS[kind as IngestRequest['kind']]
   if (check.Check(candidate)) return undefined
   const first = check.Errors(candidate).First()
   return `The ${kind} request is malformed${first ? ` at ${first.path || '/'}: ${first.message}` : ''}.`
 }
 
 /** Captures belong in web partitions, and everything else outside them. */
-function strayed({ kind }: Request, partitionType: string): string | undefined {
+function describeMisplaced({ kind }: IngestRequest, partitionType: string): string | undefined {
   return (partitionKind(kind) === 'web') === (partitionType === 'web')
     ? undefined
-    : `A ${kind} request has no place here.`
+    : `A ${kind} request does not belong in this partition.`
 }
 
-/** How much work a request is: micro-batches are capped by it. */
-export function eventsOf(request: Request): number {
+/** The number of events of a request. Micro-batches are limited by it. */
+export function eventsOf(request: IngestRequest): number {
   if (request.kind === 'capture') return request.hits.length
   return request.kind === 'batch' ? request.items.length : 1
 }
 
-function addRequest(read: ReadEntry, frontDoor: string, request: Request): void {
+function addRequest(read: ReadEntry, frontDoor: string, request: IngestRequest): void {
   read.requests.push({ streamId: read.streamId, frontDoor, request })
   read.events += eventsOf(request)
 }
@@ -110,7 +110,7 @@ function addRequest(read: ReadEntry, frontDoor: string, request: Request): void 
 function poison(streamId: string, reason: string, candidate: unknown, frontDoor: string): PoisonedRequest {
   const poisoned: PoisonedRequest = { streamId, reason, payload: JSON.stringify(candidate) }
   const { n, businessId } = isRecord(candidate) ? candidate : {}
-  if (typeof n === 'number') poisoned.asker = { frontDoor, n }
+  if (typeof n === 'number') poisoned.replyTo = { frontDoor, n }
   if (typeof businessId === 'string') poisoned.businessId = businessId
   return poisoned
 }

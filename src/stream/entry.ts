@@ -1,6 +1,6 @@
 /**
- * What travels through the streams between the front door and the workers. One stream entry carries one group of requests
- * (or one batch request by itself); one answer message carries the answers of one micro-batch for one front door.
+ * The messages between front doors and workers. A stream entry carries one group of requests, or one batch request by
+ * itself. An answer message carries the answers of one micro-batch for one front door.
  */
 import type {
   BrowserFact,
@@ -13,14 +13,14 @@ import type {
 } from '../rules/events/facts.ts'
 import type { Touches, WebHit } from '../rules/visitors/web-facts.ts'
 
-/** What every request carries. `n` is the front door's own number for it, echoed by the answer. */
+/** The fields of every request. `n` is the number that the front door gave the request; the answer repeats it. */
 interface RequestBase {
   n: number
   businessId: string
-  /** Epoch ms, stamped by the front door on receipt. It is "now" for every rule. */
+  /** Epoch ms, set by the front door on receipt. Every rule uses it as the current time. */
   receivedAt: number
   requestId: string
-  /** Set when an operator replays a dead letter: its id, deleted in the save that applies it. */
+  /** The id of the dead letter that this request replays. The save that applies the request deletes it. */
   replayOf?: string
 }
 
@@ -31,7 +31,7 @@ export interface TrackRequest extends RequestBase {
   source: Exclude<Source, 'batch'>
   fact: EventFact
 }
-/** An event of a page, sent without a secret key. */
+/** An event that a web page sent, without a secret key. */
 export interface BrowserRequest extends RequestBase {
   kind: 'browser'
   fact: BrowserFact
@@ -56,20 +56,20 @@ export interface SubscribeRequest extends RequestBase {
   channels: Partial<Subscriptions>
   method: string
 }
-/** What an operator sets of a contact. */
+/** Fields of a contact that an operator sets. */
 export interface EditRequest extends RequestBase {
   kind: 'edit'
   contactId: string
   fact: EditFact
 }
-/** What one browser captured by itself. No worker answers it: it counts as received once it is in the stream. */
+/** Events that the script in a browser captured. No worker answers it: it counts as received once it is in the stream. */
 export interface CaptureRequest extends RequestBase {
   kind: 'capture'
   visitorId: string
   hits: WebHit[]
   touches: Touches
 }
-export type Request =
+export type IngestRequest =
   | TrackRequest
   | BrowserRequest
   | BatchRequest
@@ -79,13 +79,13 @@ export type Request =
   | EditRequest
   | CaptureRequest
 
-/** A micro-batch each: what came before is not decided beside it, nor what came after. */
-export const TRAVEL_ALONE: ReadonlySet<Request['kind']> = new Set(['erase', 'edit'])
+/** Kinds that need a micro-batch of their own: neither earlier nor later requests are decided together with them. */
+export const TRAVEL_ALONE: ReadonlySet<IngestRequest['kind']> = new Set(['erase', 'edit'])
 
 /** One group of requests of one front door; `frontDoor` names the channel that the answers go to. */
 export interface Entry {
   frontDoor: string
-  requests: Request[]
+  requests: IngestRequest[]
 }
 
 export interface TrackAnswer {
@@ -96,7 +96,7 @@ export interface TrackAnswer {
   /** All of them, the front door's first; empty when there is nothing to say. */
   warnings: string[]
 }
-/** `contactId` is null while nobody has identified the visitor. What the event means the front door knows itself. */
+/** `contactId` is null while the visitor is unidentified. The front door works out the event's meaning itself. */
 export interface BrowserAnswer {
   contactId: string | null
   deduped: boolean
@@ -135,7 +135,7 @@ export interface FailedAnswer {
   /** The business is inactive: `business_inactive`. Absent: `internal`. */
   inactive?: true
 }
-export type Answer =
+export type WorkerAnswer =
   | TrackAnswer
   | BrowserAnswer
   | BatchAnswer
@@ -148,5 +148,5 @@ export type Answer =
 export interface AnswerMessage {
   partition: string
   position: string
-  answers: [n: number, answer: Answer][]
+  answers: [n: number, answer: WorkerAnswer][]
 }

@@ -1,6 +1,6 @@
 /**
- * A partition's fence is the version of the partitioning that an append has to know at least. It only ever rises, and
- * stays: a front door that does not know of a change, however old, is refused by it.
+ * A partition's fence is the lowest version of the partition map that an append may use. It only rises and is never
+ * removed, so it refuses every front door that has not read a change, however old the change is.
  */
 import type { Redis } from '../stores/redis.ts'
 import { fenceKey, streamKey } from './keys.ts'
@@ -12,9 +12,9 @@ export interface PartitionBacklog {
   partition: string
   /** Entries in the stream. */
   waiting: number
-  /** Of the oldest entry, by Redis' clock. */
+  /** Age of the oldest entry, by Redis' clock. */
   ageMs: number
-  /** Known of an empty stream only. */
+  /** Set only for an empty stream. */
   lastId: string
 }
 

@@ -6,10 +6,10 @@ export const streamKey = (partition: string): string => `sluice:{${partition}}:s
 /** A hash of waiting bytes: `total`, and one field per business id. */
 export const backlogKey = (partition: string): string => `sluice:{${partition}}:backlog`
 
-/** The version of the partitioning that an append has to know at least (stream/fence.ts). */
+/** The lowest version of the partition map that an append may use (stream/fence.ts). */
 export const fenceKey = (partition: string): string => `sluice:{${partition}}:fence`
 
 export const answersChannel = (frontDoor: string): string => `sluice:answers:${frontDoor}`
 
-/** A sorted set of the live workers that share out these kinds of partitions, scored by the time until which they are believed to be. */
+/** A sorted set of the live workers that share these kinds of partitions. The score is the time until which a worker counts as live. */
 export const workersKey = (kinds: readonly PartitionKind[]): string => `sluice:workers:${kinds.join('+')}`

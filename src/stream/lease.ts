@@ -1,6 +1,6 @@
 /**
- * Who works on a partition. Leases spread the work and nothing else: that a partition is never applied by two at once
- * is the save's doing, which asserts the epoch that was issued here (design, promise 2).
+ * Leases assign partitions to workers. They only distribute the work: the save asserts the epoch that is issued here, and
+ * this keeps two workers from applying one partition at once (design, promise 2).
  */
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
@@ -16,20 +16,21 @@ export interface Lease {
   epoch: number
   /** The committed position at the start. */
   position: string
-  /** Of a web partition: where the batch ends that an owner before may have inserted (src/web-events/apply-web-batch.ts). */
+  /** Web partitions only: the end of the batch that an earlier owner may have inserted (src/web-events/apply-web-batch.ts). */
   pending?: string | null
 }
 
-/** No lease is longer: LEASE_MS allows 10 minutes. One that seems to be was given before Postgres' clock was set back. */
+/** LEASE_MS allows 10 minutes at most. A lease that seems longer was issued before Postgres' clock was set back. */
 export const leaseIsHeld = (sql: Sql) => sql`lease_until > now() and lease_until <= now() + interval '10 minutes'`
 
 /**
- * To be evaluated in a statement that is its own transaction: its commit waits for no disk. A renewal that is lost with
- * Postgres' memory ends a lease too early: epochs make that harmless (of the timeline, tokens and revisions). No epoch is given so.
+ * Use it in a statement that is its own transaction: the commit then does not wait for the disk. When Postgres loses a
+ * renewal in a crash, the lease ends too early. Epochs make that harmless (for the timeline, tokens and revisions do).
+ * Statements that issue an epoch must not use it.
  */
 export const withoutDisk = (sql: Sql) => sql`set_config('synchronous_commit', 'off', true)`
 
-/** Takes a partition that nobody holds, or that this owner held before; undefined when another was faster. */
+/** Takes a partition without an owner, or one that this owner had before; undefined when another worker was faster. */
 export async function acquireLease(
   sql: Sql,
   partition: string,
@@ -43,7 +44,7 @@ export async function acquireLease(
   return lease
 }
 
-/** False when the partition has another owner by now, or was released. */
+/** False when the partition has another owner now, or was released. */
 export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs: number): Promise<boolean> {
   const renewed = await sql`
     update positions set lease_until = now() + ${leaseMs} * interval '1 millisecond'
@@ -51,15 +52,15 @@ export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs:
   return renewed.count === 1
 }
 
-/** A lease that is over by itself, or was released, is not suspended. */
+/** Leases that have run out or were released do not count as suspended. */
 const suspendedBy = (sql: Sql) => sql`case when lease_until = '-infinity' then owner end`
 
 /** A partition with its live owner, if it has one, and the epoch that was issued last. */
 export type Holder = LeaseHolder & { epoch: number }
 
 /**
- * Renews them by one statement that waits for none, and reads in the same who has what. Those that were not renewed are
- * another's by now, or in the middle of a save.
+ * Renews the leases with one statement that waits for no row lock, and reads the holders of all leases in it. A lease that
+ * was not renewed has another owner now, or its row is locked by a save.
  */
 export async function renewLeases(
   sql: Sql,
@@ -89,8 +90,8 @@ export async function renewLeases(
 }
 
 /**
- * Lets another worker take these partitions, and this one renew the leases if none has. One in the middle of a save is left
- * as it is.
+ * Suspends leases: another worker may take the partitions, and this one can renew the leases if none has. A lease whose row
+ * is locked by a save is left unchanged.
  */
 export async function suspendLeases(sql: Sql, leases: Lease[]): Promise<void> {
   const mine = JSON.stringify(leases.map(({ partition, epoch }) => ({ partition, epoch })))
@@ -104,13 +105,13 @@ export async function suspendLeases(sql: Sql, leases: Lease[]): Promise<void> {
     where p.partition = free.partition and ${withoutDisk(sql)} is not null`
 }
 
-/** Lets the next owner in at once. */
+/** Releases the lease, so that the next owner can take the partition at once. */
 export async function releaseLease(sql: Sql, { partition, epoch }: Lease): Promise<void> {
   await sql`
     update positions set owner = null, lease_until = '-infinity' where partition = ${partition} and epoch = ${epoch}`
 }
 
-/** All that bears this owner's name, under whatever epoch: a Redis that came anew has raised them (stream/partition-map.ts). */
+/** Releases all leases of this owner, under any epoch: a new Redis process has raised the epochs (stream/partition-map.ts). */
 export async function releaseAll(sql: Sql, owner: string): Promise<void> {
   await sql`
     with held as materialized (
@@ -119,7 +120,7 @@ export async function releaseAll(sql: Sql, owner: string): Promise<void> {
     update positions p set owner = null, lease_until = '-infinity' from held where p.partition = held.partition`
 }
 
-/** Of every partition. */
+/** The holders of all partitions. */
 export async function readHolders(sql: Sql): Promise<Holder[]> {
   return sql<Holder[]>`
     select partition, epoch, case when ${leaseIsHeld(sql)} then owner end as owner, ${suspendedBy(sql)} as "suspendedBy"
@@ -127,8 +128,8 @@ export async function readHolders(sql: Sql): Promise<Holder[]> {
 }
 
 /**
- * Says that this worker is alive for `forMs` more, 0 that it leaves; resolves with the names of all that are and share out the
- * same kinds of partitions.
+ * Announces that this worker is alive for another `forMs`; 0 means that it leaves. Resolves with the names of all live workers
+ * that share the same kinds of partitions.
  */
 export async function announceWorker(
   redis: Redis,

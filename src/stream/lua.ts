@@ -1,6 +1,6 @@
 /**
  * The Redis scripts of the streams. Each runs as a whole, so that an entry, its bytes in the counters and the stream's last
- * id can never disagree. Two scripts share the order of ids.
+ * id always agree. Two scripts share the comparison of ids.
  */
 import { script } from './run-script.ts'
 
@@ -17,13 +17,13 @@ end
 `
 
 /**
- * KEYS stream, backlog, fence; ARGV floor, entry, bytes per business as JSON, version of the partitioning.
+ * KEYS stream, backlog, fence; ARGV floor, entry, bytes per business as JSON, version of the partition map.
  * Returns the id, then name and bytes of each counter that moved, `total` among them; an error, having done nothing, when
  * the partition was closed after that version.
  *
- * An id that is not above the floor belongs to a Redis that came back empty, older or with its clock behind: workers
- * have passed it already and would never see it, so the stream's last id is raised first. Counters must not be able to
- * fail the append (an error would say that nothing was recorded): hence pcall.
+ * An id that is not above the floor comes from a Redis that came back empty, from an older state or with its clock set back.
+ * Workers have passed this id and would never read the entry, so the stream's last id is raised first. The counters use
+ * pcall because their errors must not fail the append: an error means that nothing was recorded.
  */
 export const APPEND = script(`${ID_ORDER}
 local fence = redis.call('GET', KEYS[3])
@@ -47,7 +47,7 @@ return answer
 `)
 
 /**
- * KEYS stream, fence; ARGV version of the partitioning.
+ * KEYS stream, fence; ARGV version of the partition map.
  * Raises the fence to the version when it is below it. Returns how many entries wait, the age of the oldest in ms, and,
  * when none waits, the last id that there was.
  */
@@ -128,9 +128,9 @@ return 1
 `)
 
 /**
- * KEYS the set of live workers; ARGV this worker, how long it may be believed in ms (0: it leaves).
- * Returns the names of all live workers, by Redis' clock. One that is believed for longer than 10 minutes, the longest lease,
- * was announced before that clock was set back. What is written goes to the disk: only when half of the time is over.
+ * KEYS the set of live workers; ARGV this worker, for how many ms it counts as live (0: it leaves).
+ * Returns the names of all live workers, by Redis' clock. A score more than 10 minutes ahead, the longest lease, was written
+ * before that clock was set back. Each write goes to the disk, so a worker is written only when half of its time is over.
  */
 export const ANNOUNCE = script(`
 local time = redis.call('TIME')

@@ -1,5 +1,5 @@
-/** What a partition's loop hands to the save, and what comes back. */
-import type { Answer, Request } from './entry.ts'
+/** What a partition's loop passes to the save, and what the save returns. */
+import type { WorkerAnswer, IngestRequest } from './entry.ts'
 
 export interface MicroBatch {
   partition: string
@@ -15,13 +15,13 @@ export interface MicroBatch {
 export interface BatchedRequest {
   streamId: string
   frontDoor: string
-  request: Request
+  request: IngestRequest
 }
 
-/** What could not be read: dead-lettered in the same save as its neighbours' effects. */
+/** A request or entry that could not be read. The save that applies the rest of the batch makes it a dead letter. */
 export interface PoisonedEntry {
   streamId: string
-  /** As far as it could be read: an erasure looks through the dead letters of its business. */
+  /** Set when it could be read: an erasure searches the dead letters of its business. */
   businessId?: string
   reason: string
   payload: string
@@ -30,18 +30,18 @@ export interface PoisonedEntry {
 export interface AddressedAnswer {
   frontDoor: string
   n: number
-  answer: Answer
+  answer: WorkerAnswer
 }
 
 export type Outcome =
   | { kind: 'applied'; answers: AddressedAnswer[] }
   /** Another owner has the partition: nothing was written. */
   | { kind: 'fenced' }
-  /** The signal came while waiting for trouble to pass: nothing was written. */
+  /** The signal aborted between two attempts: nothing was written. */
   | { kind: 'stopped' }
 
 /**
  * Applies one micro-batch, in one transaction with the move of the position from `from` to `to`. Call `beat`
- * after each step that made progress: however long the whole takes, the loop is alive.
+ * after each step that made progress: it shows that the loop is alive, however long the batch takes.
  */
 export type ApplyMicroBatch = (batch: MicroBatch, signal: AbortSignal, beat: () => void) => Promise<Outcome>

@@ -1,21 +1,21 @@
 /**
- * Long texts travel packed: a byte is copied many times on its way through Redis and its log, and Redis' scripts read each
- * byte of their arguments. JSON packs to a fifth or less in a fraction of that time.
+ * Compresses long texts on their way through Redis: each byte is copied many times in Redis and its log, and scripts read
+ * each byte of their arguments. JSON shrinks to a fifth or less, in a fraction of the time that this saves.
  */
 import { Buffer } from 'node:buffer'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
-/** Characters: of all, and of a part on average. Many short parts are cheaper as they are. */
+/** Characters from which compression pays: of the whole text, and of a part on average. Many short parts are cheaper uncompressed. */
 const LONG = 16 * 1024
 const LONG_PARTS = 4 * 1024
-/** The first bytes decide whether packing pays: a text that is half noise does not shrink. */
+/** The first bytes decide whether compression pays: random text does not shrink. */
 const SAMPLE = 64 * 1024
 const WORTH = 0.5
 const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
-/** With this begins what is packed (RFC 8878), and no JSON. */
+/** The first bytes of a zstd frame (RFC 8878). JSON never begins with them. */
 const MAGIC = 0xfd2fb528
 
-/** @returns undefined for what is better left as it is: short, of many short `parts`, or not to be packed to a half */
+/** @returns undefined when compression does not pay: for short texts, many short `parts`, or texts that do not shrink to half */
 export function packText(text: string, parts: number): Buffer | undefined {
   if (text.length < LONG || text.length < LONG_PARTS * parts) return undefined
   const bytes = Buffer.from(text)
@@ -24,7 +24,7 @@ export function packText(text: string, parts: number): Buffer | undefined {
   return bytes.length <= SAMPLE ? sample : zstdCompressSync(bytes, FAST)
 }
 
-/** Never throws: what was not packed by us is text as it came. */
+/** Never throws: bytes that are not a zstd frame are returned as text. */
 export function unpackText(bytes: Buffer): string {
   if (bytes.length < 4 || bytes.readUInt32LE() !== MAGIC) return bytes.toString()
   try {

@@ -1,7 +1,7 @@
 /**
- * How many partitions there are, and the change of that number: one row in Postgres, which every front door follows. Its
- * version grows with each step of a change; a step is taken only from the version that it follows, so that of two commands,
- * or of one that slept past its time, one alone gets anywhere.
+ * The number of partitions, and a change of it in progress: one row in Postgres, which every front door watches. Each step of
+ * a change raises the version and requires the version of the step before. So of two commands only one succeeds, and a
+ * command that was paused for too long fails.
  */
 import type { Sql } from '../stores/postgres.ts'
 import type { PartitionKind } from './partition-of.ts'
@@ -10,27 +10,27 @@ export interface PartitionMap {
   version: number
   /** Of each kind. */
   partitions: number
-  /** The kinds that take nothing now. */
+  /** The kinds that accept no requests now. */
   closed: ReadonlySet<PartitionKind>
   change: { to: number; until: Date } | undefined
   /** The committed position of every partition. */
   positions: Map<string, string>
 }
 
-/** A change that nobody has renewed for so long has lost its command. */
+/** A change that was not renewed for this long ends: its command has died. */
 export const CHANGE_HOLDS_MS = 3000
 
 /**
- * `redisRun` names the Redis process that requests are appended to. A new one may have lost entries that a worker has read
- * and is about to commit; its ids could then lie at or below the position of that save, and never be read. So the
- * epochs move on first: saves of before are written by now, or never will be.
+ * `redisRun` identifies the Redis process that requests are appended to. A new process may have lost entries that a worker
+ * has read and is about to commit. Ids of new entries could then be at or below the position of that save, and the entries
+ * would never be read. So the epochs are raised first: earlier saves are either committed already, or fail.
  */
 export async function initPartitionMap(sql: Sql, redisRun: string): Promise<void> {
   await sql`
     with seen as (
       update partitioning set redis_run = ${redisRun} where redis_run is distinct from ${redisRun} returning only_row
     ),
-    -- All who take several rows take them in this order.
+    -- Every statement that locks several rows locks them in this order.
     held as materialized (
       select partition from positions where exists (select from seen) order by partition for no key update
     )
@@ -38,8 +38,9 @@ export async function initPartitionMap(sql: Sql, redisRun: string): Promise<void
 }
 
 /**
- * Ends a change whose time is over (or lies further ahead than any: the clock was set back), and reads what is true then.
- * `fence`: a version that Redis knows of. One above Postgres' own is from before a backup was put back, and is gone past.
+ * Reads the partition map. First ends a change that has run out, or whose end is too far ahead because the clock was set
+ * back. `fence` is a version that Redis holds: when it is above Postgres' version, a backup was restored, and the version is
+ * raised to it at least.
  */
 export async function readPartitionMap(sql: Sql, fence = 0): Promise<PartitionMap> {
   await sql`
@@ -68,12 +69,12 @@ interface PartitionMapRow {
   closed: string
   to: number | null
   until: Date | null
-  /** Null when there are no positions at all. */
+  /** Null when the table `positions` is empty. */
   partition: string | null
   position: string
 }
 
-/** Closes the backfill partitions; resolves with the version of that, or undefined when another change was faster. */
+/** Closes the backfill partitions. Resolves with the new version; undefined when another change was faster. */
 export async function beginChange(sql: Sql, version: number, to: number): Promise<number | undefined> {
   const [row] = await sql<{ version: number }[]>`
     update partitioning set
@@ -83,7 +84,7 @@ export async function beginChange(sql: Sql, version: number, to: number): Promis
   return row?.version
 }
 
-/** The kinds that are closed from now on; resolves with the version of that, or undefined when the change is lost. */
+/** Sets the kinds that are closed. Resolves with the new version; undefined when the change was ended. */
 export async function closeKinds(sql: Sql, version: number, kinds: PartitionKind[]): Promise<number | undefined> {
   const [row] = await sql<{ version: number }[]>`
     update partitioning set
@@ -93,21 +94,21 @@ export async function closeKinds(sql: Sql, version: number, kinds: PartitionKind
   return row?.version
 }
 
-/** False when the change is lost. */
+/** False when the change was ended. */
 export async function renewChange(sql: Sql, version: number): Promise<boolean> {
   const renewed = await sql`
     update partitioning set change_until = ${inAWhile(sql)} where version = ${version} and change_to is not null`
   return renewed.count === 1
 }
 
-/** Everything opens again, as it was before. */
+/** Opens all kinds again, with the old number. */
 export async function cancelChange(sql: Sql, version: number): Promise<void> {
   await sql`
     update partitioning set version = version + 1, closed = '{}', change_to = null, change_until = null
     where version = ${version} and change_to is not null`
 }
 
-/** Resolves with how many positions were behind their empty stream; undefined when nothing was written (see the function). */
+/** Resolves with the number of positions that were behind their empty stream; undefined when nothing was written (see the SQL function). */
 export async function switchPartitions(
   sql: Sql,
   version: number,

@@ -1,4 +1,4 @@
-/** The table of partitions: how far each has come, and who works on it. */
+/** The table `positions`: the committed position and the owner of each partition. */
 import type { Sql } from '../stores/postgres.ts'
 import { type Lease, leaseIsHeld } from './lease.ts'
 
@@ -8,7 +8,7 @@ export async function readPositions(sql: Sql): Promise<Map<string, string>> {
   return new Map(rows.map((row) => [row.partition, row.position]))
 }
 
-/** The partitions that nobody works on now: their loop has stopped ticking, or has no worker. One that was made or handed out just now is not missed yet. */
+/** The partitions without a live owner. Those that were created within the last 5 seconds are left out. */
 export async function unattendedPartitions(sql: Sql): Promise<string[]> {
   const rows = await sql<{ partition: string }[]>`
     select partition from positions
@@ -17,14 +17,14 @@ export async function unattendedPartitions(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.partition)
 }
 
-/** The web partitions whose batch has been on its way to ClickHouse for so long that something keeps it; with its seconds. */
+/** The web partitions whose batch has been on its way to ClickHouse for more than 10 seconds, with the seconds. */
 export async function stuckPartitions(sql: Sql): Promise<{ partition: string; seconds: number }[]> {
   return sql<{ partition: string; seconds: number }[]>`
     select partition, floor(extract(epoch from now() - pending_at))::int as seconds from positions
     where pending_at < now() - interval '10 seconds' order by partition`
 }
 
-/** Says that the batch which an owner before had stamped will not be repeated: Redis has lost it. */
+/** Clears the batch that an earlier owner stamped: Redis has lost it, so it cannot be repeated. */
 export async function clearPending(sql: Sql, { partition, epoch }: Lease, position: string): Promise<void> {
   await sql`
     update positions set pending = null, pending_at = null

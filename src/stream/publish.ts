@@ -1,7 +1,7 @@
 /**
- * Appends requests to the streams. Requests of one event-loop tick travel together, with one append per partition (one entry
+ * Appends requests to the streams. Requests of one event-loop tick are grouped, with one append per partition (one entry
  * per request costs six times as much). While Redis writes one append to disk, new requests gather for the next. A group
- * closes at 1,000 events or 1 MiB; a batch request is an entry by itself, and so is an erasure.
+ * is full at 1,000 events or 1 MiB. A batch request, an erasure and an edit are entries by themselves.
  */
 import { Buffer } from 'node:buffer'
 import { clearImmediate, setImmediate } from 'node:timers'
@@ -10,7 +10,7 @@ import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { encodeEntry, eventsOf } from './decode-entry.ts'
-import { TRAVEL_ALONE, type Request } from './entry.ts'
+import { TRAVEL_ALONE, type IngestRequest } from './entry.ts'
 import { fenceOf } from './fence.ts'
 import { watchPartitionMap } from './watch-partition-map.ts'
 import { createResizeBuffer } from './resize-buffer.ts'
@@ -30,7 +30,7 @@ const RETRY_AFTER_S = 1
  * Web partitions stay full, or closed, for as long as ClickHouse is away. Browsers keep their events, and must not all come
  * back at once. The wait is not longer, since the script's deliberate calls wait with it.
  */
-const WEB_RETRY_AFTER_S = { least: 5, most: 10 }
+const WEB_RETRY_AFTER_S = { min: 5, max: 10 }
 
 export interface PublisherDeps {
   /** In the role `publish`: it never re-sends and has no offline queue. Used by nothing else. */
@@ -41,12 +41,12 @@ export interface PublisherDeps {
 export interface PublisherOptions {
   /** The channel that answers come back on. */
   frontDoor: string
-  /** Of waiting requests, per partition; and of those that wait for one to open. */
+  /** Limits the waiting requests of each partition, and the requests buffered while partitions are closed. */
   backlogLimitBytes: number
 }
 
 export type Published =
-  /** `link` aborts once the connection that it went over is lost: the Redis that comes back may have forgotten it. */
+  /** `link` aborts when the connection that carried the append is lost: the Redis that comes back may have lost the entry. */
   | { kind: 'appended'; partition: string; id: string; link: AbortSignal }
   /** Refused before the append; nothing was recorded. `retryAfter` is in seconds. */
   | { kind: 'unavailable'; retryAfter: number }
@@ -56,26 +56,26 @@ export type Published =
 export interface Publisher {
   /**
    * Never throws. A refusal is immediate: it costs no I/O. While the number of partitions changes, batches and captures are
-   * refused; other requests wait for it up to a second, in order. `settle` is called once.
+   * refused, and other requests wait up to a second, in order. `settle` is called once.
    */
-  publish(request: Request, settle: (published: Published) => void): void
-  /** A committed position that was heard of: later entries get ids above it. */
+  publish(request: IngestRequest, settle: (published: Published) => void): void
+  /** Records a committed position: later entries get ids above it. */
   raiseFloor(partition: string, position: string): void
-  /** False while Redis is away, or what Postgres says is not known yet since it came back. */
+  /** False while Redis is away, and until the partition map was read after it came back. */
   isOpen(): boolean
   /** Refuses from now on, and waits for the appends under way. The connection stays the caller's. */
   close(): Promise<void>
 }
 
-interface Waiting {
-  request: Request
+interface QueuedRequest {
+  request: IngestRequest
   json: string
   bytes: number
   settle: (published: Published) => void
-  heldUntil?: number
+  bufferedUntil?: number
 }
 interface Group {
-  waiting: Waiting[]
+  waiting: QueuedRequest[]
   events: number
   bytes: number
   open: boolean
@@ -94,9 +94,9 @@ const UNAVAILABLE: Published = { kind: 'unavailable', retryAfter: RETRY_AFTER_S 
 export function createPublisher(deps: PublisherDeps, options: PublisherOptions): Publisher {
   const queues = new Map<string, PartitionQueue>()
   const appending = new Set<Promise<void>>()
-  const buffer = createResizeBuffer<Waiting>(options.backlogLimitBytes, ({ settle }) => settle(UNAVAILABLE))
+  const buffer = createResizeBuffer<QueuedRequest>(options.backlogLimitBytes, ({ settle }) => settle(UNAVAILABLE))
   const partitionMap = watchPartitionMap(deps, { changed: rerouteQueued, settled: () => Promise.all(appending) })
-  // A Redis that refuses appends does so hundreds of times a second.
+  // A Redis that refuses appends can do so hundreds of times a second.
   const mayLog = createLogThrottle(deps.log, () => performance.now())
   let flush: ReturnType<typeof setImmediate> | undefined
 
@@ -114,12 +114,12 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     if (compareIds(position, queue.floor) > 0) queue.floor = position
   }
 
-  function publish(request: Request, settle: (published: Published) => void): void {
+  function publish(request: IngestRequest, settle: (published: Published) => void): void {
     const json = JSON.stringify(request)
     send({ request, json, bytes: Buffer.byteLength(json), settle })
   }
 
-  function send(waiting: Waiting): void {
+  function send(waiting: QueuedRequest): void {
     const { request, bytes, settle } = waiting
     const known = partitionMap.read()
     if (!known) return settle(UNAVAILABLE)
@@ -137,7 +137,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     flushSoon(queue)
   }
 
-  /** Whatever waits here finds its way afresh, in the order in which it came. */
+  /** Routes all queued and buffered requests again, in order of arrival. */
   function rerouteQueued(): void {
     for (const [partition, position] of partitionMap.read()?.positions ?? []) raiseFloor(partition, position)
     const grouped = [...queues.values()].flatMap((queue) =>
@@ -190,7 +190,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
       const keys = [streamKey(queue.partition), backlogKey(queue.partition), fenceKey(queue.partition)]
       const answer = await deps.redis.evalsha(APPEND.sha, keys.length, ...keys, ...args)
       const [id, ...counters] = answer as (string | number)[]
-      queue.backlog.hear(counters)
+      queue.backlog.update(counters)
       return { kind: 'appended', partition: queue.partition, id: String(id), link }
     } catch (error) {
       const fence = fenceOf(error)
@@ -223,16 +223,16 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
 
 function refusalOf(kind: PartitionKind): Published {
   if (kind !== 'web') return UNAVAILABLE
-  const { least, most } = WEB_RETRY_AFTER_S
-  return { kind: 'unavailable', retryAfter: least + Math.floor(Math.random() * (most - least + 1)) }
+  const { min, max } = WEB_RETRY_AFTER_S
+  return { kind: 'unavailable', retryAfter: min + Math.floor(Math.random() * (max - min + 1)) }
 }
 
-function takeOff({ backlog }: PartitionQueue, waiting: Waiting[]): Waiting[] {
+function takeOff({ backlog }: PartitionQueue, waiting: QueuedRequest[]): QueuedRequest[] {
   for (const { request, bytes } of waiting) backlog.endSending(request.businessId, bytes)
   return waiting
 }
 
-function addToGroup(queue: PartitionQueue, waiting: Waiting): void {
+function addToGroup(queue: PartitionQueue, waiting: QueuedRequest): void {
   const { request } = waiting
   const events = eventsOf(request)
   const last = queue.groups.at(-1)
@@ -248,13 +248,13 @@ function addToGroup(queue: PartitionQueue, waiting: Waiting): void {
 }
 
 /** Bytes per business, as JSON. */
-function weigh(waiting: Waiting[]): string {
+function weigh(waiting: QueuedRequest[]): string {
   const bytes = new Map<string, number>()
   for (const one of waiting) bytes.set(one.request.businessId, (bytes.get(one.request.businessId) ?? 0) + one.bytes)
   return JSON.stringify(Object.fromEntries(bytes))
 }
 
-/** The message of ioredis, which has no code, when the socket ended before its `close` event. */
+/** The socket ended before its `close` event. This error of ioredis has no code, so its message is compared. */
 function wasNeverSent(error: unknown): boolean {
   return error instanceof Error && error.message.includes("isn't writeable")
 }

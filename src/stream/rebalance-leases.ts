@@ -33,16 +33,17 @@ export interface Moves {
 export function rebalanceLeases(facts: LeaseFacts): Moves {
   const suspended = new Set(facts.holders.map(({ suspendedBy }) => suspendedBy))
   const workers = new Set([...facts.workers.filter((worker) => !suspended.has(worker)), facts.me])
-  const fewest = Math.floor(facts.holders.length / workers.size)
-  const most = Math.ceil(facts.holders.length / workers.size)
+  const minShare = Math.floor(facts.holders.length / workers.size)
+  const maxShare = Math.ceil(facts.holders.length / workers.size)
   const held = countHeld(facts, workers)
   const mine = facts.running.size
-  const isAnyShort = [...workers].some((worker) => worker !== facts.me && (held.get(worker) ?? 0) < fewest)
+  const isAnyShort = [...workers].some((worker) => worker !== facts.me && (held.get(worker) ?? 0) < minShare)
 
-  const share = isAnyShort ? fewest : most
+  const share = isAnyShort ? minShare : maxShare
   const free = facts.holders.filter((holder) => isFree(facts, holder)).map((holder) => holder.partition)
   if (mine < share) return { acquire: alternateKinds(free, facts.running).slice(0, share - mine), release: undefined }
-  const isSurplus = mine > most || (mine > fewest && isAnyShort && free.length === 0 && hasMost(facts.me, mine, held))
+  const isSurplus =
+    mine > maxShare || (mine > minShare && isAnyShort && free.length === 0 && hasMost(facts.me, mine, held))
   return { acquire: [], release: isSurplus ? ofLargerKind(facts.running) : undefined }
 }
 

@@ -43,12 +43,12 @@ export interface LeaseRenewer {
   keep(lease: Lease, heartbeat: Heartbeat, over: AbortSignal): Promise<void>
 }
 
-interface Kept {
+interface TrackedLease {
   lease: Lease
   heartbeat: Heartbeat
   /** Since when Postgres has answered; undefined: it did not last time. */
   reachableSince: number | undefined
-  isWaitedFor: boolean
+  isBusy: boolean
   isSuspended: boolean
   /** With what the loop died of. */
   end: (death?: Error) => void
@@ -60,19 +60,19 @@ export function renewLeasesInBackground(
   leaseMs: number,
   leave: () => Promise<void>,
 ): LeaseRenewer {
-  const kept = new Set<Kept>()
+  const tracked = new Set<TrackedLease>()
   const broadcast = createBroadcast<Holder[]>()
   let none = new AbortController()
 
   const keepRenewing = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
-      const untilCutOff = Math.min(...[...kept].map(({ heartbeat }) => msUntilCutOff(heartbeat)))
+      const untilCutOff = Math.min(...[...tracked].map(({ heartbeat }) => msUntilCutOff(heartbeat)))
       await sleep(Math.min(msUntilTick(Math.min(leaseMs / 3, LOOK_MS)), untilCutOff), signal)
       if (signal.aborted) return
-      await renewTogether([...kept].filter(({ isWaitedFor }) => !isWaitedFor))
+      await renewTogether([...tracked].filter(({ isBusy }) => !isBusy))
     }
   }
-  const renewTogether = async (due: Kept[]): Promise<void> => {
+  const renewTogether = async (due: TrackedLease[]): Promise<void> => {
     const publish = broadcast.begin()
     try {
       const cutOff = due.filter(({ heartbeat }) => isCutOff(heartbeat))
@@ -87,56 +87,56 @@ export function renewLeasesInBackground(
         leaseMs,
       )
       for (const one of inTouch) {
-        if (renewed.has(one.lease.partition)) succeeded(one)
+        if (renewed.has(one.lease.partition)) recordSuccess(one)
         else void renewAlone(one)
       }
       const epochs = new Map(holders.map(({ partition, epoch }) => [partition, epoch]))
       for (const one of cutOff) {
-        if (epochs.get(one.lease.partition) === one.lease.epoch) succeeded(one)
+        if (epochs.get(one.lease.partition) === one.lease.epoch) recordSuccess(one)
         else one.end()
       }
       publish(holders)
     } catch (error) {
-      failed(due, error)
+      recordFailure(due, error)
     }
   }
-  const suspend = async (cutOff: Kept[]): Promise<void> => {
+  const suspend = async (cutOff: TrackedLease[]): Promise<void> => {
     const leases = cutOff.map(({ lease }) => lease)
     if (leases.length > 0) await suspendLeases(sql, leases)
   }
-  const suspendFresh = async (fresh: Kept[]): Promise<void> => {
+  const suspendFresh = async (fresh: TrackedLease[]): Promise<void> => {
     const partitions = fresh.map(({ lease }) => lease.partition)
     log.warn({ partitions }, `Redis has not answered for ${CUT_OFF_MS} ms: another worker may take these partitions`)
-    for (const one of fresh) one.isWaitedFor = true
+    for (const one of fresh) one.isBusy = true
     try {
       await leave()
-      const cutOff = fresh.filter((one) => kept.has(one) && isCutOff(one.heartbeat))
+      const cutOff = fresh.filter((one) => tracked.has(one) && isCutOff(one.heartbeat))
       await suspend(cutOff)
       for (const one of cutOff) one.isSuspended = true
     } catch (error) {
-      failed(fresh, error)
+      recordFailure(fresh, error)
     } finally {
-      for (const one of fresh) one.isWaitedFor = false
+      for (const one of fresh) one.isBusy = false
     }
   }
-  const renewAlone = async (one: Kept): Promise<void> => {
-    one.isWaitedFor = true
+  const renewAlone = async (one: TrackedLease): Promise<void> => {
+    one.isBusy = true
     try {
-      if (await renewLease(sql, one.lease, leaseMs)) succeeded(one)
+      if (await renewLease(sql, one.lease, leaseMs)) recordSuccess(one)
       else one.end()
     } catch (error) {
-      failed([one], error)
+      recordFailure([one], error)
     } finally {
-      one.isWaitedFor = false
+      one.isBusy = false
     }
   }
-  const succeeded = (one: Kept): void => {
+  const recordSuccess = (one: TrackedLease): void => {
     one.reachableSince ??= performance.now()
     // A save waits as long as Postgres is away; only time in which it could have gone on counts.
     if (performance.now() - Math.max(one.heartbeat.lastProgressAt, one.reachableSince) > WEDGED_MS)
       one.end(new Error(`The loop of ${one.lease.partition} has not got on for ${WEDGED_MS} ms.`))
   }
-  const failed = (those: Kept[], error: unknown): void => {
+  const recordFailure = (those: TrackedLease[], error: unknown): void => {
     for (const one of those) one.reachableSince = undefined
     log.warn({ err: error, partitions: those.map(({ lease }) => lease.partition) }, 'leases could not be renewed')
   }
@@ -147,16 +147,16 @@ export function renewLeasesInBackground(
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const end = (death?: Error): void => {
         over.removeEventListener('abort', onOver)
-        kept.delete(one)
-        if (kept.size === 0) none.abort()
+        tracked.delete(one)
+        if (tracked.size === 0) none.abort()
         if (death) reject(death)
         else resolve()
       }
       const onOver = (): void => end()
-      const one: Kept = { lease, heartbeat, reachableSince: undefined, isWaitedFor: false, isSuspended: false, end }
+      const one: TrackedLease = { lease, heartbeat, reachableSince: undefined, isBusy: false, isSuspended: false, end }
       over.addEventListener('abort', onOver)
-      kept.add(one)
-      if (kept.size === 1) void keepRenewing((none = new AbortController()).signal)
+      tracked.add(one)
+      if (tracked.size === 1) void keepRenewing((none = new AbortController()).signal)
       return promise
     },
   }

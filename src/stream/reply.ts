@@ -2,7 +2,7 @@
 import type { Redis } from '../stores/redis.ts'
 import type { Logger } from '../log.ts'
 import { type SharedTimeout, createSharedTimeouts } from '../async/shared-timeouts.ts'
-import type { Answer, AnswerMessage } from './entry.ts'
+import type { WorkerAnswer, AnswerMessage } from './entry.ts'
 import { answersChannel } from './keys.ts'
 import type { AddressedAnswer } from './micro-batch.ts'
 
@@ -18,7 +18,7 @@ export interface Replies {
   /** The next number of a request; nobody waits for its answer yet. */
   nextNumber(): number
   /** `resolve` gets the answer, or undefined after the time-out. To be called before the request travels. */
-  wait(n: number, resolve: (answer: Answer | undefined) => void): void
+  wait(n: number, resolve: (answer: WorkerAnswer | undefined) => void): void
   /** Stops waiting; `resolve` is not called. */
   forget(n: number): void
   /** False while answers could not arrive. */
@@ -30,8 +30,8 @@ export interface Replies {
 /** Nothing else is sent on the connection: without a question now and then, one that died would never be noticed. */
 const PING_EVERY_MS = 2000
 
-interface Waiting {
-  resolve: (answer: Answer | undefined) => void
+interface PendingReply {
+  resolve: (answer: WorkerAnswer | undefined) => void
   timeout: SharedTimeout
 }
 export interface RepliesOptions {
@@ -41,26 +41,26 @@ export interface RepliesOptions {
 }
 
 export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }: RepliesOptions): Replies {
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, PendingReply>()
   const timeouts = createSharedTimeouts(answerTimeoutMs)
   const channel = answersChannel(frontDoor)
   let last = 0
   let subscribed = false
   let pinging = false
 
-  const forget = (n: number): Waiting | undefined => {
+  const forget = (n: number): PendingReply | undefined => {
     const known = waiting.get(n)
     if (known === undefined) return undefined
     waiting.delete(n)
     timeouts.end(known.timeout)
     return known
   }
-  const settle = (n: number, answer: Answer | undefined): void => forget(n)?.resolve(answer)
+  const resolveReply = (n: number, answer: WorkerAnswer | undefined): void => forget(n)?.resolve(answer)
   const onMessage = (from: string, text: string): void => {
     if (from !== channel) return
     const message = JSON.parse(text) as AnswerMessage
     deps.onPosition(message.partition, message.position)
-    for (const [n, answer] of message.answers) settle(n, answer)
+    for (const [n, answer] of message.answers) resolveReply(n, answer)
   }
   const ping = async (): Promise<void> => {
     if (pinging || deps.redis.status !== 'ready') return
@@ -80,14 +80,14 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
   return {
     nextNumber: () => ++last,
     wait(n, resolve) {
-      waiting.set(n, { resolve, timeout: timeouts.begin(() => settle(n, undefined)) })
+      waiting.set(n, { resolve, timeout: timeouts.begin(() => resolveReply(n, undefined)) })
     },
     forget: (n) => void forget(n),
     isListening: () => subscribed && deps.redis.status === 'ready',
     close() {
       clearInterval(heartbeat)
       deps.redis.off('message', onMessage)
-      for (const n of waiting.keys()) settle(n, undefined)
+      for (const n of waiting.keys()) resolveReply(n, undefined)
       timeouts.close()
     },
   }

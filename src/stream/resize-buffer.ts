@@ -1,10 +1,10 @@
 /** Requests that wait in the front door until their partition opens again: for up to a second, and only as many as fit. */
-const HOLD_MS = 1000
+const MAX_WAIT_MS = 1000
 
 export interface Bufferable {
   bytes: number
   /** By `performance.now()`; set when it is held for the first time. */
-  heldUntil?: number
+  bufferedUntil?: number
 }
 
 export interface ResizeBuffer<T extends Bufferable> {
@@ -17,16 +17,16 @@ export interface ResizeBuffer<T extends Bufferable> {
 
 /** `giveUp` is called with what was held for too long. */
 export function createResizeBuffer<T extends Bufferable>(
-  mostBytes: number,
+  maxBytes: number,
   giveUp: (request: T) => void,
 ): ResizeBuffer<T> {
-  let held: T[] = []
+  let buffered: T[] = []
   let bytes = 0
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const takeAll = (): T[] => {
-    const all = held
-    held = []
+    const all = buffered
+    buffered = []
     bytes = 0
     return all
   }
@@ -36,11 +36,11 @@ export function createResizeBuffer<T extends Bufferable>(
   }
   const add = (request: T): boolean => {
     const now = performance.now()
-    request.heldUntil ??= now + HOLD_MS
-    if (request.heldUntil <= now || bytes + request.bytes > mostBytes) return false
-    held.push(request)
+    request.bufferedUntil ??= now + MAX_WAIT_MS
+    if (request.bufferedUntil <= now || bytes + request.bytes > maxBytes) return false
+    buffered.push(request)
     bytes += request.bytes
-    timer ??= setTimeout(sweep, request.heldUntil - now + 1)
+    timer ??= setTimeout(sweep, request.bufferedUntil - now + 1)
     return true
   }
   return { add, takeAll, close: () => clearTimeout(timer) }

@@ -42,7 +42,7 @@ export interface IngestOptions {
   kinds: readonly PartitionKind[]
   leaseMs: number
   /** How long a worker that Redis answers again leaves suspended leases to those who suspended them; CUT_OFF_MS by default. */
-  spareMs?: number
+  returnGraceMs?: number
   /** Stops the loops as `stop` does. */
   signal?: AbortSignal
   /** Called about once a second with what is wrong with this worker. */
@@ -58,7 +58,7 @@ export interface IngestLoops {
   done: Promise<void>
 }
 
-interface InFlightCounter {
+interface RunningLoop {
   lease: Lease
   heartbeat: LoopHeartbeat
   stop: AbortController
@@ -67,14 +67,14 @@ interface InFlightCounter {
 
 export function startIngestLoops(deps: IngestDeps, options: IngestOptions): IngestLoops {
   const { sql, redis, log } = deps
-  const { owner, kinds, leaseMs, spareMs = CUT_OFF_MS } = options
+  const { owner, kinds, leaseMs, returnGraceMs = CUT_OFF_MS } = options
   const tickMs = Math.min(500, leaseMs / 4)
   /**
    * Shorter than a lease: partitions are divided among the living by the time a dead worker's are free. And over when a worker that
    * Redis does not answer suspends its leases.
    */
   const announcedMs = Math.min(leaseMs, CUT_OFF_MS) * 0.9
-  const running = new Map<string, InFlightCounter>()
+  const running = new Map<string, RunningLoop>()
   const stopping = new AbortController()
   const stop = options.signal ? AbortSignal.any([stopping.signal, options.signal]) : stopping.signal
   let death: Error | undefined
@@ -87,8 +87,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   /** When it last was in touch again. */
   let backAt = -Infinity
   /** Ends as soon as something is to be done: a loop has ended. */
-  let rest = new AbortController()
-  stop.addEventListener('abort', () => rest.abort())
+  let pause = new AbortController()
+  stop.addEventListener('abort', () => pause.abort())
 
   /** Resolves once this worker is not among the live ones: the others would give up partitions for it. */
   const leave = async (): Promise<void> => {
@@ -102,7 +102,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     )
     await over
   }
-  const keeper = renewLeasesInBackground(deps, leaseMs, leave)
+  const renewer = renewLeasesInBackground(deps, leaseMs, leave)
 
   const start = (lease: Lease): void => {
     const stop = new AbortController()
@@ -112,10 +112,10 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       workingSince: undefined,
       unansweredSince: () => earliest(reader.unansweredSince(), commandsUnansweredSince),
     }
-    const ended = runLoop(deps, keeper, { lease, heartbeat, reader }, stop).then(
+    const ended = runLoop(deps, renewer, { lease, heartbeat, reader }, stop).then(
       () => {
         running.delete(lease.partition)
-        rest.abort()
+        pause.abort()
       },
       (error: unknown) => {
         running.delete(lease.partition)
@@ -158,8 +158,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   }
 
   /** When Redis was away for all, those who suspended their leases come back as this worker does: they keep what they had. */
-  const sparing = (holder: Holder): Holder =>
-    holder.suspendedBy && performance.now() - backAt < spareMs
+  const keepSuspended = (holder: Holder): Holder =>
+    holder.suspendedBy && performance.now() - backAt < returnGraceMs
       ? { ...holder, owner: holder.suspendedBy, suspendedBy: null }
       : holder
 
@@ -167,10 +167,10 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
    * True when this worker is alone and has all partitions: none is left to take over. `known`: the holders, if they were just
    * read.
    */
-  const spread = async (known: Holder[] | undefined): Promise<boolean> => {
+  const rebalance = async (known: Holder[] | undefined): Promise<boolean> => {
     const workers = await announce()
     const all = known ?? (await readHolders(sql))
-    const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition))).map(sparing)
+    const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition))).map(keepSuspended)
     await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))
     const { acquire, release } = rebalanceLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
     for (const partition of acquire) {
@@ -186,25 +186,25 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   }
 
   const run = async (): Promise<void> => {
-    const watched = () => [...running].map(([partition, { heartbeat }]) => ({ partition, heartbeat }))
+    const loops = () => [...running].map(([partition, { heartbeat }]) => ({ partition, heartbeat }))
     void watchLoops({
       log,
       stop,
-      watched,
+      loops,
       isCutOff: () => wasCutOff || isCutOff({ lastProgressAt: 0, unansweredSince: () => commandsUnansweredSince }),
       report: options.onHealth,
     })
     let known: Holder[] | undefined
     while (!stop.aborted) {
-      rest = new AbortController()
+      pause = new AbortController()
       const began = performance.now()
-      const hasAll = await spread(known).catch((error: unknown) => {
+      const hasAll = await rebalance(known).catch((error: unknown) => {
         log.warn({ err: error }, 'partitions cannot be shared out now')
         return false
       })
       // At rest together with the next renewal, which comes earlier unless Postgres is in trouble.
       const left = Math.max(0, began + 2.4 * tickMs - performance.now())
-      known = hasAll ? await keeper.nextHolders(left, rest.signal) : undefined
+      known = hasAll ? await renewer.nextHolders(left, pause.signal) : undefined
       if (!known) await sleep(Math.max(0, began + tickMs - performance.now()), stop)
     }
     for (const loop of running.values()) loop.stop.abort()
@@ -230,7 +230,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
 /** One partition, from the lease to its release. */
 async function runLoop(
   deps: IngestDeps,
-  keeper: LeaseRenewer,
+  renewer: LeaseRenewer,
   { lease, heartbeat, reader }: { lease: Lease; heartbeat: LoopHeartbeat; reader: StreamReader },
   stop: AbortController,
 ): Promise<void> {
@@ -238,7 +238,7 @@ async function runLoop(
   const onStop = (): void => reader.close()
   stop.signal.addEventListener('abort', onStop)
   const over = new AbortController()
-  const renewing = keeper.keep(lease, heartbeat, over.signal)
+  const renewing = renewer.keep(lease, heartbeat, over.signal)
   try {
     const consuming = consumePartition(
       {

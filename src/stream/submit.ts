@@ -5,7 +5,7 @@ import { createInFlightCounter } from '../async/in-flight-counter.ts'
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
-import type { Answer, Request } from './entry.ts'
+import type { WorkerAnswer, IngestRequest } from './entry.ts'
 import { streamKey } from './keys.ts'
 import { readPositions } from './positions.ts'
 import { type Published, createPublisher } from './publish.ts'
@@ -13,10 +13,10 @@ import { createReplies } from './reply.ts'
 import { compareIds } from './stream-id.ts'
 
 /** A request as the routes make it; the submitter numbers it. */
-export type NewRequest = Request extends infer R ? (R extends Request ? Omit<R, 'n'> : never) : never
+export type NewIngestRequest = IngestRequest extends infer R ? (R extends IngestRequest ? Omit<R, 'n'> : never) : never
 
 export type Submitted =
-  | { kind: 'answered'; answer: Answer }
+  | { kind: 'answered'; answer: WorkerAnswer }
   /** Kept: applied, or about to be, once. */
   | { kind: 'queued' }
   /** Nothing was recorded. `retryAfter` is in seconds. */
@@ -25,7 +25,7 @@ export type Submitted =
 
 type Settle = (submitted: Submitted | Promise<Submitted>) => void
 
-export type Submit = (request: NewRequest, options?: SubmitOptions) => Promise<Submitted>
+export type Submit = (request: NewIngestRequest, options?: SubmitOptions) => Promise<Submitted>
 export interface SubmitOptions {
   /** False: `queued` right after the append (decisions, "Answering from a stream": respond-async). */
   wait?: boolean
@@ -63,9 +63,9 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
   let closing = false
 
   // The answer can be here before Redis has said that it took the request.
-  const submitAndWait = (request: Request, settle: Settle): void => {
+  const submitAndWait = (request: IngestRequest, settle: Settle): void => {
     let published: Published | undefined
-    let answered: { answer: Answer | undefined } | undefined
+    let answered: { answer: WorkerAnswer | undefined } | undefined
     const settleWithBoth = () => {
       if (published?.kind !== 'appended' || answered === undefined) return
       const { answer } = answered
@@ -82,14 +82,14 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
       settle(outcome)
     })
   }
-  const submitOnly = (request: Request, settle: Settle): void =>
+  const submitOnly = (request: IngestRequest, settle: Settle): void =>
     publisher.publish(request, (published) => settle(published.kind === 'appended' ? { kind: 'queued' } : published))
 
   return {
     async submit(request, { wait = true } = {}) {
       const full = closing || running.count() >= config.maxInFlight || (wait && !replies.isListening())
       if (full) return { kind: 'unavailable', retryAfter: 1 }
-      const numbered: Request = { ...request, n: replies.nextNumber() }
+      const numbered: IngestRequest = { ...request, n: replies.nextNumber() }
       running.begin()
       try {
         return await new Promise<Submitted>((settle) => (wait ? submitAndWait : submitOnly)(numbered, settle))

@@ -13,33 +13,33 @@ export interface Health {
 
 const LOOK_MS = 1000
 /** Between two lines in the log about the same partition. */
-const QUIET_MS = 30_000
+const LOG_EVERY_MS = 30_000
 
-interface Watched {
+interface WatchOptions {
   log: Logger
   stop: AbortSignal
-  watched: () => { partition: string; heartbeat: LoopHeartbeat }[]
+  loops: () => { partition: string; heartbeat: LoopHeartbeat }[]
   /** Redis does not answer the commands or the reads of this worker, whether it has a partition or not. */
   isCutOff: () => boolean
   report: ((health: Health) => void) | undefined
 }
 
 /** Until `stop`. */
-export async function watchLoops({ log, stop, watched, isCutOff: isWorkerCutOff, report }: Watched): Promise<void> {
+export async function watchLoops({ log, stop, loops, isCutOff: isWorkerCutOff, report }: WatchOptions): Promise<void> {
   const loggedAt = new Map<string, number>()
   while (!stop.aborted) {
     const now = performance.now()
-    const stalled = watched().flatMap(({ partition, heartbeat: { workingSince } }) =>
+    const stalled = loops().flatMap(({ partition, heartbeat: { workingSince } }) =>
       workingSince !== undefined && now - workingSince >= STALLED_MS
         ? [{ partition, seconds: Math.floor((now - workingSince) / 1000) }]
         : [],
     )
     for (const one of stalled) {
-      if (now - (loggedAt.get(one.partition) ?? -Infinity) < QUIET_MS) continue
+      if (now - (loggedAt.get(one.partition) ?? -Infinity) < LOG_EVERY_MS) continue
       loggedAt.set(one.partition, now)
       log.warn(one, 'a partition has work and makes no progress')
     }
-    const cutOff = watched().flatMap(({ partition, heartbeat }) => (isCutOff(heartbeat) ? [partition] : []))
+    const cutOff = loops().flatMap(({ partition, heartbeat }) => (isCutOff(heartbeat) ? [partition] : []))
     report?.({
       ...((cutOff.length > 0 || isWorkerCutOff()) && {
         blocked: `redis: it does not answer this worker (${cutOff.toSorted().join(', ') || 'no partition'})`,

@@ -12,7 +12,7 @@ const OBSERVE_MS = 5000
 const ERASE_MS = 1000
 const BACKOFF_MS = 3000
 
-interface Work {
+interface BackgroundJob {
   ms: number
   isDue(): boolean
   /** The log message when it fails. */
@@ -24,13 +24,13 @@ interface Work {
  * Runs the slow jobs until `signal` aborts, beside the shipping and beside each other: measuring a long outbox, and having
  * ClickHouse rewrite large tables. None of them delays an event, whether it is slow or fails.
  */
-export async function startBackgroundJob(
+export async function runBackgroundJobs(
   deps: ShipDeps,
   { lease, pending }: { lease: Lease; pending: PendingWorkWatcher },
   signal: AbortSignal,
 ): Promise<void> {
   const { sql, metrics } = deps
-  const works: Work[] = [
+  const jobs: BackgroundJob[] = [
     {
       ms: ERASE_MS,
       isDue: () => pending.seen().erasures,
@@ -45,26 +45,31 @@ export async function startBackgroundJob(
     },
   ]
   if (metrics)
-    works.push({
+    jobs.push({
       ms: OBSERVE_MS,
       isDue: () => true,
       failureMessage: 'outbox not measured',
       run: () => observeOutbox(sql, metrics),
     })
-  await Promise.all(works.map((work) => repeat(deps, work, lease, signal)))
+  await Promise.all(jobs.map((job) => repeat(deps, job, lease, signal)))
 }
 
-async function repeat({ log, metrics }: ShipDeps, work: Work, lease: Lease, signal: AbortSignal): Promise<void> {
+async function repeat(
+  { log, metrics }: ShipDeps,
+  job: BackgroundJob,
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     let failed = false
     try {
-      if (lease.held() && work.isDue()) await work.run()
+      if (lease.isHeld() && job.isDue()) await job.run()
     } catch (error) {
       if (signal.aborted) return
-      log.warn({ reason: describeFault(error) }, work.failureMessage)
+      log.warn({ reason: describeFault(error) }, job.failureMessage)
       metrics?.timelineFailures?.inc({ cause: causeOf(error) })
       failed = true
     }
-    await (failed ? sleep(BACKOFF_MS, signal) : untilNextTick(work.ms, signal))
+    await (failed ? sleep(BACKOFF_MS, signal) : untilNextTick(job.ms, signal))
   }
 }

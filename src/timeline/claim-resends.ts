@@ -47,12 +47,12 @@ async function settleEvents({ clickhouse, log }: ShipDeps, rows: TimelineRow[], 
   const events = [...new Map(rows.map((row) => [row.event_id, row])).values()]
   for (let round = 1; ; round += 1) {
     const presence = await lookUpEvents(clickhouse, events)
-    const idsOf = (wanted: Presence) => [...presence].filter(([, held]) => held === wanted).map(([id]) => id)
+    const idsOf = (wanted: Presence) => [...presence].filter(([, state]) => state === wanted).map(([id]) => id)
     const wrong = idsOf('wrong').length
     // Nothing else waits for what does not go.
     if (wrong > 0 && round > DELETIONS) log.error({ events: wrong }, 'events still differ: run admin verify --repair')
     if (wrong === 0 || round > DELETIONS) return new Set(idsOf('absent'))
-    if (!lease.held()) throw new Error('the timeline lease ran out')
+    if (!lease.isHeld()) throw new Error('the timeline lease ran out')
     await dropWrongCopies(clickhouse, events)
   }
 }

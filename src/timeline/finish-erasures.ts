@@ -6,7 +6,7 @@ import { requireIdle } from '../stores/require-idle.ts'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 
 /** Ids that one round erases; each table is rewritten once a round, not once an id. */
-const AT_ONCE = 500
+const IDS_PER_ROUND = 500
 const TABLES = ['events', 'event_statistics', 'contact_snapshots', 'visitor_links', 'visitors', 'visitor_touches']
 
 interface Erasure {
@@ -34,7 +34,7 @@ export async function finishErasures({ sql, clickhouse }: EraseDeps, signal?: Ab
     select business_id, contact_id, to_json(visitor_ids) as visitor_ids,
       to_json(shared_visitor_ids) as shared_visitor_ids, visitor_revision
     from erasures where deleted_at is null and hidden_at is not null
-    order by business_id, contact_id limit ${AT_ONCE}`
+    order by business_id, contact_id limit ${IDS_PER_ROUND}`
   if (erasures.length === 0) return 0
   await requireIdle(clickhouse, TABLES, signal)
   await deletePeople(clickhouse, erasures, signal)
@@ -77,8 +77,8 @@ async function forgetVisitors(clickhouse: ClickHouseClient, erasures: Erasure[],
     )
   }
 
-  async function deleteVisitors(table: string, those: string[]): Promise<void> {
-    if (those.length > 0) await rewrite(clickhouse, `${table} delete where (${those.join(') or (')})`, signal)
+  async function deleteVisitors(table: string, conditions: string[]): Promise<void> {
+    if (conditions.length > 0) await rewrite(clickhouse, `${table} delete where (${conditions.join(') or (')})`, signal)
   }
 }
 

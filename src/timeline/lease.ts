@@ -11,7 +11,7 @@ export const REST_MS = 1000
 export interface Lease {
   /** Names this process in `timeline_lease`. */
   readonly owner: string
-  held(): boolean
+  isHeld(): boolean
   /** What waits, as the next renewal finds it. There is none while another process has the lease. */
   nextLook: Broadcast<PendingWork>['next']
   /** Stops renewing, and lets another process take over at once. */
@@ -46,7 +46,7 @@ export async function takeLease(deps: { sql: Sql; log: Logger }, leaseMs: number
   const renewing = repeat(tryRenew, Math.min(leaseMs / 3, REST_MS), released.signal)
   return {
     owner,
-    held: () => performance.now() < heldUntil,
+    isHeld: () => performance.now() < heldUntil,
     nextLook: broadcast.next,
     async release() {
       released.abort()

@@ -28,7 +28,7 @@ export async function lookUpEvents(
 /**
  * Deletes the copies of those events that are there wrongly, all of them: what is right is sent again afterwards. One of
  * several may stay, for ClickHouse judges part by part: who calls has to look again. It deletes what ClickHouse still
- * finds wrong at that time, so a call that was held up, and comes when the event has been sent again, does nothing.
+ * finds wrong at that time, so a call that was stored up, and comes when the event has been sent again, does nothing.
  */
 export async function dropWrongCopies(clickhouse: ClickHouseClient, wanted: TimelineRow[]): Promise<void> {
   const wrong = (await findCopies(clickhouse, wanted)).filter((event) => presenceOf(event) === 'wrong')
@@ -75,9 +75,9 @@ function presenceOf({ wanted, copies: [first, ...more] }: Found): Presence {
   return more.length === 0 && isSame(first.row, wanted) ? 'right' : 'wrong'
 }
 
-function isSame(held: TimelineRow, wanted: TimelineRow): boolean {
-  const columns = Object.keys(held) as (keyof TimelineRow)[]
-  return columns.every((column) => comparable(held, column) === comparable(wanted, column))
+function isSame(stored: TimelineRow, wanted: TimelineRow): boolean {
+  const columns = Object.keys(stored) as (keyof TimelineRow)[]
+  return columns.every((column) => comparable(stored, column) === comparable(wanted, column))
 }
 
 const comparable = (row: TimelineRow, column: keyof TimelineRow) =>

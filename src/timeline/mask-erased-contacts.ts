@@ -1,4 +1,4 @@
-import { type Person, type Scrub, beginScrub, scrubOn } from '../outbox/scrub-outbox.ts'
+import { type ErasedContact, type Scrub, beginScrub, scrubOn } from '../outbox/scrub-outbox.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertSnapshots } from './send-snapshots.ts'
@@ -45,18 +45,18 @@ export function createErasureMask(
   }
 }
 
-const findUnscrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
+const findUnscrubbed = async (sql: Sql): Promise<ErasedContact[]> => sql<ErasedContact[]>`
   select business_id, contact_id from erasures
   where deleted_at is null and scrubbed_at is null
   order by erased_at, contact_id limit ${WALK_IDS}`
 
 /** By a walk, or by a front door before it answered. */
-const findScrubbed = async (sql: Sql): Promise<Person[]> => sql<Person[]>`
+const findScrubbed = async (sql: Sql): Promise<ErasedContact[]> => sql<ErasedContact[]>`
   select business_id, contact_id from erasures
   where deleted_at is null and scrubbed_at is not null and hidden_at is null
   order by erased_at, contact_id limit ${AT_ONCE}`
 
-async function hide(clickhouse: ClickHouseClient, people: Person[]): Promise<void> {
+async function hide(clickhouse: ClickHouseClient, people: ErasedContact[]): Promise<void> {
   if (people.length === 0) return
   await insertSnapshots(
     clickhouse,
@@ -72,7 +72,7 @@ async function hide(clickhouse: ClickHouseClient, people: Person[]): Promise<voi
  * Events that ClickHouse could not read may have been set aside out of such a group, after Postgres had deleted the person's
  * other dead letters.
  */
-async function reportHidden(sql: Sql, people: Person[]): Promise<void> {
+async function reportHidden(sql: Sql, people: ErasedContact[]): Promise<void> {
   if (people.length === 0) return
   await sql`
     with hidden as (

@@ -14,13 +14,13 @@ const ANYTHING: PendingWork = { rows: true, erasures: true, visits: true, troubl
 
 export function watchPendingWork(sql: Sql, { nextLook }: Pick<Lease, 'nextLook'>): PendingWorkWatcher {
   let last = { waiting: ANYTHING, at: -Infinity }
-  const note = <Found extends PendingWork | undefined>(waiting: Found): Found => {
+  const remember = <Found extends PendingWork | undefined>(waiting: Found): Found => {
     if (waiting) last = { waiting, at: performance.now() }
     return waiting
   }
   return {
-    look: async () => note(await lookForWork(sql)),
-    next: async (...within) => note(await nextLook(...within)),
+    look: async () => remember(await lookForWork(sql)),
+    next: async (...within) => remember(await nextLook(...within)),
     seen: () => (performance.now() < last.at + SEEN_MS ? last.waiting : ANYTHING),
   }
 }

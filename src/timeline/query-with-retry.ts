@@ -4,7 +4,7 @@ import { type ClickHouseClient, isAlive } from '../stores/clickhouse.ts'
 import { sleep } from '../async/sleep.ts'
 import { describeFault } from '../stores/insert-lines.ts'
 
-interface AskDeps {
+interface QueryDeps {
   clickhouse: ClickHouseClient
   log: Logger
 }
@@ -22,22 +22,22 @@ const RETRY_MS = 150
  * Asks ClickHouse until it answers; undefined when it has not within the patience. Rejects when it does not understand
  * the question, which is a fault of ours.
  */
-export async function queryWithRetry<Answer>(
-  deps: AskDeps,
-  patience: RetryOptions,
-  ask: (signal: AbortSignal) => Promise<Answer>,
-): Promise<Answer | undefined> {
+export async function queryWithRetry<Result>(
+  deps: QueryDeps,
+  limits: RetryOptions,
+  query: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result | undefined> {
   const began = performance.now()
-  const watch = watchLife(deps.clickhouse, patience)
+  const watch = watchLiveness(deps.clickhouse, limits)
   try {
     for (;;) {
       try {
-        return await ask(watch.signal)
+        return await query(watch.signal)
       } catch (error) {
         if (isMisunderstood(error)) throw error
         deps.log.warn({ reason: describeFault(error) }, 'not read from ClickHouse')
-        if (performance.now() - began < patience.ms) await sleep(RETRY_MS, watch.signal)
-        if (watch.signal.aborted || performance.now() - began >= patience.ms) return undefined
+        if (performance.now() - began < limits.ms) await sleep(RETRY_MS, watch.signal)
+        if (watch.signal.aborted || performance.now() - began >= limits.ms) return undefined
       }
     }
   } finally {
@@ -51,16 +51,16 @@ const LOOK_MS = 250
  * Aborts when the patience is over. Silence is counted in looks and not by the clock: a process that had no time to look
  * had none to read an answer either.
  */
-function watchLife(clickhouse: ClickHouseClient, patience: RetryOptions): { signal: AbortSignal; end(): void } {
+function watchLiveness(clickhouse: ClickHouseClient, limits: RetryOptions): { signal: AbortSignal; end(): void } {
   const watch = new AbortController()
   const began = performance.now()
   let silentMs = 0
-  const looking = setInterval(() => {
+  const timer = setInterval(() => {
     silentMs += LOOK_MS
-    if (silentMs >= patience.ms || performance.now() - began >= patience.whileAliveMs) watch.abort()
-    else if (patience.whileAliveMs > patience.ms) void isAlive(clickhouse).then((alive) => alive && (silentMs = 0))
+    if (silentMs >= limits.ms || performance.now() - began >= limits.whileAliveMs) watch.abort()
+    else if (limits.whileAliveMs > limits.ms) void isAlive(clickhouse).then((alive) => alive && (silentMs = 0))
   }, LOOK_MS)
-  return { signal: watch.signal, end: () => clearInterval(looking) }
+  return { signal: watch.signal, end: () => clearInterval(timer) }
 }
 
 /** Not a table that is missing: a ClickHouse that was lost gets it back. */

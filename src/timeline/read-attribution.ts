@@ -74,7 +74,7 @@ export async function readAttribution(
   patienceMs = PATIENCE_MS,
 ): Promise<Attribution | 'too_much' | undefined> {
   const found = await queryWithRetry(deps, { ms: patienceMs, whileAliveMs: patienceMs }, (signal) =>
-    selectRows(deps.clickhouse, query, signal).catch(tellTooMuch),
+    selectRows(deps.clickhouse, query, signal).catch(classifyError),
   )
   if (found === undefined || found === 'too_much') return found
   return { rows: found.slice(0, MAX_ATTRIBUTION_ROWS).map(toRow), truncated: found.length > MAX_ATTRIBUTION_ROWS }
@@ -82,7 +82,7 @@ export async function readAttribution(
 
 const TOO_MUCH = new Set(['MEMORY_LIMIT_EXCEEDED', 'TIMEOUT_EXCEEDED'])
 
-function tellTooMuch(error: unknown): 'too_much' {
+function classifyError(error: unknown): 'too_much' {
   if (error instanceof ClickHouseError && TOO_MUCH.has(error.type ?? '')) return 'too_much'
   throw error
 }

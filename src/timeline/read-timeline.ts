@@ -5,7 +5,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { type RetryOptions, queryWithRetry } from './query-with-retry.ts'
 import { SELECT_EVENT, type TimelineRow } from '../outbox/timeline-row.ts'
 import { readUnshipped } from './read-unshipped.ts'
-import { type Position, decodeCursor, encodeCursor, newestFirst } from './timeline-cursor.ts'
+import { type TimelinePosition, decodeCursor, encodeCursor, newestFirst } from './timeline-cursor.ts'
 
 export interface ReadDeps {
   sql: Sql
@@ -79,7 +79,7 @@ async function selectEvents(
     contactIds,
     before,
     count,
-  }: { businessId: string; contactIds: string[]; before: Position | undefined; count: number },
+  }: { businessId: string; contactIds: string[]; before: TimelinePosition | undefined; count: number },
   signal: AbortSignal,
 ): Promise<TimelineRow[]> {
   const older = before

@@ -3,15 +3,15 @@ import { setImmediate } from 'node:timers/promises'
 import type { Sql } from '../stores/postgres.ts'
 import { type TimelineRow, decodeTimelineRow } from '../outbox/timeline-row.ts'
 import { unpackEvents } from '../outbox/pack-events.ts'
-import { type Position, newestFirst } from './timeline-cursor.ts'
+import { type TimelinePosition, newestFirst } from './timeline-cursor.ts'
 
-export interface Unshipped {
+export interface UnshippedQuery {
   businessId: string
   contactIds: string[]
   /** The newest that are wanted. */
   count: number
   /** Only what is older. */
-  before: Position | undefined
+  before: TimelinePosition | undefined
 }
 
 /** Text of the outbox that is in memory at once; a single row can have more. */
@@ -23,7 +23,7 @@ const SPARE_ROWS = 1000
  * The newest events of these contacts that the outbox held unshipped at some moment after the call. One that is shipped
  * between the two statements may be left out: ClickHouse has it then.
  */
-export async function readUnshipped(sql: Sql, wanted: Unshipped): Promise<TimelineRow[]> {
+export async function readUnshipped(sql: Sql, wanted: UnshippedQuery): Promise<TimelineRow[]> {
   const rows = await findRows(sql, wanted.contactIds)
   const newest = keepNewest(wanted)
   for (const ids of runInChunks(rows)) {
@@ -106,7 +106,7 @@ const CONTACT = /"contact_id": ?"([^"]{36})"/
 const OCCURRED = /"occurred_ms": ?(-?\d+)/
 
 /** Of all lines that are added, the newest of these contacts: a contact can have a million waiting, of which one page is wanted. */
-function keepNewest({ businessId, contactIds, count, before }: Unshipped) {
+function keepNewest({ businessId, contactIds, count, before }: UnshippedQuery) {
   const ours = new Set(contactIds)
   let rows: TimelineRow[] = []
   let oldest = -Infinity

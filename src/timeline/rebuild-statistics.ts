@@ -7,7 +7,7 @@ import { LONG_STATEMENT, quoted } from './look-up-events.ts'
 import { type Contact, type Expected, type Person, readExpected, readResent } from './read-expected.ts'
 import type { Sql } from '../stores/postgres.ts'
 
-interface Deps {
+interface RebuildDeps {
   sql: Sql
   clickhouse: ClickHouseClient
   log: Logger
@@ -28,17 +28,17 @@ const ATTEMPTS = 3
  * checks the result. The paused one may be the last, when the other has looked and marked the group as shipped:
  * when it finds its lease lost after it sent anything, it has its contacts checked again. Rejects then.
  */
-export async function rebuildStatistics(deps: Deps, groupId: string, lease: Lease): Promise<void> {
+export async function rebuildStatistics(deps: RebuildDeps, groupId: string, lease: Lease): Promise<void> {
   const contacts = await readResent(deps.sql, groupId)
   for (let at = 0; at < contacts.length; at += BATCH)
     await rebuildSome(deps, groupId, lease, contacts.slice(at, at + BATCH))
 }
 
-async function rebuildSome(deps: Deps, groupId: string, lease: Lease, contacts: Contact[]): Promise<void> {
+async function rebuildSome(deps: RebuildDeps, groupId: string, lease: Lease, contacts: Contact[]): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     const people = await readExpected(deps.sql, contacts)
-    const held = await readHeld(deps.clickhouse, people)
-    const ofPerson = ({ ids }: Person) => ids.flatMap((id) => held.get(id) ?? [])
+    const stored = await readStored(deps.clickhouse, people)
+    const ofPerson = ({ ids }: Person) => ids.flatMap((id) => stored.get(id) ?? [])
     const wrong = people.filter((person) => !isRight(person, ofPerson(person)))
     if (wrong.length === 0) return
     if (attempt === ATTEMPTS) {
@@ -49,19 +49,19 @@ async function rebuildSome(deps: Deps, groupId: string, lease: Lease, contacts: 
     // Workers that find the same insert the same, once; after another's deletion something else is found.
     const found = JSON.stringify([attempt, wrong.map((person) => [person.contactId, ofPerson(person)])])
     const token = `${groupId} ${createHash('sha256').update(found).digest('hex')}`
-    const isThere = wrong.some((person) => ofPerson(person).length > 0)
-    await replace(deps, lease, { token, people: wrong, isThere }).catch(async (error: unknown) => {
-      if (!lease.held()) await askForAll(deps, groupId, wrong)
+    const hasStored = wrong.some((person) => ofPerson(person).length > 0)
+    await replace(deps, lease, { token, people: wrong, hasStored }).catch(async (error: unknown) => {
+      if (!lease.isHeld()) await requestRecheck(deps, groupId, wrong)
       throw error
     })
   }
 }
 
 function requireHeld(lease: Lease): void {
-  if (!lease.held()) throw new Error('the timeline lease ran out')
+  if (!lease.isHeld()) throw new Error('the timeline lease ran out')
 }
 
-async function askForAll({ sql, log }: Deps, groupId: string, people: Person[]): Promise<void> {
+async function requestRecheck({ sql, log }: RebuildDeps, groupId: string, people: Person[]): Promise<void> {
   try {
     for (const [businessId, theirs] of Map.groupBy(people, (person) => person.businessId))
       await requestResync(
@@ -75,7 +75,7 @@ async function askForAll({ sql, log }: Deps, groupId: string, people: Person[]):
   }
 }
 
-interface Held {
+interface StoredStatistics {
   contact_id: string
   event: string
   first_ms: number
@@ -84,7 +84,7 @@ interface Held {
 }
 
 /** By contact as ClickHouse counts them, merged or not. */
-async function readHeld(clickhouse: ClickHouseClient, people: Person[]): Promise<Map<string, Held[]>> {
+async function readStored(clickhouse: ClickHouseClient, people: Person[]): Promise<Map<string, StoredStatistics[]>> {
   if (people.length === 0) return new Map()
   const result = await clickhouse.query({
     query: `select contact_id, event, min(s.first_ms) as first_ms, max(s.last_ms) as last_ms, sum(s.count) as count
@@ -93,20 +93,20 @@ async function readHeld(clickhouse: ClickHouseClient, people: Person[]): Promise
     format: 'JSONEachRow',
     clickhouse_settings: LONG_STATEMENT,
   })
-  return Map.groupBy(await result.json<Held>(), ({ contact_id }) => contact_id)
+  return Map.groupBy(await result.json<StoredStatistics>(), ({ contact_id }) => contact_id)
 }
 
 /** First and last may be those of an event that waits; they will be right when it is in. */
-function isRight(person: Person, held: Held[]): boolean {
-  const names = Map.groupBy(held, ({ event }) => event)
+function isRight(person: Person, stored: StoredStatistics[]): boolean {
+  const names = Map.groupBy(stored, ({ event }) => event)
   const due = person.statistics.filter(({ count, waiting }) => count > waiting)
   return names.size === due.length && due.every((one) => isRightOf(one, names.get(one.event) ?? []))
 }
 
-function isRightOf({ firstAt, lastAt, count, waiting }: Expected, held: Held[]): boolean {
-  const first = Math.min(...held.map((one) => one.first_ms))
-  const last = Math.max(...held.map((one) => one.last_ms))
-  const counted = held.reduce((sum, one) => sum + one.count, 0)
+function isRightOf({ firstAt, lastAt, count, waiting }: Expected, stored: StoredStatistics[]): boolean {
+  const first = Math.min(...stored.map((one) => one.first_ms))
+  const last = Math.max(...stored.map((one) => one.last_ms))
+  const counted = stored.reduce((sum, one) => sum + one.count, 0)
   if (counted !== count - waiting) return false
   return waiting > 0 ? first >= firstAt && last <= lastAt : first === firstAt && last === lastAt
 }
@@ -115,12 +115,16 @@ interface Replacement {
   token: string
   people: Person[]
   /** ClickHouse has something of theirs. */
-  isThere: boolean
+  hasStored: boolean
 }
 
 /** All that a person has under any id goes, and what is due comes under the survivor's. Rejects when the lease was lost. */
-async function replace({ clickhouse }: Deps, lease: Lease, { token, people, isThere }: Replacement): Promise<void> {
-  if (isThere) {
+async function replace(
+  { clickhouse }: RebuildDeps,
+  lease: Lease,
+  { token, people, hasStored }: Replacement,
+): Promise<void> {
+  if (hasStored) {
     await clickhouse.command({
       query: `alter table event_statistics delete where ${whereTheirs(people)} settings mutations_sync = 2`,
       clickhouse_settings: LONG_STATEMENT,

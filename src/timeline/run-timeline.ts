@@ -8,7 +8,7 @@ import { describeFault } from '../stores/insert-lines.ts'
 import { type Lease, REST_MS, takeLease, type PendingWork } from './lease.ts'
 import { type PendingWorkWatcher, watchPendingWork } from './pending-work.ts'
 import { purgeOutbox } from '../outbox/purge-outbox.ts'
-import { startBackgroundJob } from './background-jobs.ts'
+import { runBackgroundJobs } from './background-jobs.ts'
 import { shipOutbox, shipResent } from './ship-outbox.ts'
 import type { ShipDeps } from './ship-deps.ts'
 import { type ShippingStatusDeps, type ShippingStatus, reportShippingFailure } from './shipping-status.ts'
@@ -22,8 +22,8 @@ export interface TimelineDeps extends ShipDeps, ShippingStatusDeps {
  * Rows gather before they are taken: an insert of few costs nearly what one of thousands does. The more there were, the
  * longer it pays to wait for the next, from the beginning of one round to that of the next.
  */
-const GATHER_MS = { least: 500, anEvent: 0.15, most: 2000 }
-const AGAIN = { firstMs: 250, maxMs: 3000 }
+const GATHER_MS = { min: 500, perEvent: 0.15, max: 2000 }
+const RETRY = { firstMs: 250, maxMs: 3000 }
 
 /**
  * Ships the outbox to ClickHouse, finishes erasures, purges what was shipped and forgets visitors who stay away, until
@@ -31,22 +31,24 @@ const AGAIN = { firstMs: 250, maxMs: 3000 }
  */
 export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Promise<void> {
   const lease = await takeLease(deps, deps.config.leaseMs)
-  const chores = createChores(deps)
+  const periodicTasks = createPeriodicTasks(deps)
   const trouble = reportShippingFailure(deps, lease)
   const pending = watchPendingWork(deps.sql, lease)
-  const beside = startBackgroundJob(deps, { lease, pending }, signal)
+  const beside = runBackgroundJobs(deps, { lease, pending }, signal)
   let failures = 0
   let known: PendingWork | undefined
   while (!signal.aborted) {
-    const isOurs = lease.held()
+    const isOurs = lease.isHeld()
     if (!isOurs) trouble.none()
     const began = performance.now()
-    const wait = isOurs ? await runRound(deps, { lease, pending, chores, trouble }, known, signal) : GATHER_MS.least
+    const wait = isOurs
+      ? await runRound(deps, { lease, pending, periodicTasks, trouble }, known, signal)
+      : GATHER_MS.min
     failures = wait === 'failed' ? failures + 1 : 0
     // Together with the next renewal, which comes earlier unless Postgres is in trouble.
     const left = Math.max(0, began + 1.2 * REST_MS - performance.now())
     known = wait === 'rest' ? await pending.next(left, signal) : undefined
-    if (wait === 'failed') await sleep(backoffMs(failures, AGAIN), signal)
+    if (wait === 'failed') await sleep(backoffMs(failures, RETRY), signal)
     else if (wait !== 'rest') await sleep(Math.max(0, began + wait - performance.now()), signal)
   }
   await beside
@@ -59,9 +61,9 @@ async function runRound(
   {
     lease,
     pending,
-    chores,
+    periodicTasks,
     trouble,
-  }: { lease: Lease; pending: PendingWorkWatcher; chores: Chores; trouble: ShippingStatus },
+  }: { lease: Lease; pending: PendingWorkWatcher; periodicTasks: PeriodicTasks; trouble: ShippingStatus },
   known: PendingWork | undefined,
   signal: AbortSignal,
 ): Promise<number | 'rest' | 'failed'> {
@@ -69,12 +71,12 @@ async function runRound(
     const waiting = known ?? (await pending.look())
     const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
     // Between two groups: none is to be under way.
-    if (waiting.erasures) await chores.hideErased()
+    if (waiting.erasures) await periodicTasks.hideErased()
     // In turn with what is new, so that neither holds up the other for long.
     const resent = waiting.rows && (await shipResent(deps, lease, signal))
-    await chores.purge()
-    await chores.forget()
-    await chores.keepWeb()
+    await periodicTasks.purge()
+    await periodicTasks.forget()
+    await periodicTasks.keepWeb()
     if (waiting.trouble) await trouble.succeeded()
     else trouble.none()
     if (resent || shipped?.moreWaits) return 0
@@ -88,13 +90,12 @@ async function runRound(
   }
 }
 
-export const gatherMs = (events: number): number =>
-  Math.min(GATHER_MS.least + events * GATHER_MS.anEvent, GATHER_MS.most)
+export const gatherMs = (events: number): number => Math.min(GATHER_MS.min + events * GATHER_MS.perEvent, GATHER_MS.max)
 
-type Chores = ReturnType<typeof createChores>
+type PeriodicTasks = ReturnType<typeof createPeriodicTasks>
 
 /** What is due now and then, each at its own pace. */
-function createChores(deps: TimelineDeps) {
+function createPeriodicTasks(deps: TimelineDeps) {
   const { sql, clickhouse, config } = deps
   return {
     hideErased: every(1000, createErasureMask(deps)),

@@ -41,7 +41,7 @@ export async function sendSnapshots(
 ): Promise<void> {
   await sendStates(
     deps,
-    { table: 'contact_snapshots', most: 500, readTouched, readRows, placeOf, encode },
+    { table: 'contact_snapshots', maxRows: 500, readTouched, readRows, placeOf, encode },
     groupId,
     signal,
   )

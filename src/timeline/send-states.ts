@@ -11,7 +11,7 @@ export const LENGTH = 8 * 1024 * 1024
 export interface States<Key, Row> {
   table: StatesTable
   /** The most that are read at once: each of them may be as large as one can be. */
-  most: number
+  maxRows: number
   /** What a group changed, each once. */
   readTouched(sql: Sql, groupId: string): Promise<Key[]>
   /** As it is now; what is gone is left out. */
@@ -29,12 +29,12 @@ export interface States<Key, Row> {
  */
 export async function sendStates<Key, Row>(
   { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
-  { table, most, readTouched, readRows, placeOf, encode }: States<Key, Row>,
+  { table, maxRows, readTouched, readRows, placeOf, encode }: States<Key, Row>,
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
   const touched = await readTouched(sql, groupId)
-  let page = Math.min(FIRST_PAGE, most)
+  let page = Math.min(FIRST_PAGE, maxRows)
   let waiting = { lines: [] as string[], length: 0 }
   for (let at = 0; at < touched.length;) {
     const keys = touched.slice(at, at + page)
@@ -45,7 +45,7 @@ export async function sendStates<Key, Row>(
     const length = lines.reduce((sum, line) => sum + line.length, 0)
     waiting = { lines: [...waiting.lines, ...lines], length: waiting.length + length }
     at += read
-    page = Math.max(1, Math.min(Math.floor((LENGTH / Math.max(1, length)) * read), most))
+    page = Math.max(1, Math.min(Math.floor((LENGTH / Math.max(1, length)) * read), maxRows))
     if (waiting.length < LENGTH) continue
     await insertStates(clickhouse, table, waiting.lines, signal)
     waiting = { lines: [], length: 0 }

@@ -20,7 +20,7 @@ export async function sendTouches(
   signal?: AbortSignal,
 ): Promise<void> {
   // One can have 201 touches of some kilobytes.
-  await sendStates(deps, { table: 'visitor_touches', most: 100, readTouched, readRows, encode }, groupId, signal)
+  await sendStates(deps, { table: 'visitor_touches', maxRows: 100, readTouched, readRows, encode }, groupId, signal)
 }
 
 async function readTouched(sql: Sql, groupId: string): Promise<TouchedVisitor[]> {

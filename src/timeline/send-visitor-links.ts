@@ -21,7 +21,7 @@ export async function sendVisitorLinks(
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  await sendStates(deps, { table: 'visitor_links', most: 2000, readTouched, readRows, encode }, groupId, signal)
+  await sendStates(deps, { table: 'visitor_links', maxRows: 2000, readTouched, readRows, encode }, groupId, signal)
 }
 
 async function readTouched(sql: Sql, groupId: string): Promise<ChangedLink[]> {

@@ -20,7 +20,7 @@ export async function sendVisitors(
   groupId: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  await sendStates(deps, { table: 'visitors', most: 2000, readTouched, readRows, encode }, groupId, signal)
+  await sendStates(deps, { table: 'visitors', maxRows: 2000, readTouched, readRows, encode }, groupId, signal)
 }
 
 type Touched = Pick<VisitorRow, 'business_id' | 'visitor_id'>

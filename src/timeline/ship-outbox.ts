@@ -31,7 +31,7 @@ export async function shipOutbox(
   const group = await nextGroup(deps.sql, lease.owner, limits)
   if (!group) return undefined
   // An owner that was paused while it read must not send what another may have shipped, and erased, since.
-  if (!lease.held()) throw new Error('the timeline lease ran out')
+  if (!lease.isHeld()) throw new Error('the timeline lease ran out')
   const started = performance.now()
   const events = await sendEvents(deps, group, signal)
   await sendSnapshots(deps, group.id, signal)

@@ -26,7 +26,7 @@ export interface WebDeps {
 
 /** An insert that takes longer is tried again: it counts once. */
 const INSERT_MS = 30_000
-const AGAIN = { firstMs: 100, maxMs: 3000 }
+const RETRY = { firstMs: 100, maxMs: 3000 }
 
 /** Retries until it is written, until the partition is another's, or until `signal` aborts. ClickHouse may be away for long. */
 export async function applyWebBatch(
@@ -47,7 +47,7 @@ export async function applyWebBatch(
       if (signal.aborted) break
       const isConflict = faultKind(error) === 'conflict'
       reportFailure(deps, batch, error, isConflict)
-      await sleep(backoffMs(isConflict ? 1 : failures + 1, AGAIN), signal)
+      await sleep(backoffMs(isConflict ? 1 : failures + 1, RETRY), signal)
     }
   }
   return { kind: 'stopped' }

@@ -3,7 +3,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { requireIdle } from '../stores/require-idle.ts'
 
 /** Visits that one round deletes; the table is rewritten once a round, not once a visit. */
-const AT_ONCE = 200
+const VISITS_PER_ROUND = 200
 /** No insert is on its way for so long, whatever became of who sent it. */
 const SWEEP_AFTER = '1 hour'
 
@@ -39,7 +39,7 @@ async function deleteOpen({ sql, clickhouse }: EraseDeps, signal?: AbortSignal):
     select business_id, visitor_id, from_at, to_at from erased_visits
     where deleted_at is null and behind is not null
       and not exists (select from positions where partition || ' ' || pending = any (behind))
-    order by business_id, visitor_id, from_at limit ${AT_ONCE}`
+    order by business_id, visitor_id, from_at limit ${VISITS_PER_ROUND}`
   if (visits.length === 0) return 0
   await deleteHits(clickhouse, visits, signal)
   await closeVisits(sql, visits)
@@ -50,7 +50,7 @@ async function sweepClosed({ sql, clickhouse }: EraseDeps, signal?: AbortSignal)
   const visits = await sql<ErasedVisit[]>`
     select business_id, visitor_id, from_at, to_at from erased_visits
     where swept_at is null and deleted_at < now() - ${SWEEP_AFTER}::interval
-    order by deleted_at limit ${AT_ONCE}`
+    order by deleted_at limit ${VISITS_PER_ROUND}`
   if (visits.length === 0) return 0
   await deleteHits(clickhouse, visits, signal)
   await sql`
@@ -73,11 +73,11 @@ async function noteBatchesUnderWay(sql: Sql): Promise<void> {
 
 async function deleteHits(clickhouse: ClickHouseClient, visits: ErasedVisit[], signal?: AbortSignal): Promise<void> {
   await requireIdle(clickhouse, ['web_events'], signal)
-  const those = visits.map(
+  const conditions = visits.map(
     ({ business_id, visitor_id, from_at, to_at }) =>
       `business_id = '${business_id}' and visitor_id = '${visitor_id}' and occurred_ms >= ${from_at} and occurred_ms < ${to_at}`,
   )
-  const query = `alter table web_events delete where (${those.join(') or (')}) settings mutations_sync = 2`
+  const query = `alter table web_events delete where (${conditions.join(') or (')}) settings mutations_sync = 2`
   await clickhouse.command({ query, ...(signal && { abort_signal: signal }) })
 }
 

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { findFaultyLines, insertLines, INSERT_SETTINGS, isDataFault } from '../stores/insert-lines.ts'
-import type { Line } from './read-captures.ts'
+import type { WebEventLine } from './read-captures.ts'
 
-export interface Unreadable extends Line {
+export interface Unreadable extends WebEventLine {
   reason: string
 }
 
@@ -12,7 +12,7 @@ export interface Unreadable extends Line {
  */
 export async function insertHits(
   clickhouse: ClickHouseClient,
-  lines: Line[],
+  lines: WebEventLine[],
   token: string,
   signal: AbortSignal,
 ): Promise<Unreadable[]> {
@@ -35,7 +35,12 @@ export async function insertHits(
   }
 }
 
-async function insert(clickhouse: ClickHouseClient, lines: Line[], token: string, signal: AbortSignal): Promise<void> {
+async function insert(
+  clickhouse: ClickHouseClient,
+  lines: WebEventLine[],
+  token: string,
+  signal: AbortSignal,
+): Promise<void> {
   if (lines.length === 0) return
   const settings = `${INSERT_SETTINGS}, insert_deduplication_token = '${token}'`
   await insertLines(
@@ -46,7 +51,11 @@ async function insert(clickhouse: ClickHouseClient, lines: Line[], token: string
   )
 }
 
-async function findUnreadable(clickhouse: ClickHouseClient, lines: Line[], signal: AbortSignal): Promise<Unreadable[]> {
+async function findUnreadable(
+  clickhouse: ClickHouseClient,
+  lines: WebEventLine[],
+  signal: AbortSignal,
+): Promise<Unreadable[]> {
   const texts = lines.map(({ line }) => line)
   const reasons = new Map(
     (await findFaultyLines(clickhouse, texts, signal, 'web_events_check')).map(({ line, reason }) => [line, reason]),

@@ -20,7 +20,7 @@ export interface LeftOut {
 }
 
 /** A line of `web_events`, and where it came from. */
-export interface Line {
+export interface WebEventLine {
   line: string
   streamId: string
   /** With this hit alone. */
@@ -63,8 +63,8 @@ export function tokenOf(batch: MicroBatch): string {
 }
 
 /** What is to be inserted, in the order in which it arrived. */
-export function linesOf(batch: MicroBatch, leftOut: LeftOut): Line[] {
-  const isErased = judgeTimes(leftOut.erased)
+export function linesOf(batch: MicroBatch, leftOut: LeftOut): WebEventLine[] {
+  const isErased = createErasedCheck(leftOut.erased)
   return activeOf(batch, leftOut).flatMap(({ streamId, request }) =>
     request.hits
       .filter((hit) => !isErased(request, hit.occurredAt))
@@ -83,12 +83,12 @@ export interface Sighting {
 
 /** When each visitor was seen, and how it came; nothing of a person who has been erased. */
 export function sightingsOf(batch: MicroBatch, leftOut: LeftOut): Sighting[] {
-  const isErased = judgeTimes(leftOut.erased)
+  const isErased = createErasedCheck(leftOut.erased)
   return activeOf(batch, leftOut).flatMap(({ request }) => {
     const { businessId: business_id, visitorId: visitor_id, touches } = request
-    const kept = (touch: Touch | null) => (touch === null || isErased(request, touch.at) ? null : touch)
+    const keepTouch = (touch: Touch | null) => (touch === null || isErased(request, touch.at) ? null : touch)
     const times = request.hits.map(({ occurredAt }) => occurredAt).filter((at) => !isErased(request, at))
-    const [first_touch, latest_touch] = [kept(touches.first), kept(touches.latest)]
+    const [first_touch, latest_touch] = [keepTouch(touches.first), keepTouch(touches.latest)]
     const seen = [...new Set([Math.min(...times), Math.max(...times)])]
     return times.length === 0
       ? []
@@ -96,7 +96,7 @@ export function sightingsOf(batch: MicroBatch, leftOut: LeftOut): Sighting[] {
   })
 }
 
-function judgeTimes(erased: ErasedVisit[]) {
+function createErasedCheck(erased: ErasedVisit[]) {
   const visits = Map.groupBy(erased, ({ businessId, visitorId }) => businessId + visitorId)
   return ({ businessId, visitorId }: CaptureRequest, at: number): boolean =>
     visits.get(businessId + visitorId)?.some(({ from, to }) => from <= at && at < to) ?? false

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Contact, readContact } from '../../src/contacts/read-contact.ts'
 import type { Identity, Profile } from '../../src/rules/events/facts.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../../src/rules/state.ts'
-import type { Answer, ContactAnswer } from '../../src/stream/entry.ts'
+import type { WorkerAnswer, ContactAnswer } from '../../src/stream/entry.ts'
 import {
   type RequestContext,
   NOW,
@@ -122,8 +122,8 @@ async function run(calls: Make[], alone: number, cut: number, setting: PageIdent
     await sql`insert into campaigns (business_id, id, name, status, trigger_event, can_enter_again, goal_event, published_at)
       values (${businessId}, ${id}, 'c', 'published', 'start', ${n === 0}, 'goal', now())`
   const pipeline = await openPipeline(sql, `cuts-${uuidv7()}`)
-  const answers: Answer[] = []
-  const idOf = (answer: Answer) => ('contactId' in answer && answer.contactId ? [answer.contactId] : [])
+  const answers: WorkerAnswer[] = []
+  const idOf = (answer: WorkerAnswer) => ('contactId' in answer && answer.contactId ? [answer.contactId] : [])
   let known: string[] = []
   for (let done = 0; done < calls.length;) {
     const size = done < alone ? 1 : cut
@@ -141,7 +141,7 @@ async function run(calls: Make[], alone: number, cut: number, setting: PageIdent
  * Answers and people, with ids in the place of which the first answer has its number. Which record of the same choice stays after a
  * merge is held by merges.test.ts, with its exception.
  */
-async function describeAll(businessId: string, answers: Answer[], campaigns: string[]) {
+async function describeAll(businessId: string, answers: WorkerAnswer[], campaigns: string[]) {
   const rows = await stack.sql<
     {
       id: string

@@ -200,7 +200,7 @@ test('a port that another program has is refused at once, with what to do', asyn
   const elsewhere = join(folder, 'port')
   const refused = runCli({ PORT: String(port), DATA_DIR: elsewhere }, 'start')
   expect(await refused.ended).toBe(1)
-  expect(refused.output()).toContain(`PORT ${port} cannot be had (EADDRINUSE): set PORT to a free one.`)
+  expect(refused.output()).toContain(`Cannot listen on PORT ${port} (EADDRINUSE): set PORT to a free one.`)
   expect(await readdir(elsewhere).catch(() => [])).toEqual([])
   other.close()
 })

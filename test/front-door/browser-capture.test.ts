@@ -1,7 +1,7 @@
 /** What pages may send of themselves, at each limit and one past it; and that it goes its own way. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_AGE_MS } from '../../src/front-door/routes/browser/read-browser-event.ts'
-import type { Request } from '../../src/stream/entry.ts'
+import type { IngestRequest } from '../../src/stream/entry.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { allPartitions } from '../../src/stream/partition-of.ts'
 import { type TestBusiness, type Stack, createBusiness, openStack } from '../support/stack.ts'
@@ -55,12 +55,15 @@ const body = (more: object = {}) => ({
 })
 
 /** Every request on the road, by the kind of its partition. */
-async function onTheRoad(): Promise<{ partition: string; request: Request }[]> {
+async function onTheRoad(): Promise<{ partition: string; request: IngestRequest }[]> {
   const found = await Promise.all(
     allPartitions(2).map(async (partition) => {
       const entries = await stack.redis.xrange(streamKey(partition), '-', '+')
       return entries.flatMap(([, fields]) =>
-        (JSON.parse(fields[1] ?? '') as { requests: Request[] }).requests.map((request) => ({ partition, request })),
+        (JSON.parse(fields[1] ?? '') as { requests: IngestRequest[] }).requests.map((request) => ({
+          partition,
+          request,
+        })),
       )
     }),
   )
@@ -69,7 +72,7 @@ async function onTheRoad(): Promise<{ partition: string; request: Request }[]> {
 
 async function taken(visitorId: string) {
   const those = (await onTheRoad()).filter(({ request }) => 'visitorId' in request && request.visitorId === visitorId)
-  return those.map(({ request }) => request as Request & { kind: 'capture' })
+  return those.map(({ request }) => request as IngestRequest & { kind: 'capture' })
 }
 
 describe('what a page sends of itself', () => {
@@ -84,7 +87,7 @@ describe('what a page sends of itself', () => {
     expect([answer.status, answer.body.data]).toEqual([200, { received: 2 }])
     const found = (await onTheRoad()).filter(({ request }) => request.kind === 'capture')
     expect(found.map(({ partition }) => partition.split('-')[0])).toEqual(['web'])
-    const request = found[0]?.request as Request & { kind: 'capture' }
+    const request = found[0]?.request as IngestRequest & { kind: 'capture' }
     expect(request).toMatchObject({
       businessId: business.businessId,
       visitorId: sent.visitorId,

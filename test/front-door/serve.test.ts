@@ -45,7 +45,7 @@ it('says of a port that another program has what to do', async () => {
   const other = await serve(EMPTY, OPTIONS)
   const port = Number(new URL(other.url).port)
   await expect(serve(EMPTY, { ...OPTIONS, port })).rejects.toThrow(
-    `PORT ${port} cannot be had (EADDRINUSE): set PORT to a free one.`,
+    `Cannot listen on PORT ${port} (EADDRINUSE): set PORT to a free one.`,
   )
   await other.close(0)
 })

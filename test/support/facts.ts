@@ -5,11 +5,11 @@ import type { BrowserFact, EventFact, IdentifyFact, Identity } from '../../src/r
 import { interpret, meaningOfName } from '../../src/rules/events/interpret.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 import type {
-  Answer,
+  WorkerAnswer,
   BatchAnswer,
   BrowserAnswer,
   IdentifyAnswer,
-  Request,
+  IngestRequest,
   TrackAnswer,
 } from '../../src/stream/entry.ts'
 import type { MicroBatch, Outcome } from '../../src/stream/micro-batch.ts'
@@ -61,7 +61,11 @@ export function browserFact(event: string, visitorId: string, input: Partial<Bro
 }
 
 /** A request without what the road adds to it. */
-export type RequestContext = Request extends infer R ? (R extends Request ? Omit<R, 'n' | 'requestId'> : never) : never
+export type RequestContext = IngestRequest extends infer R
+  ? R extends IngestRequest
+    ? Omit<R, 'n' | 'requestId'>
+    : never
+  : never
 
 export const track = (businessId: string, fact: EventFact, keyed = true): RequestContext => ({
   kind: 'track',
@@ -95,7 +99,7 @@ export const browser = (businessId: string, fact: BrowserFact, receivedAt = NOW)
 export interface Pipeline {
   deps: PipelineDeps
   /** Applies the calls as one micro-batch; answers in their order. */
-  apply(...calls: RequestContext[]): Promise<Answer[]>
+  apply(...calls: RequestContext[]): Promise<WorkerAnswer[]>
   track(call: RequestContext): Promise<TrackAnswer>
   identify(call: RequestContext): Promise<IdentifyAnswer>
   batch(call: RequestContext): Promise<BatchAnswer>

@@ -139,12 +139,12 @@ test('only the owner of the lease makes groups, and a lease that ran out is take
   const business = newBusiness()
   await save(lab, business, [{ contact_id: await addContact(lab, business) }])
   expect(await nextGroup(lab.sql, paused.owner, GROUP_LIMITS)).toBeUndefined()
-  await expect.poll(() => paused.held(), { timeout: atLoad(5000) }).toBe(true)
+  await expect.poll(() => paused.isHeld(), { timeout: atLoad(5000) }).toBe(true)
   const second = await takeLease(lab, 200)
-  expect(second.held()).toBe(false)
+  expect(second.isHeld()).toBe(false)
   await paused.release()
-  expect(paused.held()).toBe(false)
-  await expect.poll(() => second.held(), { timeout: atLoad(5000) }).toBe(true)
+  expect(paused.isHeld()).toBe(false)
+  await expect.poll(() => second.isHeld(), { timeout: atLoad(5000) }).toBe(true)
   expect(await shipOutbox(lab, second)).toEqual({ events: 1, moreWaits: false })
   await second.release()
   lab.lease = await takeLease(lab, 60_000)
@@ -154,7 +154,7 @@ test('a lease from before the clock was set back does not keep the next owner aw
   await lab.lease.release()
   await lab.sql`update timeline_lease set owner = ${crypto.randomUUID()}, lease_until = now() + interval '1 hour'`
   lab.lease = await takeLease(lab, 60_000)
-  expect(lab.lease.held()).toBe(true)
+  expect(lab.lease.isHeld()).toBe(true)
 })
 
 test('two owners at once never put one row in two groups', async () => {
@@ -277,7 +277,7 @@ test('no more are read at once than a table allows, however small those before w
   const readings: number[] = []
   const states: States<number, string> = {
     table: 'contact_snapshots',
-    most: 300,
+    maxRows: 300,
     readTouched: async () => Array.from({ length: 701 }, (_, key) => key),
     readRows: async (_, keys) => {
       readings.push(keys.length)

@@ -256,13 +256,13 @@ test('an owner that lost the lease while it asked stamps nothing', async () => {
   await requestResync(made.business)
   const lost = { ...lab.lease, owner: crypto.randomUUID() }
   expect(await claimResends(lab, lost, GROUP_LIMITS)).toBe(false)
-  const paused = { ...lab.lease, held: () => false }
+  const paused = { ...lab.lease, isHeld: () => false }
   await insertEvents(lab.clickhouse, lines(made.events.slice(0, 1)), crypto.randomUUID())
   await expect(claimResends(lab, paused, GROUP_LIMITS)).rejects.toThrow('lease')
   await resendAll()
   await expectRight(made.business, made.contact, made.events)
   const standby = await takeLease(lab, 1000)
-  expect(standby.held()).toBe(false)
+  expect(standby.isHeld()).toBe(false)
   await standby.release()
 })
 
@@ -336,7 +336,7 @@ test.each([
     await shipAll(lab)
     expect(await waitingRows(lab)).toBe(0)
   })
-  const lease = { ...lab.lease, held: () => isOurs }
+  const lease = { ...lab.lease, isHeld: () => isOurs }
   await expect(rebuildStatistics({ ...lab, clickhouse }, group?.id ?? '', lease)).rejects.toThrow('lease')
   expect(await resendAll()).toBe(1)
   expect(await waitingRows(lab)).toBe(0)

@@ -4,7 +4,7 @@ import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { STAGES } from '../../src/rules/events/journey-stage.ts'
 import type { Identity } from '../../src/rules/events/facts.ts'
-import type { Answer } from '../../src/stream/entry.ts'
+import type { WorkerAnswer } from '../../src/stream/entry.ts'
 import {
   type RequestContext,
   NOW,
@@ -111,7 +111,7 @@ async function finish(): Promise<void> {
   await eraseAll(lab)
 }
 
-const idsOf = (answers: Answer[]): string[] =>
+const idsOf = (answers: WorkerAnswer[]): string[] =>
   answers.flatMap((answer) => ('contactId' in answer && answer.contactId ? [answer.contactId] : []))
 
 async function inPostgres(businessId: string) {

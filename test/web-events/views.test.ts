@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WebHit } from '../../src/rules/visitors/web-facts.ts'
 import { createLogger } from '../../src/log.ts'
 import { insertHits } from '../../src/web-events/insert-hits.ts'
-import { type Line, linesOf } from '../../src/web-events/read-captures.ts'
+import { type WebEventLine, linesOf } from '../../src/web-events/read-captures.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { MINUTE, T0, captureOf, hitOf, link, newBusiness, newVisitor, openWebWorker, query } from './web-lab.ts'
 import { runs } from '../support/runs.ts'
@@ -19,7 +19,7 @@ afterAll(() => stack.close())
 async function insert(business: string, visitor: string, ...lists: WebHit[][]): Promise<void> {
   for (const hits of lists) {
     const requests = [{ streamId: '1-1', frontDoor: 'test', request: captureOf(business, visitor, hits) }]
-    const lines: Line[] = linesOf(
+    const lines: WebEventLine[] = linesOf(
       { partition: 'web-0', epoch: 1, from: '', to: '', requests, poisoned: [] },
       { erased: [], inactive: [] },
     )

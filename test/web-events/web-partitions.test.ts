@@ -274,9 +274,9 @@ describe('whoever writes into a stream by hand', () => {
     await vi.waitUntil(allAreEmpty, soon)
     expect(batches.flatMap(({ requests }) => requests)).toEqual([])
     expect(batches.flatMap(({ poisoned }) => poisoned.map(({ reason }) => reason)).toSorted()).toEqual([
-      'A capture request has no place here.',
-      'A capture request has no place here.',
-      'A track request has no place here.',
+      'A capture request does not belong in this partition.',
+      'A capture request does not belong in this partition.',
+      'A track request does not belong in this partition.',
     ])
   })
 

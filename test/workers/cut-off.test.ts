@@ -129,7 +129,7 @@ it(
 describe('workers from all of which Redis is away', () => {
   it.each(['refuse', 'hang'] as const)('go on as they were when it is back (%s)', { timeout: 60_000 }, async (how) => {
     // A busy machine may bring one back much later than the other.
-    const through = { leaseMs: LEASE_MS, spareMs: 60_000, commandUrl: proxy.url, readUrl: proxy.url }
+    const through = { leaseMs: LEASE_MS, returnGraceMs: 60_000, commandUrl: proxy.url, readUrl: proxy.url }
     const [one, other] = [lab.worker('one', through), lab.worker('other', through)]
     const frontDoor = await lab.frontDoor()
     await untilShared(one, other)

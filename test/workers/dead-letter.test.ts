@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { uuidv7 } from 'uuidv7'
 import { dropDeadLetters, listDeadLetters, replayDeadLetter } from '../../src/stream/dead-letter.ts'
-import type { Request } from '../../src/stream/entry.ts'
+import type { IngestRequest } from '../../src/stream/entry.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, applyOnce, batchOf, businessOf, event, openIngestLab } from './ingest-lab.ts'
 
@@ -27,9 +27,9 @@ async function bury(payload: string, businessId: string | null = null): Promise<
 }
 
 /** Replays, and returns the request as a worker got it. */
-async function replay(id: string): Promise<Request | undefined> {
+async function replay(id: string): Promise<IngestRequest | undefined> {
   const frontDoor = await lab.frontDoor()
-  const requests: Request[] = []
+  const requests: IngestRequest[] = []
   lab.worker('a', {
     apply: (batch) => {
       requests.push(...batch.requests.map(({ request }) => request))
@@ -87,7 +87,7 @@ it('that could not be read is not replayed, and the reason is told', async () =>
   })
   expect(await replayDeadLetter(deps, await bury('{"kind":"__proto__"}'))).toEqual({
     kind: 'not_replayable',
-    reason: 'The request is of no known kind.',
+    reason: 'The request has an unknown kind.',
   })
   expect(await replayDeadLetter(deps, uuidv7())).toEqual({ kind: 'not_found' })
 })

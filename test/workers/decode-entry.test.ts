@@ -1,7 +1,7 @@
 /** What a worker takes from the stream: nothing that a store would refuse for ever. */
 import { describe, expect, it } from 'vitest'
-import type { CaptureRequest, Request } from '../../src/stream/entry.ts'
-import { decodeEntry, encodeEntry, fault } from '../../src/stream/decode-entry.ts'
+import type { CaptureRequest, IngestRequest } from '../../src/stream/entry.ts'
+import { decodeEntry, encodeEntry, describeInvalid } from '../../src/stream/decode-entry.ts'
 import { eventFact, track } from '../support/facts.ts'
 import { captureOf, hitOf, newBusiness, newVisitor } from '../web-events/web-lab.ts'
 
@@ -22,21 +22,23 @@ describe('an instant', () => {
       requestId: 'r',
     })
     for (const at of [late, early]) {
-      expect(fault(event(at))).toEqual(expected)
-      expect(fault(cameAt(at))).toEqual(expected)
-      expect(fault(capture({ receivedAt: at }))).toEqual(expected)
+      expect(describeInvalid(event(at))).toEqual(expected)
+      expect(describeInvalid(cameAt(at))).toEqual(expected)
+      expect(describeInvalid(capture({ receivedAt: at }))).toEqual(expected)
     }
-    expect(fault(capture({ hits: [hitOf({ occurredAt: late, activeMs: late, idleMs: late })] }))).toEqual(expected)
+    expect(describeInvalid(capture({ hits: [hitOf({ occurredAt: late, activeMs: late, idleMs: late })] }))).toEqual(
+      expected,
+    )
   })
 })
 
 it.each(['\0', '\ud800', '\udc00x'])('takes no text of how a visitor came that Postgres cannot hold: %j', (text) => {
-  expect(fault(cameAt(1, `https://a.example/${text}`))).toContain('malformed at /touches/first')
-  expect(fault(cameAt(1, 'https://a.example/😀'))).toBeUndefined()
+  expect(describeInvalid(cameAt(1, `https://a.example/${text}`))).toContain('malformed at /touches/first')
+  expect(describeInvalid(cameAt(1, 'https://a.example/😀'))).toBeUndefined()
 })
 
 it('sets one request aside, and takes its neighbours', () => {
-  const requests: Request[] = [capture(), capture({ receivedAt: 1e300 }), capture()]
+  const requests: IngestRequest[] = [capture(), capture({ receivedAt: 1e300 }), capture()]
   const payload = encodeEntry(
     'door',
     requests.map((request) => JSON.stringify(request)),

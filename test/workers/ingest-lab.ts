@@ -14,7 +14,7 @@ import type { ApplyMicroBatch, MicroBatch, Outcome } from '../../src/stream/micr
 import { PARTITION_KINDS, type PartitionKind, allPartitions, partitionOf } from '../../src/stream/partition-of.ts'
 import { type IngestLoops, startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
 import type { Health } from '../../src/stream/watch-loops.ts'
-import { type NewRequest, type Submitter, createSubmitter } from '../../src/stream/submit.ts'
+import { type NewIngestRequest, type Submitter, createSubmitter } from '../../src/stream/submit.ts'
 import { batch, eventFact, track } from '../support/facts.ts'
 import { atLoad } from '../support/at-load.ts'
 
@@ -46,7 +46,7 @@ interface WorkerConfig {
   /** All of them by default. */
   kinds?: readonly PartitionKind[]
   leaseMs?: number
-  spareMs?: number
+  returnGraceMs?: number
   apply?: ApplyMicroBatch
   metrics?: Metrics
   onHealth?: (health: Health) => void
@@ -92,7 +92,7 @@ export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestL
     },
     worker(
       owner,
-      { kinds = PARTITION_KINDS, leaseMs = 2000, spareMs, apply, metrics, onHealth, commandUrl, readUrl } = {},
+      { kinds = PARTITION_KINDS, leaseMs = 2000, returnGraceMs, apply, metrics, onHealth, commandUrl, readUrl } = {},
     ) {
       const connectReader = () => connect('read', readUrl)
       const worker = startIngestLoops(
@@ -104,7 +104,7 @@ export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestL
           log,
           ...(metrics && { metrics }),
         },
-        { owner, kinds, leaseMs, ...(spareMs && { spareMs }), ...(onHealth && { onHealth }) },
+        { owner, kinds, leaseMs, ...(returnGraceMs && { returnGraceMs }), ...(onHealth && { onHealth }) },
       )
       workers.push(worker)
       return worker
@@ -182,12 +182,13 @@ export function event(requestId: string, businessId: string, size = 0): Omit<Tra
   return { ...track(businessId, fact), requestId } as Omit<TrackRequest, 'n'>
 }
 
-export function batchOf(requestId: string, businessId: string, items: number): NewRequest {
+export function batchOf(requestId: string, businessId: string, items: number): NewIngestRequest {
   const facts = Array.from({ length: items }, () => eventFact('viewed', { email: 'ann@x.io' }))
   return { ...batch(businessId, facts), requestId }
 }
 
-export const bytesOf = (request: NewRequest, n: number): number => Buffer.byteLength(JSON.stringify({ ...request, n }))
+export const bytesOf = (request: NewIngestRequest, n: number): number =>
+  Buffer.byteLength(JSON.stringify({ ...request, n }))
 
 export const numbered = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, at) => `${prefix}${at}`)

@@ -93,7 +93,7 @@ it('is reported by the worker that has it, and logged at most every 30 seconds',
   const watching = watchLoops({
     log,
     stop: stop.signal,
-    watched: () => watched,
+    loops: () => watched,
     isCutOff: () => false,
     report: (now) => (health = now),
   })

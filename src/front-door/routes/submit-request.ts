@@ -9,7 +9,7 @@ import type {
   IdentifyAnswer,
   TrackAnswer,
 } from '../../stream/entry.ts'
-import type { NewRequest, Submitted } from '../../stream/submit.ts'
+import type { NewIngestRequest, Submitted } from '../../stream/submit.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 
 interface AnswerOf {
@@ -28,7 +28,7 @@ interface AnswerOf {
  * `wait` false: queued at once. `Prefer: respond-async` asks for that, and is honoured for callers with a secret key alone.
  * Throws RequestError: unavailable, outcome_unknown; internal and business_inactive (it is kept as a dead letter).
  */
-export async function submitRequest<R extends NewRequest>(
+export async function submitRequest<R extends NewIngestRequest>(
   app: AppContext,
   context: RequestContext,
   request: R,
