@@ -5,7 +5,7 @@
 import type { IdentityKind } from '../rules/events/facts.ts'
 import { type ContactState, type ContactIdentity, identityKey } from '../rules/state.ts'
 
-/** A field that a call has sent. */
+/** An identity field of a call. */
 export type SentIdentity = { business_id: string; kind: IdentityKind; value: string }
 
 type Parts = Pick<ContactState, 'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'cleared'>
@@ -24,7 +24,7 @@ export interface CachedContact extends Pick<
   parts: Partial<Parts> | null
 }
 
-/** @param businessId the same string for all, since each call brings one of its own. */
+/** @param businessId one shared string for all contacts: each call has a copy of its own. */
 export function toCachedContact(contact: ContactState, businessId: string): CachedContact {
   const { id, createdAt, version, keyed, stage, tags, browsers, identities } = contact
   const only = identities.length === 1 ? identities[0] : undefined
@@ -44,7 +44,7 @@ export function toCachedContact(contact: ContactState, businessId: string): Cach
   }
 }
 
-/** What changes without raising its version. */
+/** Copies the fields that change without raising the contact's version. */
 export function refreshCachedContact(cached: CachedContact, contact: ContactState): void {
   cached.stage = contact.stage
   cached.tags = contact.tags
@@ -52,7 +52,7 @@ export function refreshCachedContact(cached: CachedContact, contact: ContactStat
   cached.parts = partsOf(contact)
 }
 
-/** @param sent that it is looked for by */
+/** @param sent the identity that it was found by */
 export function fromCachedContact(cached: CachedContact, sent: SentIdentity): ContactState {
   const { id, createdAt, version, keyed, stage, tags, browsers, proven, identities, parts } = cached
   return {

@@ -107,7 +107,7 @@ interface Touched {
 /** All contacts that got anything: for the timeline and its erasure. */
 function touchedContacts(state: State, changes: Changes): Touched[] {
   const touched = [...changes.deltas].map(([id, delta]) => touchedContact(state, id, delta))
-  // Made and merged away within this batch: they have a row as well, since their ids were answered.
+  // Created and merged within this batch: they need a row, too, because responses have named their ids.
   for (const id of state.mergedInto.keys()) {
     if (changes.newContacts.has(id) && !changes.deltas.has(id)) touched.push(touchedContact(state, id, emptyDelta()))
   }
@@ -144,7 +144,7 @@ const contactRecord =
     }
   }
 
-/** False: nothing but statistics. */
+/** Whether the contact's snapshot changes. False when only statistics do. */
 function hasChanged(contact: ContactState | undefined, delta: ContactDelta): boolean {
   if (!contact || contact.version === null) return true
   return (

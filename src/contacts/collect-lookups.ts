@@ -76,5 +76,5 @@ function keyOf(item: Item): string | null {
   return item.kind === 'event' ? item.fact.idempotencyKey : null
 }
 
-/** The first 16 bytes of the key's sha256, as a uuid is written without dashes: narrow, and nothing of the caller's is kept. */
+/** The first 16 bytes of the key's sha256, as a uuid is written without dashes: it is short, and the caller's text is not stored. */
 export const hashKey = (key: string): string => hash('sha256', key, 'hex').slice(0, 32)

@@ -27,7 +27,7 @@ const MAX_WEIGHT = 320_000
 const SMALL_BATCH = 8
 /** For how many micro-batches keys are looked up after a repeated one: repeats come in runs. */
 const RECHECK_BATCHES = 64
-/** Fewer tags are counted, and not kept. */
+/** Below this number, the cache stores only how many tags there are. */
 const FEW_TAGS = 500
 /** A cache that was idle for this long belongs to a partition that another worker has: it is dropped. */
 const IDLE_MS = 600_000
@@ -35,13 +35,13 @@ const IDLE_MS = 600_000
 export interface ContactCache {
   /** Lends the contact that holds this identity to the state; false when it is not known here. `key`: its `identityKey`. */
   checkout(state: State, sent: SentIdentity, key: string): boolean
-  /** After the commit: takes back what was lent and decided on, and what was new. */
+  /** After the commit: takes back the contacts that were lent, in their new state, and adds new ones. */
   commit(state: State, changes: Changes): void
   /** Whether a micro-batch may be decided as if all of its idempotency keys were new; the save finds out when they are not. */
   assumesKeysNew(): boolean
-  /** One was known. */
+  /** Call it when a known idempotency key came again. */
   noteRepeatedKey(): void
-  /** Gives up what is more than its share by now. */
+  /** Drops what exceeds the cache's present share. */
   shrink(): void
 }
 
@@ -73,13 +73,13 @@ interface Entry extends CachedContact {
   /** Of the business: another one may have other goals, whose times were not read. */
   configVersion: number
   weight: number
-  /** As what it was lent. Deciding changes a contact in place: one that did not come back is worth nothing. */
+  /** The object that was lent. Decisions change it in place, so an entry that was not committed cannot be used again. */
   checkedOut: ContactState | null
-  /** Since it was last spared. */
+  /** Used since `shrink` last kept it. */
   used: boolean
 }
 
-/** @param most the weight of all that is kept: see `weightOf`; asked for each time */
+/** @param most the limit for the weight of all entries (see `weightOf`), read on each use */
 export function createContactCache(maxWeight: () => number): ContactCache {
   const entries = new Map<string, Entry>()
   const owners = new Map<string, Entry>()
@@ -100,7 +100,7 @@ export function createContactCache(maxWeight: () => number): ContactCache {
     entries.set(contact.id, entry)
     for (const key of keysOf(entry)) owners.set(key, entry)
   }
-  /** The oldest go, but for those that were used meanwhile: they are spared once. */
+  /** Drops the oldest entries. One that was used meanwhile is kept once. */
   const shrink = (): void => {
     for (const [id, entry] of entries) {
       if (weight <= maxWeight()) return
@@ -173,7 +173,7 @@ function createAdmissionFilter(maxWeight: () => number): (id: string) => boolean
   }
 }
 
-/** Postgres did more to these than the working copy knows. */
+/** Contacts that the save changed in ways that the working copy does not show. */
 function changedOutsideOf(changes: Changes): (contact: ContactState) => boolean {
   const merged = new Set(changes.merges.flatMap(({ losingId, survivingId }) => [losingId, survivingId]))
   const erased = new Set(changes.erasures.map(({ contactId }) => contactId))
@@ -186,7 +186,7 @@ function applySave(contact: ContactState, { deltas }: Changes): void {
   contact.version = contact.version === null ? 1 : contact.version + (delta?.raisesVersion ? 1 : 0)
   contact.stage = Math.max(contact.stage, delta?.stage ?? 0)
   contact.mergedIds = []
-  // That it has few is all that rules need: the tags themselves would take many times the room.
+  // The rules need only the number of few tags. The tags themselves would take many times the memory.
   if (contact.tags instanceof Set && contact.tags.size < FEW_TAGS) contact.tags = contact.tags.size
   if (contact.cleared?.size === 0) contact.cleared = null
 }

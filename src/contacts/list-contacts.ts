@@ -3,7 +3,7 @@ import { STAGES } from '../rules/events/journey-stage.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type Contact, isoTime, showIdentities, showRevenue, showSubscriptions } from './read-contact.ts'
 
-/** What a list shows of each: what lies in the contact's row, and a few rows beside it. */
+/** A contact in a list: the contact's row, and a few related rows. */
 export type ListedContact = Pick<
   Contact,
   | 'contactId'
@@ -49,7 +49,7 @@ type ContactRow = Omit<ListedContact, 'stage' | 'revenue' | 'identities' | 'subs
   subscriptions: Partial<Subscriptions>
 }
 
-/** So long one page is looked for. */
+/** The time limit of the search for one page. */
 const SEARCH_MS = 300
 
 /**
@@ -101,7 +101,7 @@ export async function listContacts(
 const MAX_NON_PHONE_DIGITS = 2
 const IN_PHONE = /^[+\d\s().-]+$/
 
-/** Of LIKE. A phone is kept as digits, with its country's code before it. */
+/** Patterns for LIKE. A phone is stored as digits, with its country's calling code first. */
 function patternsOf(query: string): { values: string[]; names: string[] } {
   const text = query.replaceAll(/[\\%_]/g, String.raw`\$&`)
   const digits = IN_PHONE.test(query) ? query.replaceAll(/\D/g, '').replace(/^0+/, '') : ''

@@ -24,7 +24,7 @@ interface Row {
   visitorId: string | null
 }
 
-/** Newest first. Null when the cursor is none of ours. */
+/** Newest first. Null when the cursor is not one of this list. */
 export async function listIdentifications(
   sql: Sql,
   page: { businessId: string; contactIds: string[]; limit: number; cursor: string | null },

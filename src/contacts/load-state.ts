@@ -1,4 +1,4 @@
-/** Load: everything that one micro-batch has to know, in one round trip (and one more when a business is new to this worker). */
+/** Loads the state for one micro-batch in one round trip, and one more when a business is new to this worker. */
 import { type Channel, type FieldType, type IdentityKind, PROFILE_FIELDS, type Profile } from '../rules/events/facts.ts'
 import type { Item } from '../rules/item.ts'
 import { MAX_BROWSERS } from '../rules/limits.ts'
@@ -21,13 +21,13 @@ import { type Lookups, collectLookups, hashKey } from './collect-lookups.ts'
 import type { ContactCache } from './contact-cache.ts'
 import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
-/** What businesses have configured, as last read; a save that finds it outdated has it dropped. */
+/** The configuration of businesses, as last read. A save that finds it outdated makes the worker drop it. */
 export type ConfigCache = Map<string, BusinessState>
 const MAX_CACHED_BUSINESSES = 10_000
 
 export interface Loaded {
   state: State
-  /** Its idempotency keys are taken to be new, which the save has to look after. */
+  /** The idempotency keys were not looked up and are assumed to be new. The save must check them. */
   keysAssumedNew: boolean
 }
 
@@ -45,7 +45,7 @@ export async function loadState(
   const businessIds = [...new Set(items.map((item) => item.businessId))]
   const businesses = await loadBusinesses(sql, cache, businessIds)
   const state = emptyState()
-  // Deciding adds fields; the cache only learns of them once they are committed.
+  // Decisions add fields. They must not reach the cache before they are committed.
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   const served = items.filter(({ businessId }) => state.businesses.get(businessId)?.active)
@@ -76,7 +76,7 @@ export async function loadState(
   return { state, keysAssumedNew }
 }
 
-/** Those that exist. The cache is shared by all loops of a worker: it may be emptied at any await. */
+/** The businesses that exist. All loops of a worker share the cache, so it may be emptied at any await. */
 async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<BusinessState[]> {
   if (cache.size > MAX_CACHED_BUSINESSES) cache.clear()
   const known = ids.flatMap((id) => cache.get(id) ?? [])
@@ -192,7 +192,7 @@ type LoadedLink = [fromAt: number, contactId: string | null, identifiedAt: numbe
 const canSkipKeyLookup = ({ keys }: Lookups, items: Item[]): boolean =>
   keys.length > 0 && !items.some(({ kind }) => kind === 'browser')
 
-/** Than keys. */
+/** Whether the batch needs more than idempotency keys. */
 const hasOtherLookups = ({ identities, visitors, contacts }: Lookups) =>
   identities.length + visitors.length + contacts.length > 0
 
@@ -269,7 +269,7 @@ function addContact(state: State, row: LoadedContact): void {
     cleared: cleared && new Set(cleared),
     browsers: browsers && { listed: browsers[0], waiting: browsers[1] },
   }
-  // What the cache lent is older than what was read just now.
+  // The row just read is newer than the contact that the cache lent.
   const checkedOut = state.contacts.get(id)
   for (const held of checkedOut?.identities ?? []) state.owners.delete(identityKey(businessId, held.kind, held.value))
   state.contacts.set(id, contact)

@@ -1,13 +1,12 @@
 import type { Changes } from '../rules/changes.ts'
 import type { State } from '../rules/state.ts'
 
-/** Where each contact stands among the people of a save, from 1 on. */
+/** The position of each contact in the list of a save, from 1 on. */
 export type Places = Map<string, number>
 
 /**
- * The merges of one micro-batch at once: each who loses with who survives in the end, however many were in between. Those of one
- * survivor come in the order in which they were merged. What was made in this batch has nothing
- * in Postgres that could be moved.
+ * The merges of one micro-batch: each losing contact with its final survivor. The losers of one survivor are in the order of
+ * their merges. Contacts created in this batch are left out: they have nothing in Postgres to move.
  */
 export function mergeRecords({ contacts }: State, { merges }: Changes, places: Places) {
   const losersOf = new Map<string, string[]>()

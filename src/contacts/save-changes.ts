@@ -12,11 +12,11 @@ export interface Save {
   epoch: number
   from: string
   to: string
-  /** Kept with the position: which attempt it was that committed. */
+  /** Stored with the position: the attempt that committed. */
   attempt: string
   dryRun: boolean
   state: State
-  /** Its idempotency keys were taken to be new: see `loadState`. */
+  /** Its idempotency keys were assumed to be new: see `loadState`. */
   keysAssumedNew: boolean
   changes: Changes
   deadLetters: DeadLetterRecord[]
@@ -25,21 +25,21 @@ export interface Save {
 }
 
 /**
- * `elsewhere`: the position was not `from` at this epoch. `known key`: one that was taken to be new is not. Nothing is
+ * `elsewhere`: the position was not `from` at this epoch. `known key`: a key that was assumed to be new exists. Nothing is
  * written in either case.
  */
 export type Saved = 'written' | 'elsewhere' | 'known key'
 
 /**
- * So few keys that were taken to be new are looked for before anything is written. Of more, one that was not is a unique
- * violation, a line in Postgres' log, and a save for nothing, once in 65 at most: looking for each costs as much as recording it.
+ * Up to this number, keys assumed to be new are looked up before anything is written. With more, a known key causes a unique
+ * violation: a line in Postgres' log and a wasted save, at most one in 65. Looking up each key costs as much as recording it.
  */
 const FEW_KEYS = 8
 
 /** The SQLSTATE of a dry run that would have been written. */
 export const DRY_RUN = 'SL003'
 
-/** Throws the faults that `faultKind` sorts; a dry run that would have gone through throws DRY_RUN. */
+/** Throws errors that `faultKind` classifies. A dry run that would succeed throws DRY_RUN. */
 export async function saveChanges(sql: Sql, save: Save): Promise<Saved> {
   const records = recordsOf(save.state, save.changes)
   const saved = await callSaveChanges(sql, {

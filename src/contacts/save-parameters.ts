@@ -84,7 +84,7 @@ export type Arguments = Record<Parameter, string | number | boolean | null>
 
 const NAMES = Object.keys(PARAMETERS) as Parameter[]
 
-/** `save_changes(p_partition => $1, …)` as a tagged template, made once: queries of `sql.unsafe` are not guarded. */
+/** `save_changes(p_partition => $1, …)` as a tagged template, built once: the guards do not cover queries of `sql.unsafe`. */
 const CALL = templateOf(
   NAMES.map((name, at) => `${at === 0 ? 'select save_changes(' : `${PARAMETERS[NAMES[at - 1]!]}, `}p_${name} => `),
   `${PARAMETERS[NAMES.at(-1)!]}) as saved`,

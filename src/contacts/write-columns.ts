@@ -1,8 +1,8 @@
-/** Lists in the form that costs Postgres least to read: its own array literals, a whole column each. */
+/** Writes lists in the form that Postgres reads fastest: array literals, one per column. */
 
 export type Cell = string | number | boolean | null | undefined
 
-/** In JSON: an escape that an array literal would read otherwise. It knows no other than those of `"` and `\`. */
+/** A JSON escape that an array literal reads differently: it supports only those of `"` and `\`. */
 const FOREIGN_ESCAPE = /\\[^"\\]/
 const SPECIAL = /["\\]/g
 
@@ -19,7 +19,7 @@ export function writeColumns<Column extends string>(
   return arrayLiteral(cellsOf.map((cells) => (cells.every(isNull) ? null : arrayLiteral(cells))))
 }
 
-/** Rows as JSON, of lists that are short. Null when there are none, as above. */
+/** Rows as JSON, for short lists. Null when there are no rows. */
 export const writeRecords = (rows: unknown[]): string | null => (rows.length === 0 ? null : JSON.stringify(rows))
 
 /** Null and undefined are NULL. Throws what Postgres says (SQLSTATE 22021) when a text is not Unicode. */
@@ -33,7 +33,7 @@ const isNull = (cell: Cell) => cell === null || cell === undefined
 
 function cellLiteral(cell: Cell): string {
   if (typeof cell !== 'string') return JSON.stringify(cell ?? null)
-  // It would be sent with replacement characters, as which two texts could become one.
+  // It would be sent with replacement characters, so that two texts could become equal.
   if (!cell.isWellFormed()) throw Object.assign(new Error('a text is not Unicode'), { code: '22021' })
   return `"${cell.replaceAll(SPECIAL, '\\$&')}"`
 }

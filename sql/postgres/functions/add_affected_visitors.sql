@@ -1,5 +1,5 @@
--- The sightings of a save, and with them every visitor whose links the save will change: those of the contacts that lose a merge
--- (they move), and those of contacts that a keyed call uses for the first time (they wait).
+-- Returns the sightings of a save and all visitors with links that the save will change. These are the visitors of contacts that
+-- lose a merge (their links move) and of contacts that a keyed call uses for the first time (their links wait).
 --   p_sightings            as see_visitors reads them, or null
 --   p_contact_businesses, p_contact_ids, p_merges, p_link_steps   as save_changes reads them
 create or replace function add_affected_visitors(

@@ -1,10 +1,10 @@
--- A page of a business's contacts, newest first: those created before (p_before_at, p_before_id) that match all that is asked.
+-- A page of a business's contacts, newest first: those created before (p_before_at, p_before_id) that match all filters.
 --   p_limit     contacts wanted
 --   p_stage, p_tag  null for any
 --   p_patterns  of LIKE, lower-cased, wildcards of the caller escaped; any one has to match. Null for any contact.
 --     p_value_patterns are for emails, phones and customer ids, p_name_patterns for the first and last name with a space between
---   p_ms        so long it looks; then it answers with what it has found so far
--- Answers the ids, and where it stopped looking (null when it came to the end).
+--   p_ms        time limit; then it returns what it has found so far
+-- Returns the ids, and where it stopped (null at the end of the list).
 create or replace function find_contacts(
   p_business uuid, p_before_at bigint, p_before_id uuid, p_limit integer, p_stage smallint, p_tag text,
   p_value_patterns text[], p_name_patterns text[], p_ms integer
@@ -14,9 +14,9 @@ language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 declare
-  -- More than this are not gathered to be sorted: then they are so common that a walk finds a page of them soon.
+  -- More matches than this are not collected and sorted: they are so common that walking the list fills a page soon.
   most_found constant integer := 2000;
-  -- This many are looked at first: where most match, the page is full before an index would have been read.
+  -- This many contacts are checked first: where most match, the page is full before an index would have been read.
   first_look constant integer := 1000;
   until timestamptz := clock_timestamp() + p_ms * interval '1 millisecond';
   looked integer := 0;
@@ -52,7 +52,7 @@ begin
     stopped_id := c.id;
     looked := looked + 1;
     if looked = first_look and p_value_patterns is not null and is_indexed then
-      -- Each pattern is asked for by itself, so that it can be looked up.
+      -- Each pattern is a query of its own, so that it can use the index.
       found_ids := array(
         select i.contact_id from unnest(p_value_patterns) as pattern
         cross join lateral (

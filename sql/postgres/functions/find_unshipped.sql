@@ -1,6 +1,6 @@
--- The rows of the outbox that still have to reach ClickHouse and name one of these contacts: id, which of them, and the bytes of
--- its events. It walks the unshipped rows, by their partial index and no other way: a plan made while a backlog was large would
--- read the whole outbox, days of shipped rows included.
+-- Returns the unshipped rows of the outbox that name one of these contacts: the row's id, the contacts, and the bytes of its
+-- events. It always reads the unshipped rows by their partial index: a plan made while a backlog was large would read the whole
+-- outbox, days of shipped rows included.
 create or replace function find_unshipped(p_contacts uuid[])
 returns table (id bigint, contacts json, bytes integer)
 language plpgsql stable

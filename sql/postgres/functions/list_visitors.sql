@@ -1,5 +1,5 @@
 -- Adds visitors to the lists of their contacts.
---   p_listed  [{ business_id, contact_id, visitor_id, linked_at, keyed, waits }]; a pair may come more than once
+--   p_listed  [{ business_id, contact_id, visitor_id, linked_at, keyed, waits }]; a pair may occur more than once
 create or replace function list_visitors(p_listed json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off

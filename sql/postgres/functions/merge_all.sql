@@ -1,4 +1,4 @@
--- Applies the merges of a save, those of a business together. Answers the contacts whose survivor is another one now.
+-- Applies the merges of a save, those of a business together. Returns the contacts that now have another survivor.
 --   p_contact_businesses, p_contact_ids, p_merges   as save_changes reads them
 create or replace function merge_all(p_contact_businesses uuid[], p_contact_ids uuid[], p_merges text[])
 returns table (business_id uuid, contact_id uuid)

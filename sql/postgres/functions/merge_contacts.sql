@@ -14,7 +14,7 @@ declare
   trait record;
   losing text[] := '{}';
 begin
-  -- Unpacked once, however many are sent: one of a large contact lies compressed.
+  -- Unpacked once, whatever the number of traits sent: a large contact's are stored compressed.
   kept := kept || '{}';
   for trait in select key, value from jsonb_each(sent) loop
     -- Null when there is none to lose against.
@@ -72,7 +72,7 @@ $$;
 -- the earlier, lasts the later, consent the more restrictive. The losers keep their rows and name their survivors for ever.
 --   p_losers, p_survivors  parallel; nobody is in both, and the losers of one survivor come in the order of their merges
 -- The profile of a survivor is written by save_changes: the rules unite it.
--- Answers who names another survivor now: the losers, and all that had been merged into them.
+-- Returns the contacts that have another survivor now: the losers, and all that were merged into them before.
 -- All contacts, and all browsers of the losers, are locked by the caller.
 create or replace function merge_contacts(p_business uuid, p_losers uuid[], p_survivors uuid[]) returns uuid[]
 language plpgsql
@@ -82,7 +82,7 @@ set enable_seqscan = off set enable_nestloop = off set plan_cache_mode = force_g
 as $$
 declare
   merged record;
-  -- Had been merged into a loser.
+  -- Contacts that were merged into a loser before.
   followers uuid[];
 begin
   with lost as (

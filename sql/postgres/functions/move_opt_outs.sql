@@ -1,5 +1,5 @@
--- An identity that moved to another contact takes along the opt-outs of its channels: of an email address those of email, of a
--- phone number those of SMS and WhatsApp.
+-- Copies opt-outs with an identity that moved to another contact: for an email address those of email, for a phone number those
+-- of SMS and WhatsApp.
 --   p_merge_log  as save_changes reads it
 create or replace function move_opt_outs(p_merge_log json) returns void
 language plpgsql

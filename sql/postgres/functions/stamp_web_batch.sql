@@ -1,4 +1,4 @@
--- Marks a batch of a web partition as being on its way to ClickHouse. Answers what of it is not to be inserted: `erased`, the
+-- Marks a batch of a web partition as being on its way to ClickHouse. Returns what must not be inserted: `erased`, the
 -- times of erased people among its visitors, and `inactive`, the businesses that were inactive when it was marked first (who
 -- repeats it inserts the same). Null, and nothing is written, when the position is not p_from at this epoch.
 -- p_visitors: [{ business_id, visitor_id }]
@@ -20,7 +20,7 @@ begin
   if not found then
     return null;
   end if;
-  -- A statement of its own: it sees every erasure that was finished without having seen this mark.
+  -- A separate statement, so that it sees every erasure that finished without seeing this mark.
   return json_build_object('inactive', inactive, 'erased', (
     select coalesce(json_agg(json_build_object(
       'businessId', erased.business_id, 'visitorId', erased.visitor_id, 'from', erased.from_at, 'to', erased.to_at)), '[]')

@@ -1,6 +1,6 @@
 -- Ends a change of the number of partitions in one transaction: the new number, its rows in `positions`, and all kinds open.
 -- p_last_ids: of every partition the last id of its stream, seen empty behind its fence.
--- Answers how many positions lay before the last id of their empty stream; null, and nothing is written, when the change is
+-- Returns how many positions lay before the last id of their empty stream; null, and nothing is written, when the change is
 -- not as p_version had it any more.
 create or replace function switch_partitions(p_version bigint, p_last_ids json) returns integer
 language plpgsql
@@ -15,7 +15,7 @@ begin
     return null;
   end if;
 
-  -- In the order in which all take them who take several.
+  -- In the same order as everything else that locks several.
   perform from positions order by partition for update;
   -- Entries that are gone without having been applied (deleted by hand, or older than a backup of Postgres that was put
   -- back) are nothing to wait for.
