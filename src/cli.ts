@@ -1,4 +1,4 @@
-/** The commands: `start`, `serve`, `workers`, `migrate`, `admin`. Each loads its own part alone. */
+/** The commands: `start`, `serve`, `workers`, `migrate`, `admin`. Each loads only its own modules. */
 import { parseArgs } from 'node:util'
 import { ConfigError, type Config, readConfig, resolveStores } from './config.ts'
 import { onShutdownSignal } from './process/shutdown-signals.ts'
@@ -12,7 +12,7 @@ interface Command {
   run(config: Config, argv: string[]): Promise<number>
 }
 
-/** What was typed makes no sense; exit code 2. */
+/** The command line is wrong; exit code 2. */
 class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -20,17 +20,17 @@ class UsageError extends Error {
 const COMMANDS: Record<string, Command> = {
   start: {
     summary: 'Run everything on this machine, databases included',
-    help: `Brings its own Redis, Postgres and ClickHouse below DATA_DIR (.sluice); DATABASE_URL, REDIS_URL or CLICKHOUSE_URL replaces
-one. The first start makes a business "Demo" and shows its keys. Ctrl-C drains and stops it all.
+    help: `Runs its own Redis, Postgres and ClickHouse in DATA_DIR (.sluice). Set DATABASE_URL, REDIS_URL or CLICKHOUSE_URL to use your
+own instead. The first start creates a business "Demo" and shows its keys. Ctrl-C stops everything after running requests end.
 
-Settings come from the environment, as in \`PORT=9000 npm start\`. The most used (the README lists them all; docs/operations.md
-explains how to run it):
+Settings come from the environment, as in \`PORT=9000 npm start\`. These are the most common ones (the README lists all;
+docs/operations.md explains how to run Sluice):
 
-  PORT, HOST         Where the front door listens (8080, 0.0.0.0)
-  DATA_DIR           Where data, logs and keys are (.sluice)
+  PORT, HOST         The address of the front door (8080, 0.0.0.0)
+  DATA_DIR           Directory of data, logs and keys (.sluice)
   DATABASE_URL, REDIS_URL, CLICKHOUSE_URL
                      Your own Postgres, Redis, ClickHouse
-  WORKER_THREADS     Threads for live events, and as many for the rest (1)`,
+  WORKER_THREADS     Threads for live events, and the same number for the rest (1)`,
     run: async (config, argv) => {
       refuseWords('start', argv)
       const { supervise } = await import('./embedded/supervise.ts')
@@ -42,7 +42,7 @@ explains how to run it):
   },
   serve: {
     summary: 'Run a front door: the HTTP API',
-    help: 'Listens on PORT (8080) and HOST (0.0.0.0). Run as many as you like. SIGTERM drains it.',
+    help: 'Listens on PORT (8080) and HOST (0.0.0.0). You can run any number. On SIGTERM it answers the running requests, then stops.',
     run: async (config, argv) => {
       refuseWords('serve', argv)
       const { runFrontDoor } = await import('./front-door/run-front-door.ts')
@@ -50,9 +50,9 @@ explains how to run it):
     },
   },
   workers: {
-    summary: 'Run the workers: they apply what came in, and send it on to ClickHouse',
-    help: `Each process has WORKER_THREADS (1) threads for live events, as many for batches and web events, one for the timeline and one for
-deliveries. Run as many processes as you like. SIGTERM drains them.`,
+    summary: 'Run the workers: they apply events, and send them to ClickHouse',
+    help: `Each process has WORKER_THREADS (1) threads for live events, the same number for batches and web events, one
+for the timeline and one for deliveries. You can run any number of processes. On SIGTERM they finish their work, then stop.`,
     run: async (config, argv) => {
       refuseWords('workers', argv)
       const { runWorkers } = await import('../workers/main.ts')
@@ -60,8 +60,8 @@ deliveries. Run as many processes as you like. SIGTERM drains them.`,
     },
   },
   migrate: {
-    summary: 'Bring Postgres and ClickHouse to the shape that this version expects',
-    help: 'Safe to repeat, and to run twice at once. `start` does it by itself.',
+    summary: 'Migrate the schemas of Postgres and ClickHouse to this version',
+    help: 'Safe to repeat and to run concurrently. `start` does it automatically.',
     run: async (config, argv) => {
       refuseWords('migrate', argv)
       return await migrateStores(config)
@@ -83,7 +83,7 @@ ${Object.entries(COMMANDS)
   .map(([name, { summary }]) => `  ${name.padEnd(9)}${summary}`)
   .join('\n')}
 
-\`COMMAND --help\` says more, \`--version\` which version this is. Settings come from the environment: see the README.`
+Run \`COMMAND --help\` for details, \`--version\` for the version. Settings come from the environment: see the README.`
 
 async function main(argv: string[]): Promise<number> {
   const [word, ...rest] = argv
@@ -101,7 +101,7 @@ function refuseWords(name: string, argv: string[]): void {
   try {
     parseArgs({ args: argv, options: {}, allowPositionals: false })
   } catch (error) {
-    // What follows the first sentence is about how to pass the option as a positional.
+    // The rest of the message explains how to pass the option as a positional, which does not apply here.
     const reason = (error as Error).message.split('. To specify')[0] ?? ''
     const setting = suggestEnvVar(argv)
     const remedy = setting ? `\nSettings come from the environment: ${setting} npm run ${name}` : ''
@@ -139,17 +139,17 @@ async function migrateStores(config: Config): Promise<number> {
   }
 }
 
-/** The first signal asks; a later one does not wait any longer. */
+/** The first signal closes gracefully; a second one exits at once. */
 async function createStopSignal(running: { close(): Promise<void> }): Promise<number> {
   await new Promise<void>((resolve) => onShutdownSignal(resolve, 1))
   await running.close()
   return 0
 }
 
-/** A driver's error carries the statement or the command that failed, keys and people in it: nothing but its words is told. */
+/** The error of a driver has the failed statement in its properties, with keys and personal data: only its stack is printed. */
 function dieOf(error: unknown): never {
   process.stderr.write(
-    `${error instanceof Error ? (error.stack ?? error.message) : 'something that is no error was thrown'}\n`,
+    `${error instanceof Error ? (error.stack ?? error.message) : 'a value that is not an Error was thrown'}\n`,
   )
   process.exit(1)
 }
@@ -160,7 +160,7 @@ function say(text: string): number {
 }
 
 process.on('uncaughtException', dieOf).on('unhandledRejection', dieOf)
-// A terminal or a pipe that is gone is no reason to end half-way.
+// A closed terminal or pipe must not end a command half-way.
 process.stdout.on('error', () => undefined)
 try {
   process.exitCode = await main(process.argv.slice(2))
@@ -168,5 +168,5 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1
 }
-// Whatever still hangs on to the event loop has had its chance to close.
+// Do not wait for handles that are still open.
 process.exit()

@@ -1,12 +1,12 @@
 /**
- * The only reader of the environment: one schema, all faults told at once.
+ * The only reader of the environment: one schema, all errors reported together.
  */
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-/** More would be idle connections alone. */
+/** More partitions would only add idle connections. */
 export const MAX_PARTITIONS = 256
 
 const whole = (minimum: number, maximum: number, fallback: number) =>
@@ -19,7 +19,7 @@ const whole = (minimum: number, maximum: number, fallback: number) =>
   })
 const duration = (fallback: string) =>
   Type.String({
-    // A hundred years and more, and still a date that Postgres can hold.
+    // Over a hundred years, and still a date that Postgres can store.
     pattern: '^(\\d{1,9}(ms|s)|\\d{1,6}(m|h)|\\d{1,5}d)$',
     default: fallback,
     expected: 'a duration such as 90m, 12h or 7d, up to 99999d',
@@ -86,7 +86,7 @@ const Environment = Type.Object({
   ),
 })
 
-/** Every variable that is read. */
+/** All environment variables of Sluice. */
 export const VARIABLES: readonly string[] = Object.keys(Environment.properties)
 
 export interface Config {
@@ -98,7 +98,7 @@ export interface Config {
   redisUrl: string | undefined
   clickhouseUrl: string | undefined
   workerThreads: number
-  /** Undefined: what Postgres says, 2 on an empty database. */
+  /** Undefined: the number stored in Postgres; 2 for an empty database. */
   streamPartitions: number | undefined
   answerTimeoutMs: number
   /** How long a request waits for Redis to count it, before it is let through uncounted. */
@@ -106,35 +106,35 @@ export interface Config {
   /** Bytes of waiting requests per partition. */
   backlogLimitBytes: number
   maxInFlight: number
-  /** True: a Redis that can lose what it has acknowledged will do. */
+  /** True: accepts a Redis that can lose acknowledged writes. */
   allowVolatileRedis: boolean
   leaseMs: number
-  /** Of a workers process, unlike every other's. One that is started again under its name has its partitions back at once. */
+  /** A unique name for a workers process. A restart with the same name gets its partitions back at once. */
   workerName: string | undefined
   outboxKeepMs: number
-  /** 32 bytes in hex: seals the secrets of destinations. */
+  /** 32 bytes in hex: encrypts the secrets of destinations. */
   secretsKey: string | undefined
-  /** Attempts after which a delivery is given up. */
+  /** Number of attempts before a delivery is abandoned. */
   deliveryTries: number
-  /** How long deliveries that were sent, or given up, are remembered. */
+  /** How long sent and abandoned deliveries are kept. */
   deliveriesKeepMs: number
-  /** Of visitors whom nobody has identified, and of what they did. */
+  /** How long unidentified visitors and their events are kept. */
   anonymousKeepMs: number
   webEventsKeepDays: number
-  /** How many proxies in a row are one's own: the caller's address is what the outermost says. */
+  /** Number of trusted proxies in a row: the caller's address is the one that the outermost reports. */
   trustProxy: number
-  /** True: several front doors of this machine share the port (Linux, on Bun and Node). */
+  /** True: several front doors on this machine share the port (Linux, on Bun and Node). */
   reusePort: boolean
   metricsToken: string | undefined
-  /** Of the read-only user that `migrate` makes in a ClickHouse of one's own. */
+  /** Password of the read-only user that `migrate` creates in your own ClickHouse. */
   analystPassword: string | undefined
   logLevel: string
   workerMetricsPort: number | undefined
-  /** Secret key that `admin import` sends with. */
+  /** The secret key for `admin import`. */
   apiKey: string | undefined
 }
 
-/** The environment (or a file beside it) cannot be used; the message lists every fault. */
+/** The environment (or a file beside it) cannot be used; the message lists every error. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -185,7 +185,7 @@ function checkEnvironment(env: Record<string, string | undefined>): Static<typeo
   throw new ConfigError([...names].map((name) => describeFault(name, given[name])).join('\n'))
 }
 
-/** Some runtimes and drivers tell the whole of a URL that they cannot read, with its password. A list of hosts is Postgres' own. */
+/** Checked here, since some runtimes and drivers print the whole URL, with its password, when they cannot parse it. Postgres URLs may list hosts. */
 function isReadableUrl(text: string): boolean {
   const firstHostOnly = text.replace(/,[^/?#@]*(?=[/?#]|$)/, '')
   try {
@@ -236,8 +236,8 @@ async function readEngines(dataDir: string): Promise<Partial<StoreUrls>> {
     return JSON.parse(await readFile(enginesFile(dataDir), 'utf8')) as Partial<StoreUrls>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    // What a parser has to say could repeat a password.
-    const reason = error instanceof SyntaxError ? 'it is no JSON' : (error as Error).message
+    // The message of a JSON parser could contain a password.
+    const reason = error instanceof SyntaxError ? 'it is not valid JSON' : (error as Error).message
     throw new ConfigError(`${enginesFile(dataDir)} cannot be read: ${reason}`)
   }
 }
@@ -246,5 +246,5 @@ function howToGetStores(dataDir: string, urls: Partial<StoreUrls>): string {
   const names = { databaseUrl: 'DATABASE_URL', redisUrl: 'REDIS_URL', clickhouseUrl: 'CLICKHOUSE_URL' }
   const missing = Object.entries(names).filter(([key]) => !urls[key as keyof StoreUrls])
   const listed = missing.map(([, name]) => name).join(', ')
-  return `No address for ${listed}, and nothing is started in DATA_DIR=${dataDir}. Set DATA_DIR as it was for \`start\`, or run \`start\`, which brings its own engines, or set ${missing.length === 1 ? 'the address' : 'the addresses'}.`
+  return `No address for ${listed}, and nothing is started in DATA_DIR=${dataDir}. Set DATA_DIR to the directory of a running \`start\`, or run \`start\`, which runs its own stores, or set ${listed}.`
 }

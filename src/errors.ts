@@ -1,33 +1,52 @@
-/** The one catalogue of what can go wrong at the door (decisions, "Envelope, errors, headers"). */
+/** All error codes of the HTTP API, with their statuses and messages (decisions, "Envelope, errors, headers"). */
 
 export const ERRORS = {
-  malformed_json: { status: 400, message: 'The body is not valid JSON.' },
+  malformed_json: { status: 400, message: 'The body is not valid JSON. Send one JSON object in UTF-8.' },
   invalid_request: { status: 400, message: 'The request breaks a rule of this endpoint.' },
   identity_required: {
     status: 400,
-    message: 'identity: at least one usable field of email, phone and platformCustomerId is needed.',
+    message: 'identity has no usable field: send an email, a phone or a platformCustomerId.',
   },
-  invalid_occurred_at: { status: 400, message: 'occurredAt: no event can have happened at this time.' },
-  properties_too_large: { status: 400, message: 'properties: at most 32,768 bytes of compact JSON.' },
+  invalid_occurred_at: {
+    status: 400,
+    message: 'occurredAt is not a valid time: send ISO 8601 or epoch milliseconds, at most 5 minutes in the future.',
+  },
+  properties_too_large: {
+    status: 400,
+    message: 'The properties are too large: send at most 32,768 bytes of compact JSON.',
+  },
   missing_api_key: { status: 401, message: 'The Authorization header is missing: send "Authorization: Bearer <key>".' },
-  invalid_api_key: { status: 401, message: 'The API key is invalid or revoked.' },
-  publishable_key: { status: 403, message: 'A publishable key cannot do this: use a secret key, from a server.' },
-  business_mismatch: { status: 403, message: 'businessId: the API key belongs to another business.' },
+  invalid_api_key: { status: 401, message: 'The API key is invalid or revoked. Send a valid key.' },
+  publishable_key: {
+    status: 403,
+    message: 'This endpoint does not accept a publishable key. Send a secret key, from a server.',
+  },
+  business_mismatch: {
+    status: 403,
+    message: 'businessId names another business than the API key does. Leave it out, or send the key of that business.',
+  },
   business_inactive: { status: 403, message: 'The business is not active.' },
-  origin_not_allowed: { status: 403, message: 'This origin is not among those that the business allows.' },
-  business_not_found: { status: 404, message: 'There is no such business.' },
-  not_found: { status: 404, message: 'There is nothing here.' },
-  method_not_allowed: { status: 405, message: 'This path does not answer that method.' },
-  limit_reached: { status: 409, message: 'The business has as many of these as it may have.' },
+  origin_not_allowed: { status: 403, message: 'The business does not allow calls from this origin.' },
+  business_not_found: { status: 404, message: 'There is no business with this id.' },
+  not_found: { status: 404, message: 'Not found. Check the path and the id in it.' },
+  method_not_allowed: {
+    status: 405,
+    message: 'This path does not support this method. The Allow header lists the methods that it supports.',
+  },
+  limit_reached: { status: 409, message: 'The business has reached the maximum number of these.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'Content-Type must be application/json.' },
-  rate_limited: { status: 429, message: 'Too many requests: try again after the time in Retry-After.' },
+  rate_limited: { status: 429, message: 'Too many requests. Try again after the number of seconds in Retry-After.' },
   internal: { status: 500, message: 'Something went wrong on our side.' },
-  unavailable: { status: 503, message: 'The service cannot take this now; nothing was recorded. Try again.' },
+  unavailable: {
+    status: 503,
+    message:
+      'The service cannot accept the request now. Nothing was recorded. Try again after the number of seconds in Retry-After.',
+  },
   outcome_unknown: {
     status: 503,
     message:
-      'It is unknown whether this was recorded. Send it again: an event with its idempotencyKey is recorded once.',
+      'It is not known whether the request was recorded. Send it again: an event with the same idempotencyKey is recorded only once.',
   },
 } as const
 
@@ -47,7 +66,7 @@ interface RequestErrorOptions {
   cause?: unknown
 }
 
-/** A refusal that the caller is told of. Thrown anywhere behind the door, answered in one place. */
+/** An error that the caller sees. Thrown anywhere in the front door, answered in one place (error-response.ts). */
 export class RequestError extends Error {
   override name = 'RequestError'
   readonly code: ErrorCode
@@ -56,7 +75,7 @@ export class RequestError extends Error {
   readonly headers: Record<string, string>
 
   constructor(code: ErrorCode, options: RequestErrorOptions = {}) {
-    // Where in the code a caller was refused tells nobody anything, and finding out would cost more than all else of it.
+    // The stack of a rejection is never logged, and capturing it would cost more than the rest of the error.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(options.message ?? ERRORS[code].message, { cause: options.cause })

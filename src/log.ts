@@ -1,6 +1,6 @@
 /**
- * Structured logs, one JSON line each. Personal data and keys stay out: an error is reduced to what tells
- * faults apart (a driver's error would carry the statement's parameters or the command's arguments).
+ * Structured logs, one JSON line each. Personal data and keys stay out: only the type, message, code and stack of an
+ * error are logged (the error of a driver would carry the statement's parameters or the command's arguments).
  */
 import { type Logger, pino } from 'pino'
 
@@ -9,10 +9,10 @@ export type { Logger }
 const PRIVATE = ['authorization', 'email', 'phone']
 const REDACTED = PRIVATE.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`])
 
-/** What waits for room at most, when the disk under the log is full; later lines are dropped. */
+/** How many bytes are buffered while the disk of the log is full; later lines are dropped. */
 const WAITING_BYTES = 1024 * 1024
 
-/** `to` is a file descriptor: commands whose standard output is their answer log to 2. */
+/** `to` is a file descriptor: commands that print their result to standard output log to 2. */
 export function createLogger(options: { level: string; name: string; to?: 1 | 2 }): Logger {
   return pino(
     {
@@ -29,7 +29,7 @@ export function createLogger(options: { level: string; name: string; to?: 1 | 2 
 
 function openDestination(fd: number) {
   const destination = pino.destination({ fd, sync: true, maxLength: WAITING_BYTES })
-  // Unheard, it would be thrown at whoever logs: a full disk under the log must not fail requests or end loops.
+  // Without a listener the error would be thrown where a line is logged. A full disk must not fail requests or end loops.
   destination.on('error', () => undefined)
   return destination
 }

@@ -27,7 +27,7 @@ function buildInfo(registers: Registry[]) {
     help: 'Always 1; the label says which version of Sluice this process runs.',
     labelNames: ['version'],
     registers,
-    // The workers' threads are of one process.
+    // All threads of a workers process have the same version.
     aggregator: 'first',
   })
   gauge.set({ version: VERSION }, 1)
@@ -50,7 +50,7 @@ function frontDoorMetrics(registers: Registry[]) {
   const labelNames = ['route', 'method', 'status'] as const
   const requestSeconds = new Histogram({
     name,
-    help: 'From the arrival of a request to its answer.',
+    help: 'Time from the arrival of a request to its answer.',
     labelNames,
     buckets: LATENCY_SECONDS,
     registers,
@@ -62,24 +62,24 @@ function frontDoorMetrics(registers: Registry[]) {
     answers: countAnswers(registers),
     storeUp: new Gauge({
       name: 'store_up',
-      help: 'Whether this front door got an answer from postgres, redis or clickhouse when it was last asked for metrics: 1 or 0.',
+      help: '1 when postgres, redis or clickhouse answered this front door at the last scrape, else 0.',
       labelNames: ['store'],
       registers,
     }),
     storeDiskFree: new Gauge({
       name: 'store_disk_free_bytes',
-      help: 'Room on the disk of an engine that runs on this machine below DATA_DIR.',
+      help: 'Free space on the disk of a store that `start` runs in DATA_DIR.',
       labelNames: ['store'],
       registers,
     }),
     redisDurable: new Gauge({
       name: 'redis_durable',
-      help: 'Whether Redis keeps what it has acknowledged: 1; 0: appendonly is no, appendfsync is not always, or neither is known.',
+      help: '1 when Redis keeps every acknowledged write; 0 when appendonly is off, appendfsync is not always, or the settings are unknown.',
       registers,
     }),
     redisPersistence: new Gauge({
       name: 'redis_persistence_ok',
-      help: 'Whether the last try of Redis succeeded, 1 or 0, by part: aof_write, aof_rewrite, rdb_save.',
+      help: '1 when the last attempt of Redis succeeded, else 0, by part: aof_write, aof_rewrite, rdb_save.',
       labelNames: ['part'],
       registers,
     }),
@@ -101,16 +101,16 @@ interface Refused {
   route: string
   method: string
   status: number
-  /** Of the error catalogue. */
+  /** An error code. */
   code: string
 }
 
-/** What was timed was counted, and a refusal is counted by its code too: no success pays for a second count. */
+/** Successes are counted by the histogram. Only errors have a second counter, by code, so that a success costs nothing more. */
 function countRequests(registers: Registry[], timed: Histogram<'route' | 'method' | 'status'>) {
   const refusals = new Map<string, { labels: Refused; count: number }>()
   const counter = new Counter({
     name: 'http_requests_total',
-    help: 'Requests answered; code is the error code of a refusal, and empty for a success.',
+    help: 'Answered requests; code is the error code, empty for a success.',
     labelNames: ['route', 'method', 'status', 'code'],
     registers,
     async collect() {
@@ -134,7 +134,7 @@ function countRequests(registers: Registry[], timed: Histogram<'route' | 'method
   }
 }
 
-/** Counted here and told when somebody asks: prom-client takes longer to find a counter by its labels than to count. */
+/** Counted here and copied at each scrape: finding a counter by its labels in prom-client costs more than counting. */
 function countAnswers(registers: Registry[]) {
   const counts = new Map<string, Map<string, number>>()
   const counter = new Counter({
@@ -161,19 +161,19 @@ function streamMetrics(registers: Registry[]) {
   return {
     backlogBytes: new Gauge({
       name: 'stream_backlog_bytes',
-      help: 'Bytes of requests in a partition, with those that were applied in the last 50 ms.',
+      help: 'Bytes of requests in a partition, including those applied in the last 50 ms.',
       labelNames: ['partition'],
       registers,
     }),
     backlogAgeSeconds: new Gauge({
       name: 'stream_backlog_age_seconds',
-      help: 'Age of the oldest entry in a partition, which leaves it 50 ms after it was applied; 0 when there is none.',
+      help: 'Age of the oldest entry in a partition; 0 when it is empty. Entries leave it 50 ms after they are applied.',
       labelNames: ['partition'],
       registers,
     }),
     stalledSeconds: new Gauge({
       name: 'stream_stalled_seconds',
-      help: 'For how long a partition has had work and made no progress, once that is 30 seconds; else 0.',
+      help: 'How long a partition has had work without progress, once that is 30 seconds; else 0.',
       labelNames: ['partition'],
       registers,
     }),
@@ -186,7 +186,7 @@ function streamMetrics(registers: Registry[]) {
     }),
     batchSeconds: new Histogram({
       name: 'micro_batch_duration_seconds',
-      help: 'From the read of a micro-batch to its commit.',
+      help: 'Time from the read of a micro-batch to its commit.',
       labelNames: ['partition'],
       buckets: LATENCY_SECONDS,
       registers,
@@ -197,29 +197,29 @@ function streamMetrics(registers: Registry[]) {
       labelNames: ['outcome'],
       registers,
     }),
-    outboxRows: new Gauge({ name: 'outbox_rows', help: 'Saves that ClickHouse does not have yet.', registers }),
+    outboxRows: new Gauge({ name: 'outbox_rows', help: 'Saves that are not in ClickHouse yet.', registers }),
     outboxLagSeconds: new Gauge({
       name: 'outbox_lag_seconds',
-      help: 'Age of the oldest save that ClickHouse does not have yet; 0 when it has all.',
+      help: 'Age of the oldest save that is not in ClickHouse yet; 0 when there is none.',
       registers,
     }),
     timelineFailures: new Counter({
       name: 'timeline_failures_total',
-      help: 'Attempts to ship to ClickHouse, or to erase there, that failed, by cause: disk_full, or other. What they held waits.',
+      help: 'Failed attempts to write to ClickHouse or to erase there, by cause: disk_full or other. They are retried.',
       labelNames: ['cause'],
       registers,
     }),
     timelineRows: new Counter({ name: 'timeline_rows_total', help: 'Events inserted into ClickHouse.', registers }),
     timelineInsertSeconds: new Histogram({
       name: 'timeline_insert_duration_seconds',
-      help: 'From taking a group out of the outbox to its mark as shipped.',
+      help: 'Time from reading a group from the outbox to marking it as shipped.',
       buckets: LATENCY_SECONDS,
       registers,
     }),
     webHits: new Counter({ name: 'web_hits_total', help: 'Captured hits inserted into ClickHouse.', registers }),
     webFailures: new Counter({
       name: 'web_failures_total',
-      help: 'Attempts to put captured hits into ClickHouse that failed; they wait in their partition.',
+      help: 'Failed attempts to insert captured hits into ClickHouse. The hits stay in their partition and are retried.',
       registers,
     }),
     deadLetters: new Gauge({
@@ -230,7 +230,7 @@ function streamMetrics(registers: Registry[]) {
   }
 }
 
-/** Conversions on their way to ad platforms and webhooks. */
+/** Deliveries of conversions to ad platforms and webhooks. */
 function deliveryMetrics(registers: Registry[]) {
   return {
     deliveries: new Counter({
@@ -240,10 +240,14 @@ function deliveryMetrics(registers: Registry[]) {
       registers,
     }),
     deliveriesQueued: new Gauge({ name: 'deliveries_queued', help: 'Conversions that wait to be sent.', registers }),
-    deliveriesDead: new Gauge({ name: 'deliveries_dead', help: 'Conversions that were given up.', registers }),
+    deliveriesDead: new Gauge({
+      name: 'deliveries_dead',
+      help: 'Conversions that were abandoned after their last attempt.',
+      registers,
+    }),
     deliveriesLagSeconds: new Gauge({
       name: 'deliveries_lag_seconds',
-      help: 'For how long the oldest conversion has been due; 0 when none is.',
+      help: 'How long the oldest conversion has been due; 0 when none is.',
       registers,
     }),
   }

@@ -1,4 +1,4 @@
-/** Businesses: whose data is kept apart, and the settings that each has chosen. */
+/** Businesses and their settings. The data of each business is separate. */
 import { uuidv7 } from 'uuidv7'
 import type { PageIdentify } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -35,9 +35,9 @@ export async function createBusiness(sql: Sql, settings: BusinessSettings & { na
   return id
 }
 
-/** Returns false when there is no such business. Takes effect everywhere within a second. */
+/** Returns false when there is no such business. Takes effect in every process within a second. */
 export async function updateBusiness(sql: Sql, id: string, settings: BusinessSettings): Promise<boolean> {
-  // Decisions depend on these two: a save that was decided by the former value does not go through.
+  // Workers decide by these two settings. A save that was decided with an older version is rejected and decided again.
   const changesDecisions = settings.pageIdentify !== undefined || settings.active !== undefined
   const { count } = await sql`
     update businesses set ${sql(columnsOf(settings))}
@@ -46,7 +46,7 @@ export async function updateBusiness(sql: Sql, id: string, settings: BusinessSet
   return count > 0
 }
 
-/** Ends a business for good; what it recorded stays. Returns false when there is no such business. */
+/** Removes a business permanently; its recorded data stays. Returns false when there is no such business. */
 export async function removeBusiness(sql: Sql, id: string): Promise<boolean> {
   const { count } = await sql`update businesses set removed_at = now() where id = ${id} and removed_at is null`
   return count > 0
@@ -64,7 +64,7 @@ export async function listBusinesses(sql: Sql): Promise<ListedBusiness[]> {
     from businesses where removed_at is null order by id`
 }
 
-/** The driver knows no types here, so a list is written as Postgres reads it (an origin holds no quote). */
+/** The driver does not know the column types here, so the list is an array literal (an origin contains no quotes). */
 function columnsOf({ rateLimit, pageIdentify, origins, ...others }: BusinessSettings) {
   return {
     ...others,

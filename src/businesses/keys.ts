@@ -20,7 +20,7 @@ const PREFIXES: Record<KeyKind, string> = { secret: 'sk_live_', publishable: 'pk
 const OLDER_PREFIX = 'sluice_live_'
 const RANDOM_BYTES = 24
 
-/** Creates a key. `key` is returned this once. */
+/** Creates a key. This is the only time that `key` is available. */
 export async function createKey(sql: Sql, businessId: string, kind: KeyKind): Promise<{ keyId: string; key: string }> {
   const key = `${PREFIXES[kind]}${randomBytes(RANDOM_BYTES).toString('hex')}`
   const keyId = await storeKey(sql, businessId, kind, key)
@@ -28,7 +28,7 @@ export async function createKey(sql: Sql, businessId: string, kind: KeyKind): Pr
   return { keyId, key }
 }
 
-/** Stores a key that was made elsewhere. Returns its id, or null when it is stored already, perhaps as a revoked one. */
+/** Stores an existing key. Returns its id, or null when it is already stored, even if revoked. */
 export async function storeKey(sql: Sql, businessId: string, kind: KeyKind, key: string): Promise<string | null> {
   const [stored] = await sql<{ id: string }[]>`
     insert into api_keys (id, business_id, kind, key_hash, hint)
@@ -39,8 +39,8 @@ export async function storeKey(sql: Sql, businessId: string, kind: KeyKind, key:
 }
 
 /**
- * The kind of a key by its prefix; an older key is a secret one. Otherwise the rule that it breaks, which never repeats
- * the key.
+ * The kind of a key by its prefix; keys with the older prefix are secret. For an invalid key, the broken rule as text that
+ * never contains the key.
  */
 export function readKeyKind(key: string): KeyKind | { broken: string } {
   if (!/^[\x21-\x7e]{20,255}$/.test(key)) return { broken: 'must have 20 to 255 characters without spaces' }
@@ -49,13 +49,13 @@ export function readKeyKind(key: string): KeyKind | { broken: string } {
   return { broken: `must begin with ${OLDER_PREFIX}, ${PREFIXES.secret} or ${PREFIXES.publishable}` }
 }
 
-/** Revokes a key for good, everywhere within a second. Returns false when there is no such key. */
+/** Revokes a key permanently; it takes effect within a second. Returns false when there is no such key. */
 export async function revokeKey(sql: Sql, keyId: string): Promise<boolean> {
   const { count } = await sql`update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${keyId}`
   return count > 0
 }
 
-/** Of one business, or of all when null. */
+/** The keys of one business, or of all when `businessId` is null. */
 export async function listKeys(sql: Sql, businessId: string | null): Promise<ListedKey[]> {
   return sql<ListedKey[]>`
     select id as "keyId", business_id as "businessId", kind, hint, created_at as "createdAt", revoked_at as "revokedAt"

@@ -1,4 +1,4 @@
-/** The settings of a business, read from text. Each throws SettingError with the rule that the text breaks. */
+/** Parses the settings of a business from text. Each function throws SettingError with the rule that the text breaks. */
 import { isSupportedCountry } from 'libphonenumber-js/min'
 import { PAGE_IDENTIFY, type PageIdentify } from '../rules/state.ts'
 import { BOTS, type Bots } from './businesses.ts'
@@ -27,7 +27,7 @@ export function readCurrency(text: string): string {
   throw new SettingError(`must be a code of 1 to 8 letters or digits such as USD, not "${text}"`)
 }
 
-/** ISO 3166 alpha-2 of a country whose phone numbers can be read: that is what the setting is for. */
+/** ISO 3166 alpha-2. Only countries whose phone numbers can be parsed, since the setting is for parsing them. */
 export function readCountry(text: string): string {
   const country = text.toUpperCase()
   if (isSupportedCountry(country)) return country

@@ -9,10 +9,10 @@ export interface NewCampaign {
   goalEvent: string | null
 }
 
-/** Of a business, drafts included. */
+/** Per business, drafts included. */
 export const MAX_CAMPAIGNS = 1000
 
-/** A draft: it enrols nobody until it is published. Null when the business has as many campaigns as it may. */
+/** Creates a draft, which enrols no contact until it is published. Null when the business has MAX_CAMPAIGNS. */
 export async function createCampaign(sql: Sql, businessId: string, campaign: NewCampaign): Promise<Campaign | null> {
   const { name, triggerEvent, canEnterAgain, goalEvent } = campaign
   const rows = await sql<Campaign[]>`

@@ -7,7 +7,7 @@ export async function listCampaigns(sql: Sql, businessId: string): Promise<Campa
     select ${campaignColumns(sql)} from campaigns where business_id = ${businessId} order by created_at, id`
 }
 
-/** Null when there is none of that id in this business. `campaignId` is a UUID. */
+/** Null when the business has no campaign with this id. `campaignId` is a UUID. */
 export async function readCampaign(sql: Sql, businessId: string, campaignId: string): Promise<Campaign | null> {
   const rows = await sql<Campaign[]>`
     select ${campaignColumns(sql)} from campaigns where business_id = ${businessId} and id = ${campaignId}`

@@ -5,8 +5,8 @@ import { readCampaign } from './list-campaigns.ts'
 export type Published = { kind: 'published'; campaign: Campaign } | { kind: 'goal_is_trigger' } | { kind: 'not_found' }
 
 /**
- * From here on every matching live event enrols its contact, and trigger and goal are locked. Each save asserts the version
- * of the configuration that it decided with, so that raising it makes the publish seen by every event received later.
+ * From now on every matching live event enrols its contact, and trigger and goal cannot change. Each save asserts the
+ * configuration version that it was decided with, so raising the version makes every later event see the publish.
  * Publishing again changes nothing.
  */
 export async function publishCampaign(sql: Sql, businessId: string, campaignId: string): Promise<Published> {

@@ -1,4 +1,4 @@
-/** The words that every file of the door speaks: what it is built of, one call, one route, one reply. */
+/** The types that every file of the front door uses: the app, one request, one route, one reply. */
 import type { ErrorCode } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -14,17 +14,17 @@ import type { RateLimiter } from './access/rate-limiter.ts'
 import type { CachedLookup } from './access/cached-lookup.ts'
 import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
 
-/** Built once in main.ts; the first argument of everything here. */
+/** Built once in run-front-door.ts; the first argument of every handler. */
 export interface AppContext {
   config: { maxInFlight: number; metricsToken: string | undefined; trustProxy: number }
   log: Logger
-  /** Whether one more refusal may have a line in the log. */
+  /** Whether another rejection may be logged. */
   mayLogRejection: () => boolean
   metrics: Metrics
   sql: Sql
   redis: Redis
   clickhouse: ClickHouseClient
-  /** Of the engines on this machine. */
+  /** The disks of the engines on this machine. */
   readDisks: () => Promise<Disk[]>
   limiter: RateLimiter
   /** By the sha256 of a key, in hex. */
@@ -32,49 +32,49 @@ export interface AppContext {
   /** By business id. */
   businesses: CachedLookup<Business>
   submitter: Pick<Submitter, 'submit'>
-  /** Whether it can do its work now; asking costs nothing. */
+  /** Whether the front door can do its work now. The result is cached: calling this is cheap. */
   readReadiness: () => Promise<Readiness>
-  /** Requests being answered now, and the bytes of their bodies: all, and each caller's. */
+  /** Requests being answered now, and the bytes of their bodies: in total and by `bodyQuotaKey`. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
-  /** Of what a business's servers read, and of what they change by a contact's id. */
+  /** Limits per business: concurrent reads, and concurrent changes by contact id. */
   slots: { read: ConcurrencyLimit; change: ConcurrencyLimit }
   /** Epoch ms. */
   now: () => number
 }
 
-/** One unit taken from the rate limiter; given back when the answer turns out to cost nothing. */
+/** One unit taken from the rate limiter. It is refunded when the answer is free of charge. */
 export interface Charge {
   bucket: string
   window: string
   remaining: number
   resetSeconds: number
-  /** The policy that the RateLimit headers name; none for callers without a secret key. */
+  /** The policy in the RateLimit headers; null for callers without a secret key. */
   policy: string | null
 }
 
-/** One request on its way through the door. */
+/** One request that is being answered. */
 export interface RequestContext {
   request: Request
   params: Record<string, string>
   requestId: string
-  /** Asked for only where it counts: the server has to look for it. */
+  /** A function, since the server has to look the address up. */
   address: () => string
-  /** Whose key was sent, or which business a page named; null until it is known to exist. */
+  /** The business of the key, or the one that a page named; null until it is known to exist. */
   businessId: string | null
-  /** The code of the refusal; empty while there is none. */
+  /** The error code of the answer; empty for a success. */
   rejectionCode: ErrorCode | ''
   /** Epoch ms: "now" for every rule. */
   receivedAt: number
-  /** In ms, of a clock that never goes back: what became of the call since is measured by it. */
+  /** In ms, by a monotonic clock; durations are measured from it. */
   startedAt: number
-  /** Sent with the answer, whatever it will be. */
+  /** Sent with every answer, success or error. */
   headers: Record<string, string>
   charges: Charge[]
-  /** Whose share of the room for bodies it takes: a business by its secret key; all other callers share one. */
+  /** Whose share of the body memory it uses: the business of a secret key; all other callers share one. */
   bodyQuotaKey: string
-  /** Read so far. */
+  /** Bytes of the body reserved so far. */
   bodyBytes: number
-  /** Ends its turn among those of its business; undefined when it has none. */
+  /** Releases the concurrency slot of its business; undefined when it holds none. */
   releaseSlot: (() => void) | undefined
 }
 
@@ -89,9 +89,9 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
   /** Parameters begin with a colon. */
   path: string
-  /** A bare Response leaves the envelope out (metrics, pages, preflights). Refusals are thrown as RequestError. */
+  /** Return a Response to leave the envelope out (metrics, pages, preflights). Throw a RequestError to reject. */
   answer: (app: AppContext, context: RequestContext) => Promise<Reply | Response>
-  /** Pages of any origin may read the answer, whatever it is. */
+  /** Pages of any origin may read every answer, errors included. */
   crossOrigin?: true
   /** For the OpenAPI description; null leaves the route out of it. */
   operation: Operation | null
@@ -119,5 +119,5 @@ export const BODY_ERRORS: readonly ErrorCode[] = [
   'unsupported_media_type',
 ]
 
-/** … and puts it on the road. */
+/** … and writes it to a stream. */
 export const WRITE_ERRORS: readonly ErrorCode[] = [...BODY_ERRORS, 'business_mismatch', 'outcome_unknown']

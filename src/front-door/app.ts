@@ -1,7 +1,7 @@
 /** All routes, as one `fetch`. Elysia finds the route; everything else is plain functions. */
 import { Elysia, NotFoundError } from 'elysia'
 import { RequestError } from '../errors.ts'
-import { handleRequest, type Framed } from './http/handle-request.ts'
+import { handleRequest, type FramedRoute } from './http/handle-request.ts'
 import { invalidRequest } from './http/check-body.ts'
 import type { AppContext, Route } from './app-context.ts'
 import { preflightRoute } from './access/authenticate-browser.ts'
@@ -36,55 +36,55 @@ export const API_ROUTES: readonly Route[] = [
   attributionRoute,
 ]
 
-/** All that the front door answers to. */
+/** Every route of the front door. */
 export function listRoutes(): Route[] {
   return [...API_ROUTES, ...openApiRoutes(API_ROUTES), ...healthRoutes, browserScriptRoute()]
 }
 
 export function buildApp(app: AppContext): Served {
   const routes = listRoutes()
-  // A host of one short label is a host too.
+  // Also accept host names of one short label.
   const elysia = new Elysia({ strictPath: true, handler: { standardHostname: false } })
-  // A handler that names nothing but `request` and `params` keeps Elysia from reading the body before we know the caller.
+  // Elysia reads a body before the handler unless the handler uses only `request` and `params`. The caller is checked first.
   for (const { method, path, answer, crossOrigin } of routes) {
-    const framed: Framed = { route: path, answer, ...(crossOrigin && { crossOrigin }) }
+    const framed: FramedRoute = { route: path, answer, ...(crossOrigin && { crossOrigin }) }
     elysia.route(method, path, ({ request, params }) => handleRequest(app, framed, request, params))
   }
   for (const [path, methods] of groupMethods(routes)) {
-    const framed: Framed = { route: path, answer: () => Promise.reject(methodNotAllowed(methods)) }
+    const framed: FramedRoute = { route: path, answer: () => Promise.reject(methodNotAllowed(methods)) }
     elysia.all(path, ({ request, params }) => handleRequest(app, framed, request, params))
   }
   const refuse = (request: Request, fault: unknown) =>
     handleRequest(app, { route: 'unmatched', answer: () => Promise.reject(fault) }, request, {})
   elysia.onError(({ request, error }) => refuse(request, error instanceof NotFoundError ? unknownPath() : error))
-  const isWellAddressed = createAddressCheck()
+  const hasValidHost = createHostCheck()
   return {
     paths: [...new Set(routes.map(({ path }) => path))],
     fetch(request, isPlain) {
-      if (!isWellAddressed(request)) return refuse(request, invalidRequest([BAD_HOST]))
+      if (!hasValidHost(request)) return refuse(request, invalidRequest([BAD_HOST]))
       return isPlain ? elysia.fetch(request) : refuse(request, unknownPath())
     },
   }
 }
 
-const BAD_HOST = { path: 'Host', message: 'Host must be the name of a host, with or without a port' }
+const BAD_HOST = { path: 'Host', message: 'Host must be a host name, with or without a port' }
 
-/** The Host is part of the URL that routes are found by: one that ends too early would name another path than was asked for. */
-function createAddressCheck(): (request: Request) => boolean {
-  // Most requests name the same host as the one before; what comes behind it is a path, which can be anything.
+/** Routes are matched by a URL that contains the Host. A Host with a slash in it would make the URL name another path. */
+function createHostCheck(): (request: Request) => boolean {
+  // Most requests have the same Host as the one before. After it comes the path, which may be anything.
   let known: { host: string; origin: string } | undefined
   return ({ headers, url }) => {
     const host = headers.get('host')
     if (known !== undefined && host === known.host && url.startsWith(known.origin)) return true
-    const isWell = URL.canParse(url) && (host === null || /^[^\s/?#@\\]+$/.test(host))
+    const isValid = URL.canParse(url) && (host === null || /^[^\s/?#@\\]+$/.test(host))
     const origin = `${url.slice(0, url.indexOf(':'))}://${host}/`
-    if (isWell && host !== null && url.startsWith(origin)) known = { host, origin }
-    return isWell
+    if (isValid && host !== null && url.startsWith(origin)) known = { host, origin }
+    return isValid
   }
 }
 
 const unknownPath = () =>
-  new RequestError('not_found', { message: 'There is nothing here. What there is, /openapi tells.' })
+  new RequestError('not_found', { message: 'There is no such path. See /openapi for all paths.' })
 
 function groupMethods(routes: readonly Route[]): Map<string, string[]> {
   const byPath = Map.groupBy(routes, ({ path }) => path)

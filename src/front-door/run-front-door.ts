@@ -1,4 +1,4 @@
-/** The front door: everything it needs, built once, and an open port. */
+/** Starts a front door: builds everything that it needs, and opens the port. */
 import { type Config, resolveStores } from '../config.ts'
 import { readDisks } from '../embedded/read-disks.ts'
 import { buildApp } from './app.ts'
@@ -22,17 +22,17 @@ import { requireDurableRedis } from '../stores/redis-durability.ts'
 import { withStoreName } from '../stores/require-stores.ts'
 import { createSubmitter, type Submitter } from '../stream/submit.ts'
 
-/** On top of the longest wait for an answer. */
-const SPARE_MS = 5_000
+/** Added to the longest wait for an answer. */
+const MARGIN_MS = 5_000
 const SETTLE_MS = 2_000
 
 export interface FrontDoor {
   url: string
-  /** Answers what is under way, then lets everything go. */
+  /** Answers the requests in flight, then closes all connections. */
   close(): Promise<void>
 }
 
-/** Rejects when the stores are not there, not migrated, or the port cannot be had. */
+/** Rejects when the stores are not reachable or not migrated, or the port is not available. */
 export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   const log = createLogger({ level: config.logLevel, name: 'front-door' })
   const stores = await openStores(config, log)
@@ -42,7 +42,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     { timeoutMs: config.rateLimitTimeoutMs },
   )
   let submitter: Submitter | undefined
-  const releaseBodyMemory = async () => {
+  const closeAll = async () => {
     await limiter.close()
     await submitter?.close()
     await stores.close()
@@ -52,27 +52,27 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       throw withStoreName(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
-    const app = openFrontDoor(config, stores, { submitter, limiter, metrics, log })
-    await Promise.all([settle(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
+    const app = createAppContext(config, stores, { submitter, limiter, metrics, log })
+    await Promise.all([waitUntilOpen(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
     const { port, host, reusePort, answerTimeoutMs } = config
-    const idleSeconds = Math.ceil((answerTimeoutMs + SPARE_MS) / 1000)
+    const idleSeconds = Math.ceil((answerTimeoutMs + MARGIN_MS) / 1000)
     const listening = await serve(buildApp(app), { port, host, reusePort, idleSeconds })
     log.info({ url: listening.url }, 'the front door is open')
     return {
       url: listening.url,
       async close() {
-        await listening.close(answerTimeoutMs + SPARE_MS)
-        await releaseBodyMemory()
+        await listening.close(answerTimeoutMs + MARGIN_MS)
+        await closeAll()
       },
     }
   } catch (error) {
-    await releaseBodyMemory()
+    await closeAll()
     throw error
   }
 }
 
-/** A door that opens a moment too early refuses its first callers. Without Redis it opens all the same, and says so to each. */
-async function settle({ redis }: Stores, submitter: Submitter): Promise<void> {
+/** Waits until the submitter is open, so that the first callers are not rejected. Without Redis it stops waiting after 2 s, and each caller gets 503. */
+async function waitUntilOpen({ redis }: Stores, submitter: Submitter): Promise<void> {
   const deadline = Date.now() + SETTLE_MS
   await Promise.allSettled(Object.values(redis).map((connection) => whenReady(connection, SETTLE_MS)))
   while (!submitter.isOpen() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -84,7 +84,7 @@ async function openStores(config: Config, log: Logger) {
   const urls = await resolveStores(config)
   const { databaseUrl, redisUrl, clickhouseUrl } = urls
   const sql = connectPostgres(databaseUrl, { name: 'sluice-front-door' })
-  // Who calls, and how far workers are: what every event needs never queues behind somebody's slow read.
+  // Separate connections for keys and worker positions: every event needs them, and they must not wait behind slow reads.
   const quick = connectPostgres(databaseUrl, { max: 2, name: 'sluice-callers' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   const redis = {
@@ -104,15 +104,19 @@ const monotonicNow = () => performance.now()
 
 type Parts = Pick<AppContext, 'limiter' | 'metrics' | 'log'> & { submitter: Submitter }
 
-function openFrontDoor(config: Config, stores: Stores, parts: Parts): AppContext {
+function createAppContext(config: Config, stores: Stores, parts: Parts): AppContext {
   const { urls, sql, quick, clickhouse, redis } = stores
-  const asked = { sql, redis: redis.command, clickhouse, readDisks: () => readDisks(config.dataDir, urls) }
+  const storeAccess = { sql, redis: redis.command, clickhouse, readDisks: () => readDisks(config.dataDir, urls) }
   return {
     ...parts,
-    ...asked,
+    ...storeAccess,
     config,
     mayLogRejection: createLogThrottle(parts.log, monotonicNow),
-    readReadiness: shareReadiness((isOpen) => checkReadiness(asked, isOpen), parts.submitter.isOpen, monotonicNow),
+    readReadiness: shareReadiness(
+      (isOpen) => checkReadiness(storeAccess, isOpen),
+      parts.submitter.isOpen,
+      monotonicNow,
+    ),
     keyHolders: createCachedLookup(
       batchLookups((hashes) => findKeyHolders(quick, hashes)),
       monotonicNow,

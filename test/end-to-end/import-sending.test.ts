@@ -210,7 +210,8 @@ test('a run that is stopped by Ctrl-C says where, and is gone on with', async ()
 })
 
 test('stops at the first row when the key is of another business', async () => {
-  const error = 'businessId: the API key belongs to another business.'
+  const error =
+    'businessId names another business than the API key does. Leave it out, or send the key of that business.'
   interrupt = (response, _number, events) => {
     const failures = events.map((_, index) => ({ index, error }))
     return reply(response, 200, { data: { received: events.length, recorded: 0, failed: events.length, failures } })

@@ -86,7 +86,7 @@ describe('of a service in use', () => {
       const { status, body } = await speakTo(service.url)('GET', '/readyz')
       return [status, body.data]
     }
-    const named = [200, { degraded: ['partitions: on the way to 9 of each kind; closed: backfill'] }]
+    const named = [200, { degraded: ['partitions: changing to 9 of each kind; closed: backfill'] }]
     // What it said before is said for a second.
     await expect.poll(told, { timeout: atLoad(10_000) }).toEqual(named)
     expect((await admin('partitions show')).out).toContain('changing to 9 (closed: backfill)')

@@ -136,7 +136,7 @@ test.each(['', 'below'])('a DATA_DIR that is no directory is told as such: file/
 
 describe('the reasons of who is not ready', () => {
   test('tell of stores before lanes, in words', () => {
-    const reasons = ['workers: nobody works on live-0', 'redis: not reachable', 'clickhouse: not reachable']
+    const reasons = ['workers: no worker has live-0', 'redis: not reachable', 'clickhouse: not reachable']
     const issues = reasons.map((message) => ({ path: '', message }))
     const body = { success: false, message: `Not ready: ${reasons.join('; ')}`, error: { code: 'unavailable', issues } }
     expect(explainUnready(JSON.stringify(body))).toEqual([reasons[1], reasons[2], reasons[0]])

@@ -132,7 +132,7 @@ it('is refused with what to do when it takes ClickHouse too much', async () => {
   expect([status, body.error?.code, body.message, headers.get('retry-after')]).toEqual([
     503,
     'unavailable',
-    'This takes too long or too much memory: ask for a shorter time.',
+    'The query takes too long or too much memory. Request a shorter time range.',
     '60',
   ])
 })

@@ -242,7 +242,7 @@ describe('what is for operators', () => {
     expect((await speak('GET', '/healthz')).status).toBe(200)
     const answer = await speak('GET', '/readyz')
     expect(answer.status).toBe(503)
-    expect(answer.body.message).toContain('nobody works on live-0')
+    expect(answer.body.message).toContain('no worker has live-0')
   })
 
   it('shows metrics on loopback alone, when there is no token', async () => {

@@ -377,7 +377,7 @@ describe('campaigns', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(2)
     const refused = answers.find(({ status }) => status === 409)
     expect(refused?.body.error).toEqual({ code: 'limit_reached' })
-    expect(refused?.body.message).toBe('The business has 1,000 campaigns, which is the most it may have.')
+    expect(refused?.body.message).toBe('The business has 1,000 campaigns, which is the maximum.')
     const listed = (await ask('GET', '/api/campaigns')).body.data['campaigns']
     expect(listed).toHaveLength(2)
   })

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Readiness } from '../../src/front-door/health/readiness.ts'
-import { KEEP_MS, shareReadiness } from '../../src/front-door/health/share-readiness.ts'
+import { CACHE_MS, shareReadiness } from '../../src/front-door/health/share-readiness.ts'
 import { runFrontDoor } from '../../src/front-door/run-front-door.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { speakTo } from './http-client.ts'
@@ -29,7 +29,7 @@ describe('readiness', () => {
   it('is found once for all who ask at once, however long that takes', async () => {
     const { state, check, read, end } = setUp()
     const many = Array.from({ length: 100 }, read)
-    state.ms = 10 * KEEP_MS
+    state.ms = 10 * CACHE_MS
     many.push(read())
     end(0, 'a')
     expect(await Promise.all(many.map(said))).toEqual(many.map(() => ['a']))
@@ -42,10 +42,10 @@ describe('readiness', () => {
     state.ms = 600
     end(0, 'a')
     await first
-    state.ms = KEEP_MS - 1
+    state.ms = CACHE_MS - 1
     expect(await said(read())).toEqual(['a'])
     expect(check).toHaveBeenCalledTimes(1)
-    state.ms = KEEP_MS
+    state.ms = CACHE_MS
     const second = read()
     end(1, 'b')
     expect(await said(second)).toEqual(['b'])
@@ -57,10 +57,10 @@ describe('readiness', () => {
     const first = read()
     checks[0]?.reject(new Error('no disk'))
     await expect(first).rejects.toThrow('no disk')
-    state.ms = KEEP_MS - 1
+    state.ms = CACHE_MS - 1
     await expect(read()).rejects.toThrow('no disk')
     expect(check).toHaveBeenCalledTimes(1)
-    state.ms = KEEP_MS
+    state.ms = CACHE_MS
     const second = read()
     end(1, 'b')
     expect(await said(second)).toEqual(['b'])

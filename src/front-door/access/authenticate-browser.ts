@@ -1,4 +1,4 @@
-/** Pages: callers without a secret key, of any origin that their business allows. */
+/** Calls from pages: without a secret key, from any origin that their business allows. */
 import { isbot } from 'isbot'
 import { type ErrorCode, RequestError } from '../../errors.ts'
 import { trimText } from '../../rules/events/text.ts'
@@ -9,9 +9,9 @@ import { requireUsable } from './authenticate.ts'
 import type { Business } from './find-business.ts'
 import { type BodyLimit, readJson } from '../http/read-body.ts'
 import { readId } from '../http/read-id.ts'
-import { type Received, receiveBody } from '../http/receive-body.ts'
+import { type ReceivedBody, receiveBody } from '../http/receive-body.ts'
 
-/** What any call of a page can be refused with. */
+/** The error codes that any call from a page can get. */
 export const PAGE_ERRORS: readonly ErrorCode[] = [
   'invalid_api_key',
   'malformed_json',
@@ -30,7 +30,7 @@ export const PAGE_ERRORS: readonly ErrorCode[] = [
 ]
 
 /**
- * The body of a page's call, and whose page it is: it names its business by a publishable key (`keyHolder`) or in the body.
+ * The body of a call from a page, and the business of the page, named by a publishable key (`keyHolder`) or in the body.
  * Throws RequestError: what `receiveBody` throws, business_not_found, business_inactive, origin_not_allowed, rate_limited.
  */
 export async function authenticateBrowser(
@@ -38,7 +38,7 @@ export async function authenticateBrowser(
   context: RequestContext,
   keyHolder: Business | undefined,
   { endpoint, limit }: { endpoint: UnkeyedEndpoint; limit: BodyLimit },
-): Promise<Received> {
+): Promise<ReceivedBody> {
   if (keyHolder !== undefined) requireUsable(keyHolder)
   await chargeAddress(app, context, endpoint)
   const page = await (keyHolder === undefined
@@ -49,12 +49,12 @@ export async function authenticateBrowser(
   return page
 }
 
-async function receiveNamed(app: AppContext, context: RequestContext, limit: BodyLimit): Promise<Received> {
+async function receiveNamed(app: AppContext, context: RequestContext, limit: BodyLimit): Promise<ReceivedBody> {
   const body = await readJson(app, context, limit)
   return { business: requireUsable(await findNamedBusiness(app, context, body)), body }
 }
 
-/** Whether nothing is recorded of the call since its `User-Agent` is that of a bot or a headless browser. It is counted. */
+/** True when the call is ignored because its `User-Agent` is that of a bot or a headless browser. Counts it in a metric. */
 export function isIgnoredBot(
   app: AppContext,
   { request }: RequestContext,
@@ -69,7 +69,7 @@ export function isIgnoredBot(
 async function findNamedBusiness(app: AppContext, context: RequestContext, body: unknown): Promise<Business> {
   const named = isRecord(body) ? body['businessId'] : undefined
   if (typeof named !== 'string' || trimText(named) === '') {
-    const message = 'businessId is required without an API key: a string that names the business'
+    const message = 'businessId is required without an API key: send the id of the business as a string'
     throw invalidRequest([{ path: 'businessId', message }])
   }
   const id = readId(trimText(named))
@@ -85,7 +85,7 @@ function refuseForeignOrigin(context: RequestContext, { origins }: Business): vo
   if (!allowed) throw new RequestError('origin_not_allowed')
 }
 
-/** Pages may ask from anywhere, with a JSON body, never with a key in a header of their own and never with credentials. */
+/** Allows pages of any origin to send JSON, without other headers and without credentials. */
 export function preflightRoute(path: string): Route {
   return { method: 'OPTIONS', path, answer: preflight, crossOrigin: true, operation: null }
 }

@@ -1,4 +1,4 @@
-/** Who calls. Comes before everything else: a call without a good key learns nothing about its body. */
+/** Finds the caller by its API key. This runs first: a call without a valid key gets no information about its body. */
 import { hash } from 'node:crypto'
 import { RequestError } from '../../errors.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
@@ -12,7 +12,7 @@ export async function requireSecretKey(app: AppContext, context: RequestContext)
   return requireUsable(holder.business)
 }
 
-/** Null without an Authorization header; one that is there is judged. */
+/** Null without an Authorization header. Throws RequestError when the header has no valid key. */
 export async function findCaller(app: AppContext, context: RequestContext): Promise<KeyHolder | null> {
   const header = context.request.headers.get('authorization')
   if (header === null) return null
@@ -31,7 +31,7 @@ export function requireUsable(business: Business): Business {
   return business
 }
 
-/** Null for a header of another shape. Every kind of key has `_live_` in its prefix; which kind it is, Postgres knows. */
+/** Null for a header of another shape. Every key has `_live_` in its prefix; Postgres stores its kind. */
 export function readBearer(header: string): string | null {
   const key = /^bearer +([\x21-\x7e]{1,255})$/i.exec(header.trim())?.[1]
   return key?.includes('_live_') ? key : null

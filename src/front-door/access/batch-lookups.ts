@@ -1,21 +1,21 @@
-/** Many small questions as few large ones: in traffic of a thousand businesses each key is asked for twice a second. */
+/** Combines single lookups into few queries: with a thousand active businesses, each key is looked up twice a second. */
 import { setImmediate } from 'node:timers'
 
-/** What nobody waits for is asked so much later, with all else of its kind that comes by then. */
-const LINGER_MS = 25
-/** Keys of one question. */
-const MOST_AT_ONCE = 1000
+/** A renewal is delayed by this much, so that all renewals of that time share a query. */
+const RENEWAL_DELAY_MS = 25
+/** Keys per query. */
+const MAX_KEYS_PER_QUERY = 1000
 
-/** `isRenewal`: nobody waits for it. */
+/** `isRenewal`: no request waits for the result. */
 export type Find<T> = (key: string, isRenewal: boolean) => Promise<T | null>
 
-/** `find` answers by key, without those that it did not find. When it rejects, so does each question of that time. */
+/** `find` returns what it found, by key. When it rejects, every lookup of that query rejects. */
 export function batchLookups<T>(find: (keys: string[]) => Promise<Map<string, T>>): Find<T> {
   let due = new Map<string, PromiseWithResolvers<T | null>>()
   let isSoon = false
-  let lingering: ReturnType<typeof setTimeout> | undefined
+  let renewalTimer: ReturnType<typeof setTimeout> | undefined
 
-  async function askSome(some: [string, PromiseWithResolvers<T | null>][]): Promise<void> {
+  async function runLookup(some: [string, PromiseWithResolvers<T | null>][]): Promise<void> {
     try {
       const found = await find(some.map(([key]) => key))
       for (const [key, { resolve }] of some) resolve(found.get(key) ?? null)
@@ -23,23 +23,23 @@ export function batchLookups<T>(find: (keys: string[]) => Promise<Map<string, T>
       for (const [, { reject }] of some) reject(error)
     }
   }
-  function askAll(): void {
+  function flush(): void {
     const all = [...due]
     due = new Map()
     isSoon = false
-    clearTimeout(lingering)
-    lingering = undefined
-    for (let at = 0; at < all.length; at += MOST_AT_ONCE) void askSome(all.slice(at, at + MOST_AT_ONCE))
+    clearTimeout(renewalTimer)
+    renewalTimer = undefined
+    for (let at = 0; at < all.length; at += MAX_KEYS_PER_QUERY) void runLookup(all.slice(at, at + MAX_KEYS_PER_QUERY))
   }
 
   return (key, isRenewal) => {
-    const asked = due.get(key) ?? Promise.withResolvers<T | null>()
-    due.set(key, asked)
-    if (isRenewal) lingering ??= setTimeout(askAll, LINGER_MS)
+    const pending = due.get(key) ?? Promise.withResolvers<T | null>()
+    due.set(key, pending)
+    if (isRenewal) renewalTimer ??= setTimeout(flush, RENEWAL_DELAY_MS)
     else if (!isSoon) {
       isSoon = true
-      setImmediate(askAll)
+      setImmediate(flush)
     }
-    return asked.promise
+    return pending.promise
   }
 }

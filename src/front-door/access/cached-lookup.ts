@@ -1,35 +1,34 @@
 /**
- * Short memory in front of Postgres for what every request asks: whose key is this, what has this business chosen.
- * What was found is trusted for 750 ms at most, so that a revocation takes effect within a second; what was not found is
- * remembered for 5 s, and each address may ask for a limited number of unknown things, so that guessing does not reach
- * Postgres (decisions, "Envelope, errors, headers").
+ * A short cache in front of Postgres for what every request needs: the holder of a key, the settings of a business.
+ * A hit is used for 750 ms at most, so that a revocation takes effect within a second. A miss is remembered for 5 s, and
+ * each address may look up a limited number of unknown keys, so that guessing does not reach Postgres (decisions, "Envelope, errors, headers").
  */
 import { RequestError } from '../../errors.ts'
 import type { Find } from './batch-lookups.ts'
 import { networkOf } from '../http/client-address.ts'
 
 const FOUND_MS = 750
-/** From this age on it is asked for again, beside the requests: in traffic nobody waits for Postgres. */
+/** From this age on a value is renewed in the background, so that under load no request waits for Postgres. */
 const RENEW_MS = 400
-/** From this age on somebody may wait for it soon. */
-const HURRY_MS = 700
+/** From this age on the renewal is urgent: a request may have to wait for it soon. */
+const URGENT_MS = 700
 const MISSED_MS = 5_000
-const ASK_DEADLINE_MS = 5_000
+const LOOKUP_TIMEOUT_MS = 5_000
 const MAX_REMEMBERED = 10_000
 const GUESSES_PER_MINUTE = 60
 const MINUTE_MS = 60_000
 
 /**
- * Null when there is no such thing. `address` is that of the caller, asked for when the key is not remembered. Rejects with
- * RequestError: `rate_limited` for a guesser, `unavailable` without Postgres.
+ * Null when the key is unknown. `address` returns the caller's address; it is called when the key is not cached. Rejects with
+ * RequestError: `rate_limited` after too many unknown keys, `unavailable` without Postgres.
  */
 export type CachedLookup<T> = (key: string, address: () => string) => T | null | Promise<T | null>
 
-/** `now` in ms, of a clock that never goes back: trust must end. */
+/** `now`: ms of a monotonic clock, so that cached values always expire. */
 export function createCachedLookup<T>(find: Find<T>, now: () => number): CachedLookup<T> {
   const found = new Map<string, { value: T; at: number }>()
   const missed = new Map<string, number>()
-  const asking = new Map<string, Promise<T | null>>()
+  const running = new Map<string, Promise<T | null>>()
   const guesses = createGuessCounter(now)
 
   async function findNow(key: string, isRenewal: boolean): Promise<T | null> {
@@ -41,40 +40,40 @@ export function createCachedLookup<T>(find: Find<T>, now: () => number): CachedL
     } else remember(found, key, { value, at })
     return value
   }
-  function ask(key: string, isRenewal = false): Promise<T | null> {
-    const answer = findNow(key, isRenewal).finally(() => asking.delete(key))
-    asking.set(key, answer)
+  function startLookup(key: string, isRenewal = false): Promise<T | null> {
+    const answer = findNow(key, isRenewal).finally(() => running.delete(key))
+    running.set(key, answer)
     return answer
   }
   function recall(key: string): T | null | Promise<T | null> | undefined {
     const known = found.get(key)
     const age = known === undefined ? Infinity : now() - known.at
-    // A failure is told to those who come too late to be served from memory.
-    if (age >= RENEW_MS && age < FOUND_MS && !asking.has(key)) ask(key, age < HURRY_MS).catch(() => undefined)
+    // The error of a failed renewal reaches only requests that can no longer use the cached value.
+    if (age >= RENEW_MS && age < FOUND_MS && !running.has(key)) startLookup(key, age < URGENT_MS).catch(() => undefined)
     if (known !== undefined && age < FOUND_MS) return known.value
     if (now() - (missed.get(key) ?? -Infinity) < MISSED_MS) return null
-    return asking.get(key)
+    return running.get(key)
   }
 
-  async function lookFor(key: string, address: () => string): Promise<T | null> {
+  async function lookUp(key: string, address: () => string): Promise<T | null> {
     for (;;) {
       const recalled = recall(key)
       if (recalled !== undefined) return recalled
-      if (found.has(key)) return ask(key)
+      if (found.has(key)) return startLookup(key)
       const network = networkOf(address())
       const turn = guesses.waitForTurn(network)
-      if (turn === null) return guesses.watch(network, ask(key))
+      if (turn === null) return guesses.watch(network, startLookup(key))
       await turn
     }
   }
-  /** What is remembered is there at once: nobody pays for a promise. */
+  /** Cached values are returned without a promise, which would cost time in every request. */
   return (key, address) => {
     const recalled = recall(key)
-    return recalled === undefined ? lookFor(key, address) : recalled
+    return recalled === undefined ? lookUp(key, address) : recalled
   }
 }
 
-/** Keeps a map bounded by forgetting what was put in first. */
+/** Keeps a map bounded by removing the oldest entry. */
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key)
   map.set(key, value)
@@ -84,14 +83,14 @@ function remember<V>(map: Map<string, V>, key: string, value: V): void {
 
 interface Guesser {
   guesses: number
-  /** Of what was unknown: not answered yet. */
-  asked: Set<Promise<unknown>>
+  /** Lookups of unknown keys that are still running. */
+  pending: Set<Promise<unknown>>
   ends: number
 }
 
 /**
- * Counts failed look-ups per address in fixed windows of a minute. As many are under way at once as may still turn out to be
- * guesses; who asks for more waits for one of them.
+ * Counts failed lookups per address in fixed windows of a minute. The lookups that are running count as failed until they
+ * end: at the limit, a further lookup waits for one of them.
  */
 function createGuessCounter(now: () => number) {
   const windows = new Map<string, Guesser>()
@@ -101,18 +100,18 @@ function createGuessCounter(now: () => number) {
   }
   return {
     watch<T>(address: string, answer: Promise<T | null>): Promise<T | null> {
-      const window = current(address) ?? { guesses: 0, asked: new Set(), ends: now() + MINUTE_MS }
+      const window = current(address) ?? { guesses: 0, pending: new Set(), ends: now() + MINUTE_MS }
       remember(windows, address, window)
       const counted = answer
         .then((value) => {
           if (value === null) window.guesses += 1
           return value
         })
-        .finally(() => window.asked.delete(counted))
-      window.asked.add(counted)
+        .finally(() => window.pending.delete(counted))
+      window.pending.add(counted)
       return counted
     },
-    /** Null when it is one's turn. Throws RequestError `rate_limited`. */
+    /** Null when the lookup may start now. Throws RequestError `rate_limited`. */
     waitForTurn(address: string): Promise<unknown> | null {
       const window = current(address)
       if (window === undefined) return null
@@ -120,17 +119,17 @@ function createGuessCounter(now: () => number) {
         const seconds = Math.ceil((window.ends - now()) / 1000)
         throw new RequestError('rate_limited', { headers: { 'Retry-After': String(seconds) } })
       }
-      return window.guesses + window.asked.size < GUESSES_PER_MINUTE ? null : Promise.race(window.asked)
+      return window.guesses + window.pending.size < GUESSES_PER_MINUTE ? null : Promise.race(window.pending)
     },
   }
 }
 
-/** A Postgres that fails or hangs is our trouble: never a reason to call a key invalid. */
-async function withDeadline<T>(asked: Promise<T>): Promise<T> {
+/** When Postgres fails or hangs, the answer is `unavailable`: a key must never be called invalid for it. */
+async function withDeadline<T>(pending: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer after ${ASK_DEADLINE_MS} ms`)), ASK_DEADLINE_MS)
+  const timer = setTimeout(() => reject(new Error(`no answer after ${LOOKUP_TIMEOUT_MS} ms`)), LOOKUP_TIMEOUT_MS)
   try {
-    return await Promise.race([asked, late])
+    return await Promise.race([pending, late])
   } catch (cause) {
     throw new RequestError('unavailable', { headers: { 'Retry-After': '1' }, cause })
   } finally {

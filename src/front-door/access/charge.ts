@@ -1,4 +1,4 @@
-/** What a call costs, and what its answer says about it (decisions, "Rate limit"). */
+/** Charges calls to the rate limiter, and sets the RateLimit headers (decisions, "Rate limit"). */
 import { RequestError } from '../../errors.ts'
 import { networkOf } from '../http/client-address.ts'
 import type { RequestContext, Charge, AppContext } from '../app-context.ts'
@@ -6,12 +6,12 @@ import type { Business } from './find-business.ts'
 import { WINDOW_SECONDS } from './rate-limiter.ts'
 
 /** Reading, management and callers without a secret key have buckets of this many times the business's limit. */
-const WIDE = 5
-/** A minute. Behind one address there may be a whole office; identities are dearer: each may make a contact. */
+const WIDER_FACTOR = 5
+/** Requests a minute. One address may serve a whole office. `identify` has less, since each call may create a contact. */
 export const PER_ADDRESS = { identify: 20, 'browser-track': 300, 'browser-capture': 1200 } as const
 export const PER_VISITOR = { 'browser-track': 60, 'browser-capture': 60 } as const
-/** Of all callers without a secret key, as a multiple of the business's limit: every page that is looked at captures. */
-const PER_BUSINESS = { identify: WIDE, 'browser-track': WIDE, 'browser-capture': 100 } as const
+/** For all callers without a secret key, as a multiple of the business's limit. Every page view sends captures. */
+const PER_BUSINESS = { identify: WIDER_FACTOR, 'browser-track': WIDER_FACTOR, 'browser-capture': 100 } as const
 
 /** One unit of the business's own limit: track, a batch of any size, a keyed identify. */
 export function chargeWrite(app: AppContext, context: RequestContext, business: Business): Promise<void> {
@@ -20,10 +20,14 @@ export function chargeWrite(app: AppContext, context: RequestContext, business: 
 
 /** One unit of reading and management. */
 export function chargeRead(app: AppContext, context: RequestContext, business: Business): Promise<void> {
-  return charge(app, context, { bucket: `read:${business.id}`, limit: business.rateLimit * WIDE, policy: 'read' })
+  return charge(app, context, {
+    bucket: `read:${business.id}`,
+    limit: business.rateLimit * WIDER_FACTOR,
+    policy: 'read',
+  })
 }
 
-/** What callers without a secret key do: each has buckets of its own, so that no crowd of one keeps out another. */
+/** Endpoints without a secret key. Each has its own buckets, so that load on one does not block another. */
 export type UnkeyedEndpoint = keyof typeof PER_ADDRESS
 
 export function chargeAddress(app: AppContext, context: RequestContext, endpoint: UnkeyedEndpoint): Promise<void> {
@@ -31,7 +35,7 @@ export function chargeAddress(app: AppContext, context: RequestContext, endpoint
   return charge(app, context, { bucket, limit: PER_ADDRESS[endpoint], policy: null })
 }
 
-/** Callers without a secret key share a bucket per business, which never touches that of its servers. */
+/** Callers without a secret key share one bucket per business, separate from that of the business's servers. */
 export function chargeUnkeyed(
   app: AppContext,
   context: RequestContext,
@@ -56,7 +60,7 @@ export function chargeVisitor(
   })
 }
 
-/** Throws RequestError `rate_limited`. Sets the headers that go with every later answer of the call. */
+/** Throws RequestError `rate_limited`. Sets the RateLimit headers of the answer. */
 async function charge(
   app: AppContext,
   context: RequestContext,
@@ -72,7 +76,7 @@ async function charge(
   context.charges.push(unit)
 }
 
-/** Gives back what the call has taken so far. */
+/** Refunds what the request was charged so far. */
 export async function refundCharges(app: AppContext, context: RequestContext): Promise<void> {
   await Promise.all(
     context.charges.splice(0).map(async (unit) => {

@@ -1,26 +1,26 @@
-/** Calls of one business, a few at a time: a crowd of them, or slow ones, keep no other business waiting. */
+/** Limits the concurrent calls of each business, so that many or slow calls of one do not delay the others. */
 import { RequestError } from '../../errors.ts'
 import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
 
-/** Resolves with what ends the turn. Rejects with RequestError `unavailable` when the turn does not come. */
+/** Resolves with a function that releases the slot. Rejects with RequestError `unavailable` when none becomes free in time. */
 export type ConcurrencyLimit = (businessId: string) => Promise<() => void>
 
 /** Reads share a front door's four connections. Edits are applied one by one, in partitions that businesses share. */
 export const MAX_CONCURRENT = { read: 2, change: 4 } as const
 /** Less than the time after which a server hangs up on an idle connection. */
-const PATIENCE_MS = 5000
+const WAIT_TIMEOUT_MS = 5000
 
-interface Calls {
+interface CallQueue {
   running: number
   /** In order of arrival. */
   waiting: Set<() => void>
 }
 
-export function createConcurrencyLimit(atOnce: number, patienceMs = PATIENCE_MS): ConcurrencyLimit {
-  const businesses = new Map<string, Calls>()
-  const timeouts = createSharedTimeouts(patienceMs)
+export function createConcurrencyLimit(atOnce: number, timeoutMs = WAIT_TIMEOUT_MS): ConcurrencyLimit {
+  const businesses = new Map<string, CallQueue>()
+  const timeouts = createSharedTimeouts(timeoutMs)
 
-  function wait(calls: Calls): Promise<void> {
+  function wait(calls: CallQueue): Promise<void> {
     return new Promise((resolve, reject) => {
       const timeout = timeouts.begin(() => {
         calls.waiting.delete(begin)
@@ -34,7 +34,7 @@ export function createConcurrencyLimit(atOnce: number, patienceMs = PATIENCE_MS)
     })
   }
 
-  function end(businessId: string, calls: Calls): void {
+  function end(businessId: string, calls: CallQueue): void {
     const [next] = calls.waiting
     if (next) {
       calls.waiting.delete(next)

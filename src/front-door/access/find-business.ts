@@ -10,24 +10,24 @@ export interface Business {
   removed: boolean
   /** Keyed requests a minute. */
   rateLimit: number
-  /** Upper-cased: counts an amount sent without one. */
+  /** Upper-cased. The currency of an amount that is sent without one. */
   currency: string
   /** ISO 3166 alpha-2, or null: how a national phone number is read. */
   country: string | null
   timezone: string
   /** Lower-cased; empty allows any. */
   origins: string[]
-  /** What becomes of events that bots and headless browsers send. */
+  /** Whether events from bots and headless browsers are recorded. */
   bots: Bots
 }
 
-/** A good key: what it may do, and for whom. */
+/** A valid key: its kind and its business. */
 export interface KeyHolder {
   kind: KeyKind
   business: Business
 }
 
-/** By the sha256 of their keys, in hex. Those that are unknown or revoked are not in the answer. */
+/** By the sha256 of their keys, in hex. Unknown and revoked keys are left out. */
 export async function findKeyHolders(sql: Sql, keyHashes: string[]): Promise<Map<string, KeyHolder>> {
   const rows = await sql<{ hash: string; kind: KeyHolder['kind']; business: Business }[]>`
     select asked.hash, k.kind, ${businessJson(sql)} as business
@@ -37,7 +37,7 @@ export async function findKeyHolders(sql: Sql, keyHashes: string[]): Promise<Map
   return new Map(rows.map(({ hash, kind, business }) => [hash, { kind, business }]))
 }
 
-/** By id; `ids` are UUIDs. Those that are not there are not in the answer. */
+/** By id; `ids` are UUIDs. Unknown ids are left out. */
 export async function findBusinesses(sql: Sql, ids: string[]): Promise<Map<string, Business>> {
   const rows = await sql<{ id: string; business: Business }[]>`
     select asked.id, ${businessJson(sql)} as business
@@ -45,7 +45,7 @@ export async function findBusinesses(sql: Sql, ids: string[]): Promise<Map<strin
   return new Map(rows.map(({ id, business }) => [id, business]))
 }
 
-/** Of words without signs, as ids and hashes are. */
+/** A Postgres array literal. For ids and hashes only: nothing is escaped. */
 const arrayOf = (words: string[]): string => `{${words.join(',')}}`
 
 function businessJson(sql: Sql) {

@@ -1,10 +1,10 @@
-/** One bucket of the limiter in this front door: who waits for units of it, and those that were taken ahead. No I/O. */
+/** One bucket of the rate limiter in this front door: its waiting requests and its prefetched units. No I/O. */
 import type { SharedTimeout } from '../../async/shared-timeouts.ts'
 import type { TokenReply, TokenRequest } from './take-tokens.ts'
 
-/** Units are taken for so long ahead, by how many were asked for lately … */
+/** Prefetches the units of this much time, by the recent rate … */
 const PREFETCH_MS = 25
-/** … but never more than the limit allows in a tenth of a second, and only while a tenth of the limit is left besides. */
+/** … but at most what the limit allows in a tenth of a second, and only while a tenth of the limit is left after it. */
 const MAX_PREFETCH = 1 / 600
 const RESERVE = 1 / 10
 
@@ -13,24 +13,24 @@ export interface TokenGrant {
   remaining: number
   /** Whole seconds until the window ends, 1 at least. */
   resetSeconds: number
-  /** Names the window, so that a refund goes to no later one. */
+  /** Identifies the window, so that a refund never goes to a later one. */
   window: string
 }
 
-/** What is asked of one bucket, and what was taken ahead of it. */
+/** One bucket: what is requested of it, and what was prefetched. */
 export interface Bucket {
   name: string
   key: string
   limit: number
-  /** Each wants a unit of the next question. */
+  /** Each waits for one unit of the next request to Redis. */
   waiters: Waiter[]
-  isAsking: boolean
+  isRequesting: boolean
   /** By `performance.now()`. */
-  askedAt: number
-  /** Units that were wanted since. */
+  requestedAt: number
+  /** Units that were requested since then. */
   wanted: number
   ahead: Prefetched | undefined
-  forgetting: SharedTimeout | undefined
+  expiry: SharedTimeout | undefined
 }
 
 interface Prefetched {
@@ -38,43 +38,43 @@ interface Prefetched {
   /** Units used before the next. */
   used: number
   window: string
-  /** Of the window, by the clock that only goes forward; not later than by that of Redis. */
+  /** End of the window by `performance.now()`; never later than the end in Redis. */
   endsAt: number
 }
 
 type Waiter = (taken: TokenGrant | null) => void
 
-export function openBucket(name: string, key: string, limit: number): Bucket {
+export function createBucket(name: string, key: string, limit: number): Bucket {
   const nothing = {
     waiters: [],
-    isAsking: false,
-    askedAt: -Infinity,
+    isRequesting: false,
+    requestedAt: -Infinity,
     wanted: 0,
     ahead: undefined,
-    forgetting: undefined,
+    expiry: undefined,
   }
   return { name, key, limit, ...nothing }
 }
 
-/** From now on it counts what is wanted anew. */
+/** Starts a request for `units` units, and restarts the count of wanted units. */
 export function beginRequest(bucket: Bucket, units: number): TokenRequest {
   const ahead = prefetchSize(bucket)
-  bucket.askedAt = performance.now()
+  bucket.requestedAt = performance.now()
   const { key, limit } = bucket
   return { key, limit, units, ahead, reserve: limit * RESERVE }
 }
 
-/** How many units to take ahead, by how many were wanted since the question before; it is forgotten with this one. */
+/** How many units to prefetch, by how many were wanted since the last request. Resets that count. */
 function prefetchSize(bucket: Bucket): number {
-  const { wanted, askedAt, limit } = bucket
-  const perMs = wanted / Math.max(PREFETCH_MS, performance.now() - askedAt)
+  const { wanted, requestedAt, limit } = bucket
+  const perMs = wanted / Math.max(PREFETCH_MS, performance.now() - requestedAt)
   bucket.wanted = 0
   return Math.floor(Math.min(perMs * PREFETCH_MS, limit * MAX_PREFETCH))
 }
 
-/** `askedAt`: the window has been open for longer than that. */
-function readPrefetched([granted, used, leftMs, window, units]: TokenReply, askedAt: number): Prefetched {
-  return { units, used: used + granted, window, endsAt: askedAt + leftMs }
+/** `requestedAt`: when the request was sent; the time left in the reply counts from there at the earliest. */
+function readPrefetched([granted, used, leftMs, window, units]: TokenReply, requestedAt: number): Prefetched {
+  return { units, used: used + granted, window, endsAt: requestedAt + leftMs }
 }
 
 export function takePrefetched({ ahead, limit }: Bucket): TokenGrant | undefined {
@@ -86,7 +86,7 @@ export function takePrefetched({ ahead, limit }: Bucket): TokenGrant | undefined
   return { allowed: true, remaining: limit - ahead.used, resetSeconds: secondsOf(leftMs), window: ahead.window }
 }
 
-/** Who came during the question need not ask another. */
+/** Serves callers that arrived during the request from the prefetched units. */
 function serveFromPrefetched(bucket: Bucket): void {
   while (bucket.waiters.length > 0) {
     const taken = takePrefetched(bucket)
@@ -95,8 +95,8 @@ function serveFromPrefetched(bucket: Bucket): void {
   }
 }
 
-/** The units that were granted go to the first in turn. */
-function readTaken([granted, used, leftMs, window]: TokenReply, limit: number, turn: number): TokenGrant {
+/** The granted units go to the waiters in order; `turn` counts from 0. */
+function readGrant([granted, used, leftMs, window]: TokenReply, limit: number, turn: number): TokenGrant {
   const after = used + Math.min(turn + 1, granted)
   const remaining = Math.max(0, limit - after)
   return { allowed: turn < granted, remaining, resetSeconds: secondsOf(leftMs), window }
@@ -104,9 +104,9 @@ function readTaken([granted, used, leftMs, window]: TokenReply, limit: number, t
 
 const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1000))
 
-/** To those who asked, in turn, and to who came meanwhile as far as the units ahead go. */
-export function settleBucket(bucket: Bucket, asked: Waiter[], answer: TokenReply): void {
-  for (const [turn, resolve] of asked.entries()) resolve(readTaken(answer, bucket.limit, turn))
-  bucket.ahead = readPrefetched(answer, bucket.askedAt)
+/** Resolves the waiters of the request in order, then those that arrived meanwhile as far as the prefetched units last. */
+export function applyReply(bucket: Bucket, requesters: Waiter[], answer: TokenReply): void {
+  for (const [turn, resolve] of requesters.entries()) resolve(readGrant(answer, bucket.limit, turn))
+  bucket.ahead = readPrefetched(answer, bucket.requestedAt)
   serveFromPrefetched(bucket)
 }

@@ -1,19 +1,19 @@
-/** What the limiter asks of Redis: what is asked together is one script, so that counting and granting are one. */
+/** The Redis scripts of the rate limiter. Counting and granting happen in one script, so that they are atomic. */
 import type { Redis } from '../../stores/redis.ts'
 import { createTimeoutGuard } from '../../async/with-timeout.ts'
 
 // A window is a hash of the units used and of when it opened (which names it). A refused request changes nothing.
-// ARGV window in ms; for each key limit, units asked for, units wanted ahead, units that must be left besides for that.
-// Returns for each the units granted, those used before, ms left, the window, the units ahead.
+// ARGV: window in ms; for each key: limit, units requested, units to prefetch, units that must be left after the prefetch.
+// Returns for each key: units granted, units used before, ms left, the window, units prefetched.
 const TAKE = `
 local window = tonumber(ARGV[1])
 local answers = {}
 for i, key in ipairs(KEYS) do
   local limit, asked, ahead, besides =
     tonumber(ARGV[4 * i - 2]), tonumber(ARGV[4 * i - 1]), tonumber(ARGV[4 * i]), tonumber(ARGV[4 * i + 1])
-  local held = redis.call('HMGET', key, 'used', 'opened')
-  local used, opened, left = tonumber(held[1] or '0'), held[2], redis.call('PTTL', key)
-  -- More than a window is left when the clock was set back since.
+  local stored = redis.call('HMGET', key, 'used', 'opened')
+  local used, opened, left = tonumber(stored[1] or '0'), stored[2], redis.call('PTTL', key)
+  -- More than a window is left when the clock of Redis was set back.
   if not opened or left <= 0 or left > window then
     local time = redis.call('TIME')
     used, opened, left = 0, time[1] .. '.' .. time[2], window
@@ -39,16 +39,16 @@ export interface TokenRequest {
   key: string
   limit: number
   units: number
-  /** Units wanted beyond, which are given when `reserve` would still be left. */
+  /** Units to prefetch, which are granted when `reserve` units are left after them. */
   ahead: number
   reserve: number
 }
 export type TokenReply = [granted: number, used: number, leftMs: number, window: string, ahead: number]
 
 export interface TokenStore {
-  /** An answer for each question, in their order. */
-  take(questions: TokenRequest[]): Promise<TokenReply[]>
-  /** Does nothing once the window is over; resolves with how many were given back. */
+  /** One reply per request, in the same order. */
+  take(requests: TokenRequest[]): Promise<TokenReply[]>
+  /** Does nothing once the window is over. Resolves with the number of units refunded. */
   refund(key: string, window: string, units: number): Promise<number>
 }
 
@@ -67,9 +67,9 @@ export function openTokenStore(
   const scripts = redis as unknown as Scripts
   const inTime = createTimeoutGuard(timeoutMs, 'Redis')
   return {
-    take(questions) {
-      const keys = questions.map(({ key }) => key)
-      const numbers = questions.flatMap(({ limit, units, ahead, reserve }) => [limit, units, ahead, reserve])
+    take(requests) {
+      const keys = requests.map(({ key }) => key)
+      const numbers = requests.flatMap(({ limit, units, ahead, reserve }) => [limit, units, ahead, reserve])
       return inTime(scripts.takeUnits(keys.length, ...keys, windowMs, ...numbers))
     },
     refund: (key, window, units) => inTime(scripts.refundUnits(key, window, units)),

@@ -12,16 +12,16 @@ import { VERSION } from '../../version.ts'
 import { queryStore } from '../access/query-store.ts'
 import type { AppContext } from '../app-context.ts'
 
-type Asked = Pick<AppContext, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
+type ReadinessDeps = Pick<AppContext, 'sql' | 'redis' | 'clickhouse' | 'readDisks'>
 
-/** `isOpen`: whether requests can be put on the road. */
-export async function checkReadiness(app: Asked, isOpen: boolean): Promise<Readiness> {
+/** `isOpen`: whether requests can be written to the streams. */
+export async function checkReadiness(app: ReadinessDeps, isOpen: boolean): Promise<Readiness> {
   const [postgres, redis, clickhouse, disks, stalled] = await Promise.all([
-    describeTrouble('postgres', () => checkPostgres(app)),
-    describeTrouble('redis', () => checkRedis(app, isOpen)),
-    describeTrouble('clickhouse', () => checkClickHouse(app)),
+    checkStore('postgres', () => checkPostgres(app)),
+    checkStore('redis', () => checkRedis(app, isOpen)),
+    checkStore('clickhouse', () => checkClickHouse(app)),
     checkDisks(app),
-    // A store that is away is named above.
+    // The checks above report a store that does not answer.
     queryStore(() => findStalled(app)).catch(() => []),
   ])
   return {
@@ -36,10 +36,10 @@ export async function checkReadiness(app: Asked, isOpen: boolean): Promise<Readi
   }
 }
 
-async function checkPostgres({ sql }: Asked): Promise<Readiness> {
+async function checkPostgres({ sql }: ReadinessDeps): Promise<Readiness> {
   const pending = await pendingMigrations(sql)
   if (pending.length > 0) return { blocking: pending.map((name) => `migrations: ${name} is not applied`), degraded: [] }
-  const [newer, unattended, trouble, partitionMap, stuck] = await Promise.all([
+  const [newer, unattended, shippingFailure, partitionMap, stuck] = await Promise.all([
     readNewerVersion(sql),
     unattendedPartitions(sql),
     readShippingFailure(sql),
@@ -48,41 +48,42 @@ async function checkPostgres({ sql }: Asked): Promise<Readiness> {
   ])
   const { change, closed } = partitionMap
   return {
-    blocking: unattended.map((partition) => `workers: nobody works on ${partition}`),
+    blocking: unattended.map((partition) => `workers: no worker has ${partition}`),
     degraded: [
       ...(newer === undefined
         ? []
-        : [`version: the database is at ${newer}, this front door at ${VERSION}: replace it`]),
-      ...(change ? [`partitions: on the way to ${change.to} of each kind; closed: ${[...closed].join(', ')}`] : []),
-      ...(trouble === undefined ? [] : [trouble]),
+        : [`version: the database is at ${newer}, this front door at ${VERSION}; upgrade this front door`]),
+      ...(change ? [`partitions: changing to ${change.to} of each kind; closed: ${[...closed].join(', ')}`] : []),
+      ...(shippingFailure === undefined ? [] : [shippingFailure]),
       ...stuck.map(({ partition, seconds }) => `web events: ${partition} has waited for ClickHouse for ${seconds} s`),
     ],
   }
 }
 
-async function checkRedis({ redis }: Asked, isOpen: boolean): Promise<Readiness> {
+async function checkRedis({ redis }: ReadinessDeps, isOpen: boolean): Promise<Readiness> {
   const [persistence, durability] = await Promise.all([readPersistence(redis), readDurability(redis)])
-  const blocking = isOpen ? [] : ['redis: requests cannot be put on the road']
-  if (!persistence.aof_write) blocking.push('redis: it cannot write its append-only file, and refuses requests')
+  const blocking = isOpen ? [] : ['redis: requests cannot be written to its streams']
+  if (!persistence.aof_write)
+    blocking.push('redis: it cannot write its append-only file, and rejects requests; check its disk')
   const degraded = describeDurability(durability)
-  if (!persistence.aof_rewrite) degraded.push('redis: its append-only file could not be rewritten, and grows')
-  if (!persistence.rdb_save) degraded.push('redis: its last snapshot failed; it may refuse requests')
+  if (!persistence.aof_rewrite) degraded.push('redis: its append-only file could not be rewritten, and keeps growing')
+  if (!persistence.rdb_save) degraded.push('redis: its last snapshot failed; it may reject requests')
   return { blocking, degraded }
 }
 
-async function checkClickHouse({ clickhouse }: Asked): Promise<Readiness> {
+async function checkClickHouse({ clickhouse }: ReadinessDeps): Promise<Readiness> {
   const { success } = await clickhouse.ping({ select: true })
   return { blocking: success ? [] : ['clickhouse: not reachable'], degraded: [] }
 }
 
-/** A store that fails or hangs is a trouble like any other. */
-async function describeTrouble(name: string, check: () => Promise<Readiness>): Promise<Readiness> {
+/** A store that fails or hangs blocks, with its error as the reason. */
+async function checkStore(name: string, check: () => Promise<Readiness>): Promise<Readiness> {
   return queryStore(check).catch((error: Error) => ({ blocking: [`${name}: ${error.message}`], degraded: [] }))
 }
 
 const MEGABYTE = 1024 * 1024
 
-async function checkDisks(app: Asked): Promise<string[]> {
+async function checkDisks(app: ReadinessDeps): Promise<string[]> {
   const low = (await app.readDisks()).filter(({ isLow }) => isLow)
   return low.map(({ store, freeBytes }) => `${store}: ${Math.floor(freeBytes / MEGABYTE)} MiB are left on its disk`)
 }

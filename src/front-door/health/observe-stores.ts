@@ -1,4 +1,4 @@
-/** The gauges that lie in the stores, read when somebody asks for metrics. What a store does not tell is left as it was last seen. */
+/** Gauges whose values are in the stores, read for each scrape. When a store does not answer, its gauges keep their last values. */
 import { observeDeliveries } from '../../deliveries/observe-deliveries.ts'
 import { backlogKey, streamKey } from '../../stream/keys.ts'
 import { readPositions } from '../../stream/positions.ts'
@@ -14,20 +14,20 @@ export async function observeStores(app: AppContext): Promise<void> {
     observe(app, 'postgres', () => observePostgres(app)),
     observe(app, 'redis', () => observeRedis(app)),
     observe(app, 'clickhouse', () => observeClickHouse(app)),
-    // Postgres knows the partitions and Redis their streams: who of them is away is told above.
+    // This needs Postgres and Redis. `store_up` above reports which of them does not answer.
     queryStore(() => observeBacklogs(app)).catch(() => undefined),
     observeDisks(app),
   ])
 }
 
-/** One store that is away does not hide the others. */
+/** The failure of one store does not affect the gauges of the others. */
 async function observe(app: AppContext, store: string, look: () => Promise<void>): Promise<void> {
   try {
     await queryStore(look)
     app.metrics.storeUp.set({ store }, 1)
   } catch (error) {
     app.metrics.storeUp.set({ store }, 0)
-    app.log.warn({ err: error, store }, 'a store could not be observed')
+    app.log.warn({ err: error, store }, 'the metrics of a store could not be read')
   }
 }
 
@@ -48,7 +48,7 @@ async function observeRedis(app: AppContext): Promise<void> {
 async function observeBacklogs(app: AppContext): Promise<void> {
   const positions = await readPositions(app.sql)
   const backlogs = await Promise.all([...positions.keys()].map((partition) => readBacklog(app, partition)))
-  // Those that a change of their number took away are not told of any more.
+  // Removes partitions that no longer exist after a change of their number.
   app.metrics.backlogBytes.reset()
   app.metrics.backlogAgeSeconds.reset()
   const stalled = new Map((await findStalled(app)).map(({ partition, seconds }) => [partition, seconds]))
@@ -61,8 +61,8 @@ async function observeBacklogs(app: AppContext): Promise<void> {
 }
 
 /**
- * An entry is as old as the first request in it. The first half of its id may be anything after a clock was set back; it
- * serves for an entry that no front door wrote.
+ * The age of an entry is that of the first request in it. The time in the entry's id is wrong after a clock was set back; it
+ * is used only for an entry that no front door wrote.
  */
 async function readBacklog({ redis, now }: AppContext, partition: string) {
   const [bytes, [oldest]] = await Promise.all([

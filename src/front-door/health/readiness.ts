@@ -1,6 +1,6 @@
 export interface Readiness {
-  /** What keeps requests from being taken and applied. */
+  /** Reasons why requests cannot be accepted and applied. */
   blocking: string[]
-  /** What comes and goes, or will be felt later: analytics is delayed, a disk fills up, the number of partitions changes. */
+  /** Problems that do not block: analytics is delayed, a disk fills up, the number of partitions changes. */
   degraded: string[]
 }

@@ -1,10 +1,10 @@
-/** Anybody may ask whether a front door is ready, as often as they like: however many do, the stores are asked once a second. */
+/** /readyz is public. However often it is called, the stores are checked at most once a second. */
 import type { Readiness } from './readiness.ts'
 
-/** What was found, or a failure to find it, is told for so long, counted from the question. */
-export const KEEP_MS = 1000
+/** How long a result or a failure is reused, counted from the start of the check. */
+export const CACHE_MS = 1000
 
-interface Asked {
+interface SharedCheck {
   isOpen: boolean
   at: number
   isDone: boolean
@@ -12,27 +12,27 @@ interface Asked {
 }
 
 /**
- * One check at a time, for all who ask meanwhile. Whether its road is open this process knows by itself, and tells at once:
- * when that has changed, it checks anew. `now` in ms, of a clock that never goes back.
+ * One check at a time, shared by all callers. Whether the streams are open is known in this process: when that changes, the
+ * next call checks again. `now`: ms of a monotonic clock.
  */
 export function shareReadiness(
   check: (isOpen: boolean) => Promise<Readiness>,
   isStreamOpen: () => boolean,
   now: () => number,
 ): () => Promise<Readiness> {
-  let last: Asked | undefined
+  let last: SharedCheck | undefined
   return () => {
     const isOpen = isStreamOpen()
-    if (last?.isOpen === isOpen && (!last.isDone || now() - last.at < KEEP_MS)) return last.found
-    const asked: Asked = {
+    if (last?.isOpen === isOpen && (!last.isDone || now() - last.at < CACHE_MS)) return last.found
+    const shared: SharedCheck = {
       isOpen,
       at: now(),
       isDone: false,
       found: check(isOpen).finally(() => {
-        asked.isDone = true
+        shared.isDone = true
       }),
     }
-    last = asked
-    return asked.found
+    last = shared
+    return shared.found
   }
 }

@@ -1,18 +1,18 @@
-/** The memory that the bodies of all requests being answered now may take together, and one caller's share of it. */
+/** Limits the memory for the bodies of all requests in flight, and each caller's share of it. */
 import { RequestError } from '../../errors.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 
 export interface BodyMemoryLimits {
-  /** Bytes for all requests together: a crowd of large bodies must not fill the memory. */
+  /** Bytes for all requests together: many large bodies must not fill the memory. */
   room: number
-  /** Bytes for those of one business; callers without a secret key have one share together. */
+  /** Bytes for the requests of one business. Callers without a secret key share one share. */
   share: number
 }
 
 export type BodyMemoryOwner = Pick<AppContext, 'inFlight'>
 export type BodyMemoryUser = Pick<RequestContext, 'bodyQuotaKey' | 'bodyBytes'>
 
-/** Holds so many bytes more until `releaseBodyMemory`. Throws RequestError `unavailable` when they go past the room or the share. */
+/** Reserves `bytes` more until `releaseBodyMemory`. Throws RequestError `unavailable` when they exceed the room or the share. */
 export function reserveBodyMemory(
   { inFlight }: BodyMemoryOwner,
   context: BodyMemoryUser,
@@ -28,7 +28,7 @@ export function reserveBodyMemory(
   context.bodyBytes += bytes
 }
 
-/** Gives back what the call holds. */
+/** Releases what the request has reserved. */
 export function releaseBodyMemory({ inFlight }: BodyMemoryOwner, context: BodyMemoryUser): void {
   inFlight.bytes -= context.bodyBytes
   const own = (inFlight.bytesOf.get(context.bodyQuotaKey) ?? 0) - context.bodyBytes

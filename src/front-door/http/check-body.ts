@@ -1,10 +1,10 @@
-/** From parsed JSON to a body of the right shape, or to what is wrong with it in words for a person. */
+/** Checks parsed JSON against a schema. Returns the cleaned body, or messages for a person about what is wrong. */
 import type { Static, TSchema } from '@sinclair/typebox'
 import { TypeCompiler, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
 import { type Issue, RequestError } from '../../errors.ts'
 import { isClean, trimText } from '../../rules/events/text.ts'
 
-/** A hostile body can be wrong in a hundred thousand places, under names of any length. */
+/** Limits for the error answer: a hostile body can have a hundred thousand faults, under names of any length. */
 const MAX_ISSUES = 20
 const MAX_PATH = 100
 
@@ -31,25 +31,25 @@ export function invalidRequest(issues: readonly Issue[]): RequestError {
   return new RequestError('invalid_request', { message: summarise(issues), issues })
 }
 
-/** The message above a list of issues: the first says enough. */
+/** The message for a list of issues: the first, and the number of others. */
 export function summarise(issues: readonly Issue[]): string {
   const [first] = issues
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
   return first === undefined ? 'The request breaks a rule of this endpoint.' : `${first.message}${more}`
 }
 
-/** An issue per text field that holds what no database can (decisions, "Strings"). */
+/** One issue per text field with characters that the databases cannot store (decisions, "Strings"). */
 export function uncleanIssues(fields: Record<string, string | undefined>): Issue[] {
   return Object.keys(fields)
     .filter((path) => !isClean(fields[path] ?? ''))
-    .map((path) => ({ path, message: `${path} must not hold NUL characters or lone surrogates` }))
+    .map((path) => ({ path, message: `${path} must not contain NUL characters or lone surrogates` }))
 }
 
 type Clean = (value: unknown) => unknown
 
 /**
- * Known fields only, since clients evolve; without nulls, which are as if they had not been sent; strings trimmed, so that
- * lengths are measured after it. What is free-form (properties, traits) stays as it is.
+ * Keeps known fields only, since newer clients may send more; drops nulls, which count as absent; trims strings, so that
+ * lengths are measured after trimming. Free-form values (properties, traits) are not changed.
  */
 function compileClean(schema: TSchema): Clean {
   if (schema['type'] === 'string') return (value) => (typeof value === 'string' ? trimText(value) : value)
@@ -68,7 +68,7 @@ function compileClean(schema: TSchema): Clean {
   }
 }
 
-/** One past the limit is enough to be refused, however many more there are. */
+/** Cleans one item past the limit at most: that is enough for the check to fail. */
 function compileCleanItems(schema: TSchema): Clean {
   const { items, maxItems = Infinity } = schema as { items?: unknown; maxItems?: number }
   const clean = isRecord(items) && items['type'] !== undefined ? compileClean(items as TSchema) : undefined
@@ -83,7 +83,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** One issue per field; the outermost fault of a field says it. */
+/** One issue per field: the outermost error of the field. */
 function explain(errors: Iterable<ValueError>): Issue[] {
   const issues = new Map<string, Issue>()
   for (const error of errors) {
@@ -100,7 +100,7 @@ function explain(errors: Iterable<ValueError>): Issue[] {
   return [...issues.values()]
 }
 
-/** What a schema wants, in words; a pattern's are its description. */
+/** What a schema requires, in words. A pattern is described by its `description`. */
 function describe(schema: TSchema): string {
   if (schema.anyOf !== undefined) return (schema.anyOf as TSchema[]).map(describe).join(' or ')
   if (schema.const !== undefined) return `"${schema.const}"`
@@ -117,7 +117,7 @@ function describe(schema: TSchema): string {
     case 'integer':
       return 'a whole number, 0 or more'
     case 'number':
-      return schema['minimum'] === 0 ? 'a number from 0 on' : 'a finite number'
+      return schema['minimum'] === 0 ? 'a number, 0 or more' : 'a finite number'
     case 'boolean':
       return 'true or false'
     case 'null':

@@ -1,9 +1,9 @@
 /**
- * A path is matched as it was sent, so that a proxy's rules and ours see one path (decisions, "Envelope"). URL parsers
- * rewrite the spellings below to another path, and proxies disagree on them; none is needed for a path of ours.
+ * A path is matched as it was sent, so that a proxy's rules and the front door's see the same path (decisions, "Envelope"). URL parsers
+ * rewrite the spellings below to another path, and proxies disagree on them. No path of the API needs them.
  */
 
-/** The scheme and the authority of an absolute-form target (RFC 9112, 3.2.2), which no client but a proxy's sends. */
+/** The scheme and the authority of an absolute-form target (RFC 9112, 3.2.2), which only the client of a proxy sends. */
 const ORIGIN = /^https?:\/\/[^\s/?#@\\]+/i
 
 /** A backslash, a fragment, an empty segment, a trailing slash, an encoded slash or backslash, a dot segment in any spelling. */
@@ -17,7 +17,7 @@ export function isPlainTarget(target: string): boolean {
   return (path === '' || path.startsWith('/')) && !REWRITTEN.test(path)
 }
 
-/** The same of one decoded segment. */
+/** The same check for one decoded segment. */
 export function isPlainSegment(segment: string): boolean {
   return !/^\.{0,2}$|[\\/]/.test(segment)
 }

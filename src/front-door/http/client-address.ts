@@ -1,17 +1,17 @@
-/** Where a request comes from. */
+/** The network address of the client. */
 import { isIP } from 'node:net'
 import type { ServerRequest } from 'srvx'
 
 /**
- * As the server saw it; behind proxies of one's own, as the outermost of them saw it: each adds an address to the end of
- * X-Forwarded-For. Those before are what the caller claims. `trustProxy` counts the proxies.
+ * The address that the server saw; behind trusted proxies, the one that the outermost of them saw. Each proxy appends an
+ * address to X-Forwarded-For; the addresses before are the caller's own claims. `trustProxy`: the number of proxies.
  */
 export function clientAddress(request: Request, { trustProxy }: { trustProxy: number }): string {
   const forwarded = trustProxy > 0 ? request.headers.get('x-forwarded-for') : null
   return forwarded === null ? peerAddress(request) : seenBy(forwarded.split(','), trustProxy)
 }
 
-/** Whatever is no address is the same unknown one: limits count by it. */
+/** Everything that is not an address counts as one unknown address for the limits. */
 function seenBy(addresses: string[], proxies: number): string {
   const seen = addresses[Math.max(0, addresses.length - proxies)]?.trim() ?? ''
   const [, address = seen] = /^\[(.*)\](?::\d+)?$/.exec(seen) ?? /^([\d.]+):\d+$/.exec(seen) ?? []
@@ -25,8 +25,8 @@ export function peerAddress(request: Request): string {
 }
 
 /**
- * What limits per address count by. One IPv6 customer holds a whole /64, so that its addresses are one;
- * an IPv4 address mapped into IPv6 is itself.
+ * The key for limits per address. An IPv6 customer has a whole /64, so all addresses of one /64 count as one. An IPv4
+ * address mapped into IPv6 counts as the IPv4 address.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address

@@ -1,25 +1,25 @@
-/** The frame around every answer: request id, refusal when too much is in flight, envelope, metrics, one log line. */
+/** Wraps every answer: request id, rejection when too many requests are in flight, envelope, metrics, one log line. */
 import { RequestError } from '../../errors.ts'
 import { errorResponse } from './error-response.ts'
 import { clientAddress } from './client-address.ts'
 import type { RequestContext, AppContext, Reply, Route } from '../app-context.ts'
 import { releaseBodyMemory } from './body-memory.ts'
 
-export interface Framed extends Pick<Route, 'answer' | 'crossOrigin'> {
-  /** The pattern, for metrics and logs: a path itself may name a person. */
+export interface FramedRoute extends Pick<Route, 'answer' | 'crossOrigin'> {
+  /** The path pattern, for metrics and logs: a real path may name a person. */
   route: string
 }
 
-/** Never rejects: whatever goes wrong becomes an answer. */
+/** Never rejects: every error becomes an answer. */
 export async function handleRequest(
   app: AppContext,
-  framed: Framed,
+  framed: FramedRoute,
   request: Request,
   params: Record<string, string>,
 ): Promise<Response> {
-  const context = openCall(app, framed, request, params)
+  const context = openContext(app, framed, request, params)
   app.inFlight.count += 1
-  const response = await answerOrRefuse(app, framed, context)
+  const response = await answerOrReject(app, framed, context)
   app.inFlight.count -= 1
   releaseBodyMemory(app, context)
   context.releaseSlot?.()
@@ -27,7 +27,7 @@ export async function handleRequest(
   return response
 }
 
-async function answerOrRefuse(app: AppContext, framed: Framed, context: RequestContext): Promise<Response> {
+async function answerOrReject(app: AppContext, framed: FramedRoute, context: RequestContext): Promise<Response> {
   try {
     if (app.inFlight.count > app.config.maxInFlight && framed.route.startsWith('/api/')) {
       throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
@@ -38,12 +38,17 @@ async function answerOrRefuse(app: AppContext, framed: Framed, context: RequestC
   }
 }
 
-/** The share of the room for bodies that callers without a secret key have together. */
-const STRANGERS = 'strangers'
+/** The body quota that all callers without a secret key share. */
+const UNKEYED = 'strangers'
 
-function openCall(app: AppContext, framed: Framed, request: Request, params: Record<string, string>): RequestContext {
+function openContext(
+  app: AppContext,
+  framed: FramedRoute,
+  request: Request,
+  params: Record<string, string>,
+): RequestContext {
   const requestId = readRequestId(request)
-  // Of a caller that has gone the server knows no more: it stays who it was.
+  // Cached: the server forgets the address when the caller disconnects.
   let address: string | undefined
   return {
     request,
@@ -58,19 +63,19 @@ function openCall(app: AppContext, framed: Framed, request: Request, params: Rec
       ? { 'X-Request-Id': requestId, ...COMMON_HEADERS, ...CROSS_ORIGIN_HEADERS }
       : { 'X-Request-Id': requestId, ...COMMON_HEADERS },
     charges: [],
-    bodyQuotaKey: STRANGERS,
+    bodyQuotaKey: UNKEYED,
     bodyBytes: 0,
     releaseSlot: undefined,
   }
 }
 
-/** A page that is told to wait learns for how long. */
+/** Lets pages read Retry-After. */
 const CROSS_ORIGIN_HEADERS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' }
 
-/** Nobody guesses what an answer is, and nobody keeps one: it may be about a person. */
+/** No content sniffing, and no caching: an answer may contain personal data. */
 const COMMON_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' }
 
-/** The caller's, when it is 1 to 128 printable ASCII characters; else ours. */
+/** The caller's id if it is 1 to 128 printable ASCII characters; else a new one. */
 function readRequestId(request: Request): string {
   const sent = request.headers.get('x-request-id')
   return sent !== null && /^[\x20-\x7e]{1,128}$/.test(sent) ? sent : crypto.randomUUID()
@@ -86,15 +91,21 @@ function toResponse(reply: Reply | Response, context: RequestContext): Response 
   return Response.json({ success: true, message, data }, { status, headers: context.headers })
 }
 
-/** A label takes no word that a caller made up. */
+/** Other methods are labelled OTHER, so that callers cannot add label values. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-function observe(app: AppContext, { route }: Framed, context: RequestContext, status: number, elapsedMs: number): void {
+function observe(
+  app: AppContext,
+  { route }: FramedRoute,
+  context: RequestContext,
+  status: number,
+  elapsedMs: number,
+): void {
   const { rejectionCode: code, businessId, requestId } = context
   const method = METHODS.has(context.request.method) ? context.request.method : 'OTHER'
   app.metrics.requestSeconds.observe({ route, method, status }, elapsedMs / 1000)
   if (code !== '') app.metrics.requests.countRefusal({ route, method, status, code })
-  // A line for each success would cost more than the request: they are counted, and told at debug level.
+  // A log line per success would cost more than the request: successes are counted, and logged at debug level.
   const level = status < 400 ? 'debug' : 'info'
   if (level === 'info' && !app.mayLogRejection()) return
   const ms = Math.round(elapsedMs * 10) / 10

@@ -1,4 +1,4 @@
-/** Media type, size and JSON of a body, in this order, each with its own refusal. */
+/** Checks the media type, the size and the JSON of a body, in this order, each with its own error. */
 import { Buffer } from 'node:buffer'
 import { RequestError } from '../../errors.ts'
 import { type SharedTimeouts, createSharedTimeouts } from '../../async/shared-timeouts.ts'
@@ -10,24 +10,24 @@ const MIB = 1024 * KIB
 const JSON_TYPE = 'application/json'
 
 export interface BodyLimit extends BodyMemoryLimits {
-  /** Of one body (decisions, "Body limits"). */
+  /** Largest body (decisions, "Body limits"). */
   bytes: number
-  /** For a whole body to arrive: a slow one holds its place no longer. */
+  /** Time for the whole body to arrive. After it, the body is rejected and its memory released. */
   seconds: number
   media: readonly string[]
 }
-/** Batches, uploaded slowly or many at once, leave room for live events (design, promise 8), and one business for the others. */
+/** Many or slow batches leave memory for live events (design, promise 8), and each business leaves memory for the others. */
 export const BODY_LIMITS = {
   single: { bytes: 256 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE] },
   batch: { bytes: 32 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 120, media: [JSON_TYPE] },
-  // What pages send without asking first (a beacon, a fetch without a preflight) is text.
+  // Pages send text/plain where they must avoid a preflight (beacons, fetch).
   browser: { bytes: 64 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE, 'text/plain'] },
 } as const satisfies Record<string, BodyLimit>
 
-type Sent = Pick<RequestContext, 'request'> & BodyMemoryUser
+type BodyContext = Pick<RequestContext, 'request'> & BodyMemoryUser
 
 /** The parsed body. Throws RequestError: unsupported_media_type, payload_too_large, unavailable, malformed_json. */
-export async function readJson(app: BodyMemoryOwner, context: Sent, limit: BodyLimit): Promise<unknown> {
+export async function readJson(app: BodyMemoryOwner, context: BodyContext, limit: BodyLimit): Promise<unknown> {
   refuseOtherMedia(context.request, limit.media)
   return parseJson(await readBytes(app, context, limit))
 }
@@ -39,33 +39,39 @@ function refuseOtherMedia(request: Request, media: readonly string[]): void {
   }
   const encoding = request.headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity') {
-    throw new RequestError('unsupported_media_type', { message: 'Content-Encoding: send the body uncompressed.' })
+    throw new RequestError('unsupported_media_type', {
+      message: 'Content-Encoding is not supported. Send the body uncompressed.',
+    })
   }
 }
 
 const withoutParameters = (type: string): string => (type.split(';')[0] ?? '').trim().toLowerCase()
 
-async function readBytes(app: BodyMemoryOwner, context: Sent, limit: BodyLimit): Promise<Uint8Array | ArrayBuffer> {
+async function readBytes(
+  app: BodyMemoryOwner,
+  context: BodyContext,
+  limit: BodyLimit,
+): Promise<Uint8Array | ArrayBuffer> {
   const declared = declaredBytes(context.request)
   if (declared !== null && declared > limit.bytes) throw tooLarge(limit)
   try {
     if (declared === null) return await readChunks(app, context, limit)
-    // The server holds a body to its declared length; one without is counted as it comes.
+    // The server enforces a declared length. A body without one is counted as it arrives.
     reserveBodyMemory(app, context, declared, limit)
     return await inTime(limit, context.request.arrayBuffer())
   } catch (cause) {
     if (cause instanceof RequestError) throw cause
-    throw new RequestError('malformed_json', { message: 'The body ended before its time.', cause })
+    throw new RequestError('malformed_json', { message: 'The body ended before its declared length.', cause })
   }
 }
 
-/** Null when it is not one whole number: Bun lets a length through that is sent twice, and joins both: `7, 7`. */
+/** Null when it is not one whole number. Bun accepts a length that is sent twice, and joins both: `7, 7`. */
 function declaredBytes({ headers }: Request): number | null {
   const declared = headers.get('content-length') ?? ''
   return /^\d+$/.test(declared) ? Number(declared) : null
 }
 
-async function readChunks(app: BodyMemoryOwner, context: Sent, limit: BodyLimit): Promise<Uint8Array> {
+async function readChunks(app: BodyMemoryOwner, context: BodyContext, limit: BodyLimit): Promise<Uint8Array> {
   const body: ReadableStream<Uint8Array> | null = context.request.body
   const reader = body?.getReader()
   if (reader === undefined) return new Uint8Array()
@@ -82,7 +88,7 @@ async function readChunks(app: BodyMemoryOwner, context: Sent, limit: BodyLimit)
   try {
     return await inTime(limit, countChunks())
   } finally {
-    // Nobody wants the rest of a body that was refused half-way.
+    // Stops the rest of a body that was rejected half-way.
     reader.cancel().catch(() => undefined)
   }
 }
@@ -90,15 +96,15 @@ async function readChunks(app: BodyMemoryOwner, context: Sent, limit: BodyLimit)
 /** By seconds. */
 const timeouts = new Map<number, SharedTimeouts>()
 
-function timeOutsOf(seconds: number): SharedTimeouts {
+function timeoutsFor(seconds: number): SharedTimeouts {
   const known = timeouts.get(seconds) ?? createSharedTimeouts(seconds * 1000)
   timeouts.set(seconds, known)
   return known
 }
 
-/** Rejects when the time is over; the connection ends with the answer, since the rest of the body may never come. */
+/** Rejects when the time is over. The answer then closes the connection, since the rest of the body may never come. */
 function inTime<T>({ seconds }: BodyLimit, read: Promise<T>): Promise<T> {
-  const running = timeOutsOf(seconds)
+  const running = timeoutsFor(seconds)
   return new Promise((resolve, reject) => {
     const timeout = running.begin(() => reject(tooLate(seconds)))
     const end = (settle: () => void) => {
@@ -113,12 +119,12 @@ function inTime<T>({ seconds }: BodyLimit, read: Promise<T>): Promise<T> {
 }
 
 function tooLate(seconds: number): RequestError {
-  const message = `The body did not arrive within ${seconds} seconds.`
+  const message = `The body did not arrive within ${seconds} seconds. Send it faster, or send less.`
   return new RequestError('malformed_json', { message, headers: { Connection: 'close' } })
 }
 
 function tooLarge({ bytes }: BodyLimit): RequestError {
-  return new RequestError('payload_too_large', { message: `The body is too large: at most ${bytes} bytes.` })
+  return new RequestError('payload_too_large', { message: `The body is too large. Send at most ${bytes} bytes.` })
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -24,7 +24,7 @@ export function queryOf({ request }: RequestContext): URLSearchParams {
 }
 
 export function invalidCursor() {
-  return invalidRequest([{ path: 'cursor', message: 'cursor must be a nextCursor of this list' }])
+  return invalidRequest([{ path: 'cursor', message: 'cursor must be the nextCursor of an earlier page of this list' }])
 }
 
 function limitFault() {
@@ -35,7 +35,10 @@ function limitFault() {
 export const PAGE_QUERY = {
   limit: {
     schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-    description: 'Entries in a page of the list.',
+    description: 'The maximum number of entries in a page.',
   },
-  cursor: { schema: { type: 'string' }, description: 'The nextCursor of the page before.' },
+  cursor: {
+    schema: { type: 'string' },
+    description: 'The nextCursor of the previous page. Leave it out for the first page.',
+  },
 } as const

@@ -1,20 +1,20 @@
-/** A body may take two minutes to arrive, and a revocation holds within a second: who sends one slowly is judged again at its end. */
+/** A body may take two minutes to arrive, and a revocation takes effect within a second. So the caller of a slow body is checked again at its end. */
 import { findCaller, requireUsable } from '../access/authenticate.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 import type { Business } from '../access/find-business.ts'
 import { type BodyLimit, readJson } from './read-body.ts'
 
-/** From the beginning of the call. What was remembered of its key (look-up.ts) could be three quarters of a second old by then. */
+/** Counted from the start of the request. The cached key (cached-lookup.ts) can be 750 ms older than that. */
 export const STALE_MS = 200
 
-export interface Received {
-  /** As it is now. */
+export interface ReceivedBody {
+  /** With its current settings. */
   business: Business
   body: unknown
 }
 
 /**
- * The body of a call whose key was found to be `business`'s. Throws RequestError: what `readJson` and `findCaller` throw,
+ * The body of a request with a key of `business`. Throws RequestError: what `readJson` and `findCaller` throw,
  * business_not_found, business_inactive.
  */
 export async function receiveBody(
@@ -22,9 +22,9 @@ export async function receiveBody(
   context: RequestContext,
   business: Business,
   limit: BodyLimit,
-): Promise<Received> {
+): Promise<ReceivedBody> {
   const body = await readJson(app, context, limit)
-  // Nearly all bodies come at once, and nobody is asked about them.
+  // Nearly all bodies arrive at once and need no second check.
   if (performance.now() - context.startedAt < STALE_MS) return { business, body }
   const holder = await findCaller(app, context)
   return { business: requireUsable(holder?.business ?? business), body }

@@ -1,4 +1,4 @@
-/** Why a body, or one item of a batch, cannot be taken. A value, not an exception: a batch goes on without the item. */
+/** Why a body, or one item of a batch, is rejected. A value, not an exception: the other items of a batch go on. */
 import { ERRORS, type ErrorCode, type Issue, RequestError } from '../../errors.ts'
 import { isRecord, summarise } from './check-body.ts'
 import { trimText } from '../../rules/events/text.ts'
@@ -15,14 +15,14 @@ export function reject(code: ErrorCode, issues?: readonly Issue[]): Rejection {
   return issues === undefined ? { code, message: ERRORS[code].message } : { code, message: summarise(issues), issues }
 }
 
-/** A body of the wrong shape; one that merely says nobody's identity has its own code. */
+/** For a body of the wrong shape. A body that lacks only its identity has its own code. */
 export function rejectShape(issues: readonly Issue[]): Rejection {
   const [only] = issues
-  const nobody = issues.length === 1 && only?.path === 'identity' && only.message === 'identity is required'
-  return nobody ? reject('identity_required') : reject('invalid_request', issues)
+  const isMissingIdentity = issues.length === 1 && only?.path === 'identity' && only.message === 'identity is required'
+  return isMissingIdentity ? reject('identity_required') : reject('invalid_request', issues)
 }
 
-/** A `businessId` in a body is a cross-check: another business is refused, never rewritten (contract, "Authentication"). */
+/** A `businessId` in a body is a cross-check: a mismatch is rejected, never corrected (contract, "Authentication"). */
 export function rejectOtherBusiness(raw: unknown, business: Business): Rejection | null {
   const sent = isRecord(raw) ? raw['businessId'] : undefined
   const differs = typeof sent === 'string' && trimText(sent).toLowerCase() !== business.id

@@ -1,4 +1,4 @@
-/** The one file that knows on what it runs: Bun, Deno or Node. */
+/** The HTTP server. This is the only file that depends on the runtime: Bun, Deno or Node. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BunFetchHandler, type Server, type ServerOptions, type ServerRequest, serve as listen } from 'srvx'
 import { type InFlightCounter, createInFlightCounter } from '../../async/in-flight-counter.ts'
@@ -6,40 +6,40 @@ import { explainPortError } from '../../process/explain-port-error.ts'
 import { isPlainSegment, isPlainTarget } from './check-path.ts'
 
 export interface Served {
-  /** The patterns of all paths that are answered; parameters begin with a colon. */
+  /** The patterns of all served paths; parameters begin with a colon. */
   paths: readonly string[]
-  /** `isPlain`: whether the path has one reading, as it was sent (check-path.ts). */
+  /** `isPlain`: whether the path, as it was sent, is unambiguous (check-path.ts). */
   fetch(request: Request, isPlain: boolean): Response | Promise<Response>
 }
 
 export interface Listening {
   url: string
-  /** Takes no new connections, lets running requests end, and cuts what is left after the deadline. */
+  /** Accepts no new connections, waits for running requests, and closes the rest after the deadline. */
   close(deadlineMs: number): Promise<void>
 }
 
 export interface ListenOptions {
   port: number
   host: string
-  /** Shared with other front doors, which have to say so as well. Linux divides a port; Deno needs `--unstable-net` for it. */
+  /** Shares the port with other front doors, which must set this too. Linux only; Deno needs `--unstable-net`. */
   reusePort: boolean
-  /** A connection on which nothing moves for so long is cut: longer than the longest wait for an answer. */
+  /** An idle connection is closed after this time. It must be longer than the longest wait for an answer. */
   idleSeconds: number
 }
 
 const LONGEST_IDLE_ON_BUN = 255
 /**
- * Bun ends a connection whose headers take longer than 10 s, or whose body comes at less than 16 KiB a second; Node is told to.
- * (Deno has no such limits.)
+ * Bun closes a connection when its headers take longer than 10 s, or its body is slower than 16 KiB a second. On Node these
+ * options do it. Deno has no such limits.
  */
 const HEADERS_MS = 10_000
 /** Longer than any body may take (BODY_LIMITS). */
 const REQUEST_MS = 150_000
-/** For the last answer to leave, and for a server that does not cut: Deno ends its connections with the process. */
+/** Time for the last answer to be sent, and for a server that does not close connections: Deno closes them when it exits. */
 const GRACE_MS = 50
 const CUT_MS = 500
 
-/** Rejects when the port cannot be had. */
+/** Rejects when the port is not available. */
 export async function serve(
   { paths, fetch }: Served,
   { port, host, reusePort, idleSeconds }: ListenOptions,
@@ -50,14 +50,14 @@ export async function serve(
     running.begin()
     try {
       const response = await fetch(request, hasPlainPath(request))
-      // Without it Node keeps a busy connection for ever, and callers send on one that is about to end.
+      // Without this header Node keeps busy connections open, and callers send requests on them while the server closes.
       if (closing) response.headers.set('Connection', 'close')
       return response
     } finally {
       running.end()
     }
   }
-  // With Bun's own server as a second argument, srvx can say where a request comes from.
+  // srvx needs Bun's server as the second argument to find the address of the client.
   const answerRouted: BunFetchHandler = (request, bun) => (server as Server<BunFetchHandler>).fetch(request, bun)
   const server: Server = await open({
     fetch: answerCall,
@@ -67,7 +67,7 @@ export async function serve(
     // Signals belong to the supervisor.
     gracefulShutdown: false,
     silent: true,
-    // How large a body may be is said by each route, once the caller is known.
+    // Each route limits the size of its body, once the caller is known.
     bun: {
       idleTimeout: Math.min(idleSeconds, LONGEST_IDLE_ON_BUN),
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -85,7 +85,7 @@ export async function serve(
     async close(deadlineMs) {
       closing = true
       const ended = server.close()
-      // An idle connection may stay open for a long time: what counts is that nobody waits for an answer.
+      // An idle connection may stay open for long, so waiting for the answers is enough.
       await within(deadlineMs, Promise.race([ended, untilAnswered(running)]))
       await within(CUT_MS, server.close(true))
     },
@@ -93,8 +93,8 @@ export async function serve(
 }
 
 /**
- * Node and Deno show the target as it was sent. Bun shows the URL that it made of it, but its router matches the target, and
- * gives `params` to requests that it matched.
+ * Node and Deno give the request target as it was sent. Bun gives a normalised URL, but its router matches the target as it
+ * was sent, and sets `params` on the requests that it matched.
  */
 function hasPlainPath(request: ServerRequest): boolean {
   const { runtime, url } = request
@@ -111,7 +111,7 @@ async function open(options: ServerOptions & { hostname: string; port: number })
   }
 }
 
-/** Requests that still come in on open connections are answered too. */
+/** Also waits for requests that still arrive on open connections. */
 async function untilAnswered(running: InFlightCounter): Promise<void> {
   do {
     await running.whenIdle()

@@ -1,4 +1,4 @@
-/** The OpenAPI document: made of what each route says of itself and of the error catalogue. */
+/** The OpenAPI document, built from the `operation` of each route and from the error codes. */
 import { type Operation } from './operation.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import { describeAnswer, describeBody } from './describe-schema.ts'
@@ -9,9 +9,9 @@ import { VERSION } from '../../version.ts'
 type Document = Record<string, unknown>
 
 const DESCRIPTION =
-  'Facts about people go in; contacts, timelines, revenue and campaigns come out. A server sends its secret key with each ' +
-  'request: `Authorization: Bearer sk_live_…`. Every answer carries `X-Request-Id`; answers to an accepted secret key carry ' +
-  '`RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` describes them.'
+  'You send events and identities; Sluice keeps contacts, timelines, revenue and campaigns. A server sends its secret key with ' +
+  'each request: `Authorization: Bearer sk_live_…`. Every answer has the header `X-Request-Id`. Answers to a valid secret key ' +
+  'also have `RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` describes them.'
 
 export function describeApi(routes: readonly Route[]): Document {
   const paths: Record<string, Document> = {}
@@ -28,7 +28,9 @@ export function describeApi(routes: readonly Route[]): Document {
     components: {
       securitySchemes: {
         key: bearer('A secret key (`sk_live_…`), from a server only.'),
-        publishableKey: bearer('A publishable key (`pk_live_…`): says whose page it is, in place of `businessId`.'),
+        publishableKey: bearer(
+          'A publishable key (`pk_live_…`): names the business of the page, in place of `businessId`.',
+        ),
       },
       headers: HEADERS,
       schemas: { Failure },
@@ -73,7 +75,7 @@ function describeParameters(path: string, operation: Operation): Document[] {
     schema: { type: 'string', format: 'uuid' },
     example: ID_EXAMPLES[name ?? ''],
   }))
-  const inQuery = Object.entries(query).map(([name, said]) => ({ name, in: 'query', required: false, ...said }))
+  const inQuery = Object.entries(query).map(([name, details]) => ({ name, in: 'query', required: false, ...details }))
   return [...inPath, ...inQuery, ...(202 in replies && takesSecretKey(operation) ? [PREFER] : [])]
 }
 
@@ -120,7 +122,7 @@ const ID_EXAMPLES: Record<string, string> = {
   campaignId: CAMPAIGN_EXAMPLE.campaignId,
 }
 
-/** No other caller may prefer anything, or is told what is left. */
+/** Only callers with a secret key get `Prefer` and the RateLimit headers. */
 const takesSecretKey = ({ key }: Operation): boolean => key !== 'publishable'
 
 const PREFER = {
@@ -128,7 +130,7 @@ const PREFER = {
   in: 'header',
   required: false,
   schema: { const: 'respond-async' },
-  description: 'With a secret key: answered with 202 at once.',
+  description: 'With a secret key: you get 202 at once, before the request is applied.',
 }
 
 /** The statuses after which trying again makes sense. */
@@ -142,12 +144,20 @@ const header = (type: string, description: string, example: string | number) => 
 const HEADERS = {
   'X-Request-Id': header(
     'string',
-    'The id that you sent, if it is 1 to 128 printable ASCII characters; else a new one.',
+    'The id that you sent, if it has 1 to 128 printable ASCII characters; else a new one.',
     'order-9917',
   ),
-  'RateLimit-Policy': header('string', 'Requests in a window, and its length in seconds.', '"default";q=120;w=60'),
-  RateLimit: header('string', 'Requests left in the window, and the seconds until it ends.', '"default";r=119;t=60'),
-  'Retry-After': header('integer', 'Seconds.', 17),
+  'RateLimit-Policy': header(
+    'string',
+    'The number of requests per window (q), and the length of the window in seconds (w).',
+    '"default";q=120;w=60',
+  ),
+  RateLimit: header(
+    'string',
+    'The number of requests left in the window (r), and the seconds until it ends (t).',
+    '"default";r=119;t=60',
+  ),
+  'Retry-After': header('integer', 'Wait this number of seconds before you send the request again.', 17),
 }
 
 function refer(...names: (keyof typeof HEADERS)[]): Document {
@@ -162,12 +172,12 @@ const Failure = {
   required: ['success', 'message', 'error'],
   properties: {
     success: { const: false },
-    message: { type: 'string', description: 'For a person; names the field.' },
+    message: { type: 'string', description: 'For people; names the field.' },
     error: {
       type: 'object',
       required: ['code'],
       properties: {
-        code: { type: 'string', enum: Object.keys(ERRORS), description: 'Stays the same over versions.' },
+        code: { type: 'string', enum: Object.keys(ERRORS), description: 'Does not change between versions.' },
         issues: {
           type: 'array',
           items: {

@@ -1,4 +1,4 @@
-/** Schemas as the OpenAPI document gives them: of bodies all that is taken, of answers no more than what is promised. */
+/** Schemas for the OpenAPI document: of bodies everything that is accepted, of answers only what is guaranteed. */
 
 interface Schema {
   type?: string
@@ -8,7 +8,7 @@ interface Schema {
   items?: Schema
 }
 
-/** Of a body: null in an optional field is as if it had not been sent (decisions, "Envelope"). */
+/** For a body: an optional field may be null, which counts as absent (decisions, "Envelope"). */
 export function describeBody(schema: object): object {
   const { properties, required = [], items } = schema as Schema
   if (items !== undefined) return { ...schema, items: describeBody(items) }
@@ -20,11 +20,13 @@ export function describeBody(schema: object): object {
   return { ...schema, properties: Object.fromEntries(fields) }
 }
 
-function orNull({ type, anyOf, ...said }: Schema): object {
-  return anyOf === undefined ? { type: [type, 'null'], ...said } : { anyOf: [...anyOf, { type: 'null' }], ...said }
+function orNull({ type, anyOf, ...details }: Schema): object {
+  return anyOf === undefined
+    ? { type: [type, 'null'], ...details }
+    : { anyOf: [...anyOf, { type: 'null' }], ...details }
 }
 
-/** Of an answer: fields may be added to any of its objects (decisions, "Versioning"), though we answer with no others. */
+/** For an answer: later versions may add fields to any object (decisions, "Versioning"), so none is closed. */
 export function describeAnswer(schema: object): object {
   const text = JSON.stringify(schema, (key, value: unknown) =>
     key === 'additionalProperties' && value === false ? undefined : value,

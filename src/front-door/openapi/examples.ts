@@ -1,4 +1,4 @@
-/** For the OpenAPI description; the tests hold them to the schemas. */
+/** Examples for the OpenAPI document. Tests check them against the schemas. */
 
 export const CONTACT_EXAMPLE = {
   contactId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',

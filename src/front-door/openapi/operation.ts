@@ -5,12 +5,12 @@ export interface Operation {
   summary: string
   description?: string
   tag: 'Events' | 'Contacts' | 'Campaigns' | 'Analytics' | 'Operation'
-  /** Which key the caller needs; `optional` a secret or publishable one, `publishable` that alone, if any. */
+  /** The key of the caller: `secret` is required; `optional` is either kind or none; `publishable` is that kind or none. */
   key: 'secret' | 'optional' | 'publishable'
   query?: Record<string, { schema: object; description: string; example?: string }>
-  /** `media`: what it may be sent as; JSON alone when left out. */
+  /** `media`: accepted media types; JSON only when left out. */
   body?: { schema: TSchema; example: object; media?: readonly string[] }
-  /** Successes by status; `message` and `example` are those of one answer. */
+  /** Successful answers by status; `message` and `example` belong to one example answer. */
   replies: Record<number, { message: string; description: string; data: TSchema; example: object }>
   errors: readonly ErrorCode[]
 }

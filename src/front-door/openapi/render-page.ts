@@ -1,4 +1,4 @@
-/** The OpenAPI document as one page for people, complete in itself: no script, nothing from elsewhere. */
+/** The OpenAPI document as one HTML page for people, self-contained and without scripts. */
 import { ERRORS } from '../../errors.ts'
 import { curlExample } from './curl-example.ts'
 import { type ParameterSchema, schemaText } from './schema-text.ts'
@@ -28,7 +28,7 @@ export function renderPage(described: object): string {
 <style>${STYLE}</style></head>
 <body><h1>${escape(info.title)} API</h1>
 <p>${prose(info.description)}</p>
-<p>For programs: <a href="/openapi.json">/openapi.json</a>. Each <a href="#errors">error</a> is explained below. To try the commands, with your own ids:</p>
+<p>For programs: <a href="/openapi.json">/openapi.json</a>. Each <a href="#errors">error</a> is explained below. To run the commands, set these variables first, and use your own ids:</p>
 <pre>${escape(BEFORE_CURL)}</pre>
 ${operations.join('\n')}
 ${ERROR_TABLE}
@@ -70,7 +70,7 @@ function renderResponse([status, { description, content }]: [string, Operation['
   return `<p><b>${status}</b> ${prose(description)}</p>${example === undefined ? '' : pretty(example)}`
 }
 
-/** Of cells that are HTML. */
+/** The cells are HTML. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const body = rows.map((cells) => `<tr><td>${cells.join('</td><td>')}</td></tr>`)
   return `<table><tr><th>${heads.join('</th><th>')}</th></tr>${body.join('')}</table>`
@@ -89,7 +89,7 @@ const BEFORE_CURL = `BASE=http://127.0.0.1:8080
 KEY=sk_live_…`
 
 const ERROR_TABLE = `<h2 id="errors">Errors</h2>
-<p>${prose('`error.code` is stable; `message` is for people, and may say more than here. `error.issues` names the fields.')}</p>
+<p>${prose('`error.code` does not change between versions. `message` is for people, and may say more than here. `error.issues` names the fields.')}</p>
 ${table(
   ['Status', 'Code', 'Message'],
   Object.entries(ERRORS).map(([code, { status, message }]) => [`${status}`, `<code>${code}</code>`, prose(message)]),

@@ -1,4 +1,4 @@
-/** What may stand in a parameter, in words. */
+/** The allowed values of a parameter, in words. */
 
 export interface ParameterSchema {
   type?: string
@@ -10,14 +10,14 @@ export interface ParameterSchema {
   default?: string | number
 }
 
-/** `integer, 1 to 500, default 50`, with each word that is sent or named `so`. */
+/** For example: integer, 1 to 500, default `50`. Literal values are in backquotes. */
 export function schemaText(schema: ParameterSchema): string {
   const { const: only, minimum, maximum, default: otherwise } = schema
   const allowed = schema.enum ?? (only === undefined ? undefined : [only])
   const kind = allowed?.map(quote).join(' or ') ?? schema.format ?? schema.type ?? 'any'
-  const said = [kind, boundsText(minimum, maximum)]
-  if (otherwise !== undefined) said.push(`default ${quote(otherwise)}`)
-  return said.filter((words) => words !== '').join(', ')
+  const details = [kind, boundsText(minimum, maximum)]
+  if (otherwise !== undefined) details.push(`default ${quote(otherwise)}`)
+  return details.filter((parts) => parts !== '').join(', ')
 }
 
 function boundsText(minimum: number | undefined, maximum: number | undefined): string {

@@ -1,4 +1,4 @@
-/** What brought the money. */
+/** Attribution: which touches brought the revenue. */
 import { closed, oneOf, orNull, dateTime, count } from './reply-fields.ts'
 import { Type } from '@sinclair/typebox'
 import {
@@ -17,21 +17,21 @@ import { queryOf } from '../http/read-page.ts'
 
 const DEFAULT_MS = 30 * 86_400_000
 
-const FOUND = 'What brought it, most revenue first.'
+const FOUND = 'The revenue by touch, highest first.'
 
-/** A repeat would take as much. */
+/** The same query would take as long again, so Retry-After is long. */
 const TOO_MUCH = {
-  message: 'This takes too long or too much memory: ask for a shorter time.',
+  message: 'The query takes too long or too much memory. Request a shorter time range.',
   headers: { 'Retry-After': '60' },
 }
 
 async function getAttribution(app: AppContext, context: RequestContext): Promise<Reply> {
   const { id: businessId } = await authenticateRead(app, context)
-  const asked = readQuery(queryOf(context), context.receivedAt)
-  const found = await readAttribution(app, { businessId, ...asked })
+  const range = readQuery(queryOf(context), context.receivedAt)
+  const found = await readAttribution(app, { businessId, ...range })
   if (found === 'too_much') throw new RequestError('unavailable', TOO_MUCH)
   if (!found) throw new RequestError('unavailable')
-  const { model, from, to } = asked
+  const { model, from, to } = range
   const data = { model, from: new Date(from).toISOString(), to: new Date(to).toISOString(), ...found }
   return { message: FOUND, data }
 }
@@ -63,9 +63,9 @@ export const AttributionRow = Type.Object(
     revenue: Type.Number({ description: 'Net of refunds.' }),
     refunds: Type.Number({ minimum: 0 }),
     orders: count,
-    contacts: Type.Integer({ minimum: 0, description: 'How many contacts bought.' }),
+    contacts: Type.Integer({ minimum: 0, description: 'The number of contacts that bought.' }),
   },
-  { ...closed, description: 'A value that is not known is empty.' },
+  { ...closed, description: 'An unknown value is an empty string.' },
 )
 
 export const AttributionData = Type.Object(
@@ -73,8 +73,8 @@ export const AttributionData = Type.Object(
     model: oneOf(ATTRIBUTION_MODELS),
     from: dateTime,
     to: dateTime,
-    rows: Type.Array(AttributionRow, { maxItems: MAX_ATTRIBUTION_ROWS, description: 'Most revenue first.' }),
-    truncated: Type.Boolean({ description: 'There are more rows.' }),
+    rows: Type.Array(AttributionRow, { maxItems: MAX_ATTRIBUTION_ROWS, description: 'Highest revenue first.' }),
+    truncated: Type.Boolean({ description: 'True when there are more rows.' }),
   },
   closed,
 )
@@ -86,22 +86,22 @@ export const attributionRoute: Route = {
   operation: {
     summary: 'Read what brought the revenue',
     description:
-      'Orders and amounts that happened in the time, by the first or the last touch of the person at or before them. A refund ' +
-      'goes where the purchase went.',
+      'Orders and amounts in the time range, by the first or the last touch of the person before each order. A refund counts ' +
+      'for the touch of its purchase.',
     tag: 'Analytics',
     key: 'secret',
     query: {
       from: {
         schema: { type: 'string' },
-        description: 'ISO 8601, included; a date is midnight UTC. 30 days before to, when left out.',
+        description: 'Start, inclusive: ISO 8601; a date is midnight UTC. When left out: 30 days before `to`.',
       },
-      to: { schema: { type: 'string' }, description: 'Excluded; now, when left out.' },
-      model: { schema: { enum: ATTRIBUTION_MODELS, default: 'last' }, description: 'Which touch counts.' },
+      to: { schema: { type: 'string' }, description: 'End, exclusive. When left out: now.' },
+      model: { schema: { enum: ATTRIBUTION_MODELS, default: 'last' }, description: 'Which touch gets the revenue.' },
     },
     replies: {
       200: {
         message: FOUND,
-        description: 'Most revenue first; at most 1,000 rows.',
+        description: 'Highest revenue first; at most 1,000 rows.',
         data: AttributionData,
         example: {
           model: 'last',

@@ -4,11 +4,11 @@ import { closed, oneOf, orNull, uuid } from './reply-fields.ts'
 import { text } from './body-fields.ts'
 
 export const CampaignSchema = Type.Object({
-  name: text(1, 256, 'A name for people to read.', 'Welcome'),
+  name: text(1, 256, 'A name for people.', 'Welcome'),
   trigger: Type.Object({ event: text(1, 64, 'Starts the campaign for each matching live event.', 'signup') }),
   canEnterAgain: Type.Optional(
     Type.Boolean({
-      description: 'True: a contact is enrolled again once its earlier enrolment has ended. False when left out.',
+      description: 'True: a contact can be enrolled again after its earlier enrolment has ended. Default: false.',
     }),
   ),
   goal: Type.Optional(Type.Object({ event: text(1, 64, 'Ends the enrolment as converted.', 'invoice_paid') })),

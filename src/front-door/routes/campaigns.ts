@@ -19,7 +19,7 @@ import { readId } from '../http/read-id.ts'
 import { receiveBody } from '../http/receive-body.ts'
 
 const DRAFTED = 'The campaign is a draft.'
-const TOO_MANY = `The business has ${MAX_CAMPAIGNS.toLocaleString('en-US')} campaigns, which is the most it may have.`
+const TOO_MANY = `The business has ${MAX_CAMPAIGNS.toLocaleString('en-US')} campaigns, which is the maximum.`
 const LISTED = 'The campaigns.'
 const READ = 'The campaign.'
 const PUBLISHED = 'The campaign is published.'
@@ -130,8 +130,8 @@ export const campaignRoutes: readonly Route[] = [
     operation: {
       summary: 'Publish a campaign',
       description:
-        'From its answer on, every matching live event enrols its contact. Trigger and goal are locked. A goal equal to the ' +
-        'trigger is refused. Publishing again changes nothing.',
+        'After the answer, every matching live event enrols its contact. Trigger and goal cannot change any more. A goal equal to ' +
+        'the trigger is rejected. Publishing again changes nothing.',
       tag: 'Campaigns',
       key: 'secret',
       replies: { 200: campaignReply(PUBLISHED, { ...CAMPAIGN_EXAMPLE, status: 'published' }) },

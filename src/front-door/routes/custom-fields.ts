@@ -26,7 +26,7 @@ export const customFieldsRoute: Route = {
   path: '/api/custom-fields',
   answer: getCustomFields,
   operation: {
-    summary: 'List the custom fields that traits have made',
+    summary: 'List the custom fields that traits have created',
     tag: 'Contacts',
     key: 'secret',
     replies: {

@@ -1,4 +1,4 @@
-/** For operators: is it alive, is it ready, how does it do. */
+/** For operators: liveness, readiness and metrics. */
 import { hasMetricsToken, isLoopback } from '../../process/metrics-access.ts'
 import { RequestError } from '../../errors.ts'
 import { peerAddress } from '../http/client-address.ts'
@@ -29,9 +29,12 @@ async function getMetrics(app: AppContext, context: RequestContext): Promise<Res
 function requireMetricsAccess({ config }: AppContext, { request }: RequestContext): void {
   if (isLoopback(peerAddress(request), (header) => request.headers.has(header))) return
   const header = request.headers.get('authorization')
-  if (header === null) throw new RequestError('missing_api_key', { message: 'Metrics need their token.' })
+  if (header === null)
+    throw new RequestError('missing_api_key', {
+      message: 'Metrics need a token. Send METRICS_TOKEN as a bearer token.',
+    })
   if (!hasMetricsToken(header, config.metricsToken)) {
-    throw new RequestError('invalid_api_key', { message: 'This is not the token of the metrics.' })
+    throw new RequestError('invalid_api_key', { message: 'The token is not METRICS_TOKEN.' })
   }
 }
 

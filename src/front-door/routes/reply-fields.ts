@@ -18,7 +18,9 @@ export const dateTime = Type.String({ format: 'date-time' })
 export const count = Type.Integer({ minimum: 0 })
 
 export const warningList = Type.Optional(
-  Type.Array(Type.String(), { description: 'Advisory: the request succeeded. Absent when there is nothing to say.' }),
+  Type.Array(Type.String(), {
+    description: 'The request succeeded, but part of it was changed or ignored. Absent when there are no warnings.',
+  }),
 )
 
 export const interpretation = Type.Object(
@@ -33,7 +35,7 @@ export const subscriptionStates = Type.Object(
 
 export const ignoredBot = Type.Optional(
   Type.Literal('bot', {
-    description: 'Nothing was recorded: the `User-Agent` is that of a bot or a headless browser.',
+    description: 'Nothing was recorded, because the `User-Agent` is that of a bot or a headless browser.',
   }),
 )
 
@@ -44,4 +46,6 @@ export const QueuedTrackData = Type.Object(
 
 export const QueuedData = Type.Object({ queued: Type.Literal(true) }, closed)
 
-export const nextCursor = orNull(Type.String({ description: 'For the next page.' }))
+export const nextCursor = orNull(
+  Type.String({ description: 'Send it as `cursor` to get the next page. Null on the last page.' }),
+)

@@ -1,4 +1,4 @@
-/** Puts a request on the road, and turns what became of it into an answer or a refusal. */
+/** Submits a request to the streams, and turns the outcome into an answer or an error. */
 import { RequestError } from '../../errors.ts'
 import type {
   BatchAnswer,
@@ -24,9 +24,9 @@ interface AnswerOf {
 }
 
 /**
- * The worker's answer, or null when the request is queued: kept, and applied or about to be, once (202).
- * `wait` false: queued at once. `Prefer: respond-async` asks for that, and is honoured for callers with a secret key alone.
- * Throws RequestError: unavailable, outcome_unknown; internal and business_inactive (it is kept as a dead letter).
+ * The worker's answer, or null when the request is queued: it is durable and will be applied once (202).
+ * `wait` false: does not wait for the answer. `Prefer: respond-async` has the same effect, for callers with a secret key only.
+ * Throws RequestError: unavailable, outcome_unknown; internal and business_inactive (the request becomes a dead letter).
  */
 export async function submitRequest<R extends NewIngestRequest>(
   app: AppContext,
@@ -40,11 +40,11 @@ export async function submitRequest<R extends NewIngestRequest>(
   const answer = readOutcome(submitted)
   if (async) context.headers['Preference-Applied'] = 'respond-async'
   if (answer !== null && 'failed' in answer) throw new RequestError(answer.inactive ? 'business_inactive' : 'internal')
-  // The worker answers a request with what its kind asks for.
+  // The worker's answer always has the type that belongs to the kind of the request.
   return answer as AnswerOf[R['kind']] | null
 }
 
-/** Throws RequestError: unavailable, outcome_unknown. Null: kept, and nobody waits for its answer. */
+/** Throws RequestError: unavailable, outcome_unknown. Null: the request is stored without waiting for an answer. */
 function readOutcome(submitted: Submitted): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
   switch (submitted.kind) {
     case 'answered':
@@ -63,7 +63,7 @@ function prefersAsync(request: Request): boolean {
   return preferences.some((preference) => preference.trim().toLowerCase() === 'respond-async')
 }
 
-/** `warnings` is there only when something was to be said. */
+/** `warnings` is absent when there are none. */
 export function withWarnings(warnings: readonly string[]): { warnings?: readonly string[] } {
   return warnings.length > 0 ? { warnings } : {}
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../http/check-body.ts'
 
 /**
  * A warning for each of `traits`, `tags` and `value` in the body of a caller without a secret key (decisions, "Callers without
- * a secret key"). Traits and tags of another shape, or empty, are none.
+ * a secret key"). Empty or malformed traits and tags get no warning.
  */
 export function warnOfIgnored(raw: unknown): string[] {
   const { traits, tags, value } = isRecord(raw) ? raw : {}

@@ -1,22 +1,22 @@
-/** Unknown fields are ignored; one that is nearly a known field is worth a warning (decisions, "Envelope"). */
+/** Unknown fields are ignored. A field whose name is similar to a known field gets a warning (decisions, "Envelope"). */
 import type { TSchema } from '@sinclair/typebox'
 import { MAX_NAME, nameDistance } from '../../rules/events/name-distance.ts'
 import { sanitiseText } from '../../rules/events/text.ts'
 import { isRecord } from '../http/check-body.ts'
 
-/** Shorter names are near too many words. */
-const SHORTEST = 5
-const MOST_LETTERS = 2
-/** Unknown fields of one object that are compared, so that a body of nothing but names costs no more than its size. */
+/** Shorter names are similar to too many words. */
+const MIN_LETTERS = 5
+const MAX_DISTANCE = 2
+/** How many unknown fields of one object are compared, to bound the cost of a hostile body. */
 const MAX_COMPARED = 50
 const MAX_WARNINGS = 10
 
-/** A warning for each unknown field of a body, or of its `identity` and `profile`, that is nearly a known one. */
+/** A warning for each unknown field of a body, or of its `identity` and `profile`, that is similar to a known one. */
 export type WarnOfNearMisses = (raw: unknown) => string[]
 
 type Find = (value: unknown) => string[]
 
-/** Compiles the schema of a body once. A body of known fields alone costs one look-up a field. */
+/** Compiles the schema of a body once. A body with known fields only costs one lookup per field. */
 export function compileNearMisses(schema: TSchema): WarnOfNearMisses {
   const fields = schema['properties'] as Record<string, TSchema>
   const inBody = compileObject('', Object.keys(fields))
@@ -51,7 +51,7 @@ function compileObject(path: string, names: readonly string[]): Find {
   }
 }
 
-/** By its letters, whatever their case; else by letters that differ, unless the known field was sent as well. */
+/** The known field with the same letters in any case, else the most similar one that was not sent as well. */
 function findMeant(
   name: string,
   known: readonly { name: string; letters: string }[],
@@ -60,9 +60,9 @@ function findMeant(
   if (name.length > MAX_NAME) return undefined
   const letters = lettersOf(name)
   if (!isLong(letters)) return undefined
-  let [meant, least]: [string | undefined, number] = [undefined, MOST_LETTERS + 1]
+  let [meant, least]: [string | undefined, number] = [undefined, MAX_DISTANCE + 1]
   for (const field of known) {
-    const distance = nameDistance(letters, field.letters, MOST_LETTERS)
+    const distance = nameDistance(letters, field.letters, MAX_DISTANCE)
     if (distance >= least || (distance > 0 && Object.hasOwn(body, field.name))) continue
     meant = field.name
     least = distance
@@ -72,4 +72,4 @@ function findMeant(
 
 const lettersOf = (name: string): string => name.replaceAll('_', '').toLowerCase()
 
-const isLong = (letters: string): boolean => letters.length >= SHORTEST
+const isLong = (letters: string): boolean => letters.length >= MIN_LETTERS

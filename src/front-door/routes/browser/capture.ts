@@ -27,9 +27,9 @@ async function capture(app: AppContext, context: RequestContext): Promise<Reply>
   return { message: RECEIVED, data: { received } }
 }
 
-const RECEIVED = 'What was captured is received.'
+const RECEIVED = 'The hits are received.'
 
-/** Nobody waits for a worker: what is on the road is kept, and none of it changes a contact. */
+/** Does not wait for a worker: a hit in the stream is durable, and no hit changes a contact. */
 async function submit(app: AppContext, context: RequestContext, businessId: string, capture: Capture): Promise<void> {
   const { receivedAt, requestId } = context
   const request = { kind: 'capture', businessId, receivedAt, requestId, ...capture } as const
@@ -47,11 +47,11 @@ export const browserCaptureRoute: Route = {
   answer: capture,
   crossOrigin: true,
   operation: {
-    summary: 'Record what a browser captured by itself',
+    summary: 'Record page views, scrolling and time',
     description:
-      'Page views, scrolling and time, as the browser script sends them; JSON, also as text/plain, up to 64 KiB. It feeds ' +
-      'analytics and never starts a campaign. A hit that is sent again counts once. What a bot or a ' +
-      'headless browser sends is not recorded, and the answer says `ignored: "bot"`, unless the business allows bots.',
+      'The browser script sends these hits: JSON, also as text/plain, up to 64 KiB. They are for analytics and never start ' +
+      'a campaign. A hit that is sent again counts once. Unless the business allows bots, hits from a bot or a headless ' +
+      'browser are not recorded, and the answer has `ignored: "bot"`.',
     tag: 'Events',
     key: 'publishable',
     body: {
@@ -73,7 +73,7 @@ export const browserCaptureRoute: Route = {
       },
     },
     replies: {
-      200: { message: RECEIVED, description: 'Received, and kept.', data: CaptureData, example: { received: 1 } },
+      200: { message: RECEIVED, description: 'Received and stored.', data: CaptureData, example: { received: 1 } },
     },
     errors: PAGE_ERRORS,
   },

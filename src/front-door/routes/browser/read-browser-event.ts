@@ -1,4 +1,4 @@
-/** From the body of a browser's `track` to an event that the rules understand. No amount, tag or trait is read from a page. */
+/** Reads the body of a browser's `track` into an event for the rules. Amounts, tags and traits from a page are ignored. */
 import type { BrowserFact, Touch } from '../../../rules/events/facts.ts'
 import { meaningOfName } from '../../../rules/events/interpret.ts'
 import { sanitiseJson } from '../../../rules/events/text.ts'
@@ -10,11 +10,11 @@ import { type BrowserTrackBody, BrowserTrackSchema, type TouchBody } from './tra
 import { warnOfIgnored } from '../warn-of-ignored.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 
-/** `visitorId` is null for a page that can keep none. */
+/** `visitorId` is null for a page that cannot store one. */
 export type ReadBrowserEvent = Omit<BrowserFact, 'visitorId'> & { visitorId: string | null }
 
 const HOUR_MS = 3_600_000
-/** The script keeps what it could not send for 7 days; an hour more for clocks that run unevenly. */
+/** The script keeps unsent calls for 7 days; one hour is added for inaccurate clocks. */
 export const MAX_AGE_MS = 7 * 24 * HOUR_MS + HOUR_MS
 
 const checkBody = compileCheck(BrowserTrackSchema)
@@ -58,12 +58,12 @@ function readFields(raw: unknown, body: BrowserTrackBody, now: number): { fact: 
   }
 }
 
-const NOT_KEPT = 'the event was not kept: without a visitorId it could never be somebody’s'
+const NOT_KEPT = 'the event was not kept: without a visitorId it can never belong to a contact'
 
-/** How a visitor came, in what both databases can hold. `now`: epoch ms of the receipt. */
+/** A touch, with only characters that both databases can store. `now`: epoch ms of the receipt. */
 export function readTouch(touch: TouchBody | undefined, now: number): Touch | null {
   if (touch === undefined) return null
-  const { ageMs, ...told } = touch
-  const said = sanitiseJson(told).value as unknown as Omit<Touch, 'at'>
-  return { at: Math.max(0, Math.round(now - ageMs)), ...said }
+  const { ageMs, ...fields } = touch
+  const clean = sanitiseJson(fields).value as unknown as Omit<Touch, 'at'>
+  return { at: Math.max(0, Math.round(now - ageMs)), ...clean }
 }

@@ -1,4 +1,4 @@
-/** From a parsed capture body to what travels. */
+/** Reads a parsed capture body into the hits for the stream. */
 import { sanitiseText } from '../../../rules/events/text.ts'
 import type { Touches, WebHit } from '../../../rules/visitors/web-facts.ts'
 import { type CaptureBody, CaptureSchema, type HitBody } from './capture-schema.ts'
@@ -24,13 +24,13 @@ export function readCapture(raw: unknown, business: Business, now: number): Capt
   const { visitorId, hits, first, latest } = checked.body
   const faults = uncleanIssues(idsOf(checked.body))
   if (faults.length > 0) return reject('invalid_request', faults)
-  // Whoever comes looks at a page; the script tells with nothing else how.
-  const comes = hits.some(({ kind }) => kind === 'page_view')
+  // A visit begins with a page view, and the script sends touches only with page views.
+  const hasPageView = hits.some(({ kind }) => kind === 'page_view')
   const touches = { first: readTouch(first, now), latest: readTouch(latest, now) }
   return {
     visitorId,
     hits: hits.map((hit) => readHit(hit, now)),
-    touches: comes ? touches : { first: null, latest: null },
+    touches: hasPageView ? touches : { first: null, latest: null },
   }
 }
 

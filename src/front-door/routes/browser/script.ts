@@ -1,4 +1,4 @@
-/** `/sluice.js`, as the build left it: the same for everyone, from any page. */
+/** Serves `/sluice.js`, the built browser script, to pages of any origin. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
@@ -12,11 +12,11 @@ export function browserScriptRoute(): Route {
   const plain = readFileSync(SCRIPT)
   const zipped = gzipSync(plain, { level: 9 })
   const etag = `W/"${browser.version}-${createHash('sha256').update(plain).digest('hex').slice(0, 16)}"`
-  const answer = (_door: AppContext, context: RequestContext): Promise<Response> => {
+  const answer = (_app: AppContext, context: RequestContext): Promise<Response> => {
     const { headers } = context.request
     const isKnown = isMatch(headers.get('if-none-match'), etag)
     const isZipped = !isKnown && acceptsGzip(headers.get('accept-encoding'))
-    // Over what every answer says of caching.
+    // These replace the caching headers of other answers.
     Object.assign(context.headers, HEADERS, { ETag: etag }, isZipped && { 'Content-Encoding': 'gzip' })
     const body = isZipped ? zipped : plain
     return Promise.resolve(isKnown ? new Response(null, { status: 304 }) : new Response(body))
@@ -26,11 +26,11 @@ export function browserScriptRoute(): Route {
 
 const HEADERS = {
   'Content-Type': 'text/javascript; charset=utf-8',
-  // A new version is everywhere within an hour, and a page never waits for it.
+  // A new version reaches all pages within about an hour, and no page waits for it.
   'Cache-Control': 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=604800',
   Vary: 'Accept-Encoding',
   'X-Content-Type-Options': 'nosniff',
-  // For pages that ask for it by CORS (`integrity`), or let nothing in that does not say so.
+  // For pages that load it with CORS (`integrity`), or that require a cross-origin resource policy.
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
 }

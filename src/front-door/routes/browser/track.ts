@@ -38,15 +38,15 @@ async function submit(app: AppContext, context: RequestContext, businessId: stri
   return recorded === null ? queued(fact) : answer(fact, recorded)
 }
 
-const TAKEN = 'The event is taken.'
-const KEPT = 'The event is kept and will be recorded once.'
+const TAKEN = 'The event is accepted.'
+const KEPT = 'The event is stored and will be recorded once.'
 
-type TokenGrant = BrowserAnswer & { ignored?: 'bot' }
+type BrowserResult = BrowserAnswer & { ignored?: 'bot' }
 
-function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings, ignored }: TokenGrant): Reply {
+function answer(fact: ReadBrowserEvent, { contactId, deduped, warnings, ignored }: BrowserResult): Reply {
   const interpreted = interpretedOf(fact)
   const data = { contactId, event: fact.event, isNew: false, deduped, interpreted, ...(ignored && { ignored }) }
-  const message = deduped ? 'The event had been taken before.' : TAKEN
+  const message = deduped ? 'The event had been accepted before.' : TAKEN
   return { message, data: { ...data, ...withWarnings(warnings) } }
 }
 
@@ -80,11 +80,11 @@ export const browserTrackRoute: Route = {
   operation: {
     summary: 'Record what a visitor did in a page',
     description:
-      'What `sluice.track` sends, without a key. Can start a campaign once the visitor is identified; until then the event ' +
-      'stays with the visitor, and joins the contact that identifies it. Nothing is kept without a `visitorId`, or ' +
-      'when over 1,000 contacts were identified with the `visitorId`. What a bot or a headless browser sends is not recorded, ' +
-      'and the answer says `ignored: "bot"`, unless the business allows bots. `traits`, `tags` and `value` are ' +
-      'ignored, with a warning each; inside `details` they are details like any other.',
+      '`sluice.track` sends this, without a secret key. The event can start a campaign if the visitor is identified. If not, it ' +
+      'stays with the visitor until an `identify` call links the visitor to a contact. Nothing is stored without a ' +
+      '`visitorId`, or when over 1,000 contacts were identified with the `visitorId`. Unless the business allows bots, an event from ' +
+      'a bot or a headless browser is not recorded, and the answer has `ignored: "bot"`. `traits`, `tags` and `value` are ' +
+      'ignored, with a warning each; inside `details` they are ordinary fields.',
     tag: 'Events',
     key: 'publishable',
     body: {
@@ -103,13 +103,13 @@ export const browserTrackRoute: Route = {
       200: {
         message: TAKEN,
         description:
-          'Taken. `contactId` is null until the visitor is identified, and for a visitor id of too many contacts.',
+          'Accepted. `contactId` is null until the visitor is identified, and for a visitor id of too many contacts.',
         data: BrowserTrackData,
         example: { contactId: null, event: 'form_submitted', isNew: false, deduped: false, interpreted },
       },
       202: {
         message: KEPT,
-        description: 'Kept, and applied once: now or in a moment.',
+        description: 'Stored. It will be applied once, usually within seconds.',
         data: QueuedTrackData,
         example: { queued: true, event: 'form_submitted', interpreted },
       },

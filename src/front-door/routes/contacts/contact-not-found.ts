@@ -1,6 +1,6 @@
 import { RequestError } from '../../../errors.ts'
 
-/** Unknown, erased, or another business's: the caller cannot tell which. */
+/** For an unknown or erased contact, or one of another business. The answer is the same, so that it reveals nothing. */
 export function contactNotFound(): RequestError {
-  return new RequestError('not_found', { message: 'There is no such contact.' })
+  return new RequestError('not_found', { message: 'There is no contact with this id.' })
 }

@@ -1,4 +1,4 @@
-/** Edits, consent and erasure. All travel through the business's live partition, like everything that changes a person. */
+/** Edits, consent and erasure. All go through the business's live partition, like every change to a contact. */
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
 import { scrubOutbox } from '../../../outbox/scrub-outbox.ts'
@@ -50,7 +50,7 @@ async function putSubscriptions(app: AppContext, context: RequestContext): Promi
   return { message: RECORDED, data: { contactId: survivor, subscriptions } }
 }
 
-/** A trait that its field does not take is refused here, and by the worker, which knows of fields made meanwhile. */
+/** A trait of the wrong type is rejected here, and again by the worker, since fields may be created meanwhile. */
 async function patchContact(app: AppContext, context: RequestContext): Promise<Reply> {
   const business = await authenticateWrite(app, context)
   const { id: businessId, currency } = business
@@ -82,7 +82,7 @@ function reject(issues: Fault[]): void {
 
 const NO_CHANNEL = { path: '', message: 'at least one of email, sms, whatsapp and push is required' }
 
-/** The outbox is scrubbed before the answer: when it says 200, Postgres holds nothing of the person. */
+/** The outbox is scrubbed before the answer: after a 200, Postgres has no data of the person. */
 async function eraseContact(app: AppContext, context: RequestContext): Promise<Reply> {
   const { id: businessId } = await authenticateWrite(app, context)
   const { receivedAt, requestId } = context
@@ -98,11 +98,11 @@ async function eraseContact(app: AppContext, context: RequestContext): Promise<R
 const EDITED = 'The contact is changed.'
 const RECORDED = 'The choice is recorded.'
 const ERASED = 'The person is erased.'
-const KEPT = 'The request is kept and will be applied.'
+const KEPT = 'The request is stored and will be applied.'
 const QUEUED: Reply = { status: 202, message: KEPT, data: { queued: true } }
 const queuedReply = {
   message: KEPT,
-  description: 'Kept, and applied in a moment.',
+  description: 'Stored. It will be applied, usually within seconds.',
   data: QueuedData,
   example: { queued: true },
 }
@@ -123,8 +123,8 @@ export const manageContactRoutes: readonly Route[] = [
     operation: {
       summary: 'Edit a contact',
       description:
-        'Sets what it names, and nothing else; null clears. A trait counts as of now. All of it is stored or, with a 400, nothing. ' +
-        'A merged id edits its survivor.',
+        'Changes only the fields that you send; null clears a field. A trait is valid from now. With a 400, nothing is changed. The ' +
+        'id of a merged contact edits the contact that it was merged into.',
       tag: 'Contacts',
       key: 'secret',
       body: {
@@ -154,7 +154,7 @@ export const manageContactRoutes: readonly Route[] = [
     answer: putSubscriptions,
     operation: {
       summary: 'Record an opt-in or opt-out',
-      description: 'The last one counts. Of two contacts that become one, an opt-out wins.',
+      description: 'The latest choice counts. When two contacts are merged, an opt-out takes precedence.',
       tag: 'Contacts',
       key: 'secret',
       body: { schema: SubscriptionsSchema, example: { email: true, method: 'signup form' } },
@@ -177,13 +177,13 @@ export const manageContactRoutes: readonly Route[] = [
     operation: {
       summary: 'Erase a person',
       description:
-        'Under its id and every id merged into it. Idempotency keys stay known: a repeat of an erased event applies nothing.',
+        'Erases the contact and every contact merged into it. Idempotency keys are remembered: an erased event that is sent again changes nothing.',
       tag: 'Contacts',
       key: 'secret',
       replies: {
         200: {
           message: ERASED,
-          description: 'Erased from Postgres; ClickHouse follows.',
+          description: 'Erased from Postgres. ClickHouse follows.',
           data: ErasedData,
           example: { contactId },
         },

@@ -1,4 +1,4 @@
-/** From a parsed body to an edit that the rules understand. */
+/** Reads a parsed body into an edit for the rules. */
 import { Type } from '@sinclair/typebox'
 import type { Issue } from '../../../errors.ts'
 import { type EditFact, PROFILE_FIELDS, type ProfileField } from '../../../rules/events/facts.ts'
@@ -12,16 +12,16 @@ import { ProfileSchema } from '../sdk/identify-schema.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
 
 const checkEdit = compileCheck(EditSchema)
-/** The schema of an edit takes any profile field, since null is allowed in each: the names are those of `identify`. */
+/** The schema of an edit allows any profile field, so the known names come from the schema of `identify`. */
 const warnOfNearMisses = compileNearMisses(Type.Object({ ...EditSchema.properties, profile: ProfileSchema }))
-/** Names that a contact is read with, and the fields that edit them. */
+/** Field names in an answer with a contact, and the fields that change them. */
 const READ_NAMES: Record<string, string> = {
   tags: 'addTags or removeTags',
   customFields: 'traits',
   ...Object.fromEntries(PROFILE_FIELDS.map((field) => [field, `profile.${field}`])),
 }
 
-/** Throws RequestError `invalid_request`. Unlike a call of `identify`, an edit stores all that it names, or nothing. */
+/** Throws RequestError `invalid_request`. Unlike `identify`, an edit stores every field or none. */
 export function readEdit(raw: unknown): EditFact {
   const { traits = {}, addTags = [], removeTags = [], ...body } = requireBody(checkEdit(raw))
   if (!isRecord(raw) || !PARTS.some((part) => isPresent(raw[part]))) throw invalidRequest([NOTHING])
@@ -59,7 +59,7 @@ const isPresent = (value: unknown): boolean => value !== undefined && value !== 
 const under = (path: string, faults: Issue[]): Issue[] =>
   faults.map((fault) => ({ path: fault.path.replace('tags', path), message: fault.message.replace('tags', path) }))
 
-/** `name` sets both parts of it. What identify leaves out with a warning is refused here. */
+/** `name` sets firstName and lastName. Values that identify skips with a warning are errors here. */
 function readEditedProfile(sent: Record<string, unknown>): {
   values: EditFact['profile']
   warnings: string[]

@@ -1,4 +1,4 @@
-/** Reading people back. */
+/** Reads contacts, timelines and identify calls. */
 import { findContact } from '../../../contacts/find-contact.ts'
 import { type ContactFilter, listContacts } from '../../../contacts/list-contacts.ts'
 import { listIdentifications } from '../../../contacts/list-identifications.ts'
@@ -35,7 +35,7 @@ async function getContact(app: AppContext, context: RequestContext): Promise<Rep
   return { message: CONTACT, data: { contact: await withEngagement(app, businessId, contact) } }
 }
 
-/** By an identity, if one is sent; else as a list. */
+/** Finds one contact by an identity, if one is sent; else lists contacts. */
 async function getContacts(app: AppContext, context: RequestContext): Promise<Reply> {
   const business = await authenticateRead(app, context)
   const query = queryOf(context)
@@ -46,7 +46,7 @@ async function getContacts(app: AppContext, context: RequestContext): Promise<Re
 
 async function findByIdentity(app: AppContext, business: Business, query: URLSearchParams): Promise<Reply> {
   const { id: businessId, currency } = business
-  const identity = readSoughtIdentity(query, business)
+  const identity = readIdentityQuery(query, business)
   const contactId = identity && (await findContact(app.sql, businessId, identity))
   const contact = contactId && (await readContact(app.sql, { businessId, contactId, currency }))
   return contact
@@ -65,7 +65,7 @@ async function list(app: AppContext, context: RequestContext, { id: businessId, 
 const MAX_QUERY = 256
 const MAX_TAG = 64
 
-/** One that is empty, or nothing but white space, is as if it had not been sent. */
+/** A blank filter counts as absent. */
 function readFilter(sent: URLSearchParams): ContactFilter {
   const [query, tag, stage] = ['query', 'tag', 'stage'].map((name) => trimText(sent.get(name) ?? '') || null) as [
     string | null,
@@ -86,8 +86,8 @@ async function withEngagement({ clickhouse }: AppContext, businessId: string, co
   return { ...contact, engagement: await readEngagement(clickhouse, businessId, contact) }
 }
 
-/** Exactly one field; null for a placeholder, which is nobody's. */
-function readSoughtIdentity(query: URLSearchParams, { country }: Business): Identity | null {
+/** Reads exactly one identity field; null for a placeholder, which belongs to no contact. */
+function readIdentityQuery(query: URLSearchParams, { country }: Business): Identity | null {
   const sent = IDENTITY_KINDS.filter((kind) => query.has(kind))
   const filters = ['query', 'tag', 'stage'].filter((name) => query.has(name))
   const [kind] = sent
@@ -101,12 +101,12 @@ function readSoughtIdentity(query: URLSearchParams, { country }: Business): Iden
   const sought = query.get(kind) ?? ''
   const { identity, faults } = readIdentity({ [kind]: sought }, country)
   if (faults.length > 0)
-    throw invalidRequest(faults.map(({ message }) => ({ path: kind, message: retell(message, sought) })))
+    throw invalidRequest(faults.map(({ message }) => ({ path: kind, message: describeFault(message, sought) })))
   return identity
 }
 
-/** In a query the field stands alone, and a space may have been a plus sign. */
-function retell(fault: string, sought: string): string {
+/** In a query the field has no prefix, and a space may have been meant as a plus sign. */
+function describeFault(fault: string, sought: string): string {
   const message = fault.replace(/^identity\./, '')
   return sought.includes(' ') ? `${message}; in a query, write a plus sign as %2B` : message
 }
@@ -148,23 +148,23 @@ export const contactRoutes: readonly Route[] = [
     operation: {
       summary: 'List and search contacts, or find one by an identity field',
       description:
-        'With one of `email`, `phone` and `platformCustomerId`: the whole contact, or none. Without: a page of contacts, newest ' +
-        'first, without merged ones. When few of many contacts match, a page can have fewer than `limit` contacts, even none. ' +
-        'There are more as long as `nextCursor` is not null.',
+        'With one of `email`, `phone` and `platformCustomerId`, you get the full contact or none. Without, you get a page of ' +
+        'contacts, newest first, without merged ones. When few of many contacts match, a page can have fewer than `limit` ' +
+        'contacts, even none. There are more pages as long as `nextCursor` is not null.',
       tag: 'Contacts',
       key: 'secret',
       query: {
         email: {
           schema: text,
-          description: `Finds one contact, as phone and platformCustomerId do; send at most one of the three. ${PLUS}`,
+          description: `Finds one contact. Send at most one of email, phone and platformCustomerId. ${PLUS}`,
         },
         phone: { schema: text, description: `Any format. ${PLUS}` },
         platformCustomerId: { schema: text, description: `Your own user id. ${PLUS}` },
         query: {
           schema: { type: 'string', maxLength: MAX_QUERY },
           description:
-            'Part of the name, an email, a phone or a customer id, in any case. A text of 1 or 2 characters has to be the beginning of ' +
-            'one. Not a pattern: % and _ stand for themselves.',
+            'Part of a name, email, phone or customer id; case is ignored. A text of 1 or 2 characters must be the beginning of one. ' +
+            'It is not a pattern: % and _ are ordinary characters.',
           example: 'lovel',
         },
         tag: { schema: { type: 'string', maxLength: MAX_TAG }, description: 'Only contacts with this tag.' },
@@ -188,7 +188,7 @@ export const contactRoutes: readonly Route[] = [
     answer: getContact,
     operation: {
       summary: 'Read a contact',
-      description: 'An id that was merged answers with its survivor.',
+      description: 'The id of a merged contact returns the contact that it was merged into.',
       tag: 'Contacts',
       key: 'secret',
       replies: {
@@ -209,9 +209,9 @@ export const contactRoutes: readonly Route[] = [
     operation: {
       summary: "Read a contact's events, newest first",
       description:
-        'Holds every event that had been answered with 200 when the request came in. A page with large properties can have ' +
-        'fewer events than `limit`: the timeline goes on while `nextCursor` is not null. ' +
-        '503 when ClickHouse is silent for 3 s, or alive and too busy to answer within 10 s.',
+        'Contains every event that was answered with 200 before this request. A page with large properties can have fewer events ' +
+        'than `limit`. There are more pages as long as `nextCursor` is not null. ' +
+        'You get 503 when ClickHouse does not respond for 3 s, or is too busy to answer within 10 s.',
       tag: 'Contacts',
       key: 'secret',
       query: PAGE_QUERY,

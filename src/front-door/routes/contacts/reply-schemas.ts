@@ -54,11 +54,13 @@ export const Contact = Type.Object(
         phone: Type.Array(Type.String()),
         platformCustomerId: Type.Array(Type.String()),
       },
-      { ...closed, description: 'Primary first. Those that only pages have sent come last.' },
+      { ...closed, description: 'The primary one first. Values that only pages have sent come last.' },
     ),
     events: Type.Array(Type.Object({ event: Type.String(), firstAt: dateTime, lastAt: dateTime, count }, closed)),
     subscriptions: subscriptionStates,
-    visitorIds: Type.Array(Type.String(), { description: `Of the newest ${MAX_VISITORS} browsers, oldest first.` }),
+    visitorIds: Type.Array(Type.String(), {
+      description: `The ids of the newest ${MAX_VISITORS} browsers, oldest first.`,
+    }),
     visitors: Type.Array(
       Type.Object(
         {
@@ -68,7 +70,7 @@ export const Contact = Type.Object(
           firstTouch: orNull(Touch),
           latestTouch: orNull(Touch),
         },
-        { ...closed, description: 'Null until a page with the tag has reported the browser.' },
+        { ...closed, description: 'Times and touches are null until a page with the script has reported the browser.' },
       ),
       { description: 'The browsers of `visitorIds`.' },
     ),
@@ -91,7 +93,7 @@ export const Contact = Type.Object(
           score: Type.Integer({ minimum: 0, maximum: 100 }),
           lastActiveAt: orNull(dateTime),
         },
-        { ...closed, description: 'As of now; null when ClickHouse does not answer within 300 ms.' },
+        { ...closed, description: 'Computed now; null when ClickHouse does not answer within 300 ms.' },
       ),
     ),
   },

@@ -13,12 +13,12 @@ const MAX_BATCH = 500
 export const idempotencyKey = text(
   1,
   200,
-  'Unique per business, for ever: a repeat is not recorded again.',
+  'Unique per business, without expiry: an event with a known key is not recorded again.',
   'order-9917',
 )
 
 const eventFields = {
-  event: text(1, 64, 'Kept exactly as sent, trimmed.', 'invoice_paid'),
+  event: text(1, 64, 'The name of the event. Trimmed, otherwise stored as sent.', 'invoice_paid'),
   identity: IdentitySchema,
   occurredAt: instant(''),
   type: Type.Optional(
@@ -26,32 +26,37 @@ const eventFields = {
       EVENT_TYPES.map((type) => Type.Literal(type)),
       {
         description:
-          'What the event means; wins over the name and the value. Left out: a `value` above 0 is a purchase and one below 0 a ' +
-          'refund, whatever the name; else a recognised name decides (docs/events.md); else it is `none`.',
+          'The meaning of the event. When left out, a `value` above 0 means a purchase and one below 0 a refund, for any name; ' +
+          'without a value, a recognised name decides (docs/events.md); else the type is `none`.',
       },
     ),
   ),
   value: Type.Optional(
     Type.Number({
       description:
-        'The amount, in units of the currency, not in cents. A purchase adds it to the revenue, a refund takes its size away, any ' +
-        'other `type` counts none of it. A refund is `type: "refund"` or a negative value; no name makes one.',
+        'The amount in units of the currency, not in cents. A purchase adds it to the revenue, a refund subtracts its absolute ' +
+        'value, and any other `type` ignores it. A refund is `type: "refund"` or a negative value; a name never makes a refund.',
       examples: [49.9],
     }),
   ),
   currency: Type.Optional(
-    text(1, 8, "Upper-cased. The business's default as of receipt when left out: USD, unless it has another.", 'USD'),
+    text(
+      1,
+      8,
+      "Stored in upper case. When left out: the business's currency at the time of receipt (USD by default).",
+      'USD',
+    ),
   ),
   properties: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: `Any JSON detail, at most 32,768 bytes as compact JSON, nested at most ${MAX_DEPTH} levels deep.`,
+      description: `Any JSON object: at most 32,768 bytes as compact JSON, nested at most ${MAX_DEPTH} levels deep.`,
       examples: [{ invoice: 'INV-7' }],
     }),
   ),
   tags: Type.Optional(
     Type.Array(text(1, 64, 'A tag.'), {
       maxItems: 50,
-      description: 'Added to the contact, which has at most 1,000.',
+      description: 'Added to the contact. A contact has at most 1,000 tags.',
       examples: [['vip']],
     }),
   ),
@@ -70,7 +75,7 @@ export const BatchSchema = Type.Object({
   events: Type.Array(BatchItemSchema, { minItems: 1, maxItems: MAX_BATCH }),
 })
 
-/** What makes a batch a batch; its items are read one by one, and fail alone. */
+/** The outer shape of a batch. Its items are checked one by one, and fail alone. */
 export const BatchFrameSchema = Type.Object({
   events: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }),
 })

@@ -5,11 +5,11 @@ import { optionalText, visitorId, businessId, IdentitySchema, traits, instant, a
 const PROFILE_LENGTH = 256
 
 export const ProfileSchema = Type.Object({
-  name: optionalText(PROFILE_LENGTH, 'The whole name: split into first word and rest.', 'Ada Lovelace'),
-  firstName: optionalText(PROFILE_LENGTH, 'Wins over name.'),
-  lastName: optionalText(PROFILE_LENGTH, 'Wins over name.'),
-  country: optionalText(PROFILE_LENGTH, 'Free form.', 'GB'),
-  city: optionalText(PROFILE_LENGTH, 'Free form.', 'London'),
+  name: optionalText(PROFILE_LENGTH, 'The full name. It is split into the first word and the rest.', 'Ada Lovelace'),
+  firstName: optionalText(PROFILE_LENGTH, 'Takes precedence over `name`.'),
+  lastName: optionalText(PROFILE_LENGTH, 'Takes precedence over `name`.'),
+  country: optionalText(PROFILE_LENGTH, 'Free text.', 'GB'),
+  city: optionalText(PROFILE_LENGTH, 'Free text.', 'London'),
   language: optionalText(PROFILE_LENGTH, 'A BCP 47 tag.', 'en'),
   timezone: optionalText(PROFILE_LENGTH, 'An IANA zone name.', 'Europe/London'),
 })
@@ -18,18 +18,17 @@ export const IdentifySchema = Type.Object({
   identity: IdentitySchema,
   profile: Type.Optional(ProfileSchema),
   traits,
-  occurredAt: instant(' Since when the traits hold; without a secret key it is ignored, as they are.'),
-  method: optionalText(64, 'How the person was identified, in your words.', 'signup'),
+  occurredAt: instant(' The time from which the traits are valid. Ignored without a secret key, as the traits are.'),
+  method: optionalText(64, 'How the person was identified, in your own words.', 'signup'),
   visitorId,
   ageMs: Type.Optional({
     ...ageMs,
     description:
-      'For a page that sends the call late: how many milliseconds ago it was made, by the clock of the browser.',
+      'For calls that a page sends late: how many milliseconds ago the call was made, by the clock of the browser.',
   }),
   businessId: Type.Optional({
     ...businessId,
-    description:
-      'Without a key: names the business, and is required. With one: must be the business that it belongs to.',
+    description: 'Required without a key: the id of the business. With a key: must be the business of the key.',
   }),
 })
 

@@ -9,13 +9,13 @@ import { type RequestContext, type AppContext, type Reply, type Route, WRITE_ERR
 import type { Business } from '../../access/find-business.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { readIdentify } from './read-identify.ts'
-import { type Received, receiveBody } from '../../http/receive-body.ts'
+import { type ReceivedBody, receiveBody } from '../../http/receive-body.ts'
 import { toRequestError } from '../../http/rejection.ts'
 import { IdentifySchema } from './identify-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
-/** What is known once the caller may speak: for whom, with how much trust, and what was said. */
-interface Admitted extends Received {
+/** The body of an accepted call, its business, and whether a secret key was sent. */
+interface AuthenticatedBody extends ReceivedBody {
   keyed: boolean
 }
 
@@ -23,7 +23,7 @@ async function identify(app: AppContext, context: RequestContext): Promise<Reply
   const caller = await findCaller(app, context)
   const { business, keyed, body } =
     caller?.kind === 'secret'
-      ? await admitServer(app, context, caller.business)
+      ? await receiveFromServer(app, context, caller.business)
       : {
           ...(await authenticateBrowser(app, context, caller?.business, {
             endpoint: 'identify',
@@ -36,7 +36,11 @@ async function identify(app: AppContext, context: RequestContext): Promise<Reply
   return submit(app, context, business, keyed, read.fact)
 }
 
-async function admitServer(app: AppContext, context: RequestContext, business: Business): Promise<Admitted> {
+async function receiveFromServer(
+  app: AppContext,
+  context: RequestContext,
+  business: Business,
+): Promise<AuthenticatedBody> {
   await chargeWrite(app, context, requireUsable(business))
   return { ...(await receiveBody(app, context, business, BODY_LIMITS.single)), keyed: true }
 }
@@ -55,7 +59,7 @@ async function submit(
 }
 
 const CREATED = 'The contact was created.'
-const KEPT = 'The identification is kept and will be applied once.'
+const KEPT = 'The identification is stored and will be applied once.'
 const QUEUED: Reply = { status: 202, message: KEPT, data: { queued: true } }
 
 function identified({ contactId, isNew, linkedVisitor, subscriptions, warnings }: IdentifyAnswer): Reply {
@@ -80,16 +84,16 @@ export const identifyRoute: Route = {
   answer: identify,
   crossOrigin: true,
   operation: {
-    summary: 'Find or create a contact and fill in what is known',
+    summary: 'Find or create a contact and complete its profile',
     description:
-      'Records no event; safe on every login. Without a secret key the business is named by `businessId` or a publishable ' +
-      'key, and `traits`, `tags` and `value` are ignored, with a warning each. Such a call merges no contacts, adds no second ' +
-      'value of a kind, and no `platformCustomerId` to a contact that a secret key has used: each field not added is a ' +
-      'warning. What it adds is unproven until a call with a secret key sends it: it comes after proven values, causes and ' +
-      'prevents no merge, and leaves when a call with a secret key gives it to another contact. Its names have at most 100 ' +
-      'characters and hold no address. A business with `pageIdentify` `confirmed` lets it add no identity to a contact that a ' +
-      'secret key has used, and a call with a secret key replaces a profile value that it filled. A `visitorId` that over ' +
-      '1,000 contacts were identified with links no further contact: a warning says so.',
+      'Records no event. You can call it on every login. Without a secret key, name the business by `businessId` or a publishable ' +
+      'key; `traits`, `tags` and `value` are then ignored, with a warning each. Such a call merges no contacts, adds no second ' +
+      'value of a kind, and adds no `platformCustomerId` to a contact that a call with a secret key has used; you get a warning for each ' +
+      'field that is not added. What it adds is unproven until a call with a secret key sends it too: unproven values come after ' +
+      'proven ones, neither cause nor prevent a merge, and are removed when a call with a secret key gives them to another contact. Names ' +
+      'have at most 100 characters and contain no address. If the business has `pageIdentify` `confirmed`, such a call adds no identity to ' +
+      'a contact that a call with a secret key has used, and a call with a secret key replaces profile values that it filled. A `visitorId` that ' +
+      'over 1,000 contacts were identified with links to no further contact; you get a warning.',
     tag: 'Contacts',
     key: 'optional',
     body: {
@@ -108,7 +112,12 @@ export const identifyRoute: Route = {
           subscriptions: { email: false, sms: false, whatsapp: false, push: false },
         },
       },
-      202: { message: KEPT, description: 'Kept, and applied once.', data: QueuedData, example: { queued: true } },
+      202: {
+        message: KEPT,
+        description: 'Stored. It will be applied once.',
+        data: QueuedData,
+        example: { queued: true },
+      },
     },
     errors: [...WRITE_ERRORS, 'identity_required', 'invalid_occurred_at', 'origin_not_allowed'],
   },

@@ -1,4 +1,4 @@
-/** From one parsed JSON value to an event that the rules understand; the same for track, browser and batch items. */
+/** Reads one parsed JSON value into an event for the rules: for track and for items of a batch. */
 import type { EventFact } from '../../../rules/events/facts.ts'
 import type { Fault } from '../../../rules/events/fault.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
@@ -71,13 +71,13 @@ interface ReadProperties {
   faults: Fault[]
 }
 
-/** `name`: what the caller calls them. */
+/** `name`: the name of the field in the body, for messages. */
 export function readProperties(raw: Record<string, unknown> | undefined, name: string): ReadProperties {
   const read: ReadProperties = { text: null, tooLarge: false, warnings: [], faults: [] }
   if (raw === undefined) return read
   if (hasMoreValues(raw, MAX_PROPERTIES_BYTES / 2)) return { ...read, tooLarge: true }
   const { value, changed, tooDeep } = sanitiseJson(raw)
-  if (tooDeep) return { ...read, faults: [{ path: name, message: `${name} must not be nested that deeply` }] }
+  if (tooDeep) return { ...read, faults: [{ path: name, message: `${name} is nested too deeply` }] }
   const warnings = changed ? [`${name} held values that cannot be stored; they were replaced`] : []
   const text = JSON.stringify(value)
   return { ...read, text, tooLarge: hasMoreBytes(text, MAX_PROPERTIES_BYTES), warnings }

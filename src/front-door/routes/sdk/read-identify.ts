@@ -1,4 +1,4 @@
-/** From a parsed identify body to what the rules understand. */
+/** Reads a parsed identify body into a fact for the rules. */
 import type { IdentifyFact } from '../../../rules/events/facts.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
@@ -18,7 +18,7 @@ const warnOfNearMisses = compileNearMisses(IdentifySchema)
 
 interface Caller {
   business: Business
-  /** Sent with a secret key; else traits, tags and revenue are ignored, with a warning each. */
+  /** True with a secret key. Without, traits, tags and value are ignored, with a warning each. */
   keyed: boolean
   /** Epoch ms of the receipt. */
   now: number
@@ -55,7 +55,7 @@ function readFields(
       traits: traits.traits,
       method: method.text || null,
       visitorId: body.visitorId || null,
-      // A page tells late what happened offline; a server tells it as it happens.
+      // Pages send calls late that were made offline; servers send them at once.
       ageMs: keyed ? 0 : Math.round(Math.min(body.ageMs ?? 0, MAX_AGE_MS)),
       ...(time !== null && { traitsAt: time.at }),
       warnings: [

@@ -16,7 +16,7 @@ import { BatchFrameSchema, BatchSchema } from './event-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 const MAX_WARNINGS = 50
-/** About a quarter of a millisecond. */
+/** Reading this many takes about a quarter of a millisecond. */
 const ITEMS_AT_ONCE = 50
 
 interface Failure {
@@ -45,7 +45,7 @@ async function trackBatch(app: AppContext, context: RequestContext): Promise<Rep
   return answer === null ? queued(events.length, failures) : recorded(events.length, failures, answer.items)
 }
 
-/** Items fail alone. A few at a time: live events that came meanwhile do not wait for all of a batch. */
+/** Items fail alone. Reads a few at a time, so that live events do not wait for a whole batch. */
 async function readItems(events: readonly unknown[], business: Business, now: number): Promise<ReadItems> {
   const read: ReadItems = { items: [], failures: [] }
   for (const [index, event] of events.entries()) {
@@ -64,7 +64,7 @@ function readItem(event: unknown, business: Business, now: number): { fact: Even
 }
 
 const RECORDED = 'The batch is recorded.'
-const KEPT = 'The batch is kept and will be recorded once.'
+const KEPT = 'The batch is stored and will be recorded once.'
 
 function recorded(received: number, refused: Failure[], answers: readonly BatchItemAnswer[]): Reply {
   const applied = answers.filter((answer) => 'deduped' in answer)
@@ -87,7 +87,7 @@ function recorded(received: number, refused: Failure[], answers: readonly BatchI
   }
 }
 
-/** What the door itself refused is known, and is not kept: the caller is told of it now or never. */
+/** The items that the front door rejected are not stored anywhere, so this answer must list them. */
 function queued(received: number, failures: Failure[]): Reply {
   const refused = failures.length === 0 ? {} : { failed: failures.length, failures }
   return {
@@ -124,8 +124,8 @@ export const trackBatchRoute: Route = {
   operation: {
     summary: 'Record up to 500 past events',
     description:
-      'For past events: it starts no campaign. Items fail alone, each with an entry in `failures`; an ' +
-      '`idempotencyKey` on every item makes a re-run safe. A batch costs one unit of the rate limit.',
+      'For past events: a batch starts no campaign. Each item that fails has an entry in `failures`; the others are recorded. With ' +
+      'an `idempotencyKey` in every item you can send a batch again safely. A batch counts as one request for the rate limit.',
     tag: 'Events',
     key: 'secret',
     body: {
@@ -145,13 +145,13 @@ export const trackBatchRoute: Route = {
     replies: {
       200: {
         message: RECORDED,
-        description: 'Answered as a whole, also when items failed.',
+        description: 'The batch was processed. Some items may have failed.',
         data: BatchData,
         example: { received: 1, recorded: 1, deduped: 0, failed: 0, failures: [] },
       },
       202: {
         message: KEPT,
-        description: 'Kept, and applied once. `failures` lists the items that were refused at once.',
+        description: 'Stored. It will be applied once. `failures` lists the items that were rejected immediately.',
         data: QueuedBatchData,
         example: { queued: true, received: 1 },
       },

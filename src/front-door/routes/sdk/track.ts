@@ -35,7 +35,7 @@ async function track(app: AppContext, context: RequestContext): Promise<Reply> {
 }
 
 const RECORDED = 'The event is recorded.'
-const KEPT = 'The event is kept and will be recorded once.'
+const KEPT = 'The event is stored and will be recorded once.'
 
 function recorded({ event }: EventFact, answer: TrackAnswer): Reply {
   const { contactId, isNew, deduped, interpreted, warnings } = answer
@@ -72,7 +72,8 @@ export const trackRoute: Route = {
   answer: track,
   operation: {
     summary: 'Record one live event',
-    description: 'Can start a campaign. Send `Prefer: respond-async` to be answered before the event is applied.',
+    description:
+      'The event can start a campaign. Send `Prefer: respond-async` to get the answer before the event is applied.',
     tag: 'Events',
     key: 'secret',
     body: {
@@ -87,7 +88,7 @@ export const trackRoute: Route = {
     replies: {
       200: {
         message: RECORDED,
-        description: 'Recorded, or recorded before (`deduped`): it survives the death of any process.',
+        description: 'Recorded durably, now or before (`deduped`).',
         data: TrackData,
         example: {
           contactId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',
@@ -99,7 +100,7 @@ export const trackRoute: Route = {
       },
       202: {
         message: KEPT,
-        description: 'Kept, and applied once: now or in a moment.',
+        description: 'Stored. It will be applied once, usually within seconds.',
         data: QueuedTrackData,
         example: { queued: true, event: 'invoice_paid', interpreted },
       },
