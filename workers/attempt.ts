@@ -10,7 +10,13 @@ import type { Decision } from '../src/rules/item.ts'
 import { UnreadError } from '../src/rules/limits.ts'
 import type { State } from '../src/rules/state.ts'
 import type { Sql } from '../src/stores/postgres.ts'
-import { type DeadLetterRecord, INACTIVE, composeUnreadable, replayedBy } from '../src/stream/compose-dead-letter.ts'
+import {
+  type DeadLetterRecord,
+  INACTIVE,
+  composeUnreadable,
+  knownId,
+  replayedBy,
+} from '../src/stream/compose-dead-letter.ts'
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
 import { type Suspects, type SuspectsOf } from './suspects.ts'
 import type { TimeLimit } from './time-limit.ts'
@@ -90,8 +96,9 @@ export async function decideAll(
       live.map((work) => work.item),
       cache,
       [...inFull],
+      [...dead.keys()].flatMap(({ item }) => knownId(item.businessId) ?? []),
     )
-    const { served, inactive } = sortOut(state, live, dead)
+    const { served, inactive } = sortOut(state, works, dead)
     const changes = emptyChanges()
     const decisions = new Map<Work, Decision>()
     let reason = ''
@@ -116,7 +123,9 @@ export async function decideAll(
     }
     const deadLetters = [
       ...batch.poisoned.map(composeUnreadable),
-      ...[...dead].map(([work, { reason, suspect }]) => deadLetterOf(work, reason, suspect)),
+      ...[...dead].flatMap(([work, { reason, suspect }]) =>
+        inactive.has(work) ? [] : [deadLetterOf(work, reason, suspect)],
+      ),
       ...[...inactive].map((work) => deadLetterOf(work, INACTIVE)),
     ]
     return { id: newId(), state, keysAssumedNew, changes, works, decisions, inactive, deadLetters }
@@ -124,13 +133,14 @@ export async function decideAll(
   return undefined
 }
 
-/** Of a business that does not exist, or is inactive, nothing is decided. */
-function sortOut(state: State, live: Work[], dead: Map<Work, WorkFailure>): { served: Work[]; inactive: Set<Work> } {
+/** Of a business that does not exist, or is inactive, nothing is decided, whatever else is wrong with its items. */
+function sortOut(state: State, works: Work[], dead: Map<Work, WorkFailure>): { served: Work[]; inactive: Set<Work> } {
   const inactive = new Set<Work>()
-  const served = live.filter((work) => {
+  const served = works.filter((work) => {
     const business = state.businesses.get(work.item.businessId)
+    if (business && !business.active) inactive.add(work)
+    if (dead.has(work)) return false
     if (!business) dead.set(work, { reason: 'the business does not exist', suspect: null })
-    else if (!business.active) inactive.add(work)
     return business?.active
   })
   return { served, inactive }
@@ -150,6 +160,11 @@ function setAsideThrown(
   for (const work of served) if (work.item.businessId === businessId) dead.set(work, { reason, suspect: businessId })
 }
 
-export function saveAttempt({ sql, batch }: Applying, attempt: Attempt, dryRun = false): Promise<Saved> {
-  return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun, replayed: replayedBy(batch) })
+export function saveAttempt({ sql, batch }: Applying, attempt: Attempt): Promise<Saved> {
+  return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun: false, replayed: replayedBy(batch) })
+}
+
+/** Throws what is wrong with its changes, or DRY_RUN. Dead letters are no part of it: they fail no save, and cost much. */
+export function tryAttempt({ sql, batch }: Applying, attempt: Attempt): Promise<Saved> {
+  return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun: true, deadLetters: [], replayed: [] })
 }

@@ -4,7 +4,7 @@
  */
 import { DRY_RUN } from '../src/contacts/save-changes.ts'
 import { faultKind, isStatementTimeout, isUniqueViolation } from '../src/stores/postgres.ts'
-import { type Applying, type WorkFailure, decideAll, saveAttempt } from './attempt.ts'
+import { type Applying, type WorkFailure, decideAll, tryAttempt } from './attempt.ts'
 import { backoffMs } from '../src/async/backoff.ts'
 import { sleep } from '../src/async/sleep.ts'
 import { AGAIN } from './attempt.ts'
@@ -75,7 +75,7 @@ async function faultOf(applying: Applying, works: Work[]): Promise<string | null
     try {
       // Exceptions of rules are not looked for here: the next attempt finds them by itself.
       const attempt = await decideAll({ ...applying, sql: dryRuns }, works, new Map())
-      if (attempt) await saveAttempt({ ...applying, sql: dryRuns }, attempt, true)
+      if (attempt) await tryAttempt({ ...applying, sql: dryRuns }, attempt)
       return null
     } catch (error) {
       if (isDryRun(error)) return null

@@ -3,6 +3,7 @@
  * with the effects, so an attempt is either wholly there or not at all, whatever dies in between.
  */
 import { faultKind, isKnownKey, isStatementTimeout, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
+import { INACTIVE } from '../src/stream/compose-dead-letter.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
 import { type Applying, type Attempt, type WorkFailure, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
 import { backoffMs } from '../src/async/backoff.ts'
@@ -73,7 +74,8 @@ export async function applyMicroBatch(
 }
 
 /**
- * Items of businesses that have failed lately: the others do not wait for a save that is likely to fail. An erasure has no
+ * Items of businesses that have failed lately: the others do not wait for a save that is likely to fail. Where there are no
+ * others, the save itself is the trial. An erasure has no
  * others beside it, and the time of a whole save: what its business sends besides does not keep a person from being erased.
  */
 async function tryApart(applying: Applying, works: Work[], dead: Map<Work, WorkFailure>): Promise<void> {
@@ -84,6 +86,7 @@ async function tryApart(applying: Applying, works: Work[], dead: Map<Work, WorkF
   const suspected = works.filter(({ item }) => item.kind !== 'erase' && suspects.isSuspect(suspectKey(item.businessId)))
   if (suspected.length === 0) return
   for (const [work, death] of findGivenUp(applying, suspected)) dead.set(work, death)
+  if (works.every(({ item }) => item.businessId === works[0]?.item.businessId)) return
   await setAside(applying, suspected, dead, false)
 }
 
@@ -115,9 +118,13 @@ function applied(deps: Applying, attempt: Attempt, started: number): Outcome {
   for (const field of attempt.changes.newFields) deps.configs.delete(field.businessId)
   deps.suspects?.note(attempt.deadLetters)
   deps.metrics?.saved?.(attempt.decisions.size, (performance.now() - started) / 1000)
-  for (const letter of attempt.deadLetters) {
-    const { id, kind, stream_id: streamId } = letter
-    deps.log.error({ deadLetter: id, kind, streamId }, 'an item could not be applied')
-  }
+  logDeadLetters(deps, attempt)
   return { kind: 'applied', answers: answersOf(deps.batch, attempt) }
+}
+
+/** Those of inactive businesses are the operator's wish, and can be very many: one line for all. */
+function logDeadLetters({ log, batch: { partition } }: Applying, { deadLetters, inactive }: Attempt): void {
+  if (inactive.size > 0) log.warn({ partition, items: inactive.size }, 'items of inactive businesses were set aside')
+  for (const { id, kind, stream_id: streamId, reason } of deadLetters)
+    if (reason !== INACTIVE) log.error({ deadLetter: id, kind, streamId }, 'an item could not be applied')
 }

@@ -34,6 +34,7 @@ export interface Loaded {
 /**
  * With `contacts` the state may be out of date, and idempotency keys may be left out (`keysAssumedNew`).
  * @param inFull contacts whose tags, cleared traits and browsers the rules asked for
+ * @param alsoOf businesses that are read besides those of the items
  */
 export async function loadState(
   sql: Sql,
@@ -41,8 +42,9 @@ export async function loadState(
   items: Item[],
   contacts?: ContactCache,
   inFull: string[] = [],
+  alsoOf: string[] = [],
 ): Promise<Loaded> {
-  const businessIds = [...new Set(items.map((item) => item.businessId))]
+  const businessIds = [...new Set([...items.map((item) => item.businessId), ...alsoOf])]
   const businesses = await loadBusinesses(sql, cache, businessIds)
   const state = emptyState()
   // Decisions add fields. They must not reach the cache before they are committed.

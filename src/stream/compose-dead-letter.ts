@@ -70,4 +70,4 @@ function compose({
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /** Null when the text is not an id: an entry that no front door wrote can hold any text. */
-const knownId = (text: string | undefined) => (text !== undefined && UUID.test(text) ? text : null)
+export const knownId = (text: string | undefined) => (text !== undefined && UUID.test(text) ? text : null)

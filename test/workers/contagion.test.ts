@@ -170,6 +170,16 @@ describe('a contact or business that has failed', () => {
     expect(countDryRuns()).toBe(0)
   })
 
+  it('is saved at once when there is nobody beside it', async () => {
+    const outcome = [{ failed: true }, { deduped: false }]
+    expect(await pipeline.apply(call(hostile, 'h', ['poison 0']), call(polite, 'p'))).toMatchObject(outcome)
+    countDryRuns()
+    expect(await pipeline.apply(call(hostile, 'a'), call(hostile, 'b'))).toMatchObject([{ deduped: false }, {}])
+    expect(countDryRuns()).toBe(0)
+    expect(await pipeline.apply(call(hostile, 'a'), call(polite, 'p'))).toMatchObject([{ deduped: false }, {}])
+    expect(countDryRuns()).toBe(1)
+  })
+
   it('is set aside as a whole when there is no time to look into it', async () => {
     const calls = Array.from({ length: 40 }, (_, n) => call(hostile, `h${n}`, n % 2 ? ['poison 1500'] : []))
     const before = await countTries()
