@@ -5,19 +5,19 @@ export const ANALYST = 'analyst'
 export const ROLE = 'analyst'
 
 export const LIMITS = {
-  /** Statements under way; the service's own go beside them. */
+  /** The most concurrent statements of analysts; Sluice's own do not count. */
   atOnce: 4,
   statementBytes: 256 * 1024,
   seconds: 60,
   memoryBytes: 1024 ** 3,
-  /** Gathered in memory before it is sent. */
+  /** A result is collected in memory before it is sent. */
   resultBytes: 256 * 1024 ** 2,
   threads: 2,
 }
 
 /**
- * What nobody may change, Sluice neither: settings that have the engine read a file, or work out what stands in data or in another
- * setting as SQL.
+ * Settings that no user may change, not even Sluice: with them the engine would read a file, or evaluate data or another setting
+ * as SQL.
  */
 const FIXED: Record<string, string | undefined> = {
   input_format_values_interpret_expressions: '0',
@@ -38,13 +38,13 @@ const CONSTRAINTS = Object.keys(FIXED)
   .map((name) => `<${name}><const/></${name}>`)
   .join('')
 
-/** On Sluice's two databases, whose names begin alike. There is no right on any source, such as FILE, URL or REMOTE. */
+/** Rights on Sluice's two databases, whose names begin with the same text. No rights on sources, such as FILE, URL or REMOTE. */
 const OWN =
   'SHOW, SELECT, INSERT, ALTER, CREATE DATABASE, CREATE TABLE, CREATE VIEW, DROP, TRUNCATE, OPTIMIZE, SYSTEM MERGES'
 
 /**
- * The engine's users. It knows one, who is everybody's; all rights are those of a role, so that a connection gives them up with
- * `SET ROLE analyst`. Views read by the rights of who made them.
+ * The engine's users. All connections share one user. All its rights come from roles, so a connection drops them with
+ * `SET ROLE analyst`. Views read with the rights of the user who created them.
  */
 export const usersConfig = (database: string): string => `<clickhouse>
   <profiles><default>${PROFILE}<constraints>${CONSTRAINTS}</constraints></default></profiles>
@@ -68,27 +68,27 @@ export const usersConfig = (database: string): string => `<clickhouse>
 </clickhouse>
 `
 
-/** What a tool may say of how it wants its answer; all else is as of a user with readonly = 1. */
+/** Settings of the result format that tools may change; all others are fixed, as for a user with readonly = 1. */
 const FREE =
   /^(?:date_time_output_format|extremes|join_use_nulls|max_result_rows|result_overflow_mode|session_timezone|output_format_(?:json|csv|tsv|pretty|native|binary|write|decimal)\w*)$/
-/** Of the protocol, and without meaning here. */
+/** Settings of the protocol that have no effect here. */
 const IGNORED = /^(?:client_protocol_version|http_\w+)$/
 const PARAMETER = /^param_\w+$/
 
-/** Those of a request's URL within the limits, with the values of its parameters. Throws what ClickHouse would say. */
+/** The settings and parameters of a request's URL, within the limits. Throws errors like those of ClickHouse. */
 export function settingsOf(query: URLSearchParams): Record<string, string> {
-  const said = [...query].filter(([name]) => !NOT_SETTINGS.has(name) && !IGNORED.test(name))
-  const refused = said.find(([name]) => !FREE.test(name) && !PARAMETER.test(name) && !isTime(name))
+  const given = [...query].filter(([name]) => !NOT_SETTINGS.has(name) && !IGNORED.test(name))
+  const refused = given.find(([name]) => !FREE.test(name) && !PARAMETER.test(name) && !isTime(name))
   if (refused)
     throw new Error(`Code: 164. DB::Exception: Cannot modify '${refused[0]}' setting in readonly mode. (READONLY)`)
-  const free = said.filter(([name]) => !isTime(name))
+  const free = given.filter(([name]) => !isTime(name))
   const seconds = Number(query.get('max_execution_time') ?? LIMITS.seconds)
   return {
     ...Object.fromEntries(free),
     max_execution_time: String(seconds > 0 ? Math.min(seconds, LIMITS.seconds) : LIMITS.seconds),
     max_memory_usage: String(LIMITS.memoryBytes),
     max_result_bytes: String(LIMITS.resultBytes),
-    // What does not fit into memory is refused: a disk that an analyst fills would end the engine.
+    // Never uses the disk for data that does not fit into memory: a full disk would end the engine.
     max_bytes_before_external_group_by: '0',
     max_bytes_ratio_before_external_group_by: '0',
     max_bytes_before_external_sort: '0',

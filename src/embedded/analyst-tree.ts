@@ -1,9 +1,9 @@
 /**
- * What the user `analyst` may ask of the embedded ClickHouse, judged by the engine's own tree of the statement
- * (`EXPLAIN AST`): one line for each node, a child further in than its parent. What is not known here is refused.
+ * Checks statements of the user `analyst` of the embedded ClickHouse by the engine's syntax tree (`EXPLAIN AST`): one line for
+ * each node, a child further indented than its parent. Anything that is not listed here is rejected.
  */
 
-/** Nodes of a SELECT. Others, such as `Set` (SETTINGS) and `ColumnsApplyTransformer` (which runs any function), are refused. */
+/** Allowed nodes of a SELECT. Others, such as `Set` (SETTINGS) and `ColumnsApplyTransformer` (runs any function), are rejected. */
 const NODES = new Set([
   'ArrayJoin',
   'Asterisk',
@@ -37,7 +37,7 @@ const NODES = new Set([
   'WithElement',
 ])
 
-/** Of the engine's own databases: what tools list, filtered by the engine to what the user may see, and harmless helpers. */
+/** Tables of the engine's databases: those that tools list, which the engine filters by the user's rights, and harmless helpers. */
 const SYSTEM_TABLES = new Set([
   'columns',
   'data_type_families',
@@ -57,15 +57,15 @@ const SYSTEM_TABLES = new Set([
 
 const TABLE_FUNCTIONS = new Set(['generate_series', 'generateSeries', 'numbers'])
 
-/** Categories of functions that work out a value from their arguments alone. */
+/** Categories of functions that compute a value only from their arguments. */
 const CATEGORIES = new Set(
   `Arithmetic, Arrays, Bit, Bitmap, Comparison, Conditional, Dates and Times, Distance, Encoding, Financial, Geo, Geo Polygon,
   Hash, IP Address, JSON, Logical, Map, Mathematical, Null, Random Number, Rounding, String, String Replacement, String Search,
   String Splitting, Time Window, Tuple, Type Conversion, URL, UUID`.split(/,\s+/),
 )
 
-/** Likewise, or what tools ask for; of the other categories. (`_CAST` is a parameter's.) */
-const OTHERS = new Set(
+/** Functions of other categories that do the same, or that tools need. (`_CAST` comes from parameters.) */
+const OTHER_FUNCTIONS = new Set(
   `_CAST bar byteSize countDigits currentDatabase currentUser defaultValueOfArgumentType defaultValueOfTypeName digits
   finalizeAggregation formatReadableDecimalSize formatReadableQuantity formatReadableSize formatReadableTimeDelta
   getSizeOfEnumType getSubcolumn identity ignore indexHint isConstant isDecimalOverflow lambda lowCardinalityIndices
@@ -75,8 +75,8 @@ const OTHERS = new Set(
   version visibleWidth`.split(/\s+/),
 )
 
-/** Of those categories, but they write by any format, or stop the work of others. */
-const REFUSED = new Set(['formatRow', 'formatRowNoNewline', 'aggThrow', 'flameGraph'])
+/** Functions of the allowed categories that write in any format, or disturb the work of others. */
+const REJECTED_FUNCTIONS = new Set(['formatRow', 'formatRowNoNewline', 'aggThrow', 'flameGraph'])
 
 /** A row of `system.functions`. */
 export interface EngineFunction {
@@ -87,30 +87,30 @@ export interface EngineFunction {
 }
 
 export interface Functions {
-  /** By name in lower case: whether an analyst may call it. */
+  /** Whether an analyst may call a function, by its name in lower case. */
   allowed: Map<string, boolean>
   aggregates: Set<string>
   /** Endings of aggregate functions, such as `If`. */
   combinators: string[]
 }
 
-/** All that the engine has; one name may be several functions that differ in case, and is allowed when all of them are. */
-export function sortFunctions(functions: EngineFunction[], combinators: string[]): Functions {
+/** Classifies all functions of the engine. Several functions may differ only in case; the name is allowed if all of them are. */
+export function classifyFunctions(functions: EngineFunction[], combinators: string[]): Functions {
   const byName = new Map(functions.map((one) => [one.name, one]))
   const allowed = new Map<string, boolean>()
   for (const one of functions) {
     const name = one.name.toLowerCase()
     allowed.set(name, (allowed.get(name) ?? true) && isHarmless(byName.get(one.alias_to) ?? one))
   }
-  for (const name of OTHERS) if (!byName.has(name)) allowed.set(name.toLowerCase(), true)
+  for (const name of OTHER_FUNCTIONS) if (!byName.has(name)) allowed.set(name.toLowerCase(), true)
   const aggregates = functions.filter((one) => one.is_aggregate).map(({ name }) => name.toLowerCase())
   return { allowed, aggregates: new Set(aggregates), combinators: combinators.map((one) => one.toLowerCase()) }
 }
 
 const isHarmless = ({ name, is_aggregate, categories }: EngineFunction): boolean =>
-  !REFUSED.has(name) && (is_aggregate === 1 || CATEGORIES.has(categories) || OTHERS.has(name))
+  !REJECTED_FUNCTIONS.has(name) && (is_aggregate === 1 || CATEGORIES.has(categories) || OTHER_FUNCTIONS.has(name))
 
-/** Why an analyst may not ask this; undefined when nothing speaks against it. `tree`: the text of `EXPLAIN AST`. */
+/** The reason why an analyst may not run the statement; undefined when it is allowed. `tree`: the text of `EXPLAIN AST`. */
 export function findForbidden(tree: string, functions: Functions): string | undefined {
   const nodes = tree.trimEnd().split('\n').map(readNode)
   const [root, ...below] = nodes
@@ -119,7 +119,7 @@ export function findForbidden(tree: string, functions: Functions): string | unde
   if (below.filter(({ depth }) => depth === 1).length !== 1 || below[0]?.kind !== 'ExpressionList')
     return 'nothing is that follows a SELECT'
   for (const [at, node] of nodes.entries()) {
-    const reason = judgeNode(node, nodes[at - 1], functions)
+    const reason = checkNode(node, nodes[at - 1], functions)
     if (reason) return reason
   }
   return undefined
@@ -128,29 +128,29 @@ export function findForbidden(tree: string, functions: Functions): string | unde
 interface Node {
   depth: number
   kind: string
-  /** Of a function, a column or a table. */
+  /** Name of the function, column or table. */
   name: string
 }
 
-/** A name that holds the end of a line looks like more nodes: these are judged too. */
+/** A name with a line break looks like several nodes; all of them are checked. */
 function readNode(line: string): Node {
   const { indent = '', kind = '', rest = '' } = /^(?<indent> *)(?<kind>\S*) ?(?<rest>.*)$/.exec(line)?.groups ?? {}
   const name = rest.replace(/ ?\(children \d+\)$/, '').replace(/ ?\(alias .*\)$/, '')
   return { depth: indent.length, kind, name }
 }
 
-function judgeNode({ kind, name }: Node, before: Node | undefined, functions: Functions): string | undefined {
+function checkNode({ kind, name }: Node, before: Node | undefined, functions: Functions): string | undefined {
   if (kind === 'Set') return 'SETTINGS is not'
   if (!NODES.has(kind)) return `${kind} is not`
-  if (kind === 'Identifier' || kind === 'TableIdentifier') return judgeName(name, functions)
+  if (kind === 'Identifier' || kind === 'TableIdentifier') return checkName(name, functions)
   if (kind !== 'Function') return undefined
   const isTable = before?.kind === 'TableExpression'
   const isAllowed = isTable ? TABLE_FUNCTIONS.has(name) : isAllowedFunction(name.toLowerCase(), functions)
   return isAllowed ? undefined : `${isTable ? 'the table function' : 'the function'} ${name} is not`
 }
 
-/** Functions can be passed to others by their names alone, and tables stand after IN like columns. */
-function judgeName(name: string, { allowed }: Functions): string | undefined {
+/** An identifier can also name a function that is passed to another function, or a table after IN. */
+function checkName(name: string, { allowed }: Functions): string | undefined {
   if (allowed.get(name.toLowerCase()) === false) return `the function ${name} is not`
   const [database = '', table = ''] = name.split('.')
   const isOfEngine = /^(?:system|information_schema)$/i.test(database)

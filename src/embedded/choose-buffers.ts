@@ -1,6 +1,6 @@
 /**
- * Postgres' `shared_buffers`, for a machine or container of so much memory, both in megabytes. An eighth of it, for others
- * live there too; where that is less than they need for a start, more. They are taken as the tables grow.
+ * Postgres' `shared_buffers` for a machine or container with this memory, both in megabytes: an eighth, because other processes
+ * need memory, too, but up to 512 MB where a quarter allows it. Postgres uses them as the tables grow.
  */
 export function chooseBuffers(memory: number): number {
   const start = Math.min(512, memory / 4)

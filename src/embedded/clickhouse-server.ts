@@ -1,10 +1,10 @@
 /**
- * ClickHouse's HTTP interface over the engine of npm `chdb`, which has no server of its own. A process by itself: it
- * owns the directory (its working directory). Started as
+ * ClickHouse's HTTP interface for the engine of npm `chdb`, which has no server. A separate process that owns its working
+ * directory. Started as
  * `clickhouse-server.ts --port=N --user=NAME --password-file=FILE --analyst-password-file=FILE --database=NAME`.
  *
- * Every request gets a connection of its own (0.1 ms), so that settings, parameters and the database hold for it alone.
- * Data of an INSERT goes through a file: the engine would take an empty line in a statement's text for the end of its data.
+ * Every request gets its own connection (0.1 ms), so that settings, parameters and the database apply only to it. The data of
+ * an INSERT goes through a file, because the engine takes an empty line in a statement's text for the end of the data.
  */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createWriteStream, readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { queryAsAnalyst } from './query-as-analyst.ts'
 import { requireRoom, syncTables } from './clickhouse-disk.ts'
 import { type Insert, grows, preparations, readFault, readInsert } from './clickhouse-statement.ts'
 import { endOnCrash } from './end-on-crash.ts'
-import { judgeStatement } from './judge-statement.ts'
+import { checkStatement } from './check-statement.ts'
 import { openTables } from './open-tables.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
 
@@ -29,7 +29,7 @@ interface Server {
   folder: string
   /** sha256 of `user:password`. */
   credentials: Buffer
-  /** Of the user `analyst`, likewise; undefined: there is none. */
+  /** The same for the user `analyst`; undefined when there is none. */
   analyst: Buffer | undefined
   database: string
   files: FileWatch
@@ -92,7 +92,7 @@ async function answer(server: Server, request: IncomingMessage, response: Server
   }
 }
 
-/** Basic, the two headers, or the two parameters, as ClickHouse takes them. */
+/** Accepts Basic authentication, the two headers, or the two parameters, like ClickHouse. */
 function checkCredentials(server: Server, request: IncomingMessage, query: URLSearchParams): 'owner' | 'analyst' {
   const { authorization } = request.headers
   const given = authorization?.startsWith('Basic ')
@@ -119,17 +119,18 @@ async function answerQuery(
     for (const statement of preparations(request.method, query, database)) await session.queryAsync(statement)
     const format = header(request, 'x-clickhouse-format') ?? query.get('default_format') ?? 'TabSeparated'
     const body = decoded(request)
-    const asked = query.get('query')
-    const statement = asked === null ? await buffer(body) : Buffer.from(asked)
+    const queryParameter = query.get('query')
+    const statement = queryParameter === null ? await buffer(body) : Buffer.from(queryParameter)
     const insert = readInsert(statement)
     const isGrowing = grows(statement)
     if (isGrowing) await requireRoom(server.folder)
     const ask = async () => {
-      const whole = asked === null ? statement.toString() : `${asked}\n${await text(body)}`
-      await judgeStatement(server.folder, whole, query)
+      const whole = queryParameter === null ? statement.toString() : `${queryParameter}\n${await text(body)}`
+      await checkStatement(server.folder, whole, query)
       return await session.queryAsync(whole, { format })
     }
-    const run = async () => (insert ? await runInsert(session, insert, asked === null ? undefined : body) : await ask())
+    const run = async () =>
+      insert ? await runInsert(session, insert, queryParameter === null ? undefined : body) : await ask()
     const result = await server.files.through(run, { readsTables: !insert })
     if (isGrowing && !insert) await syncTables(server.folder)
     send(request, response, query, result, insert !== undefined)
@@ -161,14 +162,14 @@ async function answerAnalyst(
   }
 }
 
-/** So much of it, and what tells that there was more. */
-async function readText(body: Readable, most: number): Promise<string> {
+/** Reads slightly more than `max` bytes at most, so that the caller sees that the body is too long. */
+async function readText(body: Readable, max: number): Promise<string> {
   const parts: Buffer[] = []
   let length = 0
   for await (const part of body as AsyncIterable<Buffer>) {
     parts.push(part)
     length += part.length
-    if (length > most) break
+    if (length > max) break
   }
   return Buffer.concat(parts).toString()
 }

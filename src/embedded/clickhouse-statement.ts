@@ -1,12 +1,12 @@
 /**
- * What one HTTP request asks of ClickHouse: the statement, where its data is, and what holds for it alone.
+ * Parses an HTTP request to ClickHouse: the statement, the place of its data, and its settings.
  */
 
-/** An INSERT that brings its own data, taken apart: `head` and `tail` are the statement around the place of its source. */
+/** The parts of an INSERT with its own data: `head` and `tail` are the statement before and after the source of the data. */
 export interface Insert {
   head: string
   tail: string
-  /** Data that stood in the statement's text, as they came; the body follows them. */
+  /** Unchanged data from the statement's text; the body follows. */
   data: Buffer
 }
 
@@ -23,19 +23,19 @@ const INSERT = new RegExp(
 const GROWING = 'INSERT|UPDATE|DELETE|ALTER|CREATE|REPLACE|RENAME|EXCHANGE|ATTACH|OPTIMIZE'
 const GROWS = new RegExp(String.raw`^${COMMENTS}(?:${GROWING})\b`, 'i')
 
-/** Megabytes of data are not made text to find where they begin: a statement that is longer than this before them is rare. */
+/** Only this much is decoded at first, not megabytes of data: the statement before the data is rarely longer. */
 const LIKELY_HEAD_BYTES = 16 * 1024
 
-/** Undefined for every other statement, INSERT … SELECT among them. */
+/** Undefined for every other statement, also for INSERT … SELECT. */
 export function readInsert(statement: Buffer): Insert | undefined {
   const head = statement.subarray(0, LIKELY_HEAD_BYTES)
   return readHead(head, statement) ?? (head.length < statement.length ? readHead(statement, statement) : undefined)
 }
 
-/** True for what needs room on the disk. Dropping and truncating make some. */
+/** True for statements that need disk space; DROP and TRUNCATE free some. */
 export const grows = (statement: Buffer): boolean => GROWS.test(statement.subarray(0, LIKELY_HEAD_BYTES).toString())
 
-/** `head` may end within the data, but not where they begin: the format's name could go on behind it. */
+/** `head` may end within the data, but not where the data begins: the name of the format could be longer. */
 function readHead(head: Buffer, statement: Buffer): Insert | undefined {
   const text = head.toString()
   const parts = INSERT.exec(text)?.groups
@@ -46,7 +46,7 @@ function readHead(head: Buffer, statement: Buffer): Insert | undefined {
   return { head: parts['head'] ?? '', tail, data: statement.subarray(Buffer.byteLength(before)) }
 }
 
-/** Parameters of the HTTP interface that are no settings of the engine. */
+/** Parameters of the HTTP interface that are not settings of the engine. */
 export const NOT_SETTINGS = new Set([
   'query',
   'database',
@@ -70,9 +70,9 @@ export const NOT_SETTINGS = new Set([
   'decompress',
 ])
 
-/** Larger results belong in a file: one is gathered in memory before it is sent. */
+/** A result is collected in memory before it is sent, so it must not be larger. */
 const MAX_RESULT_BYTES = '1073741824'
-/** One request is one block, so that it lands whole or not at all. */
+/** One request is one block, so that it is stored completely or not at all. */
 const ONE_BLOCK = {
   max_insert_block_size: '1000000000',
   min_insert_block_size_rows: '1000000000',
@@ -80,15 +80,15 @@ const ONE_BLOCK = {
 }
 
 /**
- * The statements that prepare a connection of its own for this request: database, settings, and `param_*` values
- * (as they came: escaped as in tab-separated text, which is what the engine reads).
+ * The statements that prepare the request's own connection: database, settings, and `param_*` values (unchanged: they are
+ * escaped as in tab-separated text, as the engine reads them).
  */
 export function preparations(method: string | undefined, query: URLSearchParams, database: string): string[] {
-  const said = [...query].filter(([name]) => !NOT_SETTINGS.has(name))
+  const given = [...query].filter(([name]) => !NOT_SETTINGS.has(name))
   const settings = new Map([
     ...Object.entries({ max_result_bytes: MAX_RESULT_BYTES, ...ONE_BLOCK }),
-    ...said,
-    // As a server does: GET reads only, but may say settings.
+    ...given,
+    // Like a server: GET only reads, but may change settings.
     ...(method === 'GET' ? [['readonly', '2'] as const] : []),
   ])
   const list = [...settings].map(([name, value]) => `${settingName(name)} = ${literal(value)}`)
@@ -122,7 +122,7 @@ export interface Fault {
   text: string
 }
 
-/** The answer that ClickHouse's HTTP interface gives to an engine's error. */
+/** The response that ClickHouse's HTTP interface gives to an engine's error. */
 export function readFault(error: unknown): Fault {
   const message = error instanceof Error ? error.message : String(error)
   const text = message.slice(Math.max(0, message.indexOf('Code: ')))

@@ -15,16 +15,16 @@ import {
   USER,
   writeWhole,
 } from './engine-setup.ts'
-import { chooseRunner, giveFile, giveFolder } from './run-as.ts'
+import { chooseRunner, changeFileOwner, changeFolderOwner } from './run-as.ts'
 import { runEngine, runtimeCommand, untilReady } from './run-engine.ts'
 
-/** Queries at once; the runtimes' own pools are as small as two threads. */
+/** The most concurrent queries; the default pools of the runtimes can be as small as two threads. */
 const THREADS = 16
-/** Its inserts and merges take all cores for a while: nobody waits for them, but everybody would. */
+/** Inserts and merges use all cores for a while. Nothing waits for them, so other processes get priority. */
 const NICENESS = '10'
 /**
- * Linux may divide the time among sessions first (autogroups), and every engine is a session of its own: there a niceness
- * counts for nothing unless the session has it, too.
+ * Linux may first divide CPU time between sessions (autogroups), and every engine is its own session. Then a niceness has no
+ * effect unless the session has it, too.
  */
 const GIVE_WAY = `niceness=$1; shift
 { echo "$niceness" >/proc/self/autogroup; } 2>/dev/null
@@ -45,8 +45,8 @@ export async function startClickHouse(setup: EngineSetup, log: Logger): Promise<
   const password = join(setup.dataDir, 'clickhouse.password')
   const analystPassword = passwordFile(setup.dataDir, ANALYST)
   await writeWhole(password, setup.password)
-  await Promise.all([password, analystPassword].map((file) => giveFile(file, runner)))
-  await giveFolder(folder, runner)
+  await Promise.all([password, analystPassword].map((file) => changeFileOwner(file, runner)))
+  await changeFolderOwner(folder, runner)
   const options = {
     port: String(setup.port),
     user: USER,
@@ -73,7 +73,7 @@ export async function startClickHouse(setup: EngineSetup, log: Logger): Promise<
   return { ...running, url: clickHouseUrl(setup) }
 }
 
-/** The same, for an analyst's tools. */
+/** The address of the same server for analysts. */
 export function analystUrl(url: string, password: string): string {
   const changed = new URL(url)
   changed.username = ANALYST

@@ -1,4 +1,4 @@
-/** What `start` says on the terminal: little, and the keys on the first start alone. */
+/** Prints the messages of `start` on the terminal; the keys only at the first start. */
 import { join, relative } from 'node:path'
 import { type Config, enginesFile } from '../config.ts'
 import { VERSION } from '../version.ts'
@@ -8,7 +8,7 @@ export interface Greeting {
   url: string
   config: Config
   engines: [name: string, address: string][]
-  /** Of the first start. */
+  /** Set at the first start. */
   demo: DemoKeys | undefined
 }
 
@@ -24,14 +24,14 @@ export function printGreeting({ url, config, engines, demo }: Greeting): void {
   say('\nCtrl-C stops it all.')
 }
 
-/** As seen from where the operator is, unless it is elsewhere. */
+/** Relative to the working directory, unless the path is outside of it. */
 const here = (path: string): string => (relative('', path).startsWith('..') ? path : relative('', path))
 
 const introduce = (
   url: string,
   demo: DemoKeys,
   file: string,
-): string => `A business "Demo" was made (${demo.businessId}). Its keys, kept in ${file}:
+): string => `A business "Demo" was created (${demo.businessId}). Its keys, also in ${file}:
 
   secret       ${demo.secretKey}
   publishable  ${demo.publishableKey}
@@ -43,7 +43,7 @@ Record an event:
     -H 'Content-Type: application/json' \\
     -d '{"event":"purchase","identity":{"email":"ada@example.com"},"value":49.9,"currency":"USD"}'`
 
-/** Our own processes log lines of JSON, which would be unreadable within another: their file is named. */
+/** Names the log file of a process instead of its last lines: they are JSON, and hard to read within another line of JSON. */
 export function printFailure(name: string, { dataDir }: Config): { error(facts: object, message: string): void } {
   const file = here(join(dataDir, `${name}.log`))
   return { error: (_facts, message) => void process.stderr.write(`${name} ${message}. Its log: ${file}\n`) }

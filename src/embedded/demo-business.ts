@@ -5,7 +5,7 @@ import { createKey } from '../businesses/keys.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { writeWhole } from './engine-setup.ts'
 
-/** What DATA_DIR/demo-keys.json holds. */
+/** The content of DATA_DIR/demo-keys.json. */
 export interface DemoKeys {
   businessId: string
   secretKey: string
@@ -14,11 +14,11 @@ export interface DemoKeys {
 
 export const demoKeysFile = (dataDir: string): string => join(dataDir, 'demo-keys.json')
 
-/** Makes a business "Demo" with its keys where there is no business yet; undefined when nothing was made. */
+/** Creates a business "Demo" with its keys if there is no business yet; otherwise returns undefined. */
 export async function ensureDemo(sql: Sql, dataDir: string): Promise<DemoKeys | undefined> {
   const known = await readFile(demoKeysFile(dataDir), 'utf8').catch(() => '')
   const [business] = await sql`select 1 from businesses limit 1`
-  // A start that was killed between the two finds a business without keys: it makes another.
+  // A start that was killed between the two leaves a business without keys: then create another one.
   const [key] = await sql`select 1 from api_keys limit 1`
   if (known ? business : key) return undefined
   const businessId = await createBusiness(sql, { name: 'Demo' })

@@ -1,17 +1,18 @@
 /**
- * The engine of npm `chdb` handles the signals of a crash as a server does, which waits for its log to tell of it: without one
- * that takes five minutes, in which nobody is answered and nothing is started again. Here the process ends at once, as by default.
+ * The engine of npm `chdb` handles crash signals like a server, which first writes the crash to its log. Here it has no log, so
+ * it waits for five minutes, in which it answers no request and is not restarted. This restores the default: the process ends at
+ * once.
  */
 import { constants } from 'node:os'
 
 const CRASHES = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL', 'SIGFPE', 'SIGSYS', 'SIGTRAP'] as const
 
-/** To be called after the engine has started. */
+/** Call this after the engine has started. */
 export function endOnCrash(): void {
   if ('deno' in process.versions) return setDefaults()
   for (const signal of CRASHES) {
     const listener = (): void => undefined
-    // Once nobody listens any more, the runtime gives a signal its default back.
+    // After the last listener is removed, the runtime restores the default action of a signal.
     process.on(signal, listener).off(signal, listener)
   }
 }
@@ -20,7 +21,7 @@ interface Deno {
   dlopen(library: string, symbols: object): { symbols: { signal(number: number, handler: null): void } }
 }
 
-/** Deno lets nobody listen to them, but the C library can be called. */
+/** Deno does not allow listeners for these signals, but can call the C library. */
 function setDefaults(): void {
   const { Deno } = globalThis as unknown as { Deno: Deno }
   const library = process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6'

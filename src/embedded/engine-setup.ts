@@ -7,19 +7,19 @@ import type { EngineProcess } from './run-engine.ts'
 export const USER = 'sluice'
 export const DATABASE = 'sluice'
 
-/** On loopback. */
+/** An address on loopback. */
 export interface Address {
   port: number
   password: string
 }
 
 export interface EngineSetup extends Address {
-  /** Absolute. */
+  /** Absolute path. */
   dataDir: string
-  /** For tests: less memory, no wait for the disk (a killed process loses nothing by that), and no way given to others. */
+  /** For tests: less memory, no fsync (a killed process loses nothing by that), and normal priority. */
   small: boolean
   timeoutMs: number
-  /** Aborted: the start is not wanted any more, and is to reject soon, with nothing left running. */
+  /** When it aborts, the start must reject soon and leave nothing running. */
   signal: AbortSignal
 }
 
@@ -27,11 +27,11 @@ export interface RunningEngine extends EngineProcess {
   url: string
 }
 
-/** Of Sluice itself in all engines, or of another user. */
+/** The file with the password of Sluice in all engines, or of another user. */
 export const passwordFile = (dataDir: string, user?: string): string =>
   join(dataDir, user === undefined ? 'password' : `${user}-password`)
 
-/** A reader sees the old file or the new one, after a power cut too; nobody else may read it. */
+/** Replaces a file atomically: a reader sees the old or the new content, even after a power cut. Only the owner may read it. */
 export async function writeWhole(file: string, content: string): Promise<void> {
   const handle = await open(`${file}.new`, 'w', 0o600)
   try {
@@ -43,7 +43,7 @@ export async function writeWhole(file: string, content: string): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-/** What the file holds; a random password where there is no file yet. */
+/** The content of the file. Writes a random password if there is no file yet. */
 export async function ensureSecret(file: string): Promise<string> {
   const kept = await readFile(file, 'utf8').catch(() => '')
   if (kept) return kept

@@ -1,6 +1,6 @@
 /**
- * Redis, Postgres and ClickHouse on this machine, for `start` and the tests: loopback ports, one random password, everything
- * below DATA_DIR. An engine that dies is started again where it was; all of them stop with this process, however it ends.
+ * Runs Redis, Postgres and ClickHouse on this machine, for `start` and the tests: on loopback ports, with one random password, and
+ * with all data below DATA_DIR. An engine that dies is restarted on its port. All engines stop with this process, however it ends.
  */
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -18,13 +18,13 @@ import {
 } from './engine-setup.ts'
 import { lockDataDir } from './lock-data-dir.ts'
 import { keepPorts } from './keep-ports.ts'
-import { type Kept, keepRunning } from './keep-running.ts'
+import { type KeptProcess, keepRunning } from './keep-running.ts'
 import { startPostgres } from './postgres.ts'
 import { postgresUrl } from './prepare-postgres.ts'
 import { redisUrl, startRedis } from './redis.ts'
 
 interface Engine {
-  /** Of the engine, its log and its folder. */
+  /** The name of the engine, its log and its folder. */
   name: string
   urlOf(address: Address): string
   start(setup: EngineSetup, log: Logger): Promise<RunningEngine>
@@ -37,30 +37,30 @@ const ENGINES: Record<keyof StoreUrls, Engine> = {
 }
 
 export interface Engines extends Partial<StoreUrls> {
-  /** Resolves once the engine that was not waited for has started; rejects when it cannot. */
+  /** Resolves when the engine named by `later` has started; rejects when it cannot start. */
   complete: Promise<void>
-  /** ClickHouse's, for an analyst's tools. */
+  /** The address of ClickHouse for analysts. */
   clickhouseAnalystUrl?: string
   stop(): Promise<void>
 }
 
 export interface EngineOptions {
   log: Logger
-  /** Those to start; all by default. */
+  /** The engines to start; all by default. */
   only?: (keyof StoreUrls)[]
-  /** Not waited for: its address is known before it answers. */
+  /** An engine to return before it answers, because its address is already known. */
   later?: keyof StoreUrls
   small?: boolean
-  /** Asked once DATA_DIR is this process's, before anything is started; what it throws ends the start. */
+  /** Called when this process has locked DATA_DIR, before an engine is started. If it throws, the start fails. */
   ready?: () => Promise<void>
-  /** Aborted: nothing is started any more, and what was is stopped. Later it has no effect. */
+  /** Aborts the start, and stops the engines that have started. It has no effect after the start. */
   signal?: AbortSignal
 }
 
-/** Throws when DATA_DIR cannot be had or is already started, an engine cannot start, or `signal` is aborted. */
+/** Throws when DATA_DIR cannot be created or is in use, an engine cannot start, or `signal` aborts. */
 export async function startEngines(dataDir: string, options: EngineOptions): Promise<Engines> {
   const folder = resolve(dataDir)
-  // Open to pass through, since Postgres may run as a user of its own; what is inside is closed.
+  // Other users may enter, because Postgres may run as its own user, but cannot read what is inside.
   await mkdir(folder, { recursive: true, mode: 0o711 }).catch((error: unknown) => explainFolder(folder, error))
   const release = await lockDataDir(folder)
   try {
@@ -85,7 +85,7 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
     const setup = { dataDir: folder, port: ports[name] ?? 0, password, small, timeoutMs: 120_000 }
     const startOnce = (signal: AbortSignal) => start({ ...setup, signal }, log)
     const kept = keepRunning({ name, folder: join(folder, name), log, start: startOnce, signal })
-    kept.catch(() => undefined) // It is awaited, but not at once.
+    kept.catch(() => undefined) // It is awaited later.
     return { key, url: urlOf(setup), kept }
   }
   const launched = wanted.map(launch)
@@ -118,11 +118,11 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
 interface Launched {
   key: keyof StoreUrls
   url: string
-  kept: Promise<Kept>
+  kept: Promise<KeptProcess>
 }
 
 function explainFolder(folder: string, error: unknown): never {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EEXIST' || code === 'ENOTDIR') throw new ConfigError(`DATA_DIR must be a directory, not "${folder}"`)
-  throw new Error(`DATA_DIR cannot be made: ${(error as Error).message}`, { cause: error })
+  throw new Error(`DATA_DIR cannot be created: ${(error as Error).message}`, { cause: error })
 }

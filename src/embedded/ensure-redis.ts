@@ -1,5 +1,5 @@
 /**
- * A real `redis-server`: the one on the PATH, else the system's package manager brings it.
+ * Finds `redis-server` on the PATH, or installs it with the system's package manager.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts'
 
 const run = promisify(execFile)
 
-/** Commands in order, as root; a package must not start a service of its own (`policy-rc.d` is Debian's way to say so). */
+/** Commands in order, as root. The package must not start its own service; on Debian, `policy-rc.d` prevents that. */
 const INSTALLERS: Record<string, string[][]> = {
   'apt-get': [
     ['apt-get', 'update', '-qq'],
@@ -24,13 +24,13 @@ if [ ! -e "$policy" ]; then printf '#!/bin/sh\\nexit 101\\n' >"$policy" && chmod
 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server`
 }
 
-/** Resolves to the command's path. Throws with what to do when there is none and none can be had. */
+/** Returns the path of the command. Throws an error with instructions when Redis can be neither found nor installed. */
 export async function ensureRedis(log: Logger): Promise<string> {
   const present = await locate('redis-server')
   if (present) return present
   const manager = await findInstaller()
-  if (!manager) throw new Error(advice('no known package manager can install it from here'))
-  log.warn({ manager }, 'redis-server is missing: installing it')
+  if (!manager) throw new Error(advice('no known package manager can install it here'))
+  log.warn({ manager }, 'redis-server was not found: installing it')
   try {
     for (const [command = '', ...args] of INSTALLERS[manager] ?? []) await run(command, args)
   } catch (error) {

@@ -1,11 +1,11 @@
-/** What `/readyz` or `/healthz` gives as reasons, for a terminal. Stores come first: a lane without a worker follows from them. */
+/** The reasons in a response of `/readyz` or `/healthz`. Stores come first, because a partition without a worker is a consequence. */
 export function explainUnready(body: string): string[] {
   const reasons = readReasons(body)
   const isOfPartition = (reason: string) => reason.startsWith('workers: ')
   return [...reasons.filter((reason) => !isOfPartition(reason)), ...reasons.filter(isOfPartition)]
 }
 
-/** Of the front door, which answers in an envelope, or of the workers, which answer in lines. */
+/** The front door responds with an envelope, the workers with lines of text. */
 function readReasons(body: string): string[] {
   try {
     const { message, error } = JSON.parse(body) as { message?: string; error?: { issues?: { message: string }[] } }

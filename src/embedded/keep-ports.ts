@@ -11,8 +11,8 @@ type Ports = Record<string, number>
 const portsFile = (dataDir: string): string => join(dataDir, 'ports.json')
 
 /**
- * The ports of these engines: chosen once, and kept over restarts, so that an analyst's tools find ClickHouse where it was. One that
- * another program has taken meanwhile is replaced for good, and the log says so.
+ * The ports of these engines. They are chosen once and kept over restarts, so that analysts' tools find ClickHouse on the same
+ * port. A port that another program has taken meanwhile is replaced permanently, and the log reports it.
  */
 export async function keepPorts(dataDir: string, names: string[], log: Logger): Promise<Ports> {
   const kept = await readPorts(dataDir)
@@ -26,18 +26,18 @@ async function choosePort(dataDir: string, name: string, kept: number | undefine
   if (kept !== undefined && ((await isFree(kept)) || (await isLeftover(dataDir, name)))) return kept
   const port = await freePort()
   if (kept !== undefined)
-    log.warn({ engine: name, port, was: kept }, 'another program has taken the port of an engine: it has a new one')
+    log.warn({ engine: name, port, was: kept }, 'another program uses the port of an engine: the engine has a new port')
   return port
 }
 
-/** The engine of a `start` that was killed still holds its port: it is stopped before the next one begins. */
+/** Whether the engine of a killed `start` still has its port: it is stopped before the next one starts. */
 async function isLeftover(dataDir: string, name: string): Promise<boolean> {
   const folder = join(dataDir, name)
   const pid = Number(await readFile(pidFile({ name, dataDir }), 'utf8').catch(() => ''))
   return pid > 0 && (await worksIn(pid, folder))
 }
 
-/** None when the file is not there, or not whole. */
+/** Empty when the file does not exist or is incomplete. */
 async function readPorts(dataDir: string): Promise<Ports> {
   try {
     const ports = JSON.parse(await readFile(portsFile(dataDir), 'utf8')) as Ports

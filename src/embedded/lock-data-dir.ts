@@ -1,7 +1,7 @@
 /**
- * One supervisor per data directory. Whoever wants it listens on a loopback port, leaves a file that names the port, and only
- * then looks at the files of others: of two that come at once, at least one sees the other. A file whose holder was killed is
- * known at once, whatever became of its process number, and its name never comes again, so that it can be removed by anyone.
+ * Allows one supervisor per data directory. A supervisor listens on a loopback port, writes a file that names the port, and only
+ * then reads the files of others: of two that start at the same time, at least one sees the other. The file of a killed
+ * supervisor is recognised at once, even if its process number is reused. File names are unique, so anyone can remove it.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,22 +11,22 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Those that met at the door go back and come again, each after a while of its own. */
+/** Supervisors that see each other release the lock, and try again after a random pause. */
 const ATTEMPTS = 30
-const AWAY_MS = 200
+const MAX_PAUSE_MS = 200
 
 interface Holder {
   pid: string
-  /** False: it is still looking whether it may have the directory. */
+  /** False while the other supervisor is still checking for others. */
   holds: boolean
 }
 
-/** Resolves to what lets go of the directory. Throws when another supervisor holds it. */
+/** Returns a function that releases the directory. Throws when another supervisor holds it. */
 export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
   const id = randomUUID()
   let state = 'wants'
   const server = createServer((socket) => {
-    // Whoever asks may hang up early.
+    // The other side may disconnect early.
     socket.on('error', () => undefined).end(`${id} ${process.pid} ${state}`)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -37,7 +37,7 @@ export async function lockDataDir(dataDir: string): Promise<() => Promise<void>>
     await rm(file, { force: true })
   }
   try {
-    await comeAlone(dataDir, file, id)
+    await acquire(dataDir, file, id)
   } catch (error) {
     await release()
     throw error
@@ -46,34 +46,34 @@ export async function lockDataDir(dataDir: string): Promise<() => Promise<void>>
   return release
 }
 
-async function comeAlone(dataDir: string, file: string, id: string): Promise<void> {
+async function acquire(dataDir: string, file: string, id: string): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     await writeFile(file, '', { mode: 0o600 })
     const others = await findOthers(dataDir, id)
     if (others.length === 0) return
     const holder = others.find(({ holds }) => holds)
-    if (holder) throw new Error(`${dataDir} is in use: it is already started (process ${holder.pid}).`)
+    if (holder) throw new Error(`${dataDir} is in use by process ${holder.pid}. Stop it, or choose another DATA_DIR.`)
     await rm(file)
-    await sleep(Math.random() * AWAY_MS)
+    await sleep(Math.random() * MAX_PAUSE_MS)
   }
-  throw new Error(`${dataDir} is just being started by other processes.`)
+  throw new Error(`Other processes are starting with ${dataDir} at the same time. Start only one of them.`)
 }
 
-/** Those that live; the files of the dead are removed. */
+/** The other supervisors that are alive. Removes the files of killed ones. */
 async function findOthers(dataDir: string, ownId: string): Promise<Holder[]> {
-  const asked = (await readdir(dataDir)).map(async (name) => {
+  const lookups = (await readdir(dataDir)).map(async (name) => {
     const [, port, id] = /^start\.(\d+)\.([0-9a-f-]{36})\.lock$/.exec(name) ?? []
     if (!id || id === ownId) return []
-    const [answered, pid = '', state] = (await ask(Number(port))).split(' ')
+    const [answered, pid = '', state] = (await readFrom(Number(port))).split(' ')
     if (answered === id) return [{ pid, holds: state === 'holds' }]
     await rm(join(dataDir, name), { force: true })
     return []
   })
-  return (await Promise.all(asked)).flat()
+  return (await Promise.all(lookups)).flat()
 }
 
-/** What listens there says; nothing when it is gone. */
-async function ask(port: number): Promise<string> {
+/** What the process on this port sends; empty when there is none. */
+async function readFrom(port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', timeout: 2000 })
   socket.on('timeout', () => socket.destroy())
   return await text(socket).catch(() => '')

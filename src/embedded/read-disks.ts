@@ -1,4 +1,4 @@
-/** How much room the engines of this machine have on their disks. */
+/** Reads the free disk space of the engines on this machine. */
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StoreUrls } from '../config.ts'
@@ -6,14 +6,14 @@ import type { StoreUrls } from '../config.ts'
 export interface Disk {
   store: 'redis' | 'postgres' | 'clickhouse'
   freeBytes: number
-  /** True below a twentieth of the disk, and below 1 GiB. */
+  /** True below 5 % of the disk and below 1 GiB. */
   isLow: boolean
 }
 
 const LOW_SHARE = 1 / 20
 const LOW_BYTES = 1024 ** 3
 
-/** Of the engines that keep their data below DATA_DIR; a store elsewhere has disks that only its own operator sees. */
+/** Only for engines with their data below DATA_DIR; the disks of other stores are not visible from here. */
 export async function readDisks(dataDir: string, urls: StoreUrls): Promise<Disk[]> {
   const stores = { redis: urls.redisUrl, postgres: urls.databaseUrl, clickhouse: urls.clickhouseUrl }
   const here = Object.entries(stores).filter(([, url]) => new URL(url).hostname === '127.0.0.1')

@@ -5,10 +5,10 @@ import { connectRedis, type Redis, whenReady } from '../stores/redis.ts'
 import { type Address, type EngineSetup, type RunningEngine, writeWhole } from './engine-setup.ts'
 import { plainEnvironment } from './engine-command.ts'
 import { ensureRedis } from './ensure-redis.ts'
-import { chooseRunner, giveFile, giveFolder } from './run-as.ts'
+import { chooseRunner, changeFileOwner, changeFolderOwner } from './run-as.ts'
 import { runEngine, untilReady } from './run-engine.ts'
 
-/** A 202 is a promise: what is appended is on the disk before Redis answers, and nothing is ever evicted. */
+/** A 202 is a promise: appended entries are on the disk before Redis replies, and nothing is ever evicted. */
 const configuration = (setup: EngineSetup, folder: string): string => `
 bind 127.0.0.1
 port ${setup.port}
@@ -33,8 +33,8 @@ export async function startRedis(setup: EngineSetup, log: Logger): Promise<Runni
   const file = join(setup.dataDir, 'redis.conf')
   const runner = await chooseRunner('sluice-redis', [binary, setup.dataDir], log)
   await writeWhole(file, configuration(setup, folder))
-  await giveFile(file, runner)
-  await giveFolder(folder, runner)
+  await changeFileOwner(file, runner)
+  await changeFolderOwner(folder, runner)
   const command = [...runner.prefix, binary, file]
   const environment = { ...plainEnvironment(), HOME: folder }
   const engine = {
@@ -51,7 +51,7 @@ export async function startRedis(setup: EngineSetup, log: Logger): Promise<Runni
   return { ...running, url }
 }
 
-/** Ready means that the log of appended entries is loaded. */
+/** Redis is ready when its append-only file is loaded. */
 async function answers(url: string, timeoutMs: number): Promise<void> {
   const redis = connectRedis(url, 'command')
   try {
@@ -62,9 +62,9 @@ async function answers(url: string, timeoutMs: number): Promise<void> {
   }
 }
 
-/** After a crash Redis logs the command that it was at, with what it carries. */
+/** After a crash, Redis logs the command that it was processing, with its data. Prevents that. */
 async function hideData(redis: Redis): Promise<void> {
-  // Older versions can only log nothing of a crash.
+  // Older versions can only switch off the crash log.
   await redis
     .config('SET', 'hide-user-data-from-log', 'yes')
     .catch(() => redis.config('SET', 'crash-log-enabled', 'no'))

@@ -1,19 +1,19 @@
 /**
- * What writes that failed (watch-files.ts), or a kill in the middle of an insert, left in the embedded ClickHouse's
- * directory, put right when it starts. The disk may still be full: files are overwritten in place, cut or removed.
+ * Repairs the directory of the embedded ClickHouse at its start, after failed writes (watch-files.ts) or a kill during an insert.
+ * The disk may still be full, so files are only overwritten in place, truncated or removed.
  */
 import { existsSync } from 'node:fs'
 import { glob, mkdir, open, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-/** Before the engine opens its tables: with one that it cannot open it opens none. */
+/** Runs before the engine opens its tables: if it cannot open one, it opens none. */
 export async function prepareTables(folder: string): Promise<void> {
   await dropUnwrittenMutations(folder)
   await cutTornTokens(folder)
   await allowLargeLosses(folder)
 }
 
-/** A mutation whose file does not tell what to do keeps its table from being opened. Nobody was told that it was taken. */
+/** Removes mutations with an incomplete file, which keep their table from being opened. They were never acknowledged. */
 async function dropUnwrittenMutations(folder: string): Promise<void> {
   for await (const path of glob('store/*/*/mutation_*.txt', { cwd: folder })) {
     const file = join(folder, path)
@@ -21,7 +21,7 @@ async function dropUnwrittenMutations(folder: string): Promise<void> {
   }
 }
 
-/** The engine would go on in the line that is not whole, and could not read what comes after. */
+/** Removes an incomplete last line: the engine would append to it, and could not read the following lines. */
 async function cutTornTokens(folder: string): Promise<void> {
   for await (const path of glob('store/*/*/deduplication_logs/*.txt', { cwd: folder })) {
     const log = await readFile(join(folder, path))
@@ -30,26 +30,26 @@ async function cutTornTokens(folder: string): Promise<void> {
   }
 }
 
-/** More than 1 GiB in parts that are not whole, such as one large merge leaves, would be an error; once this file is there it is none. */
+/** Without this file, the engine does not start when incomplete parts, such as that of one large merge, exceed 1 GiB. */
 async function allowLargeLosses(folder: string): Promise<void> {
   const flags = join(folder, 'flags')
   await mkdir(flags, { recursive: true })
     .then(() => writeFile(join(flags, 'force_restore_data'), ''))
-    .catch(() => undefined) // Without room it is tried at the next start.
+    .catch(() => undefined) // On a full disk, the next start tries again.
 }
 
 const SET_ASIDE = 'broken-on-start_'
 
-/** The parts that the engine has set aside when it opened the tables, by their paths below `folder`. */
+/** The paths, below `folder`, of the parts that the engine has set aside on opening the tables. */
 export async function listSetAside(folder: string): Promise<string[]> {
   return await Array.fromAsync(glob(`store/*/*/detached/${SET_ASIDE}*`, { cwd: folder }))
 }
 
-/** Undoes that for all that were not set aside `before`. */
+/** Puts back the parts that were set aside, except those in `before`. */
 export async function putBack(folder: string, before: string[]): Promise<void> {
   for (const path of await listSetAside(folder)) {
     if (before.includes(path)) continue
-    // The second of one name is a second try.
+    // A part that is set aside again gets the suffix _tryN.
     const name = basename(path)
       .replace(SET_ASIDE, '')
       .replace(/_try\d+$/, '')
@@ -59,10 +59,10 @@ export async function putBack(folder: string, before: string[]): Promise<void> {
 }
 
 /**
- * Forgets the tokens of inserts whose rows are not there, so that they are taken when they are sent again: the engine notes
- * a token before the part has its name, and sets parts aside that are not whole. To be called once the engine has set
- * them aside, and before it merges: a part that reaches across a gap would be taken to fill it. The engine has to open the
- * tables anew.
+ * Forgets the tokens of inserts whose rows are missing, so that these inserts are accepted when they are sent again: the engine
+ * stores a token before it renames the part, and sets incomplete parts aside. Call this after the engine has set them aside and
+ * before it merges: a merged part that spans a gap would seem to contain the missing rows. The engine must open the tables
+ * again afterwards.
  */
 export async function forgetLostInserts(folder: string): Promise<void> {
   for await (const path of glob('store/*/*/deduplication_logs', { cwd: folder })) {
@@ -73,7 +73,7 @@ export async function forgetLostInserts(folder: string): Promise<void> {
   }
 }
 
-/** The inserts from number `first` to number `last` of a partition (`all` where there are none). */
+/** The inserts from number `first` to number `last` of a partition (`all` for a table without partitions). */
 interface Part {
   partition: string
   first: number
@@ -85,7 +85,7 @@ function readPart(name: string): Part[] {
   return partition === undefined ? [] : [{ partition, first: Number(first), last: Number(last) }]
 }
 
-/** Of an insert's part: whether one of these has it. Most of thousands lie within a few that came of them. */
+/** Returns a check whether one of `parts` contains the part of an insert. Keeps only the widest parts, because merged parts contain most of the others. */
 function readHeld(parts: Part[]): (insert: Part) => boolean {
   const widest: Part[] = []
   for (const part of parts.toSorted((a, b) => a.first - b.first || b.last - a.last))
@@ -96,7 +96,7 @@ function readHeld(parts: Part[]): (insert: Part) => boolean {
 const holds = (wide: Part, part: Part): boolean =>
   wide.partition === part.partition && wide.first <= part.first && part.last <= wide.last
 
-/** A line is `1` for added or `2` for dropped, the part and the token, with tabs between. */
+/** A line is `1` (added) or `2` (dropped), the part and the token, separated by tabs. */
 async function forgetIn(log: string, isHeld: (insert: Part) => boolean): Promise<void> {
   const text = await readFile(log, 'utf8')
   const forgotten = text.replaceAll(/^1\t(\S+)\t(\w+)$/gm, (line, part: string, token: string) =>

@@ -1,4 +1,4 @@
-/** Who runs an engine. One that is started by root runs as a user of its own, who may read nothing else. */
+/** Chooses the user of an engine. When root starts it, it runs as its own user, which cannot read anything else. */
 import { execFile } from 'node:child_process'
 import { chown, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,35 +12,35 @@ export interface Owner {
   gid: number
 }
 
-/** `prefix` goes in front of the command. Without root there is nobody else to run it as. */
+/** `prefix` goes in front of the command. Without root the engine runs as the current user. */
 export interface Runner {
   prefix: string[]
   owner: Owner | undefined
 }
 
 const ATTEMPTS = 10
-const AGAIN_MS = 200
+const RETRY_MS = 200
 
-/** `reach`: what the user must be able to run or enter. Rejects when it cannot, whatever is done. */
+/** `reach`: paths that the user must be able to run or enter. Rejects when that is impossible. */
 export async function chooseRunner(user: string, reach: string[], log: Logger): Promise<Runner> {
   if (process.getuid?.() !== 0) return { prefix: [], owner: undefined }
   const owner = await ensureUser(user)
   const asUser = ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups']
   const withoutRights = [...asUser, '--no-new-privs']
   if (await reaches(withoutRights, reach)) return { prefix: withoutRights, owner }
-  // Below /root or another closed folder: no right is changed there; the process alone may pass.
+  // Below /root or another closed folder: give the process the capability to enter, instead of changing the folder's rights.
   const pass = ['--securebits=+no_setuid_fixup', '--inh-caps=+dac_override', '--ambient-caps=+dac_override']
   const passing = [...asUser, ...pass]
   if (await reaches(passing, reach)) {
     log.warn(
       { user, reach },
-      'the user of an engine cannot enter a folder that it needs: its process may read all files',
+      'the user of an engine cannot enter a folder that it needs, so its process gets the right to read all files',
     )
     return { prefix: passing, owner }
   }
   throw new Error(
-    `The user ${user} cannot reach ${reach.join(' or ')}: ` +
-      'run as another user than root, choose a DATA_DIR that others may enter, or set the URL of a store of your own.',
+    `The user ${user} cannot reach ${reach.join(' or ')}. ` +
+      'Start Sluice as another user than root, choose a DATA_DIR that other users may enter, or set the URL of your own store.',
   )
 }
 
@@ -53,7 +53,7 @@ async function reaches(prefix: string[], paths: string[]): Promise<boolean> {
   )
 }
 
-/** Made when there is none. Another process may be making it, or a user with another name, at the same time. */
+/** Creates the user if it does not exist. Another process may create this or another user at the same time. */
 async function ensureUser(user: string): Promise<Owner> {
   for (let attempt = 1; ; attempt++) {
     const known = await findUser(user)
@@ -62,8 +62,8 @@ async function ensureUser(user: string): Promise<Owner> {
       await run('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/bin/false', user])
     } catch (error) {
       if (attempt === ATTEMPTS)
-        throw new Error(`The user ${user} cannot be made: ${(error as Error).message}`, { cause: error })
-      await sleep(AGAIN_MS)
+        throw new Error(`The user ${user} cannot be created: ${(error as Error).message}`, { cause: error })
+      await sleep(RETRY_MS)
     }
   }
 }
@@ -79,8 +79,8 @@ async function findUser(user: string): Promise<Owner | undefined> {
   }
 }
 
-/** Also of a directory that root has filled. Its own owner changes last, so that one that was cut short is repeated. */
-export async function giveFolder(folder: string, { owner }: Runner): Promise<void> {
+/** Changes the owner of a folder and its content. The folder itself changes last, so that an interrupted change is repeated. */
+export async function changeFolderOwner(folder: string, { owner }: Runner): Promise<void> {
   if (!owner) return
   const { uid, gid } = await stat(folder)
   if (uid === owner.uid && gid === owner.gid) return
@@ -88,6 +88,6 @@ export async function giveFolder(folder: string, { owner }: Runner): Promise<voi
   await run('find', [folder, '-depth', ...change])
 }
 
-export async function giveFile(file: string, { owner }: Runner): Promise<void> {
+export async function changeFileOwner(file: string, { owner }: Runner): Promise<void> {
   if (owner) await chown(file, owner.uid, owner.gid)
 }

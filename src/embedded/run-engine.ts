@@ -1,6 +1,6 @@
 /**
- * Runs one engine as a process group of its own, so that a Ctrl-C does not reach it, under a tiny shell that stops it as soon
- * as this process is gone: however it dies, the pipe to the shell's standard input closes.
+ * Runs one engine in its own process group, so that Ctrl-C does not reach it. A small watchdog shell stops the engine when this
+ * process is gone: however it dies, the pipe to the shell's standard input closes.
  */
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -24,16 +24,16 @@ kill "$watch" 2>/dev/null
 exit $code`
 
 export interface EngineProcess {
-  /** Resolves with the end of the engine's log when it is gone. */
+  /** Resolves with the end of the engine's log when the engine has ended. */
   exited: Promise<string>
-  /** Asks it to stop, kills it after `timeoutMs`. */
+  /** Asks the engine to stop, and kills it after `timeoutMs`. */
   stop(timeoutMs?: number): Promise<void>
 }
 
 const LARGE_LOG_BYTES = 16 * 1024 * 1024
 const LAST_WORDS_BYTES = 16 * 1024
 
-/** `signal` ends the wait for a leftover of an earlier run: then it rejects, and nothing was started. */
+/** Stops any leftover of an earlier run first. Rejects, and starts nothing, if `signal` aborts meanwhile. */
 export async function runEngine(engine: EngineCommand, signal?: AbortSignal): Promise<EngineProcess> {
   await stopLeftover(engine, signal)
   signal?.throwIfAborted()
@@ -50,7 +50,7 @@ export async function runEngine(engine: EngineCommand, signal?: AbortSignal): Pr
   const { promise: exited, resolve } = Promise.withResolvers<string>()
   child.once('error', (error) => resolve(error.message))
   child.once('exit', () => void endOfLog(logFile(engine), logStart).then(resolve, () => resolve('')))
-  child.stdin?.on('error', () => undefined) // Writing the end to a shell that has just gone is no fault.
+  child.stdin?.on('error', () => undefined) // The shell may just have ended.
   return { exited, stop: (timeoutMs = 30_000) => stopGroup(child, exited, timeoutMs) }
 }
 
@@ -74,7 +74,7 @@ function killGroup(pid: number | undefined): void {
   signalIfAlive(-pid, 'SIGKILL')
 }
 
-/** The last lines since `start`: what earlier runs wrote is none of this one's words. */
+/** The last lines of the log since `start`, where this run began. */
 async function endOfLog(path: string, start: number): Promise<string> {
   const file = await open(path)
   try {
@@ -88,8 +88,8 @@ async function endOfLog(path: string, start: number): Promise<string> {
 }
 
 /**
- * Waits for `ready`, unless the engine ends before: then fails with what it had to say. Rejects when `signal` is aborted, too;
- * the engine is gone then.
+ * Waits for `ready`. Rejects with the end of the log if the engine ends before, and when `signal` aborts; the engine is stopped
+ * then.
  */
 export async function untilReady<T>(
   engine: EngineCommand,
@@ -108,13 +108,13 @@ export async function untilReady<T>(
   }
 }
 
-/** The command that runs one of our own modules on the runtime that runs this one. */
+/** The command that runs one of Sluice's modules on the current runtime. */
 export function runtimeCommand(module: URL, args: string[]): string[] {
   const permissions = 'deno' in process.versions ? ['run', '-A'] : []
   return [process.execPath, ...permissions, fileURLToPath(module), ...args]
 }
 
-/** A port that nobody listens on, below those that the system gives to outgoing connections: it stays free until it is used. */
+/** A free port below the range that the system uses for outgoing connections, so that it stays free until it is used. */
 export async function freePort(): Promise<number> {
   const port = randomInt(15_000, 32_000)
   return (await isFree(port)) ? port : await freePort()

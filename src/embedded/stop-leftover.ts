@@ -1,19 +1,19 @@
 /**
- * What a killed `start` left running: an engine that is still stopping or stands still, and the shells that watch over it.
- * All of it is gone before the next one begins, so that nothing of the past stops it or touches its files.
+ * Stops the processes that a killed `start` left running: an engine that is still stopping or is frozen, and its watchdog
+ * shells. All of them are gone before the next engine starts, so they cannot block it or change its files.
  */
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type EngineCommand, pidFile, WATCHDOG_NAME } from './engine-command.ts'
 
-/** Stopping takes Postgres a checkpoint. After that it is killed: every engine recovers from that. */
+/** Postgres writes a checkpoint when it stops. After this time a leftover is killed; every engine recovers from that. */
 const PATIENCE_MS = 3000
-const LOOK_MS = 20
+const POLL_MS = 20
 
 interface Process {
   pid: number
   parent: number
-  /** Stopped by a signal or a debugger: it does not hear that it should end. */
+  /** Stopped by a signal or a debugger, so it does not react to a signal to end. */
   isFrozen: boolean
   words: string[]
 }
@@ -29,18 +29,18 @@ export async function stopLeftover(engine: EngineCommand, signal?: AbortSignal):
     if (Date.now() >= deadline || left.some(({ isFrozen }) => isFrozen)) {
       for (const { pid } of left) signalIfAlive(pid, 'SIGKILL')
     }
-    await sleep(LOOK_MS, undefined, { signal })
+    await sleep(POLL_MS, undefined, { signal })
   }
   await rm(pidFile(engine), { force: true })
 }
 
-/** Undefined when there is no such process any more. */
+/** The process number in the engine's file; undefined when the process is gone. */
 async function readPid(engine: EngineCommand): Promise<number | undefined> {
   const pid = Number(await readFile(pidFile(engine), 'utf8').catch(() => ''))
   return pid && (await worksIn(pid, engine.folder)) ? pid : undefined
 }
 
-/** The engine, its watchdogs (also one that has noted no engine yet) and what they have started. */
+/** The engine, its watchdogs (even one that has not written its file yet), and their child processes. */
 async function findLeftovers(engine: EngineCommand, noted: number | undefined): Promise<Process[]> {
   const all = await readProcesses()
   const file = pidFile(engine)
@@ -50,7 +50,7 @@ async function findLeftovers(engine: EngineCommand, noted: number | undefined): 
   return left
 }
 
-/** Nothing where there is no /proc, and without those that are dead but not yet collected. */
+/** All processes, without zombies. Empty on systems without /proc. */
 async function readProcesses(): Promise<Process[]> {
   const pids = (await readdir('/proc').catch(() => [])).map(Number).filter(Boolean)
   const found = await Promise.all(pids.map(readProcess))
@@ -63,7 +63,7 @@ async function readProcess(pid: number): Promise<Process | undefined> {
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile(`/proc/${pid}/cmdline`, 'utf8'),
     ])
-    // `pid (name) state parent …`; the name may hold anything.
+    // `pid (name) state parent …`; the name may contain any characters.
     const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (/[ZX]/.test(state)) return undefined
     return { pid, parent: Number(parent), isFrozen: /[Tt]/.test(state), words: words.split('\0') }
@@ -73,8 +73,8 @@ async function readProcess(pid: number): Promise<Process | undefined> {
 }
 
 /**
- * Whether that process has this working directory: a number alone may have gone to another process since.
- * Only Linux tells; elsewhere nothing is recognised as a leftover.
+ * Whether the process has this working directory, because its number may have been reused. Works only on Linux; on other systems
+ * nothing is recognised as a leftover.
  */
 export async function worksIn(pid: number, folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => folder)

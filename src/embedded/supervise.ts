@@ -1,6 +1,6 @@
 /**
- * `start`: the whole product on one machine. The supervisor brings up the engines, migrates, then runs the front door and the
- * workers as processes of their own, starts again what dies, and takes everything down in order.
+ * `start`: runs the whole product on one machine. The supervisor starts the engines, migrates, runs the front door and the
+ * workers as separate processes, restarts processes that die, and stops everything in order.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -37,8 +37,8 @@ interface Service {
 }
 
 /**
- * Runs until `signal` is aborted, be it while it starts, then drains the front door, the workers and the engines, in this
- * order. Throws when something cannot start.
+ * Runs until `signal` aborts, even during the start, then drains the front door, the workers and the engines, in this order.
+ * Throws when a process cannot start.
  */
 export async function supervise(config: Config, signal: AbortSignal): Promise<void> {
   const log = createLogger({ level: 'warn', name: 'start', to: 2 })
@@ -47,9 +47,9 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
   try {
     const services = await planServices(config)
     const ready = async () => {
-      // They have the port.
+      // A leftover front door would still have the port.
       await Promise.all(services.map((service) => stopLeftover(service.command, signal)))
-      await refuseTakenPort(config.host, config.port)
+      await requireFreePort(config.host, config.port)
       const { databaseUrl, redisUrl, clickhouseUrl } = config
       await requireStores(config, { databaseUrl, redisUrl, clickhouseUrl }, signal)
     }
@@ -57,8 +57,8 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
     const engines = await startEngines(config.dataDir, { log, only, later: 'clickhouseUrl', ready, signal })
     down.unshift(() => engines.stop())
     const prepared = engines.complete.then(() => prepareStores(config, log))
-    prepared.catch(() => undefined) // It is awaited, but not at once.
-    // Once everything is migrated, events do not wait for ClickHouse to start.
+    prepared.catch(() => undefined) // It is awaited later.
+    // If Postgres is migrated, events are accepted before ClickHouse has started.
     if (!(await isMigrated(config))) await raceAbort(prepared, signal)
     await startServices(services, config, down, signal)
     const demo = await raceAbort(prepared, signal)
@@ -67,7 +67,7 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
     printGreeting({ url, config, engines: describeEngines(config, engines), demo })
     await untilAborted(signal)
   } catch (error) {
-    // Whatever ends a start that nobody wants any more is no fault.
+    // Errors of an aborted start are expected.
     if (!signal.aborted) throw error
   } finally {
     for (const stop of down) await stop()
@@ -95,7 +95,7 @@ async function prepareStores(config: Config, log: Logger): Promise<DemoKeys | un
   }
 }
 
-/** False also when Postgres has no tables yet. What cannot be asked is found by the migration. */
+/** False also when Postgres has no tables yet, or does not answer: then the migration reports the error. */
 async function isMigrated(config: Config): Promise<boolean> {
   const { databaseUrl } = await resolveStores(config)
   const sql = connectPostgres(databaseUrl, { max: 1, name: 'sluice-start' })
@@ -113,17 +113,17 @@ async function planServices(config: Config): Promise<[frontDoor: Service, worker
   const port = String(config.port || (await freePort()))
   const healthPort = String(config.workerMetricsPort || (await freePort()))
   const url = `http://${reachableHost(config.host)}:${port}`
-  const ofWorkers = { HOST: '127.0.0.1', WORKERS_PORT: healthPort }
+  const workerSettings = { HOST: '127.0.0.1', WORKERS_PORT: healthPort }
   return [
     { url, command: planCommand(config, 'front-door', 'serve', { PORT: port }) },
     {
       url: `http://127.0.0.1:${healthPort}`,
-      command: planCommand(config, 'workers', 'workers', ofWorkers),
+      command: planCommand(config, 'workers', 'workers', workerSettings),
     },
   ]
 }
 
-/** What only one of them needs is not in the other's environment. */
+/** Secrets that a process does not need, and that are removed from its environment. */
 const SECRETS = { serve: ['SLUICE_API_KEY', 'SECRETS_KEY'], workers: ['SLUICE_API_KEY'] }
 
 function planCommand(
@@ -139,12 +139,12 @@ function planCommand(
     command: runtimeCommand(new URL('../cli.ts', import.meta.url), [word]),
     environment: { ...environmentWithout(...SECRETS[word]), ...runtimeEnv(), ...settings, DATA_DIR: dataDir },
     signal: 'TERM',
-    // The stores that it would need to finish have been stopped as well.
+    // A leftover cannot finish anything, because its stores are stopped as well.
     patienceMs: 0,
   }
 }
 
-/** Resolves once both answer. What has started is in `down`, also when the other has not. */
+/** Resolves when both answer. A service that has started is added to `down`, even if the other one fails. */
 async function startServices(
   services: Service[],
   config: Config,
@@ -165,8 +165,8 @@ async function startServices(
   for (const one of settled) if (one.status === 'rejected') throw one.reason as Error
 }
 
-/** Told at once; the front door alone would be tried again and again. */
-async function refuseTakenPort(host: string, port: number): Promise<void> {
+/** Throws at once when the port is in use; otherwise the front door would be restarted again and again. */
+async function requireFreePort(host: string, port: number): Promise<void> {
   const probe = createServer()
   try {
     await once(probe.listen(port, host), 'listening')
@@ -187,7 +187,7 @@ const withEnvironment = ({ url, command }: Service, environment: Record<string, 
   command: { ...command, environment: { ...command.environment, ...environment } },
 })
 
-/** The workers of one DATA_DIR keep their name, and with it their partitions: they have them back without waiting. */
+/** The workers of one DATA_DIR keep their name over restarts, so they get their partitions back without waiting. */
 async function ensureWorkerName(dataDir: string): Promise<string> {
   const file = join(dataDir, 'worker-name')
   const known = await readFile(file, 'utf8').catch(() => '')
@@ -205,15 +205,15 @@ async function startService({ command, url }: Service, config: Config, signal: A
 
 async function untilOk(url: string, { dataDir }: Config, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + READY_MS
-  let complaint = 'no answer'
+  let lastBody = 'no answer'
   while (Date.now() < deadline) {
     const response = await fetch(url, { signal }).catch(() => undefined)
     if (response?.ok) return
-    complaint = (await response?.text()) ?? complaint
+    lastBody = (await response?.text()) ?? lastBody
     await sleep(50, undefined, { signal })
   }
-  const reasons = explainUnready(complaint).map((reason) => `\n  ${reason}`)
-  throw new Error(`${url} is not well after ${READY_MS / 1000} s (logs: ${dataDir}/*.log):${reasons.join('')}`)
+  const reasons = explainUnready(lastBody).map((reason) => `\n  ${reason}`)
+  throw new Error(`${url} is not ready after ${READY_MS / 1000} s (logs: ${dataDir}/*.log):${reasons.join('')}`)
 }
 
 function describeEngines(config: Config, engines: Engines): [name: string, address: string][] {

@@ -1,34 +1,34 @@
 /**
- * What the engine of npm `chdb` does not do itself: it is ClickHouse with two checks taken out. A write to a file that fails
- * (a full disk, above all) is counted and otherwise ignored: an insert is answered well, or small parts become a large one,
- * and what is on the disk is empty. A read that fails counts as the end of the file, so that something else is amiss
- * (open-tables.ts), or a column comes out as zeroes.
+ * Detects failed writes and reads, which the engine of npm `chdb` does not: it is ClickHouse without two checks. It counts a
+ * failed write to a file (mostly because of a full disk) and otherwise ignores it: an insert succeeds, or parts are merged, but
+ * the file on the disk is empty. It takes a failed read for the end of the file, so another error follows (open-tables.ts), or
+ * a column is read as zeroes.
  */
 import type { Session } from 'chdb'
 
-/** Between two looks at what nobody asked for: merges. What they replace is kept for minutes (0001_tables.sql). */
-const LOOK_MS = 10_000
+/** Interval of checks for merges, which no request starts. The parts that they replace are kept for minutes (0001_tables.sql). */
+const CHECK_MS = 10_000
 
 export interface FileWatch {
   /**
-   * A statement's result. Of one that reads tables, as all but inserts do, it rejects with ClickHouse's error 74 when a read
-   * has failed meanwhile, or since the last look, whoever's it was.
+   * Returns the result of a statement. If it reads tables, as all but inserts do, rejects with ClickHouse's error 74 when any read
+   * has failed meanwhile or since the last check, even of another statement.
    */
   through<Result>(statement: () => Promise<Result>, options: { readsTables: boolean }): Promise<Result>
 }
 
 /**
- * Ends this process at once when a write has failed since it began: before anybody is told that all is well, and before
- * what is not whole replaces what was. The next start sets it aside (mend-tables.ts). Resolves when none has.
+ * Ends this process at once when a write has failed since it began: before a request is answered with success, and before an
+ * incomplete part replaces others. The next start sets the part aside (repair-tables.ts). Resolves when no write has failed.
  */
 export async function watchFiles(session: Session): Promise<FileWatch> {
   let known = 0
 
-  const look = async (): Promise<number> => {
+  const check = async (): Promise<number> => {
     const { writes, reads } = await countFailures(session)
     if (writes > 0) {
       process.stderr.write(
-        `${writes} writes to files failed: ending, so that the next start sets aside what is not whole\n`,
+        `${writes} writes to files failed: ending, so that the next start sets aside incomplete parts\n`,
       )
       process.kill(process.pid, 'SIGKILL')
     }
@@ -39,21 +39,21 @@ export async function watchFiles(session: Session): Promise<FileWatch> {
     return reads
   }
 
-  await look()
-  setInterval(() => void look().catch((error: unknown) => process.stderr.write(`${String(error)}\n`)), LOOK_MS)
+  await check()
+  setInterval(() => void check().catch((error: unknown) => process.stderr.write(`${String(error)}\n`)), CHECK_MS)
   return {
     async through(statement, { readsTables }) {
       const before = known
       const [outcome] = await Promise.allSettled([statement()])
-      const isWhole = (await look()) === before || !readsTables
-      if (isWhole && outcome.status === 'fulfilled') return outcome.value
+      const isComplete = (await check()) === before || !readsTables
+      if (isComplete && outcome.status === 'fulfilled') return outcome.value
       const own: unknown = outcome.status === 'rejected' ? outcome.reason : undefined
-      throw isWhole ? own : new Error(await describe(session, own))
+      throw isComplete ? own : new Error(await describe(session, own))
     },
   }
 }
 
-/** Since the process began. */
+/** Numbers of failures since the process began. */
 async function countFailures(session: Session): Promise<{ writes: number; reads: number }> {
   const counts = await ask(
     session,
@@ -64,18 +64,18 @@ async function countFailures(session: Session): Promise<{ writes: number; reads:
   return { writes, reads }
 }
 
-/** What the engine says of it; of some it knows the file's name. */
+/** The engine's message, which sometimes names the file. */
 const reportLastRead = (session: Session): Promise<string> =>
   ask(session, 'SELECT last_error_message FROM system.errors WHERE code = 74')
 
-/** `own`: the statement's own error, if it had one. It may name the part. */
+/** `own`: the error of the statement, if any. It may name the part. */
 async function describe(session: Session, own: unknown): Promise<string> {
   const part = own instanceof Error ? /while reading from part (\S+)/.exec(own.message)?.[1] : undefined
   const place = part === undefined ? '' : `, in ${part}`
   return `Code: 74. DB::Exception: ${await reportLastRead(session)}${place} (CANNOT_READ_FROM_FILE_DESCRIPTOR)`
 }
 
-/** The only row, columns with tabs between. */
+/** The only row of the result, with tabs between the columns. */
 export async function ask(session: Session, query: string): Promise<string> {
   const result = await session.queryAsync(query, { format: 'TabSeparated' })
   return result.text().trim()

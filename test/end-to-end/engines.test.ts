@@ -210,7 +210,7 @@ test('a data directory that lost its password is told at once', async () => {
   const options = { log: createLogger({ level: 'silent', name: 'test' }), only: ['databaseUrl' as const], small: true }
   await (await startEngines(elsewhere, options)).stop()
   await rm(join(elsewhere, 'postgres-superuser'))
-  await expect(startEngines(elsewhere, options)).rejects.toThrow(/does not know the password in .*postgres-superuser/)
+  await expect(startEngines(elsewhere, options)).rejects.toThrow(/rejects the password in .*postgres-superuser/)
 })
 
 test.runIf(process.getuid?.() === 0)(

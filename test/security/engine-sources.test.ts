@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { shapeOf } from '../../src/embedded/judge-statement.ts'
+import { shapeOf } from '../../src/embedded/check-statement.ts'
 import { additionalTableFilters } from '../../src/timeline/table-filters.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 
