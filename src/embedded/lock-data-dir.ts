@@ -52,7 +52,10 @@ async function acquire(dataDir: string, file: string, id: string): Promise<void>
     const others = await findOthers(dataDir, id)
     if (others.length === 0) return
     const holder = others.find(({ holds }) => holds)
-    if (holder) throw new Error(`${dataDir} is in use by process ${holder.pid}. Stop it, or choose another DATA_DIR.`)
+    if (holder)
+      throw new Error(
+        `${dataDir} is in use: Sluice is already started there (process ${holder.pid}). Stop it, or choose another DATA_DIR.`,
+      )
     await rm(file)
     await sleep(Math.random() * MAX_PAUSE_MS)
   }
