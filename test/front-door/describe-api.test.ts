@@ -115,7 +115,12 @@ describe('what it says of schemas', () => {
 
   it('tells what makes a purchase and a refund, and of which currency an amount is', () => {
     const schema = JSON.stringify(paths['/api/sdk/track']!['post']!.requestBody!.content['application/json']!.schema)
-    for (const words of ['above 0 is a purchase', 'no name makes one', 'not in cents', 'default as of receipt'])
+    for (const words of [
+      'above 0 means a purchase',
+      'a name never makes a refund',
+      'not in cents',
+      'at the time of receipt',
+    ])
       expect(schema).toContain(words)
   })
 

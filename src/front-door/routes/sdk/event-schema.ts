@@ -26,8 +26,8 @@ const eventFields = {
       EVENT_TYPES.map((type) => Type.Literal(type)),
       {
         description:
-          'The meaning of the event. When left out, a `value` above 0 means a purchase and one below 0 a refund, for any name; ' +
-          'without a value, a recognised name decides (docs/events.md); else the type is `none`.',
+          'The meaning of the event. It takes precedence over the name and the value. When left out, a `value` above 0 means a ' +
+          'purchase and one below 0 a refund, for any name; else a recognised name decides (docs/events.md); else it is `none`.',
       },
     ),
   ),
