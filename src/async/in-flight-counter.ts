@@ -1,9 +1,9 @@
-/** How many of something are under way, and when none is any more: a count costs less than a list of them. */
+/** Counts operations in flight. A count costs less than a list of promises. */
 export interface InFlightCounter {
   begin(): void
   end(): void
   count(): number
-  /** Resolves at once when none is. */
+  /** Resolves when the count is 0. */
   whenIdle(): Promise<void>
 }
 

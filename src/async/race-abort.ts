@@ -1,4 +1,4 @@
-/** What `work` comes to; rejects with the signal's reason as soon as it is aborted, whatever becomes of the work. */
+/** Resolves or rejects as `work` does. Rejects with the signal's reason as soon as it aborts; `work` itself goes on. */
 export async function raceAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await work
   const { promise: aborted, reject } = Promise.withResolvers<never>()

@@ -1,4 +1,4 @@
-/** Time-outs of one length, with one timer for all: a timer for each would cost more than most of what is waited for. */
+/** Time-outs of one length that share one timer: a timer for each would cost more than most of the operations themselves. */
 import { clearTimeout, setTimeout } from 'node:timers'
 
 export interface SharedTimeouts {
@@ -11,16 +11,16 @@ export interface SharedTimeouts {
 
 export interface SharedTimeout {
   onLate: () => void
-  /** By the clock that only goes forward. */
+  /** By `performance.now()`. */
   deadline: number
 }
 
 export function createSharedTimeouts(ms: number): SharedTimeouts {
-  /** In the order in which they began, and so in which they end. */
+  /** In the order in which they began, which is the order of their deadlines. */
   const running = new Set<SharedTimeout>()
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  // What is waited for keeps the process alive; that it could be late does not.
+  // The timer itself does not keep the process alive.
   const wakeIn = (left: number) => setTimeout(sweep, left).unref()
   const sweep = (): void => {
     for (const timeout of running) {

@@ -13,8 +13,8 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Resolves at the next full `everyMs` of this thread's time, or as soon as the signal aborts. What recurs in a thread falls
- * together then, which at rest costs far less than to wake up for each by itself.
+ * Resolves at the next multiple of `everyMs` on this thread's clock, or as soon as the signal aborts. Recurring tasks of a
+ * thread then run together, which costs an idle process far less than waking up for each.
  */
 export function untilNextTick(everyMs: number, signal?: AbortSignal): Promise<void> {
   return sleep(msUntilTick(everyMs), signal)

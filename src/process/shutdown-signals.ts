@@ -1,4 +1,4 @@
-/** One Ctrl-C may arrive twice: from the terminal and from the npm that it reached too. */
+/** One Ctrl-C may arrive twice: from the terminal, and from npm, which receives it too. */
 const SAME_KEYPRESS_MS = 1000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 

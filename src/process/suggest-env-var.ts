@@ -1,9 +1,9 @@
-/** For who types a setting as if it were an option. */
+/** Suggests the environment variable when a setting was typed as a command-line option. */
 import { VARIABLES } from '../config.ts'
 
 /**
- * The setting that the first such option is meant for, as the environment takes it: `PORT=9000` for `--port 9000`. An address
- * or a key is not repeated. Undefined when none of the words names one.
+ * The setting for the first such option, as an environment variable: `PORT=9000` for `--port 9000`. Values of addresses and keys
+ * are left out. Undefined when no word names a setting.
  */
 export function suggestEnvVar(words: readonly string[]): string | undefined {
   for (const [at, word] of words.entries()) {

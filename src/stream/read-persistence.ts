@@ -1,12 +1,12 @@
 import type { Redis } from '../stores/redis.ts'
 
-/** False: the last try of Redis to put on the disk what it promises to keep has failed. */
+/** Whether Redis' last write to disk of each kind succeeded. */
 export interface Persistence {
-  /** An append to the append-only file. Redis refuses to write while this is so (and exits with `appendfsync always`). */
+  /** Appending to the append-only file. While it is false, Redis refuses writes (and exits with `appendfsync always`). */
   aof_write: boolean
-  /** Writing that file anew, shorter: it grows as long as this fails. */
+  /** Rewriting the append-only file in a shorter form. While it is false, the file grows. */
   aof_rewrite: boolean
-  /** A snapshot, where Redis makes any. */
+  /** Saving a snapshot, if Redis is configured to. */
   rdb_save: boolean
 }
 

@@ -1,11 +1,11 @@
-/** How partitions are shared out: each worker judges by itself, from the same facts, and they converge. Pure. */
+/** Distributes partitions among workers. Each worker decides for itself from the same facts, and the decisions converge. Pure. */
 import { kindOf } from './partition-of.ts'
 
 export interface LeaseHolder {
   partition: string
   /** Null when no live worker has it. */
   owner: string | null
-  /** Who has suspended its lease, cut off from Redis: that worker takes none. */
+  /** The worker that suspended the lease because it was cut off from Redis. That worker takes no partitions. */
   suspendedBy?: string | null
 }
 
@@ -22,13 +22,13 @@ export interface LeaseFacts {
 export interface Moves {
   /** To be acquired, in this order. */
   acquire: string[]
-  /** To be given up once its save is done. */
+  /** To be released once its save is done. */
   release: string | undefined
 }
 
 /**
- * A fair share is the partitions divided by the workers: rounded up for workers that find some free, rounded down for
- * workers that would keep another from having as many. One partition at a time is released, by the worker that has most.
+ * A fair share is the number of partitions divided by the number of workers. It is rounded up while partitions are free, and
+ * rounded down while another worker has less than its share. Only the worker with the most partitions releases one at a time.
  */
 export function rebalanceLeases(facts: LeaseFacts): Moves {
   const suspended = new Set(facts.holders.map(({ suspendedBy }) => suspendedBy))
@@ -47,7 +47,7 @@ export function rebalanceLeases(facts: LeaseFacts): Moves {
   return { acquire: [], release: isSurplus ? ofLargerKind(facts.running) : undefined }
 }
 
-/** One whose loop still runs here, although the lease is over, is not: the loop has to end first. */
+/** A partition whose loop still runs here after its lease ended is not free: the loop has to end first. */
 const isFree = ({ me, running }: LeaseFacts, { partition, owner }: LeaseHolder): boolean =>
   (owner === null || owner === me) && !running.has(partition)
 
@@ -59,12 +59,12 @@ function countHeld({ me, holders, running }: LeaseFacts, workers: ReadonlySet<st
   return held
 }
 
-/** Of equals the first by name, so that two do not give at once. */
+/** Among equals it is the first by name, so that two workers do not release at once. */
 function hasMost(me: string, mine: number, held: ReadonlyMap<string, number>): boolean {
   return [...held].every(([worker, count]) => count < mine || (count === mine && worker >= me))
 }
 
-/** The kinds in turn, beginning with the one that this worker has fewest of. */
+/** Alternates between kinds, beginning with the kind that this worker has fewest partitions of. */
 function alternateKinds(free: string[], running: ReadonlySet<string>): string[] {
   const counts = new Map<string, number>()
   const count = (partition: string) => counts.get(kindOf(partition)) ?? 0

@@ -10,17 +10,17 @@ import { type Holder, type Lease, renewLease, renewLeases, suspendLeases } from 
 import { msUntilTick, sleep } from '../async/sleep.ts'
 import { type Broadcast, createBroadcast } from '../async/broadcast.ts'
 
-/** A loop that has not got on for so long, while Postgres answers, is taken for dead. */
+/** A loop without progress for this long, while Postgres answers, counts as dead. */
 const WEDGED_MS = 60_000
 
-/** When a worker has had no answer from Redis for so long, it is cut off: a blocking read returns after 2 seconds. */
+/** A worker without an answer from Redis for this long is cut off. A blocking read returns after 2 seconds. */
 export const CUT_OFF_MS = 3000
 
 /** Times by `performance.now()`. */
 export interface Heartbeat {
-  /** When the loop of a partition last got on. */
+  /** When the loop of a partition last made progress. */
   lastProgressAt: number
-  /** Since when Redis has not answered it; undefined when it has. */
+  /** Since when Redis has not answered the loop; undefined when the last command was answered. */
   unansweredSince: () => number | undefined
 }
 
@@ -33,24 +33,24 @@ const msUntilCutOff = ({ unansweredSince }: Heartbeat): number => {
   return left > 0 ? Math.ceil(left) : Infinity
 }
 
-/** A renewal also reads the holders of all leases, which has to be known this often. */
+/** A renewal also reads the holders of all leases, which are needed this often. */
 const LOOK_MS = 1000
 
 export interface LeaseRenewer {
-  /** Who has what, as the next renewal finds it. There is none while nothing is kept. */
+  /** The holders of all leases, as the next renewal reads them. Nothing is renewed while no lease is tracked. */
   nextHolders: Broadcast<Holder[]>['next']
-  /** Resolves when the partition was lost, or at `over`; rejects when its loop is wedged. */
+  /** Renews the lease. Resolves when the partition was lost, or when `over` aborts; rejects when its loop is stuck. */
   keep(lease: Lease, heartbeat: Heartbeat, over: AbortSignal): Promise<void>
 }
 
 interface TrackedLease {
   lease: Lease
   heartbeat: Heartbeat
-  /** Since when Postgres has answered; undefined: it did not last time. */
+  /** Since when Postgres has answered; undefined when the last statement failed. */
   reachableSince: number | undefined
   isBusy: boolean
   isSuspended: boolean
-  /** With what the loop died of. */
+  /** `death` is the error that the loop died of. */
   end: (death?: Error) => void
 }
 
@@ -132,9 +132,9 @@ export function renewLeasesInBackground(
   }
   const recordSuccess = (one: TrackedLease): void => {
     one.reachableSince ??= performance.now()
-    // A save waits as long as Postgres is away; only time in which it could have gone on counts.
+    // A save waits while Postgres is away, so only the time since Postgres answers counts.
     if (performance.now() - Math.max(one.heartbeat.lastProgressAt, one.reachableSince) > WEDGED_MS)
-      one.end(new Error(`The loop of ${one.lease.partition} has not got on for ${WEDGED_MS} ms.`))
+      one.end(new Error(`The loop of ${one.lease.partition} has made no progress for ${WEDGED_MS} ms.`))
   }
   const recordFailure = (those: TrackedLease[], error: unknown): void => {
     for (const one of those) one.reachableSince = undefined

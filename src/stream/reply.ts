@@ -1,4 +1,4 @@
-/** The way back: one message per micro-batch and front door, on a channel of that front door's own. */
+/** Sends and receives answers: one message per micro-batch and front door, on a channel for each front door. */
 import type { Redis } from '../stores/redis.ts'
 import type { Logger } from '../log.ts'
 import { type SharedTimeout, createSharedTimeouts } from '../async/shared-timeouts.ts'
@@ -7,7 +7,7 @@ import { answersChannel } from './keys.ts'
 import type { AddressedAnswer } from './micro-batch.ts'
 
 export interface RepliesDeps {
-  /** In the role `subscribe`. Used by nothing else. */
+  /** In the role `subscribe`. Nothing else may use it. */
   redis: Redis
   log: Logger
   /** Called with the committed position that every message carries. */
@@ -15,19 +15,19 @@ export interface RepliesDeps {
 }
 
 export interface Replies {
-  /** The next number of a request; nobody waits for its answer yet. */
+  /** Returns the next request number. */
   nextNumber(): number
-  /** `resolve` gets the answer, or undefined after the time-out. To be called before the request travels. */
+  /** `resolve` gets the answer, or undefined after the time-out. Call it before the request is sent. */
   wait(n: number, resolve: (answer: WorkerAnswer | undefined) => void): void
   /** Stops waiting; `resolve` is not called. */
   forget(n: number): void
-  /** False while answers could not arrive. */
+  /** False while answers cannot arrive. */
   isListening(): boolean
   /** Resolves every wait with undefined. The subscription ends with the connection, which belongs to the caller. */
   close(): void
 }
 
-/** Nothing else is sent on the connection: without a question now and then, one that died would never be noticed. */
+/** Nothing else is sent on the connection: only pings show that it has died. */
 const PING_EVERY_MS = 2000
 
 interface PendingReply {
@@ -71,7 +71,7 @@ export function createReplies(deps: RepliesDeps, { frontDoor, answerTimeoutMs }:
   const heartbeat = setInterval(() => void ping(), PING_EVERY_MS)
 
   deps.redis.on('message', onMessage)
-  // Without an end to retries, a rejection means that the connection was closed on purpose.
+  // The connection retries without limit, so a rejection means that it was closed on purpose.
   deps.redis.subscribe(channel).then(
     () => (subscribed = true),
     (error: unknown) => deps.log.warn({ err: error }, 'answers cannot be listened for'),

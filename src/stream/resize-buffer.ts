@@ -1,21 +1,21 @@
-/** Requests that wait in the front door until their partition opens again: for up to a second, and only as many as fit. */
+/** Buffers requests in the front door until their partition opens again: for up to a second, and up to a number of bytes. */
 const MAX_WAIT_MS = 1000
 
 export interface Bufferable {
   bytes: number
-  /** By `performance.now()`; set when it is held for the first time. */
+  /** By `performance.now()`; set when the request is first buffered. */
   bufferedUntil?: number
 }
 
 export interface ResizeBuffer<T extends Bufferable> {
-  /** False when it has waited long enough, or there is no room. */
+  /** False when the request has waited too long, or the buffer is full. */
   add(request: T): boolean
-  /** All that are held, no longer held. */
+  /** Removes all buffered requests and returns them. */
   takeAll(): T[]
   close(): void
 }
 
-/** `giveUp` is called with what was held for too long. */
+/** `giveUp` is called with each request that has waited too long. */
 export function createResizeBuffer<T extends Bufferable>(
   maxBytes: number,
   giveUp: (request: T) => void,

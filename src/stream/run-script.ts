@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Redis, ReplyError } from 'ioredis'
 
-/** A piece of Lua that Redis runs in one go: nothing happens between its commands. */
+/** A Lua script. Redis runs it atomically. */
 export interface Script {
   source: string
   sha: string
@@ -12,8 +12,8 @@ export function script(source: string): Script {
 }
 
 /**
- * Runs it by its hash, and by its text when Redis does not know it yet: a later call can overtake it then.
- * Rejects as the connection's role says.
+ * Runs the script by its hash, or by its text when Redis does not know the hash yet; a later call can then overtake it.
+ * When it rejects depends on the connection's role.
  */
 export async function runScript(
   redis: Redis,
@@ -29,7 +29,7 @@ export async function runScript(
   }
 }
 
-/** True when Redis itself answered with an error: the connection is well, and the first command did nothing. */
+/** True when Redis answered with an error: the connection works, and the first command had no effect. */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof (ReplyError as unknown as new () => Error)
 }

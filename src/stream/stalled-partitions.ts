@@ -1,20 +1,20 @@
-/** The partitions that have work and make no progress: something is wrong with what they hold, or with who works on them. */
+/** Finds partitions that have work and make no progress: their entries or their worker have a fault. */
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { streamKey } from './keys.ts'
 import { WAITING } from './lua.ts'
 import { runScript } from './run-script.ts'
 
-/** A partition that has not moved for so long, while something waits in it, is stalled. */
+/** A partition with waiting entries whose position has not moved for this long is stalled. */
 export const STALLED_MS = 30_000
 
 export interface StalledPartition {
   partition: string
-  /** For how long something has waited without the position having moved. */
+  /** How long entries have waited while the position has not moved. */
   seconds: number
 }
 
-/** By the clocks of the stores; what is idle is not stalled. */
+/** Uses the clocks of the stores. Idle partitions are not stalled. */
 export async function findStalled({ sql, redis }: { sql: Sql; redis: Redis }): Promise<StalledPartition[]> {
   const unmoved = await sql<{ partition: string; position: string; ms: number }[]>`
     select partition, position, (extract(epoch from now() - moved_at) * 1000)::float8 as ms from positions

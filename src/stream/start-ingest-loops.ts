@@ -1,4 +1,4 @@
-/** One ingest worker: takes its share of the partitions and runs a loop for each, until it is stopped. */
+/** Runs one ingest worker: acquires its share of the partitions and runs a loop for each until it is stopped. */
 import { type LoopHeartbeat, type Health, watchLoops } from './watch-loops.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -22,7 +22,7 @@ import { isRefusal } from './run-script.ts'
 import { rebalanceLeases } from './rebalance-leases.ts'
 import { type StreamReader, createReader } from './stream-reader.ts'
 
-/** The longest that a read may take which shows whether this worker can read. */
+/** Time limit of the read that checks whether this worker can read. */
 const PROBE_MS = 1000
 
 export interface IngestDeps {
@@ -36,12 +36,12 @@ export interface IngestDeps {
   metrics?: Metrics
 }
 export interface IngestOptions {
-  /** This worker's name, unique among those alive; a restarted worker with the same name has its partitions back at once. */
+  /** This worker's name, unique among live workers. A restarted worker with the same name gets its partitions back at once. */
   owner: string
-  /** The kinds of partitions that it takes, shared with the workers that take the same kinds. */
+  /** The kinds of partitions that it takes. It shares them with the workers that take the same kinds. */
   kinds: readonly PartitionKind[]
   leaseMs: number
-  /** How long a worker that Redis answers again leaves suspended leases to those who suspended them; CUT_OFF_MS by default. */
+  /** How long a worker that Redis answers again leaves suspended leases to their owners; CUT_OFF_MS by default. */
   returnGraceMs?: number
   /** Stops the loops as `stop` does. */
   signal?: AbortSignal
@@ -52,7 +52,7 @@ export interface IngestOptions {
 export interface IngestLoops {
   /** The partitions whose loops run now. */
   running(): string[]
-  /** Finishes the saves under way and lets the next owners in. */
+  /** Finishes the saves in progress and releases the leases. */
   stop(): Promise<void>
   /** Resolves after `stop`; rejects when a loop died, after the others were stopped. */
   done: Promise<void>
@@ -70,8 +70,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   const { owner, kinds, leaseMs, returnGraceMs = CUT_OFF_MS } = options
   const tickMs = Math.min(500, leaseMs / 4)
   /**
-   * Shorter than a lease: partitions are divided among the living by the time a dead worker's are free. And over when a worker that
-   * Redis does not answer suspends its leases.
+   * Shorter than a lease: a dead worker no longer counts when its partitions become free. It also ends before a worker that Redis
+   * does not answer suspends its leases.
    */
   const announcedMs = Math.min(leaseMs, CUT_OFF_MS) * 0.9
   const running = new Map<string, RunningLoop>()
@@ -84,13 +84,13 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   let wasCutOff = false
   /** When Redis last answered an announcement. */
   let announcedAt = -Infinity
-  /** When it last was in touch again. */
+  /** When it last answered again after a cut-off. */
   let backAt = -Infinity
-  /** Ends as soon as something is to be done: a loop has ended. */
+  /** Aborts when a loop has ended: its partition may be acquired again. */
   let pause = new AbortController()
   stop.addEventListener('abort', () => pause.abort())
 
-  /** Resolves once this worker is not among the live ones: the others would give up partitions for it. */
+  /** Resolves once this worker does not count as live any more; otherwise others would release partitions for it. */
   const leave = async (): Promise<void> => {
     wasCutOff = true
     const left = new AbortController()
@@ -125,17 +125,17 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       },
     )
     running.set(lease.partition, { lease, heartbeat, stop, ended })
-    log.info({ partition: lease.partition, epoch: lease.epoch, position: lease.position }, 'took a partition')
+    log.info({ partition: lease.partition, epoch: lease.epoch, position: lease.position }, 'acquired a partition')
   }
 
-  /** Those of partitions that are gone, or were handed out anew, as happens when their number changes. */
+  /** Stops the loops of partitions that were removed or have a new epoch, as happens when the number of partitions changes. */
   const endLost = async (epochs: Map<string, number>): Promise<void> => {
     const lost = [...running.values()].filter(({ lease }) => epochs.get(lease.partition) !== lease.epoch)
     for (const loop of lost) loop.stop.abort()
     if (lost.length > 0) await Promise.race([Promise.all(lost.map((loop) => loop.ended)), sleep(tickMs, stop)])
   }
 
-  /** Resolves with the live workers. One that cannot read leaves their number, and rejects: it must not take anything. */
+  /** Resolves with the live workers. A worker that cannot read leaves them, and this rejects: it must not take partitions. */
   const announce = async (): Promise<string[]> => {
     commandsUnansweredSince ??= performance.now()
     wasCutOff ||= [...running.values()].some(({ heartbeat }) => isCutOff(heartbeat))
@@ -144,28 +144,27 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       mayBeBack && !(await canRead(deps, kinds))
         ? await announceWorker(redis, options, 0).then(() => undefined)
         : await announceWorker(redis, options, announcedMs).catch((error: unknown) => {
-            // A refusal is an answer, too.
+            // An error reply is an answer, too.
             if (isRefusal(error)) commandsUnansweredSince = undefined
             throw error
           })
     commandsUnansweredSince = undefined
     announcedAt = performance.now()
-    // It may have been cut off while this was on its way.
+    // The worker may have been cut off during this call.
     if (workers === undefined || wasCutOff !== mayBeBack) throw new Error('Redis does not answer reads.')
     if (wasCutOff) backAt = performance.now()
     wasCutOff = false
     return workers
   }
 
-  /** When Redis was away for all, those who suspended their leases come back as this worker does: they keep what they had. */
+  /** When Redis was away for all workers, the owners of suspended leases come back soon, too: their partitions stay theirs. */
   const keepSuspended = (holder: Holder): Holder =>
     holder.suspendedBy && performance.now() - backAt < returnGraceMs
       ? { ...holder, owner: holder.suspendedBy, suspendedBy: null }
       : holder
 
   /**
-   * True when this worker is alone and has all partitions: none is left to take over. `known`: the holders, if they were just
-   * read.
+   * True when this worker is the only one and has all partitions. `known` is the list of holders, if it was just read.
    */
   const rebalance = async (known: Holder[] | undefined): Promise<boolean> => {
     const workers = await announce()
@@ -178,7 +177,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       if (lease) start(lease)
     }
     if (release !== undefined) {
-      log.info({ partition: release }, 'gives up a partition for another worker')
+      log.info({ partition: release }, 'releasing a partition for another worker')
       running.get(release)?.stop.abort()
       await running.get(release)?.ended
     }
@@ -199,10 +198,10 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       pause = new AbortController()
       const began = performance.now()
       const hasAll = await rebalance(known).catch((error: unknown) => {
-        log.warn({ err: error }, 'partitions cannot be shared out now')
+        log.warn({ err: error }, 'partitions cannot be distributed now; trying again')
         return false
       })
-      // At rest together with the next renewal, which comes earlier unless Postgres is in trouble.
+      // When idle, wait for the next renewal, which comes earlier unless Postgres has problems.
       const left = Math.max(0, began + 2.4 * tickMs - performance.now())
       known = hasAll ? await renewer.nextHolders(left, pause.signal) : undefined
       if (!known) await sleep(Math.max(0, began + tickMs - performance.now()), stop)
@@ -211,7 +210,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     await Promise.all([...running.values()].map((loop) => loop.ended))
     const left = [releaseAll(sql, owner), announceWorker(redis, options, 0)]
     for (const result of await Promise.allSettled(left)) {
-      if (result.status === 'rejected') log.warn({ err: result.reason as unknown }, 'leaving was not heard')
+      if (result.status === 'rejected')
+        log.warn({ err: result.reason as unknown }, 'the stores could not be informed that this worker leaves')
     }
     if (death) throw death
   }
@@ -255,7 +255,7 @@ async function runLoop(
       deps.log.warn({ partition, epoch: lease.epoch }, 'the partition was taken away, or another owner has it')
   } finally {
     over.abort()
-    // Also of one that is taken for dead: nothing of it goes on. It closes the reader, too.
+    // This also stops a loop that counts as dead, and closes the reader.
     stop.abort()
     await releaseLease(deps.sql, lease).catch((error: unknown) => {
       deps.log.warn({ err: error, partition }, 'a lease was not released; it ends by itself')
@@ -263,7 +263,7 @@ async function runLoop(
   }
 }
 
-/** Notes since when it has been at it. */
+/** Records in the heartbeat since when a batch is being applied. */
 const timed =
   (apply: ApplyMicroBatch, heartbeat: LoopHeartbeat): ApplyMicroBatch =>
   async (...batch) => {

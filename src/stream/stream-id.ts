@@ -1,9 +1,9 @@
 /** Stream ids, `<milliseconds>-<sequence>`: Redis' own order of entries. */
 
-/** The position of a partition that nothing was committed of. */
+/** The position of a partition without commits. */
 export const BEGINNING = '0-0'
 
-/** Negative when `a` comes before `b`, 0 when they are one id. */
+/** Negative when `a` comes before `b`, 0 when they are equal. */
 export function compareIds(a: string, b: string): number {
   const [aTime, aSequence] = parts(a)
   const [bTime, bSequence] = parts(b)

@@ -1,6 +1,6 @@
 /**
- * Reads one partition's stream over a connection of its own. A blocked read can stay pending for ever after its
- * connection was lost: the wait is finite, and a client that lets it pass is thrown away.
+ * Reads one partition's stream over a separate connection. A blocked read can stay pending for ever after its connection
+ * was lost, so each read has a time limit, and a client that exceeds it is replaced.
  */
 import type { Buffer } from 'node:buffer'
 import type { Redis } from '../stores/redis.ts'
@@ -17,17 +17,17 @@ export interface ReaderOptions {
   graceMs?: number
 }
 
-/** Of each stream its name and entries: id, then names and values in turn. */
+/** For each stream, its name and its entries: the id, then field names and values in turn. */
 type Read = [stream: Buffer, entries: [id: Buffer, fields: Buffer[]][]][]
 
 export interface StreamReader {
   /** Entries after the position, oldest first; none after `blockMs`. Rejects when the read failed or got stuck. */
   read(position: string, count: number): Promise<ReadEntry[]>
-  /** The same of what is there now. */
+  /** Like `read`, without waiting for entries. */
   readAtOnce(position: string, count: number): Promise<ReadEntry[]>
-  /** Grows with every connection: what was known about the stream has to be checked again. */
+  /** The number of connections so far. When it grows, the state of the stream has to be checked again. */
   connections(): number
-  /** When the read was asked that Redis has not answered, or the first of those that failed; undefined when the last was answered. */
+  /** When the first read was sent that Redis has not answered since; undefined when the last read was answered. */
   unansweredSince(): number | undefined
   /** Ends a waiting read, which rejects, as does every later one. */
   close(): void
@@ -54,7 +54,7 @@ export function createReader(connect: () => Redis, partition: string, options: R
   }
 
   const readBy = async (ask: () => Promise<Read | null>): Promise<ReadEntry[]> => {
-    // A client that is being closed would keep it waiting, and be replaced, for as long as Redis hangs.
+    // A client that is being closed would keep the read waiting, and be replaced, while Redis hangs.
     if (isClosed) throw new Error(CLOSED)
     const ended = Promise.withResolvers<never>()
     endRead = ended.reject

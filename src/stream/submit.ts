@@ -1,4 +1,4 @@
-/** One request's way to a worker and back, as a route of the front door sees it. */
+/** Submits requests to the workers and returns their answers to the routes of the front door. */
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { createInFlightCounter } from '../async/in-flight-counter.ts'
@@ -12,12 +12,12 @@ import { type Published, createPublisher } from './publish.ts'
 import { createReplies } from './reply.ts'
 import { compareIds } from './stream-id.ts'
 
-/** A request as the routes make it; the submitter numbers it. */
+/** A request without its number, which the submitter assigns. */
 export type NewIngestRequest = IngestRequest extends infer R ? (R extends IngestRequest ? Omit<R, 'n'> : never) : never
 
 export type Submitted =
   | { kind: 'answered'; answer: WorkerAnswer }
-  /** Kept: applied, or about to be, once. */
+  /** The request is stored: it was applied or will be applied, exactly once. */
   | { kind: 'queued' }
   /** Nothing was recorded. `retryAfter` is in seconds. */
   | { kind: 'unavailable'; retryAfter: number }
@@ -33,16 +33,16 @@ export interface SubmitOptions {
 
 export interface SubmitterDeps {
   sql: Sql
-  /** One connection for each of these roles; `publish` and `subscribe` are used by nothing else. */
+  /** One connection for each of these roles. Nothing else may use `publish` and `subscribe`. */
   redis: { publish: Redis; subscribe: Redis; command: Redis }
   log: Logger
 }
 
 export interface Submitter {
   submit: Submit
-  /** True when a request would be taken and its answer could come back. */
+  /** True when a request would be accepted and its answer could be received. */
   isOpen(): boolean
-  /** Refuses from now on, waits for what is under way (at most the answer time-out). Connections stay the caller's. */
+  /** Refuses new requests, and waits for those in flight (at most the answer time-out). Does not close the connections. */
   close(): Promise<void>
 }
 
@@ -62,7 +62,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
   const running = createInFlightCounter()
   let closing = false
 
-  // The answer can be here before Redis has said that it took the request.
+  // The answer can arrive before Redis confirms the append.
   const submitAndWait = (request: IngestRequest, settle: Settle): void => {
     let published: Published | undefined
     let answered: { answer: WorkerAnswer | undefined } | undefined
@@ -108,9 +108,10 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
 }
 
 /**
- * No answer came in time: kept when the entry still waits in the stream, or a worker has passed it. In this order: an
- * entry leaves the stream only after the position went past it, and a partition goes only once all of it was passed. A
- * Redis that was away meanwhile may have lost the entry although the position has passed it.
+ * Finds the outcome of a request whose answer timed out. It is `queued` when its entry waits in the stream, or the position has
+ * passed it. The stream is read first: an entry is deleted only after the position has passed it, and a partition is removed
+ * only after all its entries were passed. A Redis that was away meanwhile may have lost the entry although the position has
+ * passed it.
  */
 async function resolveUnanswered(
   { redis, sql, log }: SubmitterDeps,
@@ -120,14 +121,14 @@ async function resolveUnanswered(
     const found = await redis.command.xrange(streamKey(partition), id, id)
     if (found.length > 0) return { kind: 'queued' }
   } catch (error) {
-    log.warn({ err: error, partition }, 'whether an entry still waits is unknown')
+    log.warn({ err: error, partition }, 'could not check whether an entry waits')
   }
   try {
     const position = (await readPositions(sql)).get(partition)
     const isPassed = position === undefined || compareIds(position, id) >= 0
     if (isPassed && !link.aborted) return { kind: 'queued' }
   } catch (error) {
-    log.warn({ err: error, partition }, 'whether an entry was applied is unknown')
+    log.warn({ err: error, partition }, 'could not check whether an entry was applied')
   }
   return { kind: 'outcome_unknown' }
 }

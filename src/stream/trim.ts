@@ -1,14 +1,14 @@
-/** Keeping Redis' side in step with the committed position. All of it can be repeated at will. */
+/** Keeps the stream in Redis consistent with the committed position. Every operation can be repeated. */
 import type { Redis } from '../stores/redis.ts'
 import { backlogKey, streamKey } from './keys.ts'
 import { RAISE_LAST_ID, TRIM } from './lua.ts'
 import { sleep } from '../async/sleep.ts'
 import { runScript } from './run-script.ts'
 
-/** Bounds how long Redis is busy with one call. */
+/** Limits how long one call keeps Redis busy. */
 const ENTRIES_PER_CALL = 64
 
-/** Deletes the entries up to and at a committed position, and their bytes from the backlog; resolves with how many. */
+/** Deletes the entries up to and including a committed position, and their bytes from the backlog. Resolves with the number of entries. */
 export async function trim(redis: Redis, partition: string, position: string): Promise<number> {
   const keys = [streamKey(partition), backlogKey(partition)]
   let deleted = 0
@@ -20,13 +20,13 @@ export async function trim(redis: Redis, partition: string, position: string): P
 }
 
 export interface Trimmer {
-  /** In a moment, together with what is passed until then. Never fails: a later one, or the next owner, makes up for it. */
+  /** Trims after a short delay, together with later positions. Never fails: a later trim, or the next owner, deletes what remains. */
   trimSoon(position: string): void
-  /** The last call: trims what is due now, and resolves when that is done. */
+  /** The last call: trims immediately, and resolves when that is done. */
   finish(): Promise<void>
 }
 
-/** Redis brings each trim to its disk, and everybody waits meanwhile: one does for many small micro-batches. */
+/** Redis writes each trim to disk, and all clients wait meanwhile, so one trim serves many small micro-batches. */
 const TRIM_AFTER_MS = 50
 
 /** `report` is called with the error of a trim that failed. */

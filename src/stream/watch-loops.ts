@@ -1,18 +1,18 @@
-/** Watches the loops of one worker: which of them are cut off from Redis, and which do not get on. */
+/** Watches the loops of one worker: which are cut off from Redis, and which make no progress. */
 import { type Heartbeat, isCutOff } from './renew-leases.ts'
 import type { Logger } from '../log.ts'
 import { untilNextTick } from '../async/sleep.ts'
 import { STALLED_MS } from './stalled-partitions.ts'
 
 export interface Health {
-  /** What keeps this worker from its work, in words. */
+  /** A message that says what stops this worker. */
   blocked?: string
-  /** What delays some of it, in words. */
+  /** A message that says what delays some of its work. */
   degraded?: string
 }
 
 const LOOK_MS = 1000
-/** Between two lines in the log about the same partition. */
+/** Time between two log lines about the same partition. */
 const LOG_EVERY_MS = 30_000
 
 interface WatchOptions {
@@ -24,7 +24,7 @@ interface WatchOptions {
   report: ((health: Health) => void) | undefined
 }
 
-/** Until `stop`. */
+/** Runs until `stop` aborts. */
 export async function watchLoops({ log, stop, loops, isCutOff: isWorkerCutOff, report }: WatchOptions): Promise<void> {
   const loggedAt = new Map<string, number>()
   while (!stop.aborted) {
@@ -56,8 +56,8 @@ export async function watchLoops({ log, stop, loops, isCutOff: isWorkerCutOff, r
 export const describeStalled = ({ partition, seconds }: { partition: string; seconds: number }): string =>
   `partitions: ${partition} has work and has made no progress for ${seconds} s`
 
-/** Of one loop, as this worker watches it. */
+/** The heartbeat of one loop, as this worker watches it. */
 export interface LoopHeartbeat extends Heartbeat {
-  /** Since when it has been applying one micro-batch; undefined between two. */
+  /** Since when the loop has been applying a micro-batch; undefined between two micro-batches. */
   workingSince: number | undefined
 }

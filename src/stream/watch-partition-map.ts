@@ -1,8 +1,8 @@
 /**
- * What a front door knows of the partitions: how many there are, which kinds are closed, and how far workers have
- * come. Postgres has the truth of it; it is read after every (re)connect, before anything is appended: the Redis that came
- * back may be older or empty, and know neither the fences, nor what was passed, nor the script. As long as one connection
- * lasts, Redis forgets nothing, and a fence reports every change since.
+ * The front door's copy of the partition map: the number of partitions, the closed kinds, and the committed positions. Postgres
+ * is the source. It is read after every (re)connect, before any append: the Redis that came back may be older or empty, and
+ * may lack the fences, the entries and the script. While a connection lasts, Redis loses nothing, and a fence reports every
+ * later change.
  */
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../log.ts'
@@ -13,7 +13,7 @@ import { type PartitionMap, initPartitionMap, readPartitionMap } from './partiti
 import { sleep } from '../async/sleep.ts'
 
 const READ_AGAIN_MS = 200
-/** How often a front door looks whether a closed kind is open again; live requests are buffered meanwhile. */
+/** How often a front door checks whether a closed kind is open again. Live requests are buffered meanwhile. */
 const LIVE_CLOSED_MS = 50
 const CLOSED_MS = 250
 /** While nothing is closed. */
@@ -26,21 +26,21 @@ export interface PartitionMapDeps {
   log: Logger
 }
 export interface PartitionMapListener {
-  /** The partition map is another one, or is not known any more: requests that are not sent yet have to be routed again. */
+  /** The partition map has changed or is unknown: requests that are not sent yet have to be routed again. */
   changed(): void
-  /** Resolves once every append under way has come to its end: nothing may overtake what it was sent before. */
+  /** Resolves once every append in flight has ended: no later request may overtake them. */
   settled(): Promise<unknown>
 }
 
 export interface WatchedPartitionMap {
-  /** Undefined while Redis is away, or Postgres was not heard since it came back. */
+  /** Undefined while Redis is away, and until Postgres was read after it came back. */
   read(): PartitionMap | undefined
-  /** True from a refusal by a fence until Postgres was heard: nothing is to be sent. */
+  /** True from a refusal by a fence until Postgres was read again: nothing may be sent. */
   isStale(): boolean
   markStale(fence: number): void
-  /** Aborts once the connection of now is lost. */
+  /** Aborts when the present connection is lost. */
   link(): AbortSignal
-  /** Begins anew, as after a reconnect. */
+  /** Starts again, as after a reconnect. */
   reopen(): void
   close(): void
 }
@@ -118,7 +118,7 @@ export function watchPartitionMap(
   }
 }
 
-/** Each process of Redis has its own. One that does not report it counts as new every time. */
+/** Each Redis process has its own run id. A process that does not report it counts as new every time. */
 async function readRunId(redis: Redis): Promise<string> {
   return /^run_id:(\w+)/m.exec(await redis.info('server'))?.[1] ?? randomUUID()
 }

@@ -1,7 +1,7 @@
 /**
- * What happens to one micro-batch of web events: stamp · insert · commit. The stamp in Postgres says which entries go to
- * ClickHouse as one insert, under a token that is theirs; the commit moves the position past them. A worker that takes over in
- * between repeats exactly that insert, which then changes nothing (design, promise 5).
+ * Applies one micro-batch of web events: stamp, insert, commit. The stamp in Postgres records which entries go to ClickHouse
+ * as one insert, under one token. The commit moves the position past them. A worker that takes over in between repeats
+ * exactly that insert, and ClickHouse ignores the repeat (design, promise 5).
  */
 import { backoffMs } from '../async/backoff.ts'
 import type { Logger } from '../log.ts'
@@ -24,11 +24,11 @@ export interface WebDeps {
   metrics?: Pick<Metrics, 'webHits' | 'webFailures'>
 }
 
-/** An insert that takes longer is tried again: it counts once. */
+/** Time limit of an insert. It is then repeated, and ClickHouse counts it once. */
 const INSERT_MS = 30_000
 const RETRY = { firstMs: 100, maxMs: 3000 }
 
-/** Retries until it is written, until the partition is another's, or until `signal` aborts. ClickHouse may be away for long. */
+/** Retries until the batch is written, another owner has the partition, or `signal` aborts. ClickHouse may be away for long. */
 export async function applyWebBatch(
   deps: WebDeps,
   batch: MicroBatch,

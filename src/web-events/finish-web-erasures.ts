@@ -2,9 +2,9 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireIdle } from '../stores/require-idle.ts'
 
-/** Visits that one round deletes; the table is rewritten once a round, not once a visit. */
+/** Visits deleted per round. The table is rewritten once per round, not once per visit. */
 const VISITS_PER_ROUND = 200
-/** No insert is on its way for so long, whatever became of who sent it. */
+/** No insert takes this long, even when its sender has died. */
 const SWEEP_AFTER = '1 hour'
 
 interface ErasedVisit {
@@ -16,10 +16,10 @@ interface ErasedVisit {
 }
 
 /**
- * Deletes what erased people's browsers captured from ClickHouse. Batches that are stamped from now on leave it out by
- * themselves; those that were on their way are waited for first. One that an earlier owner still sends is a repeat only while
- * ClickHouse remembers the first, which it does not for long when all of it was deleted: so the same is deleted again,
- * later. It waits for ClickHouse to rewrite the table; rejects when that takes too long, and as long as it is being rewritten.
+ * Deletes the web events of erased people from ClickHouse. Batches that are stamped after the erasure leave them out; batches
+ * stamped earlier are waited for first. An earlier owner may still send such a batch. ClickHouse ignores it as a repeat only
+ * while it remembers the first insert, which is not for long when all its rows were deleted. So the visits are deleted again
+ * later. Waits for ClickHouse to rewrite the table; rejects when that takes too long, or while another rewrite runs.
  * Every step can be repeated, also by two owners at once. Returns the number of visits.
  */
 export async function finishWebErasures(deps: EraseDeps, signal?: AbortSignal): Promise<number> {
@@ -62,7 +62,7 @@ async function sweepClosed({ sql, clickhouse }: EraseDeps, signal?: AbortSignal)
   return visits.length
 }
 
-/** The rows are locked for an instant: a stamp that is being written is either seen here, or sees the erasure. */
+/** Locks the rows briefly: a stamp that is being written is either read here, or its batch leaves out the erased visits. */
 async function noteBatchesUnderWay(sql: Sql): Promise<void> {
   await sql`
     with web as materialized (select partition, pending from positions where partition like 'web-%' order by partition for update)
@@ -81,7 +81,7 @@ async function deleteHits(clickhouse: ClickHouseClient, visits: ErasedVisit[], s
   await clickhouse.command({ query, ...(signal && { abort_signal: signal }) })
 }
 
-/** With what of theirs had been set aside. A visit that was prolonged meanwhile, by another erasure, stays open. */
+/** Marks the visits as deleted, and deletes their dead letters. A visit that another erasure has extended meanwhile stays open. */
 async function closeVisits(sql: Sql, visits: ErasedVisit[]): Promise<void> {
   await sql`
     with closed as (

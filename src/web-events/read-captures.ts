@@ -1,10 +1,10 @@
-/** What a micro-batch of captures says, in the rows that each store keeps. */
+/** Converts a micro-batch of captures to the rows of each store. */
 import { createHash } from 'node:crypto'
 import type { Touch } from '../rules/events/facts.ts'
 import type { CaptureRequest } from '../stream/entry.ts'
 import type { MicroBatch } from '../stream/micro-batch.ts'
 
-/** A time in which a browser was used by a person who has been erased since: `from` is in it, `to` is not. Epoch ms. */
+/** A period in which an erased person used a browser. Epoch ms; `from` is included, `to` is not. */
 export interface ErasedVisit {
   businessId: string
   visitorId: string
@@ -12,10 +12,10 @@ export interface ErasedVisit {
   to: number
 }
 
-/** What of a batch must not be inserted. */
+/** The parts of a batch that must not be inserted. */
 export interface LeftOut {
   erased: ErasedVisit[]
-  /** Ids of businesses; what they captured is set aside. */
+  /** Ids of businesses whose captures are set aside. */
   inactive: string[]
 }
 
@@ -23,7 +23,7 @@ export interface LeftOut {
 export interface WebEventLine {
   line: string
   streamId: string
-  /** With this hit alone. */
+  /** The request with this hit only. */
   request: CaptureRequest
 }
 
@@ -32,7 +32,7 @@ interface Capture {
   request: CaptureRequest
 }
 
-/** Only these lie in a web partition: the reader has set everything else aside. */
+/** Web partitions hold only captures: the reader has set everything else aside. */
 function capturesOf({ requests }: MicroBatch): Capture[] {
   return requests.flatMap(({ streamId, request }) => (request.kind === 'capture' ? [{ streamId, request }] : []))
 }
@@ -40,7 +40,7 @@ function capturesOf({ requests }: MicroBatch): Capture[] {
 const activeOf = (batch: MicroBatch, { inactive }: LeftOut): Capture[] =>
   capturesOf(batch).filter(({ request }) => !inactive.includes(request.businessId))
 
-/** Whole requests, which can be replayed. */
+/** The captures of inactive businesses, as whole requests that can be replayed. */
 export const inactiveOf = (batch: MicroBatch, { inactive }: LeftOut): Capture[] =>
   capturesOf(batch).filter(({ request }) => inactive.includes(request.businessId))
 
@@ -53,8 +53,8 @@ export function visitorsOf(batch: MicroBatch): { business_id: string; visitor_id
 }
 
 /**
- * The same for every worker that reads this batch, with or without erasures: one insert. Its content counts too, since a Redis that lost entries
- * may have other entries under the same ids now.
+ * The deduplication token of the batch. It is the same for every worker that reads the batch, with or without erasures. It
+ * includes a hash of the content, since a Redis that lost entries may have other entries under the same ids now.
  */
 export function tokenOf(batch: MicroBatch): string {
   const hits = capturesOf(batch).map(({ request }) => [request.businessId, request.visitorId, request.hits])
@@ -62,7 +62,7 @@ export function tokenOf(batch: MicroBatch): string {
   return `${batch.partition} ${batch.from} ${batch.to} ${content}`
 }
 
-/** What is to be inserted, in the order in which it arrived. */
+/** The lines to insert, in order of arrival. */
 export function linesOf(batch: MicroBatch, leftOut: LeftOut): WebEventLine[] {
   const isErased = createErasedCheck(leftOut.erased)
   return activeOf(batch, leftOut).flatMap(({ streamId, request }) =>
@@ -81,7 +81,7 @@ export interface Sighting {
   latest_touch: Touch | null
 }
 
-/** When each visitor was seen, and how it came; nothing of a person who has been erased. */
+/** When each visitor was seen, with its touches. Leaves out the visits of erased people. */
 export function sightingsOf(batch: MicroBatch, leftOut: LeftOut): Sighting[] {
   const isErased = createErasedCheck(leftOut.erased)
   return activeOf(batch, leftOut).flatMap(({ request }) => {

@@ -4,12 +4,12 @@ import { type LeftOut, visitorsOf } from './read-captures.ts'
 
 export type Stamped =
   | ({ kind: 'stamped' } & LeftOut)
-  /** An attempt before has moved the position; only its reply was lost. */
+  /** An earlier attempt has moved the position; only its reply was lost. */
   | { kind: 'committed' }
   /** Another owner has the partition. */
   | { kind: 'fenced' }
 
-/** Says in Postgres that exactly this batch is on its way to ClickHouse, before it is. */
+/** Records in Postgres that exactly this batch will be sent to ClickHouse, before it is sent. */
 export async function stampBatch(sql: Sql, batch: MicroBatch): Promise<Stamped> {
   const { partition, epoch, from, to } = batch
   const visitors = JSON.stringify(visitorsOf(batch))

@@ -68,7 +68,9 @@ test.runIf(process.platform === 'linux').each(['nothing', 'nothing', ...NAMES])(
 )
 
 test('the workers keep their name, and have their partitions back without waiting', { timeout: 240_000 }, async () => {
-  const taken = async () => [...(await readFile(join(dataDir, 'workers.log'), 'utf8')).matchAll(/took a partition/g)]
+  const taken = async () => [
+    ...(await readFile(join(dataDir, 'workers.log'), 'utf8')).matchAll(/acquired a partition/g),
+  ]
   const name = await readFile(join(dataDir, 'worker-name'), 'utf8')
   const before = (await taken()).length
   running.child.kill('SIGKILL')

@@ -146,7 +146,7 @@ describe('keys and passwords', () => {
       expect(answers.some((answer) => answer.startsWith('503'))).toBe(true)
       for (const child of running) child.kill('SIGTERM')
       await Promise.all(running.map(async (child) => child.exitCode ?? (await once(child, 'exit'))))
-      for (const line of ['the front door is open', 'answered', 'redis connection lost', 'took a partition']) {
+      for (const line of ['the front door is open', 'answered', 'redis connection lost', 'acquired a partition']) {
         expect(written.join('')).toContain(line)
       }
       // The description of the API says what a key looks like.

@@ -301,7 +301,7 @@ describe('workers', () => {
     const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
     const death = await worker.done.catch((error: unknown) => error)
     later.mockRestore()
-    expect(death).toMatchObject({ cause: { message: expect.stringContaining('has not got on') as string } })
+    expect(death).toMatchObject({ cause: { message: expect.stringContaining('has made no progress') as string } })
     expect(signal.aborted).toBe(true)
   })
 })
