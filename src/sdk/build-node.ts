@@ -18,14 +18,14 @@ export async function bundlePackage(options: OutputOptions = {}): Promise<string
   return output[0].code
 }
 
-/** One file that needs no other: the shapes as they are in the sources, and the class as the compiler tells it. */
+/** One file that needs no other: the shapes as they are in the sources, and the class as the compiler describes it. */
 async function describeTypes(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-types-'))
   try {
     await promisify(execFile)(TSC, ['-p', PACKAGE, '--noEmit', 'false', '--emitDeclarationOnly', '--outDir', folder])
     const shapes = await readFile(join(folder, 'types.d.ts'), 'utf8')
-    const told = await readFile(join(folder, 'sluice.d.ts'), 'utf8')
-    return `${shapes}${told.replace(/^(import|export) type .*\n/gm, '')}`
+    const types = await readFile(join(folder, 'sluice.d.ts'), 'utf8')
+    return `${shapes}${types.replace(/^(import|export) type .*\n/gm, '')}`
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -1,4 +1,4 @@
-/** Who somebody is: at least one. */
+/** Identifies a person: at least one field. */
 export interface Identity {
   email?: string
   phone?: string | number
@@ -20,7 +20,7 @@ export interface Profile {
   timezone?: string
 }
 
-/** `window.sluice`. No call throws; what is wrong with one is told on the console. */
+/** `window.sluice`. No call throws; the console shows what is wrong with one. */
 export interface Sluice {
   /** A deliberate action. The name is used as it is; `details` is any JSON, at most 32,768 bytes. Sent at once, and again until it is taken. */
   track(event: string, details?: Record<string, unknown>): void

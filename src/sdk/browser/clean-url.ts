@@ -16,7 +16,7 @@ export function cleanUrl(url: string): string {
   )
 }
 
-/** What tells one page from another: the address without its parameters. */
+/** Identifies a page: its address without parameters. */
 export function pathOf(url: string): string {
   return cleanUrl(url).replace(/\?[^#]*/, '')
 }

@@ -3,7 +3,7 @@ import type { Touches } from './decide-touches.ts'
 import type { Pending } from './open-outbox.ts'
 import type { Touch } from './read-touch.ts'
 
-/** `caller` says whose it is. The service is told ages, as of `now`, since the clocks of visitors are wrong. */
+/** `caller` names the business and the visitor. Times are sent as ages, as of `now`, since the clocks of visitors are wrong. */
 export function composeRequest(
   batch: Pending[],
   caller: { businessId: string; visitorId: string | undefined },
@@ -11,8 +11,8 @@ export function composeRequest(
   now: number,
 ): string {
   const ageOf = (at: number) => Math.max(0, Math.round(now - at))
-  const tell = (touch: Touch | undefined) => touch && { ...touch, at: undefined, ageMs: ageOf(touch.at) }
-  const came = { first: tell(touches?.first), latest: tell(touches?.latest) }
+  const withAge = (touch: Touch | undefined) => touch && { ...touch, at: undefined, ageMs: ageOf(touch.at) }
+  const came = { first: withAge(touches?.first), latest: withAge(touches?.latest) }
   const bodies = batch.map(({ at, body }) => ({ ...body, ageMs: ageOf(at) }))
   const { route } = batch[0]!
   if (route === 'identify') return JSON.stringify({ ...caller, ...bodies[0] })

@@ -1,4 +1,4 @@
-/** The first so many characters, never half of one. */
+/** The first characters, up to a number, never half of one. */
 export function cutText(text: string, length: number): string {
   return text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 }

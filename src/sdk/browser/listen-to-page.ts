@@ -17,7 +17,7 @@ export function listenToPage(settle: () => void, sender: Sender, capture: Captur
   })
   addEventListener('pagehide', leave)
   document.addEventListener('visibilitychange', () => (document.visibilityState === 'hidden' ? leave() : look()))
-  // A page that comes back whole from the browser's cache is viewed once more.
+  // A page that comes back from the browser's cache is viewed again.
   addEventListener('pageshow', ({ persisted }) => persisted && capture?.view())
   document.addEventListener('prerenderingchange', guard(settle))
   addEventListener('storage', guard(settle))

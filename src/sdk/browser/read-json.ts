@@ -1,4 +1,4 @@
-/** Undefined for what is no JSON, or null. */
+/** Undefined when the text is not JSON, or is null. */
 export function readJson(text: string | null): unknown {
   try {
     return (JSON.parse(text ?? '') as unknown) ?? undefined

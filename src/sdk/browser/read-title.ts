@@ -1,6 +1,6 @@
 import { cutText } from './cut-text.ts'
 
-/** Of the page as it is told; none is left out. */
+/** The title of the page as it is sent; undefined when it has none. */
 export function readTitle(): string | undefined {
   return cutText(document.title, 256) || undefined
 }

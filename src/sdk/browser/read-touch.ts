@@ -1,4 +1,4 @@
-/** How somebody came here: what the landing page's address and the referrer tell. */
+/** How the visitor came here, by the landing page's address and the referrer. */
 import { cleanUrl } from './clean-url.ts'
 import { cutText } from './cut-text.ts'
 

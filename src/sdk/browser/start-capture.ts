@@ -10,7 +10,7 @@ import { readTitle } from './read-title.ts'
 export interface Capture {
   /** A page view begins. */
   view(referrer?: string): void
-  /** The page may be gone in a moment: tells what is to be told of it so far. */
+  /** The page may be closed in a moment: sends what it has captured so far. */
   leave(): void
   /** The page is looked at again. */
   look(): void
@@ -28,7 +28,7 @@ export function startCapture(submit: (item: Item) => void): Capture {
   let scrolling = 0
   const watch = startWatch()
   const touch = () => watch.touch(Date.now(), document.visibilityState === 'visible')
-  const tell = (kind: string, more: object) =>
+  const send = (kind: string, more: object) =>
     submit({ route: 'capture', at: Date.now(), body: { id: randomId(), kind, pageId, url, ...more } })
 
   const view = (referrer?: string): void => {
@@ -40,19 +40,19 @@ export function startCapture(submit: (item: Item) => void): Capture {
     url = cleanUrl(location.href)
     touch()
     watch.reset(Date.now())
-    tell('page_view', { title: readTitle(), referrer })
+    send('page_view', { title: readTitle(), referrer })
   }
   const tellTime = (): void => {
     const times = watch.read(Date.now())
     if (times.activeMs + times.idleMs < SHORTEST_MS) return
     watch.reset(Date.now())
-    tell('time', times)
+    send('time', times)
   }
   const tellDepths = (): void => {
     const { scrollHeight } = document.scrollingElement ?? document.documentElement
     const depths = reachDepths(scrollY, innerHeight, scrollHeight).filter((depth) => !reached.includes(depth))
     reached.push(...depths)
-    depths.forEach((depth) => tell('scroll', { depth }))
+    depths.forEach((depth) => send('scroll', { depth }))
   }
   /** Goes on with the page that the address names now. */
   const follow = (): void => {
@@ -69,7 +69,7 @@ export function startCapture(submit: (item: Item) => void): Capture {
   followHistory(follow)
   SIGNS_OF_LIFE.forEach((sign) => addEventListener(sign, touch, { capture: true, passive: true }))
   addEventListener('scroll', () => (scrolling ||= setTimeout(rest, SCROLL_REST_MS)), { passive: true })
-  // A tab that nobody touches tells nothing until it is touched or left.
+  // A tab that is not used sends nothing until it is used or left.
   setInterval(() => watch.read(Date.now()).activeMs > 0 && tellTime(), HEARTBEAT_MS)
   return {
     view,

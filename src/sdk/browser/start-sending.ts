@@ -1,5 +1,5 @@
 /** Carries what is in the outbox to the service, one request at a time, by one tab at a time. */
-import { backOff, judgeAnswer, LONGEST_PAUSE_MS, type Verdict } from './judge-answer.ts'
+import { backOff, classifyAnswer, LONGEST_PAUSE_MS, type AnswerClass } from './classify-answer.ts'
 import type { Visitor } from './know-visitor.ts'
 import type { Outbox, Pending, Route } from './open-outbox.ts'
 import type { Store } from './open-store.ts'
@@ -7,7 +7,7 @@ import { pickBatch } from './pick-batch.ts'
 import { warn } from './warn.ts'
 
 export interface Sender {
-  /** Sends what there is, after so many ms at the latest. */
+  /** Sends everything that waits, within this number of ms. */
   wake(ms: number): void
   /** The page may be gone in a moment: hands over what this page has left. */
   leave(): void
@@ -32,7 +32,7 @@ export function startSending(
   let [failures, quietUntil, timer, due] = [0, 0, 0, Infinity]
   let last = Promise.resolve()
 
-  /** A track that overtakes the identify before it is nobody's: it waits for the answer, unless it ends with the page. */
+  /** A track that overtakes the identify before it would belong to no contact: it waits for the answer, unless the page ends. */
   const waiting = (): Pending[] => {
     let isKnown = true
     return outbox.list().filter(({ key, route }) => {
@@ -43,9 +43,9 @@ export function startSending(
   const may = () => visitor.permission() === 'granted'
   const isBlocked = () => !may() || !navigator.onLine
   const pauseLeft = (): number => {
-    const told = Number(store.get(PAUSE)) - Date.now()
+    const storedPauseMs = Number(store.get(PAUSE)) - Date.now()
     // A clock that was set back must not silence the page for longer than any pause lasts.
-    return Math.max(told <= LONGEST_PAUSE_MS ? told : 0, quietUntil - Date.now())
+    return Math.max(storedPauseMs <= LONGEST_PAUSE_MS ? storedPauseMs : 0, quietUntil - Date.now())
   }
 
   const wake = (ms: number): void => {
@@ -88,7 +88,7 @@ export function startSending(
       while (left.length > 0) {
         const batch = pickBatch(left)
         left = left.filter((item) => !batch.includes(item))
-        // A beacon tells no outcome. That is enough for what was captured, not for what was called.
+        // A beacon reports no outcome. That is enough for captures, not for calls.
         if (batch[0]!.route === 'capture' && beacon(endpoint, compose(batch))) batch.forEach(outbox.remove)
         // Where the page goes on, so does what waited for the answer.
         else send(batch).then(() => wake(0), warn)
@@ -105,7 +105,7 @@ function beacon(endpoint: string, body: string): boolean | undefined {
 let isWarned = false
 
 /** text/plain needs no preflight; never with cookies. */
-async function post(endpoint: string, route: Route, body: string): Promise<Verdict> {
+async function post(endpoint: string, route: Route, body: string): Promise<AnswerClass> {
   try {
     const response = await fetch(endpoint + pathTo(route), {
       method: 'POST',
@@ -115,7 +115,7 @@ async function post(endpoint: string, route: Route, body: string): Promise<Verdi
       keepalive: body.length < KEPT_ALIVE,
       signal: AbortSignal.timeout?.(PATIENCE_MS),
     })
-    const verdict = judgeAnswer(response.status, response.headers.get('Retry-After'))
+    const verdict = classifyAnswer(response.status, response.headers.get('Retry-After'))
     if (!verdict.keep && !response.ok) warn(`${route} was refused: ${await response.text()}`)
     if (response.ok && !isWarned && /"ignored":"bot"/.test(await response.text().catch(String))) {
       isWarned = true
@@ -123,7 +123,7 @@ async function post(endpoint: string, route: Route, body: string): Promise<Verdi
     }
     return verdict
   } catch {
-    return judgeAnswer(0, null)
+    return classifyAnswer(0, null)
   }
 }
 

@@ -2,7 +2,7 @@
 import type { DeliveryError } from './types.ts'
 
 /** It was taken: a 200 or 202. */
-export interface Taken {
+export interface Accepted {
   status: number
   data: Record<string, unknown>
   error?: undefined
@@ -16,7 +16,7 @@ export interface Failure {
   retryAfterMs?: number
   data?: undefined
 }
-export type Answer = Taken | Failure
+export type Answer = Accepted | Failure
 
 export const failure = (code: string, message: string, retryable = true, status = 0): Failure => ({
   status,
@@ -27,7 +27,7 @@ export const TIMED_OUT = failure('timed_out', 'No answer in time')
 export const ENDED = failure('closed', 'Ended before delivery')
 
 export const unexpected = (status: number): Failure =>
-  failure('unexpected_answer', `${status} is no answer of the service: is baseUrl right?`, false, status)
+  failure('unexpected_answer', `The service does not answer like this (${status}): check baseUrl`, false, status)
 
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
@@ -39,12 +39,12 @@ interface Body {
 }
 
 /** Throws when an answer that would be a good one is not whole. */
-export function judge({ ok, status, headers }: Response, text: string): Answer {
+export function readAnswer({ ok, status, headers }: Response, text: string): Answer {
   let body: Body = {}
   try {
     body = Object(JSON.parse(text)) as Body
   } catch (error) {
-    // Without a type it is nobody's answer; a server that breaks off may look like that.
+    // An answer without a type is not the service's; a server that breaks off may look like that.
     if (ok && /json|^$/.test(headers.get('content-type') ?? '')) throw error
   }
   const { data, message = `The service answers ${status}`, error } = body

@@ -1,11 +1,11 @@
 /** What a client does, over the parts that it is made of. */
 import { type Answer, ENDED, failure, reasonOf, TIMED_OUT } from './answer.ts'
-import { createLine } from './connection-state.ts'
+import { createConnection } from './connection-state.ts'
 import { keysOf } from './order.ts'
-import type { Request } from './post.ts'
+import type { PostRequest } from './post.ts'
 import { createQueue } from './queue.ts'
 import { readDeadline, readOptions } from './read-options.ts'
-import { createConsoleReport, tell } from './report.ts'
+import { createConsoleReport, callListener } from './report.ts'
 import { holdProcess, now, sleep, within } from './timers.ts'
 import { trackBatch } from './track-batch.ts'
 import type {
@@ -26,10 +26,10 @@ const TOO_LARGE = failure('payload_too_large', `Larger than ${MAX_BODY_BYTES} by
 const FULL = failure('queue_full', 'The queue is full')
 
 /**
- * How many calls that are lost at once are told in one turn of the event loop: a listener that calls again for each of them,
+ * How many calls that are lost at once are reported in one turn of the event loop: a listener that calls again for each of them,
  * even after an `await`, would never let it go.
  */
-const MOST_TOLD = 1_000
+const MAX_REPORTS_PER_TURN = 1_000
 
 type Operation = Lost['operation']
 type Input = EventInput | IdentifyInput
@@ -38,13 +38,13 @@ type Input = EventInput | IdentifyInput
 export function openClient(options: SluiceOptions) {
   const { onError = createConsoleReport() } = options
   const settings = readOptions(options)
-  const line = createLine(settings)
-  const queue = createQueue(line, settings)
+  const connection = createConnection(settings)
+  const queue = createQueue(connection, settings)
   const stop = new AbortController()
   const { signal } = stop
   let isClosed = false
-  let isTelling = false
-  let told = 0
+  let isReporting = false
+  let concluded = 0
   let dropped = 0
 
   /** Takes the input as it is now. An answer that is there at once: it is not sent, and why. */
@@ -52,7 +52,7 @@ export function openClient(options: SluiceOptions) {
     path: Operation,
     input: Input,
     ageMs: number,
-  ): { request: Request; answer: Answer | Promise<Answer> } => {
+  ): { request: PostRequest; answer: Answer | Promise<Answer> } => {
     const request = { path, body: '', timeoutMs: settings.timeoutMs, deadline: now() + ageMs, signal, tries: 0 }
     try {
       const plain = toPlain(input)
@@ -76,17 +76,17 @@ export function openClient(options: SluiceOptions) {
   const sendOn = (operation: Operation, input: Input): void => {
     const { request, answer } = send(operation, input, settings.maxAgeMs)
     const conclude = ({ status, error }: Answer): void => {
-      // A call that the listener makes, and that is lost at once, would be told to it again, and so on without end.
-      if (!error || isTelling) return
-      isTelling = true
+      // A call that the listener makes, and that is lost at once, would be reported to it again, and so on without end.
+      if (!error || isReporting) return
+      isReporting = true
       const { body, tries: attempts } = request
       const input = body ? (JSON.parse(body) as Input) : undefined
-      tell(onError, { operation, ...error, status, attempts, dropped, input })
-      isTelling = false
+      callListener(onError, { operation, ...error, status, attempts, dropped, input })
+      isReporting = false
     }
     if (answer instanceof Promise) return void answer.then(conclude)
-    if (told === 0) void sleep(0).then(() => (told = 0))
-    if (told++ < MOST_TOLD) conclude(answer)
+    if (concluded === 0) void sleep(0).then(() => (concluded = 0))
+    if (concluded++ < MAX_REPORTS_PER_TURN) conclude(answer)
   }
 
   const sendNow = async (input: EventInput, { deadlineMs }: TrackNowOptions = {}): Promise<DeliveryResult> => {
@@ -102,7 +102,7 @@ export function openClient(options: SluiceOptions) {
     identify: (input: IdentifyInput): void => sendOn('identify', input),
     trackNow: (input: EventInput, options?: TrackNowOptions) => holdProcess(sendNow(input, options)),
     trackBatch: (events: Iterable<BatchEvent> | AsyncIterable<BatchEvent>, options?: BatchOptions) =>
-      holdProcess(trackBatch(line, events, options)),
+      holdProcess(trackBatch(connection, events, options)),
     flush: () => holdProcess(queue.settled()),
     async close(deadlineMs?: number): Promise<void> {
       isClosed = true

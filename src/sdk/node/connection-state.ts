@@ -1,17 +1,17 @@
-/** The way to the service that all requests of a client share: when it is asked to wait, or the service is away, all wait. */
+/** The connection to the service, which all requests of a client share: when it is asked to wait, or the service is away, all wait. */
 import type { Answer } from './answer.ts'
-import { post, type Request } from './post.ts'
+import { post, type PostRequest } from './post.ts'
 import type { Settings } from './read-options.ts'
 import { now, sleep } from './timers.ts'
 
-export interface Line {
+export interface Connection {
   /** Never rejects. Undefined: it was not sent, for it could not be before its deadline, or its signal came before. */
-  exchange(request: Request): Promise<Answer | undefined>
+  exchange(request: PostRequest): Promise<Answer | undefined>
   /** How long to wait before it is sent again, in ms. */
-  backOff(request: Request, answer: Answer): number
+  backOff(request: PostRequest, answer: Answer): number
 }
 
-export function createLine({ minRetryMs, maxRetryMs, ...service }: Settings): Line {
+export function createConnection({ minRetryMs, maxRetryMs, ...service }: Settings): Connection {
   let openAt = 0
   /** How often the service was away in a row. What was under way together fails together, and counts once. */
   let rounds = 0
@@ -25,7 +25,7 @@ export function createLine({ minRetryMs, maxRetryMs, ...service }: Settings): Li
   const learn = ({ status, retryAfterMs }: Answer, round: number): void => {
     if (retryAfterMs) pause(retryAfterMs)
     if (!isAway(status)) rounds = 0
-    // Once is no sign yet.
+    // A single failure means nothing yet.
     else if (round === rounds && rounds++ > 0) pause(jitter(rounds - 1))
   }
 
@@ -45,5 +45,5 @@ export function createLine({ minRetryMs, maxRetryMs, ...service }: Settings): Li
   }
 }
 
-/** Nobody answered, or somebody who stands before a service that is away. */
+/** No answer, or that of a proxy whose service is away. */
 export const isAway = (status: number): boolean => [0, 502, 503, 504].includes(status)

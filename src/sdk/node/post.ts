@@ -1,9 +1,9 @@
 /** One request and its whole answer, within a time. */
-import { type Answer, ENDED, failure, judge, reasonOf, TIMED_OUT } from './answer.ts'
+import { type Answer, ENDED, failure, readAnswer, reasonOf, TIMED_OUT } from './answer.ts'
 import type { Service } from './read-options.ts'
 import { within } from './timers.ts'
 
-export interface Request {
+export interface PostRequest {
   /** Below `/api/sdk`. */
   path: string
   /** JSON. */
@@ -21,12 +21,16 @@ export interface Request {
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 
 /** Never rejects, and never takes longer than `timeoutMs`, whatever the other side does. */
-export async function post(service: Service, request: Request, timeoutMs: number): Promise<Answer> {
+export async function post(service: Service, request: PostRequest, timeoutMs: number): Promise<Answer> {
   const answer = await within(timeoutMs, (signal) => exchange(service, request, signal), request.signal)
   return answer ?? (request.signal.aborted ? ENDED : TIMED_OUT)
 }
 
-async function exchange(service: Service, { path, body }: Request, signal: AbortSignal): Promise<Answer | undefined> {
+async function exchange(
+  service: Service,
+  { path, body }: PostRequest,
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
   const { url, apiKey, fetch } = service
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   try {
@@ -37,13 +41,13 @@ async function exchange(service: Service, { path, body }: Request, signal: Abort
       redirect: 'manual',
       signal,
     })
-    return judge(response, await readText(response).catch(() => ''))
+    return readAnswer(response, await readText(response).catch(() => ''))
   } catch (error) {
     return signal.aborted ? undefined : failure('unreachable', `No answer: ${causeOf(error)}`)
   }
 }
 
-/** What does not end, or is too long, is cut, and so is no JSON. */
+/** An answer that does not end, or is too long, is cut, and then it is not JSON. */
 async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''

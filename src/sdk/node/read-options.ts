@@ -26,7 +26,7 @@ export function readOptions(options: SluiceOptions): Settings {
     ...readNumbers(NUMBERS, options),
     url: readUrl(options.baseUrl ?? readVariable('SLUICE_BASE_URL')),
     apiKey: readKey(options.apiKey ?? readVariable('SLUICE_API_KEY')),
-    // Looked up at each call: whoever replaces the global one means ours too.
+    // Looked up at each call: a replaced global is used here, too.
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
   }
 }
@@ -44,7 +44,7 @@ export function readNumbers<Name extends string>(
   return read
 }
 
-/** What is no number is as if it were left out: a call must neither throw nor wait for ever. */
+/** A value that is not a number counts as left out: a call must neither throw nor wait for ever. */
 export const readDeadline = (given: unknown, usual: number): number =>
   typeof given === 'number' && given >= -Infinity ? given : usual
 

@@ -1,10 +1,13 @@
-/** What nobody awaited is told to the caller's own functions, which can do no harm. */
+/** Calls the caller's own functions, which can do no harm here. */
 import { ignore } from './timers.ts'
 import type { Lost } from './types.ts'
 
 /** What the caller's function makes of it is its own affair: nothing that it throws, now or later, comes back. */
-export function tell<Told>(listener: ((told: Told) => unknown) | undefined, told: Told): void {
-  new Promise((resolve) => resolve(listener?.(told))).catch(ignore)
+export function callListener<Argument>(
+  listener: ((argument: Argument) => unknown) | undefined,
+  argument: Argument,
+): void {
+  new Promise((resolve) => resolve(listener?.(argument))).catch(ignore)
 }
 
 /** How often the console hears of what is lost. */

@@ -1,15 +1,15 @@
 /** One request of a batch, until it has been answered: sending it again is safe, since every event carries its key. */
-import { type Answer, ENDED, type Failure, failure, type Taken, unexpected } from './answer.ts'
+import { type Answer, ENDED, type Failure, failure, type Accepted, unexpected } from './answer.ts'
 import { type Chunk, type Item, writeBody } from './cut-chunks.ts'
-import type { Line } from './connection-state.ts'
-import { tell } from './report.ts'
+import type { Connection } from './connection-state.ts'
+import { callListener } from './report.ts'
 import { add } from './tally.ts'
 import { now, sleep } from './timers.ts'
 import type { BatchFailure, BatchOptions, BatchProgress } from './types.ts'
 
 /** What the requests of one batch share. */
 export interface Sending {
-  line: Line
+  connection: Connection
   options: BatchOptions & { timeoutMs: number; patienceMs: number }
   signal: AbortSignal
   /** When the service last took a request, or will again after the pause that it asked for; on the clock of `now`. */
@@ -19,18 +19,18 @@ export interface Sending {
 /** Adds up what became of the items; after a failure that is not known. Never rejects. */
 export async function sendItems(sending: Sending, { items, tally }: Chunk): Promise<Failure | undefined> {
   if (!items[0]) return undefined
-  const { line, options, signal } = sending
+  const { connection, options, signal } = sending
   const { timeoutMs, onWait, patienceMs } = options
   const request = { path: 'track/batch', body: writeBody(items), timeoutMs, deadline: Infinity, signal, tries: 0 }
   const beganAt = now()
   for (;;) {
-    const answer = (await line.exchange(request)) ?? ENDED
+    const answer = (await connection.exchange(request)) ?? ENDED
     const wait = toWait(sending, answer)
     if (signal.aborted || !wait) return answer.error ? answer : count(items, tally, answer)
     // While nothing was asked of the service, since the source or the caller took their time, it could take nothing.
     if (now() - Math.max(sending.takenAt, beganAt) > patienceMs) return wait
-    const waitMs = line.backOff(request, wait)
-    tell(onWait, { ...wait.error, waitMs })
+    const waitMs = connection.backOff(request, wait)
+    callListener(onWait, { ...wait.error, waitMs })
     await sleep(waitMs, signal)
   }
 }
@@ -52,8 +52,8 @@ interface BatchData {
   warnings?: string[]
 }
 
-/** The service numbers the events of the request. An answer that does not add up is nobody's who counted. */
-function count(items: Item[], tally: BatchProgress, { status, data }: Taken): Failure | undefined {
+/** The service numbers the events of the request. An answer whose numbers do not add up is not the service's. */
+function count(items: Item[], tally: BatchProgress, { status, data }: Accepted): Failure | undefined {
   const { recorded = 0, deduped = 0, failures = [], warnings = [] } = data as BatchData
   const failed = failures.length
   const queued = status === 202 ? items.length - failed : 0

@@ -1,4 +1,4 @@
-/** Runs so many at a time; the others wait for their turn, first come, first served. */
+/** Runs up to a number of tasks at a time; the others wait, first come, first served. */
 export function createSlots(free: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   const waiting: (() => void)[] = []
   let left = free

@@ -18,7 +18,7 @@ export class Sluice {
   /** Queues an event and returns at once; never throws. It happened now, unless `occurredAt` says when. */
   declare readonly track: (input: EventInput) => void
 
-  /** Queues who somebody is and returns at once; never throws. */
+  /** Queues an identification and returns at once; never throws. */
   declare readonly identify: (input: IdentifyInput) => void
 
   /** Sends an event, after what is queued for the same person, and resolves with what became of it. */

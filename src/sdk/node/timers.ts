@@ -1,6 +1,6 @@
-/** Time and ends. No timer keeps the process: it may end while one runs, unless somebody awaits (`holdProcess`). */
+/** Time and ends. No timer keeps the process: it may end while one runs, unless a promise is awaited (`holdProcess`). */
 
-/** 23 days. A timer can be told little more: a longer one would end at once. */
+/** 23 days. Timers can last little longer: a longer one would end at once. */
 const MAX_TIMER_MS = 2_000_000_000
 
 /** Milliseconds of a clock that nobody sets. */
@@ -68,7 +68,7 @@ export async function within<Result>(
   }
 }
 
-/** Keeps the process alive until the work is done: somebody awaits it, and nothing else would. */
+/** Keeps the process alive until the work is done: the caller awaits it, and nothing else keeps the process alive. */
 export async function holdProcess<Result>(work: Promise<Result>): Promise<Result> {
   const timer = setInterval(ignore, MAX_TIMER_MS)
   try {

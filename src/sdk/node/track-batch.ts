@@ -1,7 +1,7 @@
 /** Any number of past events through `track/batch`, in requests of what one can carry, some at a time. */
 import { ENDED, type Failure } from './answer.ts'
 import { type Chunk, cutChunks, MAX_EVENTS, refuseVisitor } from './cut-chunks.ts'
-import type { Line } from './connection-state.ts'
+import type { Connection } from './connection-state.ts'
 import { readNumbers } from './read-options.ts'
 import { sendItems } from './send-chunk.ts'
 import { add, nothing } from './tally.ts'
@@ -18,7 +18,7 @@ const NUMBERS = { concurrency: 4, chunkSize: MAX_EVENTS, timeoutMs: 120_000, pat
  * any more; what the service or the network does is in the result.
  */
 export async function trackBatch(
-  line: Line,
+  connection: Connection,
   events: Iterable<BatchEvent> | AsyncIterable<BatchEvent>,
   given: BatchOptions = {},
 ): Promise<BatchResult> {
@@ -27,7 +27,7 @@ export async function trackBatch(
   if (Array.isArray(events)) (events as BatchEvent[]).forEach(refuseVisitor)
   const ending = abortAfter(Infinity, given.signal)
   const { signal } = ending
-  const sending = { line, options, signal, takenAt: 0 }
+  const sending = { connection, options, signal, takenAt: 0 }
   const chunks = cutChunks(events, Math.min(options.chunkSize, MAX_EVENTS))
   const total = nothing()
   let end: Failure | undefined

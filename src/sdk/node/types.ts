@@ -51,7 +51,7 @@ export interface IdentifyInput {
   traits?: Traits | null
   /** Since when the traits hold: ISO 8601, epoch milliseconds or a Date; the moment of the call when left out. */
   occurredAt?: string | number | Date | null
-  /** The door used, in your words, such as `signup`; at most 64 characters. */
+  /** How the person was identified, in your words, such as `signup`; at most 64 characters. */
   method?: string | null
   visitorId?: string | null
   businessId?: string | null
@@ -102,7 +102,7 @@ export interface SluiceOptions {
   apiKey?: string
   /** Where the service is, such as `https://sluice.example.com`; else SLUICE_BASE_URL. */
   baseUrl?: string
-  /** Told of each call that is lost; what it throws is ignored. Without it a line on the console tells now and then. */
+  /** Called for each call that is lost; what it throws is ignored. Without it, the console shows a line now and then. */
   onError?: (lost: Lost) => unknown
   /** How many calls wait at most, those being sent included (10,000). Past it new ones are dropped. */
   maxQueue?: number
@@ -136,7 +136,7 @@ export interface BatchFailure {
 }
 
 export interface BatchCounts {
-  /** So many events, counted from the first, are done with; after an early end those are to be sent again that follow. */
+  /** How many events, counted from the first, are finished; after an early end, send the following ones again. */
   settled: number
   recorded: number
   /** Their `idempotencyKey` was known. */
@@ -146,7 +146,7 @@ export interface BatchCounts {
   failed: number
 }
 
-/** Told in the order of the events. `failures` and `warnings` are the new ones. */
+/** Reported in the order of the events. `failures` and `warnings` are the new ones. */
 export interface BatchProgress extends BatchCounts {
   failures: BatchFailure[]
   warnings: string[]
@@ -171,7 +171,7 @@ export interface BatchWait {
 }
 
 export interface BatchOptions {
-  /** Told after each request; when it answers with a promise, that is awaited, and no more is read than is under way. */
+  /** Called after each request; a promise that it returns is awaited, and no more events are read meanwhile. */
   onProgress?: (progress: BatchProgress) => unknown
   onWait?: (wait: BatchWait) => unknown
   /** Requests in flight (4); more than 64 are taken as 64. */
@@ -180,7 +180,7 @@ export interface BatchOptions {
   chunkSize?: number
   /** How long one try may take, its answer included, in ms (120,000). */
   timeoutMs?: number
-  /** It gives up when nothing was taken for so long, in ms (300,000). A rate limit is no reason to give up. */
+  /** Gives up when the service has taken nothing for this long, in ms (300,000). A rate limit is not a reason to give up. */
   patienceMs?: number
   /** True: what is `queued` is sent again until its outcome is known. */
   awaitOutcome?: boolean

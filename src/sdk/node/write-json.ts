@@ -6,7 +6,7 @@ const encoder = new TextEncoder()
 /** As many bytes as it has in UTF-8. */
 export const bytesOf = (text: string): number => encoder.encode(text).byteLength
 
-/** Throws TypeError for what is no object, or holds what JSON would turn into something else. */
+/** Throws TypeError for a value that is not an object, or that JSON would turn into something else. */
 export function toPlain(input: unknown): Plain {
   if (Object(input) !== input) throw new TypeError('It must be an object')
   const { value, occurredAt, traits } = input as Plain
@@ -18,7 +18,7 @@ export function toPlain(input: unknown): Plain {
   return input as Plain
 }
 
-/** A caller's own key stays; else the event gets one, so that a second try is no second event. */
+/** A caller's own key stays; else the event gets one, so that a second try does not record a second event. */
 export const withKey = (plain: Plain): Plain => ({
   ...plain,
   idempotencyKey: plain['idempotencyKey'] ?? crypto.randomUUID(),

@@ -7,7 +7,7 @@ import { IDLE_AFTER_MS, startWatch } from '../../../src/sdk/browser/count-time.t
 import { cutText } from '../../../src/sdk/browser/cut-text.ts'
 import { decidePermission } from '../../../src/sdk/browser/decide-permission.ts'
 import { decideTouches } from '../../../src/sdk/browser/decide-touches.ts'
-import { backOff, judgeAnswer } from '../../../src/sdk/browser/judge-answer.ts'
+import { backOff, classifyAnswer } from '../../../src/sdk/browser/classify-answer.ts'
 import { listDomains, openCookies } from '../../../src/sdk/browser/open-cookies.ts'
 import { openStore } from '../../../src/sdk/browser/open-store.ts'
 import { MAX_HITS, MAX_LENGTH, pickBatch } from '../../../src/sdk/browser/pick-batch.ts'
@@ -286,7 +286,7 @@ describe('an answer', () => {
     [502, null, { keep: true, failed: false }],
     [0, null, { keep: true, failed: false }],
   ])('of %s with Retry-After %s means %o', (status, retryAfter, verdict) => {
-    expect(judgeAnswer(status, retryAfter)).toEqual(verdict)
+    expect(classifyAnswer(status, retryAfter)).toEqual(verdict)
   })
 
   it('that does not come is waited for longer and longer, up to a minute', () => {

@@ -1,6 +1,6 @@
 /** What is taken of an answer, at its limits and one past. */
 import { describe, expect, it } from 'vitest'
-import { judge } from '../../../src/sdk/node/answer.ts'
+import { readAnswer } from '../../../src/sdk/node/answer.ts'
 import { Sluice } from '../../../src/sdk/node/sluice.ts'
 import { answerWith, openHostileService } from './hostile-service.ts'
 
@@ -13,7 +13,7 @@ describe('a Retry-After', () => {
     [{ 'retry-after': then, date: now }, 300_000],
     [{ 'retry-after': new Date(309_000).toUTCString(), date: now }, 300_000],
   ])('of %j is a pause of %i ms', (headers, retryAfterMs) => {
-    expect(judge(new Response('{}', { status: 429, headers }), '{}')).toMatchObject({ retryAfterMs })
+    expect(readAnswer(new Response('{}', { status: 429, headers }), '{}')).toMatchObject({ retryAfterMs })
   })
 })
 

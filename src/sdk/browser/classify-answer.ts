@@ -1,5 +1,5 @@
 /** What an answer means for what was sent. */
-export interface Verdict {
+export interface AnswerClass {
   /** Sent again later. */
   keep: boolean
   /** It may be the fault of what was sent. */
@@ -9,14 +9,14 @@ export interface Verdict {
 }
 
 const SHORTEST_PAUSE_MS = 1_000
-const UNSAID_PAUSE_MS = 30_000
+const DEFAULT_PAUSE_MS = 30_000
 export const LONGEST_PAUSE_MS = 3_600_000
 
 /** `status` 0: no answer came. `retryAfter` in seconds; a page cannot see it when the service does not expose it. */
-export function judgeAnswer(status: number, retryAfter: string | null): Verdict {
+export function classifyAnswer(status: number, retryAfter: string | null): AnswerClass {
   if (status === 429 || status === 503) {
-    const told = Number(retryAfter ?? Number.NaN) * 1000
-    const pause = told >= 0 ? told : UNSAID_PAUSE_MS
+    const pauseMs = Number(retryAfter ?? Number.NaN) * 1000
+    const pause = pauseMs >= 0 ? pauseMs : DEFAULT_PAUSE_MS
     return { keep: true, pauseMs: Math.min(Math.max(pause, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS) }
   }
   // 408: the network was too slow this time.
