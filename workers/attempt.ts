@@ -53,7 +53,7 @@ export interface Applying extends PipelineDeps {
 }
 
 /** Before a micro-batch is tried again. */
-export const AGAIN = { firstMs: 20, maxMs: 2000 }
+export const AGAIN = { firstMs: 10, maxMs: 2000 }
 
 /** Why an item is set aside. */
 export interface WorkFailure {

@@ -85,7 +85,7 @@ async function faultOf(applying: Applying, works: Work[]): Promise<string | null
         return `a save of it takes longer than ${DRY_RUN_MS} ms`
       configs.clear()
       const isConflict = faultKind(error) === 'conflict'
-      await sleep(backoffMs(isConflict ? Math.min(tries, 4) : tries, AGAIN), signal)
+      await sleep(backoffMs(isConflict ? Math.min(tries, 4) + 1 : tries + 1, AGAIN), signal)
       if (!isConflict) timeLimit.extend(performance.now() - began)
     }
   }

@@ -67,16 +67,16 @@ export async function applyMicroBatch(
       // What the cache held was out of date, most likely, or a key was known: Postgres itself is asked at once.
       if (kind === 'conflict' && contacts && failures === 0) continue
       if (isPoisoned && (await setAside(applying, works, dead, isKnownToFail))) violations = 0
-      else await sleep(backoffMs(kind === 'conflict' ? Math.min(conflicts, 4) : failures, AGAIN), signal)
+      else await sleep(backoffMs(kind === 'conflict' ? Math.min(conflicts, 4) + 1 : failures + 1, AGAIN), signal)
     }
   }
   return { kind: 'stopped' }
 }
 
 /**
- * Items of businesses that have failed lately: the others do not wait for a save that is likely to fail. Where there are no
- * others, the save itself is the trial. An erasure has no
- * others beside it, and the time of a whole save: what its business sends besides does not keep a person from being erased.
+ * Items of businesses that have failed lately: the others do not wait for a save that is likely to fail. An erasure is
+ * alone in its micro-batch and gets the time of a whole save: what else its business sends does not keep a person from being
+ * erased.
  */
 async function tryApart(applying: Applying, works: Work[], dead: Map<Work, WorkFailure>): Promise<void> {
   const { suspectsOf, sql, batch } = applying
@@ -86,7 +86,6 @@ async function tryApart(applying: Applying, works: Work[], dead: Map<Work, WorkF
   const suspected = works.filter(({ item }) => item.kind !== 'erase' && suspects.isSuspect(suspectKey(item.businessId)))
   if (suspected.length === 0) return
   for (const [work, death] of findGivenUp(applying, suspected)) dead.set(work, death)
-  if (works.every(({ item }) => item.businessId === works[0]?.item.businessId)) return
   await setAside(applying, suspected, dead, false)
 }
 

@@ -10,6 +10,6 @@ export interface Backoff {
 
 /** `failures` counts the failures in a row, at least 1. Half of the wait is random, so that callers that failed together do not retry together. */
 export function backoffMs(failures: number, { firstMs, maxMs, factor = 2 }: Backoff): number {
-  const longest = Math.min(maxMs, firstMs * factor ** Math.max(0, failures - 1))
+  const longest = Math.min(maxMs, firstMs * factor ** (failures - 1))
   return longest / 2 + (Math.random() * longest) / 2
 }

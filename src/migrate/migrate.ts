@@ -193,16 +193,16 @@ async function readApplied(sql: Sql | TransactionSql): Promise<Map<string, strin
 
 /** Throws MigrationError, before any change, when these files do not fit those that were applied. */
 function rejectIncompatible({ postgres, clickhouse }: Files, applied: Map<string, string>): void {
+  const newer = newerVersion(applied)
+  if (newer !== undefined)
+    throw new MigrationError(
+      `The database is at version ${newer}, which is newer than this one (${VERSION}). Install ${newer}.`,
+    )
   const [first] = postgres
   if (first && applied.size > 0 && !applied.has(first.name))
     throw new MigrationError(
       'The Postgres database was made by a development version from before the first release. It cannot be migrated, and ' +
         'nothing was changed. Start with a new DATA_DIR, or with empty databases in Postgres, Redis and ClickHouse.',
-    )
-  const newer = newerVersion(applied)
-  if (newer !== undefined)
-    throw new MigrationError(
-      `The database is at version ${newer}, which is newer than this one (${VERSION}). Install ${newer}.`,
     )
   const checksums = new Map([...postgres, ...clickhouse].map(({ name, checksum }) => [name, checksum]))
   for (const [name, checksum] of applied) {

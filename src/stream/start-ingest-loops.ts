@@ -82,6 +82,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   let commandsUnansweredSince: number | undefined
   /** A loop was cut off from Redis since this worker was last seen to read. */
   let wasCutOff = false
+  /** How often this worker has left the list of live workers. */
+  let departures = 0
   /** When Redis last answered an announcement. */
   let announcedAt = -Infinity
   /** When it last answered again after a cut-off. */
@@ -93,6 +95,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   /** Resolves once this worker does not count as live any more; otherwise others would release partitions for it. */
   const leave = async (): Promise<void> => {
     wasCutOff = true
+    departures += 1
     const left = new AbortController()
     const until = (commandsUnansweredSince ?? announcedAt) + announcedMs
     const over = sleep(Math.max(0, until - performance.now()), left.signal)
@@ -140,6 +143,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     commandsUnansweredSince ??= performance.now()
     wasCutOff ||= [...running.values()].some(({ heartbeat }) => isCutOff(heartbeat))
     const mayBeBack = wasCutOff
+    const before = departures
     const workers =
       mayBeBack && !(await canRead(deps, kinds))
         ? await announceWorker(redis, options, 0).then(() => undefined)
@@ -150,8 +154,10 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
           })
     commandsUnansweredSince = undefined
     announcedAt = performance.now()
-    // The worker may have been cut off during this call.
-    if (workers === undefined || wasCutOff !== mayBeBack) throw new Error('Redis does not answer reads.')
+    // The worker may have been cut off during this call, and has left before it was announced.
+    if (departures !== before) await announceWorker(redis, options, 0)
+    if (workers === undefined || wasCutOff !== mayBeBack || departures !== before)
+      throw new Error('Redis does not answer reads.')
     if (wasCutOff) backAt = performance.now()
     wasCutOff = false
     return workers

@@ -18,7 +18,3 @@ test('grows with each failure up to its maximum, and is random by half', () => {
     ),
   )
 })
-
-test('no failure waits as one does', () => {
-  expect(backoffMs(0, { firstMs: 100, maxMs: 3000 })).toBeLessThanOrEqual(100)
-})

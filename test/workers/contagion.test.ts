@@ -170,12 +170,12 @@ describe('a contact or business that has failed', () => {
     expect(countDryRuns()).toBe(0)
   })
 
-  it('is saved at once when there is nobody beside it', async () => {
+  it('is tried apart also when nothing is beside it: what waits behind it is not held up by a slow save', async () => {
     const outcome = [{ failed: true }, { deduped: false }]
     expect(await pipeline.apply(call(hostile, 'h', ['poison 0']), call(polite, 'p'))).toMatchObject(outcome)
     countDryRuns()
     expect(await pipeline.apply(call(hostile, 'a'), call(hostile, 'b'))).toMatchObject([{ deduped: false }, {}])
-    expect(countDryRuns()).toBe(0)
+    expect(countDryRuns()).toBe(1)
     expect(await pipeline.apply(call(hostile, 'a'), call(polite, 'p'))).toMatchObject([{ deduped: false }, {}])
     expect(countDryRuns()).toBe(1)
   })
