@@ -19,7 +19,7 @@ const LOAD_MS = 4000
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '20' }, help: { type: 'boolean' } } })
 if (values.help) {
   console.log(
-    'bun test/bench/measure-restart.ts [--kills 20]\n\nKills `start`, then everything it runs, so many times each.',
+    'bun test/bench/measure-restart.ts [--kills 20]\n\nKills `start`, then everything it runs, this number of times each.',
   )
   process.exit(0)
 }

@@ -51,7 +51,7 @@ async function deadLetters(): Promise<number> {
 
 const seen = ({ events }: Contact) => events.find(({ event }) => event === 'seen')?.count
 
-/** So many tags, 50 a call, as one batch. */
+/** This number of tags, 50 a call, as one batch. */
 const tagged = (identity: Identity, names: string[]) =>
   batch(
     businessId,

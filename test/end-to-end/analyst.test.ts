@@ -217,7 +217,7 @@ const ESCAPES: [string, Request | string][] = [
     "select aiGenerate('x')",
     'select getOSKernelVersion()',
     'select nobodyKnowsThis(1)',
-    // What the engine tells of itself.
+    // What the engine reports about itself.
     'select * from system.processes',
     'select * from system.errors',
     'select * from system.settings',

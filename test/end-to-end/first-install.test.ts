@@ -38,7 +38,7 @@ const postgres = `Postgres (DATABASE_URL, ${hostOf(stores.databaseUrl)})`
 const redis = `Redis (REDIS_URL, ${hostOf(stores.redisUrl)})`
 const clickhouse = `ClickHouse (CLICKHOUSE_URL, ${hostOf(stores.clickhouseUrl)})`
 
-describe('is told the next step', () => {
+describe('gets the next step as advice', () => {
   test.each(['serve', 'workers'])('%s before migrate', { timeout: 120_000 }, async (command) => {
     const { code, output } = await failing(command, { DATABASE_URL: changed(stores.databaseUrl, { pathname: empty }) })
     expect(output).toBe(`${postgres} has no tables of Sluice yet. Run \`npm run migrate\`, then start again.\n`)

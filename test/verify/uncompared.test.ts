@@ -110,7 +110,7 @@ test.each([
   ['erasures', "'mark of a snapshot'", 3],
   ['views', "'shown' as side", 3],
 ])(
-  'a business too large for a statement, in its %s, is told of; the others are compared',
+  'a business too large for a statement, in its %s, is reported; the others are compared',
   async (what, subject, seen) => {
     const other = await makePeople(lab)
     await lab.shipped()

@@ -53,7 +53,7 @@ describe('the outbox', () => {
     ['track', MAX_CALLS],
     ['identify', MAX_CALLS],
     ['capture', MAX_HITS],
-  ] as const)('takes so many of a kind and no more: %s', (route, most) => {
+  ] as const)('takes up to the limit of a kind and no more: %s', (route, most) => {
     const outbox = open()
     for (let n = 1; n < most; n++) outbox.add(item(route, n))
     expect([outbox.add(item(route, 0)), outbox.add(item(route, 0)), outbox.list().length]).toEqual([true, false, most])
