@@ -1,26 +1,18 @@
 /** Runs one ingest worker: acquires its share of the partitions and runs a loop for each until it is stopped. */
+import { runPartition } from './run-partition.ts'
 import { type LoopHeartbeat, type Health, watchLoops } from './watch-loops.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
-import { consumePartition } from './consume.ts'
-import { CUT_OFF_MS, type LeaseRenewer, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
-import {
-  type Holder,
-  type Lease,
-  acquireLease,
-  announceWorker,
-  readHolders,
-  releaseAll,
-  releaseLease,
-} from './lease.ts'
+import { CUT_OFF_MS, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
+import { type Holder, type Lease, acquireLease, announceWorker, readHolders, releaseAll } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
 import { sleep } from '../async/sleep.ts'
 import { isRefusal } from './run-script.ts'
 import { rebalanceLeases } from './rebalance-leases.ts'
-import { type StreamReader, createReader } from './stream-reader.ts'
+import { createReader } from './stream-reader.ts'
 
 /** Time limit of the read that checks whether this worker can read. */
 const PROBE_MS = 1000
@@ -115,7 +107,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       workingSince: undefined,
       unansweredSince: () => earliest(reader.unansweredSince(), commandsUnansweredSince),
     }
-    const ended = runLoop(deps, renewer, { lease, heartbeat, reader }, stop).then(
+    const ended = runPartition(deps, renewer, { lease, heartbeat, reader }, stop).then(
       () => {
         running.delete(lease.partition)
         pause.abort()
@@ -233,54 +225,6 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   }
 }
 
-/** One partition, from the lease to its release. */
-async function runLoop(
-  deps: IngestDeps,
-  renewer: LeaseRenewer,
-  { lease, heartbeat, reader }: { lease: Lease; heartbeat: LoopHeartbeat; reader: StreamReader },
-  stop: AbortController,
-): Promise<void> {
-  const { partition } = lease
-  const onStop = (): void => reader.close()
-  stop.signal.addEventListener('abort', onStop)
-  const over = new AbortController()
-  const renewing = renewer.keep(lease, heartbeat, over.signal)
-  try {
-    const consuming = consumePartition(
-      {
-        ...deps,
-        apply: timed(deps.apply, heartbeat),
-        reader,
-        beat: () => (heartbeat.lastProgressAt = performance.now()),
-      },
-      lease,
-      stop.signal,
-    )
-    const how = await Promise.race([consuming, renewing.then(() => stopBecauseLost(consuming, stop))])
-    if (how === 'fenced')
-      deps.log.warn({ partition, epoch: lease.epoch }, 'the partition was taken away, or another owner has it')
-  } finally {
-    over.abort()
-    // This also stops a loop that counts as dead, and closes the reader.
-    stop.abort()
-    await releaseLease(deps.sql, lease).catch((error: unknown) => {
-      deps.log.warn({ err: error, partition }, 'a lease was not released; it ends by itself')
-    })
-  }
-}
-
-/** Records in the heartbeat since when a batch is being applied. */
-const timed =
-  (apply: ApplyMicroBatch, heartbeat: LoopHeartbeat): ApplyMicroBatch =>
-  async (...batch) => {
-    heartbeat.workingSince = performance.now()
-    try {
-      return await apply(...batch)
-    } finally {
-      heartbeat.workingSince = undefined
-    }
-  }
-
 const earliest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
@@ -295,10 +239,4 @@ async function canRead({ connectReader }: IngestDeps, [kind]: readonly Partition
   } finally {
     reader.close()
   }
-}
-
-async function stopBecauseLost(consuming: Promise<string>, stop: AbortController): Promise<string> {
-  stop.abort()
-  await consuming
-  return 'fenced'
 }

@@ -1,0 +1,60 @@
+import type { LoopHeartbeat } from './watch-loops.ts'
+import { type ConsumeDeps, consumePartition } from './consume.ts'
+import type { LeaseRenewer } from './renew-leases.ts'
+import { type Lease, releaseLease } from './lease.ts'
+import type { ApplyMicroBatch } from './micro-batch.ts'
+import type { StreamReader } from './stream-reader.ts'
+
+/** Runs the loop of one partition, from the lease to its release. */
+export async function runPartition(
+  deps: Omit<ConsumeDeps, 'reader' | 'beat'>,
+  renewer: LeaseRenewer,
+  { lease, heartbeat, reader }: { lease: Lease; heartbeat: LoopHeartbeat; reader: StreamReader },
+  stop: AbortController,
+): Promise<void> {
+  const { partition } = lease
+  const onStop = (): void => reader.close()
+  stop.signal.addEventListener('abort', onStop)
+  const over = new AbortController()
+  const renewing = renewer.keep(lease, heartbeat, over.signal)
+  try {
+    const consuming = consumePartition(
+      {
+        ...deps,
+        apply: timed(deps.apply, heartbeat),
+        reader,
+        beat: () => (heartbeat.lastProgressAt = performance.now()),
+      },
+      lease,
+      stop.signal,
+    )
+    const how = await Promise.race([consuming, renewing.then(() => stopBecauseLost(consuming, stop))])
+    if (how === 'fenced')
+      deps.log.warn({ partition, epoch: lease.epoch }, 'the partition was taken away, or another owner has it')
+  } finally {
+    over.abort()
+    // This also stops a loop that counts as dead, and closes the reader.
+    stop.abort()
+    await releaseLease(deps.sql, lease).catch((error: unknown) => {
+      deps.log.warn({ err: error, partition }, 'a lease was not released; it ends by itself')
+    })
+  }
+}
+
+/** Records in the heartbeat since when a batch is being applied. */
+const timed =
+  (apply: ApplyMicroBatch, heartbeat: LoopHeartbeat): ApplyMicroBatch =>
+  async (...batch) => {
+    heartbeat.workingSince = performance.now()
+    try {
+      return await apply(...batch)
+    } finally {
+      heartbeat.workingSince = undefined
+    }
+  }
+
+async function stopBecauseLost(consuming: Promise<string>, stop: AbortController): Promise<string> {
+  stop.abort()
+  await consuming
+  return 'fenced'
+}
