@@ -116,7 +116,7 @@ describe('a name that a page filled', () => {
     return [contact?.firstName, contact?.city]
   }
 
-  it('keeps its place where pages are trusted, as any other', async () => {
+  it('keeps its place where pages are trusted, like every other', async () => {
     const contactId = await contactOf(byPage(ANN, PAGE))
     await pipeline.apply(said(ANN, { firstName: 'Ann' }))
     expect(await names(contactId)).toEqual(['Click', 'Nowhere'])

@@ -32,7 +32,7 @@ describe('a crowd of one business', () => {
       if (status === 200) answered += 1
       return status
     })
-    // Those of the crowd that were sent first have their connections by then.
+    // By now the first requests of the crowd have their connections.
     await crowd[0]
     const { status } = await speak('GET', '/api/contacts?email=a@example.com', { key: small.secretKey })
     expect(status).toBe(200)

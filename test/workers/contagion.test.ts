@@ -193,7 +193,7 @@ describe('a contact or business that has failed', () => {
       expect(letter).toEqual({ reason: expect.stringContaining('longer than 1000 ms') as string, suspect: hostile })
   })
 
-  it('has its people erased all the same', async () => {
+  it('does not keep its people from being erased', async () => {
     const [known] = (await pipeline.apply(call(hostile, 'known'))) as [{ contactId: string }]
     for (let n = 0; n < 3; n += 1) {
       const calls = Array.from({ length: 4 }, (_, nth) => call(hostile, `h${nth}`, ['poison 1500']))

@@ -210,7 +210,7 @@ describe('what a browser captured', () => {
   )
 })
 
-it('a dead letter of a business that is gone can be tried all the same', async () => {
+it('a dead letter of a removed business can still be replayed', async () => {
   const id = uuidv7()
   await service.sql`insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
     values (${id}, ${uuidv7()}, 'p', '0-1', 'track', 'r', 'no JSON')`
