@@ -1,36 +1,41 @@
-import type { RecordedEvent } from '../rules/changes.ts'
-import type { InterpretedType, Source } from '../rules/events/facts.ts'
-
 /**
- * One recorded event on its way from the save to ClickHouse: the outbox holds such rows as JSON lines, and ClickHouse
- * reads them as they are, so the keys are the columns of its table `events`.
+ * One recorded event on its way from the save to ClickHouse, and from there to the API. The outbox holds such rows as JSON
+ * lines, and ClickHouse reads them as they are.
  */
-export interface TimelineRow {
-  business_id: string
-  /** The contact that the event was recorded for; a merge does not change it. */
-  contact_id: string
-  event_id: string
-  event: string
-  /** Epoch ms. */
-  occurred_ms: number
-  /** Epoch ms. */
-  received_ms: number
-  type: InterpretedType
-  /** As sent. */
-  value: number | null
-  /** The currency counted in. */
-  currency: string | null
-  /** Decimal text, signed: what the event added to the revenue. */
-  counted: string
-  is_order: 0 | 1
-  /** JSON text of an object; '' when none was sent. */
-  properties: string
-  source: Source
-  idempotency_key: string | null
-  visitor_id: string | null
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { RecordedEvent } from '../rules/changes.ts'
+import { INTERPRETED_TYPES, SOURCES } from '../rules/events/facts.ts'
+import { closed, dateTime, oneOf, orNull, uuid } from '../rules/schemas.ts'
+
+/** The columns of the table `events`, with their values. Times are epoch ms. */
+function rowOf({ eventId, businessId, contactId, receivedAt, source, fact }: RecordedEvent) {
+  return {
+    business_id: businessId,
+    /** The contact that the event was recorded for; a merge does not change it. */
+    contact_id: contactId,
+    event_id: eventId,
+    event: fact.event,
+    occurred_ms: fact.occurredAt,
+    received_ms: receivedAt,
+    type: fact.meaning.type,
+    /** As sent. */
+    value: fact.value,
+    /** The currency counted in. */
+    currency: fact.meaning.currency,
+    /** Decimal text, signed: what the event added to the revenue. */
+    counted: fact.meaning.counted,
+    is_order: fact.meaning.order ? (1 as const) : (0 as const),
+    /** JSON text of an object; '' when none was sent. */
+    properties: fact.properties ?? '',
+    source,
+    idempotency_key: fact.idempotencyKey,
+    visitor_id: fact.visitorId,
+  }
 }
 
-/** How each column of `events` is selected. The compiler asks for every key of `TimelineRow`, and for no other. */
+export type TimelineRow = ReturnType<typeof rowOf>
+
+/** How each column is selected. The compiler asks for every key of `TimelineRow`, and for no other. */
 const SELECTED: Record<keyof TimelineRow, string> = {
   business_id: 'business_id',
   contact_id: 'contact_id',
@@ -54,6 +59,48 @@ export const EVENT_COLUMNS = Object.keys(SELECTED) as (keyof TimelineRow)[]
 /** The list of a `select` that reads a whole row. */
 export const SELECT_EVENT = Object.values(SELECTED).join(', ')
 
+const field = <Schema extends TSchema>(
+  schema: Schema,
+  example: Static<Schema>,
+  of: (row: TimelineRow) => Static<Schema>,
+) => ({ schema, example, of })
+
+/** The fields of an event as the API shows it (decisions, "Reading back"). Times are ISO 8601 UTC. */
+const FIELDS = {
+  eventId: field(uuid, '0198c5a0-7d20-7a6e-b0c4-1f3e5d7b9a02', (row) => row.event_id),
+  event: field(Type.String(), 'invoice_paid', (row) => row.event),
+  occurredAt: field(dateTime, '2026-03-01T09:30:00.000Z', (row) => new Date(row.occurred_ms).toISOString()),
+  receivedAt: field(dateTime, '2026-03-01T09:30:00.120Z', (row) => new Date(row.received_ms).toISOString()),
+  type: field(oneOf(INTERPRETED_TYPES), 'purchase', (row) => row.type),
+  value: field(orNull(Type.Number()), 49.9, (row) => row.value),
+  currency: field(orNull(Type.String()), 'USD', (row) => row.currency),
+  countedRevenue: field(Type.Number(), 49.9, (row) => Number(row.counted)),
+  /** Null when none were sent. */
+  properties: field(Type.Unknown(), { invoice: 'INV-7' }, ({ properties }) =>
+    properties === '' ? null : (JSON.parse(properties) as unknown),
+  ),
+  source: field(oneOf(SOURCES), 'live', (row) => row.source),
+  idempotencyKey: field(orNull(Type.String()), 'order-9917', (row) => row.idempotency_key),
+  visitorId: field(orNull(Type.String()), null, (row) => row.visitor_id),
+}
+
+export type TimelineEvent = { [Name in keyof typeof FIELDS]: ReturnType<(typeof FIELDS)[Name]['of']> }
+
+const mapFields = <T>(of: (one: (typeof FIELDS)[keyof typeof FIELDS]) => T) =>
+  Object.fromEntries(Object.entries(FIELDS).map(([name, one]) => [name, of(one)]))
+
+export const TimelineEventSchema = Type.Object(
+  mapFields(({ schema }) => schema),
+  closed,
+)
+
+export const EVENT_EXAMPLE = mapFields(({ example }) => example)
+
+/** A line of an earlier version lacks the columns that were added since. */
+export function toTimelineEvent(row: TimelineRow): TimelineEvent {
+  return mapFields(({ of }) => of(row) ?? null) as TimelineEvent
+}
+
 /** One line, without its line break. */
 export function encodeTimelineRow(row: TimelineRow): string {
   return JSON.stringify(row)
@@ -76,22 +123,6 @@ export function readTimelineRow(line: string): TimelineRow | undefined {
 }
 
 /** An event as the outbox holds it. */
-export function encodeEvent({ eventId, businessId, contactId, receivedAt, source, fact }: RecordedEvent): string {
-  return encodeTimelineRow({
-    business_id: businessId,
-    contact_id: contactId,
-    event_id: eventId,
-    event: fact.event,
-    occurred_ms: fact.occurredAt,
-    received_ms: receivedAt,
-    type: fact.meaning.type,
-    value: fact.value,
-    currency: fact.meaning.currency,
-    counted: fact.meaning.counted,
-    is_order: fact.meaning.order ? 1 : 0,
-    properties: fact.properties ?? '',
-    source,
-    idempotency_key: fact.idempotencyKey,
-    visitor_id: fact.visitorId,
-  })
+export function encodeEvent(event: RecordedEvent): string {
+  return encodeTimelineRow(rowOf(event))
 }

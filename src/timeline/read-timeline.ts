@@ -1,9 +1,8 @@
 import type { Logger } from '../log.ts'
-import type { InterpretedType, Source } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type RetryOptions, queryWithRetry } from './query-with-retry.ts'
-import { SELECT_EVENT, type TimelineRow } from '../outbox/timeline-row.ts'
+import { SELECT_EVENT, type TimelineEvent, type TimelineRow, toTimelineEvent } from '../outbox/timeline-row.ts'
 import { readUnshipped } from './read-unshipped.ts'
 import { type TimelinePosition, decodeCursor, encodeCursor, newestFirst } from './timeline-cursor.ts'
 
@@ -27,23 +26,6 @@ export interface TimelinePage {
   events: TimelineEvent[]
   /** Null at the end. */
   nextCursor: string | null
-}
-
-/** One event as the API shows it (decisions, "Reading back"). Times are ISO 8601 UTC. */
-interface TimelineEvent {
-  eventId: string
-  event: string
-  occurredAt: string
-  receivedAt: string
-  type: InterpretedType
-  value: number | null
-  currency: string | null
-  countedRevenue: number
-  /** Null when none were sent. */
-  properties: Record<string, unknown> | null
-  source: Source
-  idempotencyKey: string | null
-  visitorId: string | null
 }
 
 /** How long a read waits for ClickHouse (decisions, "Reading back"): a busy one that answers at all gets more time. */
@@ -115,25 +97,8 @@ export function toPage(rows: TimelineRow[], limit: number): TimelinePage {
     characters += row.properties.length
     return at === limit || (at > 0 && characters > PAGE_CHARACTERS)
   })
-  if (end === -1) return { events: distinct.map(toEvent), nextCursor: null }
+  if (end === -1) return { events: distinct.map(toTimelineEvent), nextCursor: null }
   const page = distinct.slice(0, end)
   const last = page.at(-1)
-  return { events: page.map(toEvent), nextCursor: last ? encodeCursor(last) : null }
-}
-
-function toEvent(row: TimelineRow): TimelineEvent {
-  return {
-    eventId: row.event_id,
-    event: row.event,
-    occurredAt: new Date(row.occurred_ms).toISOString(),
-    receivedAt: new Date(row.received_ms).toISOString(),
-    type: row.type,
-    value: row.value,
-    currency: row.currency,
-    countedRevenue: Number(row.counted),
-    properties: row.properties === '' ? null : (JSON.parse(row.properties) as Record<string, unknown>),
-    source: row.source,
-    idempotencyKey: row.idempotency_key,
-    visitorId: row.visitor_id,
-  }
+  return { events: page.map(toTimelineEvent), nextCursor: last ? encodeCursor(last) : null }
 }

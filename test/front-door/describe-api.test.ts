@@ -7,7 +7,7 @@ import { describeApi } from '../../src/front-door/openapi/describe-api.ts'
 import { renderPage } from '../../src/front-door/openapi/render-page.ts'
 import { curlExample } from '../../src/front-door/openapi/curl-example.ts'
 import { schemaText } from '../../src/front-door/openapi/schema-text.ts'
-import { EventSchema } from '../../src/front-door/routes/sdk/event-schema.ts'
+import { EventSchema } from '../../src/front-door/routes/sdk/read-event.ts'
 import { expectShape } from './reply-shape.ts'
 
 const described = API_ROUTES.flatMap(({ method, path, operation }) =>

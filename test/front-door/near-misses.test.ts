@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BrowserTrackSchema } from '../../src/front-door/routes/browser/track-schema.ts'
 import { IdentifySchema } from '../../src/front-door/routes/sdk/identify-schema.ts'
-import { EventSchema } from '../../src/front-door/routes/sdk/event-schema.ts'
+import { EventSchema } from '../../src/front-door/routes/sdk/read-event.ts'
 import { compileNearMisses } from '../../src/front-door/routes/warn-of-near-misses.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'

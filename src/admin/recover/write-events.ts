@@ -1,6 +1,7 @@
 /** Writes lost events as NDJSON that `admin import` accepts without a mapping. */
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toTimelineEvent } from '../../outbox/timeline-row.ts'
 import type { LostEvent } from '../verify/find-lost.ts'
 import type { PersonIdentities } from './read-people.ts'
 
@@ -40,20 +41,24 @@ async function endOfLastLine(file: FileHandle): Promise<number> {
   return 0
 }
 
+/** What the API shows of an event and no caller sends in a batch. */
+const NOT_SENT = new Set(['eventId', 'receivedAt', 'countedRevenue', 'properties', 'source', 'visitorId'])
+
 /** Several identities of a kind are spread over the events, so that the import unites them in one person again. */
 export function lineOf(event: LostEvent, person: PersonIdentities | undefined, place: number): string {
   const nth = (values: string[] = []) => values[place % Math.max(1, values.length)]
+  const { type, value, currency, ...shown } = toTimelineEvent({ ...event, properties: '' })
+  const sent = Object.entries(shown).filter(([name, value]) => value !== null && !NOT_SENT.has(name))
   const fields = JSON.stringify({
-    event: event.event,
     identity: {
       platformCustomerId: nth(person?.platform_customer_ids),
       email: nth(person?.emails),
       phone: nth(person?.phones),
     },
-    occurredAt: new Date(event.occurred_ms).toISOString(),
-    ...(event.type !== 'none' && { type: event.type }),
-    ...(event.value !== null && { value: event.value, ...(event.currency !== null && { currency: event.currency }) }),
-    idempotencyKey: event.idempotency_key ?? `recovered:${event.event_id}`,
+    ...(type !== 'none' && { type }),
+    ...(value !== null && { value, ...(currency !== null && { currency }) }),
+    idempotencyKey: `recovered:${event.event_id}`,
+    ...Object.fromEntries(sent),
   })
   // `properties` is JSON of an object already.
   return event.properties === '' ? fields : `${fields.slice(0, -1)},"properties":${event.properties}}`

@@ -56,21 +56,6 @@ const { customFields: _fields, events: _events, visitorIds: _ids, visitors: _vis
 const { enrolments: _enrolments, mergedFrom: _from, engagement: _engagement, ...LISTED_CONTACT_EXAMPLE } = listed
 export { LISTED_CONTACT_EXAMPLE }
 
-export const EVENT_EXAMPLE = {
-  eventId: '0198c5a0-7d20-7a6e-b0c4-1f3e5d7b9a02',
-  event: 'invoice_paid',
-  occurredAt: '2026-03-01T09:30:00.000Z',
-  receivedAt: '2026-03-01T09:30:00.120Z',
-  type: 'purchase',
-  value: 49.9,
-  currency: 'USD',
-  countedRevenue: 49.9,
-  properties: { invoice: 'INV-7' },
-  source: 'live',
-  idempotencyKey: 'order-9917',
-  visitorId: null,
-}
-
 export const CAMPAIGN_EXAMPLE = {
   campaignId: '0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90',
   name: 'Welcome',

@@ -2,18 +2,11 @@
  * Fields that several answers have. The schemas describe the `data` of an answer in the OpenAPI document; tests check real
  * answers against them.
  */
-import { type TSchema, Type } from '@sinclair/typebox'
-import { EVENT_TYPES } from '../../rules/events/facts.ts'
+import { Type } from '@sinclair/typebox'
+import { INTERPRETED_TYPES } from '../../rules/events/facts.ts'
+import { closed, oneOf, orNull } from '../../rules/schemas.ts'
 
-export const closed = { additionalProperties: false }
-
-export const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)))
-
-export const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
-
-export const uuid = Type.String({ format: 'uuid' })
-
-export const dateTime = Type.String({ format: 'date-time' })
+export { closed, dateTime, oneOf, orNull, uuid } from '../../rules/schemas.ts'
 
 export const count = Type.Integer({ minimum: 0 })
 
@@ -24,7 +17,7 @@ export const warningList = Type.Optional(
 )
 
 export const interpretation = Type.Object(
-  { type: oneOf([...EVENT_TYPES, 'none']), countedRevenue: Type.Number() },
+  { type: oneOf(INTERPRETED_TYPES), countedRevenue: Type.Number() },
   { ...closed, description: 'What the event counts as, and the revenue that it adds.' },
 )
 

@@ -4,11 +4,9 @@
  * is defined once.
  */
 import { type Static, type TObject, type TOptional, type TSchema, Type } from '@sinclair/typebox'
+import { oneOf, orNull } from '../schemas.ts'
 
 const text = Type.String()
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
-const oneOf = <Value extends string>(values: readonly Value[]) =>
-  Type.Unsafe<Value>(Type.Union(values.map((value) => Type.Literal(value))))
 const optionals = <Name extends string, Schema extends TSchema>(names: readonly Name[], schema: Schema) =>
   Type.Object(Object.fromEntries(names.map((name) => [name, Type.Optional(schema)]))) as unknown as TObject<
     Record<Name, TOptional<Schema>>
@@ -23,7 +21,7 @@ const clean = Type.RegExp(/^[^\0\p{Surrogate}]*$/u)
 
 /** A JSON scalar as a trait may hold it. */
 export type TraitValue = string | number | boolean | null
-const Traits = Type.Record(text, nullable(Type.Union([text, Type.Number(), Type.Boolean()])))
+const Traits = Type.Record(text, orNull(Type.Union([text, Type.Number(), Type.Boolean()])))
 
 /** The kinds of identity, in order of strength (decisions, "Identity"). */
 export const IDENTITY_KINDS = ['platformCustomerId', 'email', 'phone'] as const
@@ -53,6 +51,7 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 export type InterpretedType = EventType | 'none'
+export const INTERPRETED_TYPES: readonly InterpretedType[] = [...EVENT_TYPES, 'none']
 
 /** The types that can be sent to ad platforms and webhooks. */
 export const CONVERSION_TYPES = ['purchase', 'lead', 'booking'] as const satisfies EventType[]
@@ -60,11 +59,11 @@ export type ConversionType = (typeof CONVERSION_TYPES)[number]
 
 /** What an event means for revenue and orders (decisions, "Meaning of an event"). */
 export const Meaning = Type.Object({
-  type: oneOf<InterpretedType>([...EVENT_TYPES, 'none']),
+  type: oneOf(INTERPRETED_TYPES),
   /** Decimal string with at most six decimals, signed: what is added to the revenue. `"0"` when nothing counts. */
   counted: Type.String({ pattern: '^-?\\d+(\\.\\d+)?$' }),
   /** The currency counted in, upper-cased; null when no `value` was sent. */
-  currency: nullable(text),
+  currency: orNull(text),
   /** True when the event counts as one order. */
   order: Type.Boolean(),
   /** A warning about the amount. A repeated event counts no amount and omits this warning. */
@@ -72,7 +71,10 @@ export const Meaning = Type.Object({
 })
 export type Meaning = Static<typeof Meaning>
 
-/** One event, ready to be recorded. Times are epoch milliseconds. */
+/**
+ * One event, ready to be recorded. Times are epoch milliseconds. A field that is added is optional: the streams and the dead
+ * letters have requests of earlier versions.
+ */
 export const EventFact = Type.Object({
   event: text,
   identity: Identity,
@@ -81,15 +83,15 @@ export const EventFact = Type.Object({
   occurredAtSent: Type.Boolean(),
   meaning: Meaning,
   /** The amount as sent, for the timeline. */
-  value: nullable(Type.Number()),
+  value: orNull(Type.Number()),
   /** Compact JSON text of the sanitised object; null when none was sent. */
-  properties: nullable(text),
+  properties: orNull(text),
   /** Trimmed, without repeats. */
   tags: Type.Array(text),
   /** Keys of the right shape only; values within their limits. */
   traits: Traits,
-  idempotencyKey: nullable(text),
-  visitorId: nullable(text),
+  idempotencyKey: orNull(text),
+  visitorId: orNull(text),
   /** The warnings of the front door (placeholders dropped, keys skipped, …), except those about the amount. */
   warnings: Type.Array(text),
 })
@@ -116,12 +118,12 @@ export const BrowserFact = Type.Object({
   /** From the event name alone: no amount is read. */
   meaning: Meaning,
   /** Compact JSON text of the sanitised details; null when none were sent. */
-  properties: nullable(text),
+  properties: orNull(text),
   /** The page's id for the call: a repeat counts once. */
-  messageId: nullable(text),
+  messageId: orNull(text),
   /** How the visitor came, the first time and the latest. */
-  first: nullable(Touch),
-  latest: nullable(Touch),
+  first: orNull(Touch),
+  latest: orNull(Touch),
   warnings: Type.Array(text),
 })
 export type BrowserFact = Static<typeof BrowserFact>
@@ -138,8 +140,8 @@ export const IdentifyFact = Type.Object({
   identity: Identity,
   profile: Profile,
   traits: Traits,
-  method: nullable(text),
-  visitorId: nullable(text),
+  method: orNull(text),
+  visitorId: orNull(text),
   /** How long before the receipt the caller identified the person, in ms. */
   ageMs: Type.Optional(whole),
   /** The time of the traits. Default: the time of receipt. */
@@ -150,7 +152,7 @@ export type IdentifyFact = Static<typeof IdentifyFact>
 
 /** An operator's edit of a contact. Null clears a field. */
 export const EditFact = Type.Object({
-  profile: optionals(PROFILE_FIELDS, nullable(text)),
+  profile: optionals(PROFILE_FIELDS, orNull(text)),
   traits: Traits,
   addTags: Type.Array(text),
   removeTags: Type.Array(text),
@@ -168,4 +170,5 @@ export const FIELD_TYPES = ['Number', 'Boolean', 'Date', 'Text'] as const
 export type FieldType = (typeof FIELD_TYPES)[number]
 
 /** How an event was sent. Only `live` and `browser` events can enrol contacts in campaigns. */
-export type Source = 'live' | 'batch' | 'browser'
+export const SOURCES = ['live', 'batch', 'browser'] as const
+export type Source = (typeof SOURCES)[number]

@@ -1,7 +1,7 @@
 /** The least that any front door must do: read the body, check it against the same schema, answer. `noop-server.ts PORT` */
 import type { TSchema } from '@sinclair/typebox'
 import { type AnySchema, Elysia } from 'elysia'
-import { BatchSchema, EventSchema } from '../../../src/front-door/routes/sdk/event-schema.ts'
+import { BatchSchema, EventSchema } from '../../../src/front-door/routes/sdk/read-event.ts'
 import { serve } from '../../../src/front-door/http/serve.ts'
 
 const answer = {

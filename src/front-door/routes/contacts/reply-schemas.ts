@@ -12,7 +12,8 @@ import {
   nextCursor,
 } from '../reply-fields.ts'
 import { MAX_VISITORS } from '../../../contacts/read-contact.ts'
-import { CLICK_IDS, EVENT_TYPES, UTM_FIELDS } from '../../../rules/events/facts.ts'
+import { CLICK_IDS, UTM_FIELDS } from '../../../rules/events/facts.ts'
+import { TimelineEventSchema } from '../../../outbox/timeline-row.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 
 const optionalTexts = (names: readonly string[]) =>
@@ -131,25 +132,7 @@ export const ContactListData = Type.Object({ contacts: Type.Array(ListedContact)
 
 export const AnyContactsData = Type.Union([ContactListData, ContactsData])
 
-const TimelineEvent = Type.Object(
-  {
-    eventId: uuid,
-    event: Type.String(),
-    occurredAt: dateTime,
-    receivedAt: dateTime,
-    type: oneOf([...EVENT_TYPES, 'none']),
-    value: orNull(Type.Number()),
-    currency: orNull(Type.String()),
-    countedRevenue: Type.Number(),
-    properties: Type.Unknown(),
-    source: oneOf(['live', 'batch', 'browser']),
-    idempotencyKey: orNull(Type.String()),
-    visitorId: orNull(Type.String()),
-  },
-  closed,
-)
-
-export const TimelineData = Type.Object({ events: Type.Array(TimelineEvent), nextCursor }, closed)
+export const TimelineData = Type.Object({ events: Type.Array(TimelineEventSchema), nextCursor }, closed)
 
 export const IdentificationsData = Type.Object(
   {

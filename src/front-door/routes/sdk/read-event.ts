@@ -1,21 +1,97 @@
-/** Reads one parsed JSON value into an event for the rules: for track and for items of a batch. */
-import type { EventFact } from '../../../rules/events/facts.ts'
+/**
+ * The body of an event, alone and in a batch: its schema, and how one is read for the rules. The schemas of bodies check a body
+ * and describe it in the OpenAPI document. Lengths hold after trimming (check-body.ts). The rules check what depends on meaning:
+ * an email, an instant, a placeholder, the key of a trait.
+ */
+import { type Static, Type } from '@sinclair/typebox'
+import { EVENT_TYPES, type EventFact } from '../../../rules/events/facts.ts'
 import type { Fault } from '../../../rules/events/fault.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import { interpret } from '../../../rules/events/interpret.ts'
 import { readOccurredAt } from '../../../rules/events/occurred-at.ts'
 import { readTags } from '../../../rules/events/tags.ts'
-import { hasMoreBytes, hasMoreValues, sanitiseJson } from '../../../rules/events/text.ts'
+import { hasMoreBytes, hasMoreValues, MAX_DEPTH, sanitiseJson } from '../../../rules/events/text.ts'
 import { readTraits } from '../../../rules/events/traits.ts'
 import { compileCheck, uncleanIssues } from '../../http/check-body.ts'
 import type { Business } from '../../access/find-business.ts'
 import { reject, rejectOtherBusiness, rejectShape, type Rejection } from '../../http/rejection.ts'
-import { type EventBody, EventSchema } from './event-schema.ts'
+import { text, visitorId, businessId, IdentitySchema, traits, instant } from '../body-fields.ts'
 import { compileNearMisses } from '../warn-of-near-misses.ts'
+
+const MAX_BATCH = 500
+
+const eventFields = {
+  event: text(1, 64, 'The name of the event. Trimmed, otherwise stored as sent.', 'invoice_paid'),
+  identity: IdentitySchema,
+  occurredAt: instant(''),
+  type: Type.Optional(
+    Type.Union(
+      EVENT_TYPES.map((type) => Type.Literal(type)),
+      {
+        description:
+          'The meaning of the event. It takes precedence over the name and the value. When left out, a `value` above 0 means a ' +
+          'purchase and one below 0 a refund, for any name; else a recognised name decides (docs/events.md); else it is `none`.',
+      },
+    ),
+  ),
+  value: Type.Optional(
+    Type.Number({
+      description:
+        'The amount in units of the currency, not in cents. A purchase adds it to the revenue, a refund subtracts its absolute ' +
+        'value, and any other `type` ignores it. A refund is `type: "refund"` or a negative value; a name never makes a refund.',
+      examples: [49.9],
+    }),
+  ),
+  currency: Type.Optional(
+    text(
+      1,
+      8,
+      "Stored in upper case. When left out: the business's currency at the time of receipt (USD by default).",
+      'USD',
+    ),
+  ),
+  properties: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: `Any JSON object: at most 32,768 bytes as compact JSON, nested at most ${MAX_DEPTH} levels deep.`,
+      examples: [{ invoice: 'INV-7' }],
+    }),
+  ),
+  tags: Type.Optional(
+    Type.Array(text(1, 64, 'A tag.'), {
+      maxItems: 50,
+      description: 'Added to the contact. A contact has at most 1,000 tags.',
+      examples: [['vip']],
+    }),
+  ),
+  traits,
+  idempotencyKey: Type.Optional(
+    text(1, 200, 'Unique per business, without expiry: an event with a known key is not recorded again.', 'order-9917'),
+  ),
+  businessId,
+}
+
+/** The body of `track`. */
+export const EventSchema = Type.Object({ ...eventFields, visitorId })
+
+/** An element of a batch: every field of an event except `visitorId`. */
+const BatchItemSchema = Type.Object(eventFields)
+
+export const BatchSchema = Type.Object({
+  events: Type.Array(BatchItemSchema, { minItems: 1, maxItems: MAX_BATCH }),
+})
+
+/** The outer shape of a batch. Its items are checked one by one, and fail alone. */
+export const BatchFrameSchema = Type.Object({
+  events: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MAX_BATCH }),
+})
+
+type EventBody = Static<typeof EventSchema>
 
 const MAX_PROPERTIES_BYTES = 32_768
 
 const checkEvent = compileCheck(EventSchema)
+/** The fields that hold a text. */
+const TEXTS = Object.entries(EventSchema.properties).flatMap(([name, { type }]) => (type === 'string' ? [name] : []))
 const warnOfNearMisses = compileNearMisses(EventSchema)
 
 /** `now`: epoch ms of the receipt. */
@@ -31,8 +107,7 @@ function readFields(raw: unknown, body: EventBody, business: Business, now: numb
   const tags = readTags(body.tags ?? [])
   const traits = readTraits(body.traits ?? {})
   const properties = readProperties(body.properties, 'properties')
-  const { event, currency, idempotencyKey, visitorId } = body
-  const unclean = uncleanIssues({ event, currency, idempotencyKey, visitorId })
+  const unclean = uncleanIssues(textsOf(body))
   const faults = [...unclean, ...identity.faults, ...tags.faults, ...traits.faults, ...properties.faults]
   if (faults.length > 0) return reject('invalid_request', faults)
   if (identity.identity === null) return reject('identity_required')
@@ -41,7 +116,7 @@ function readFields(raw: unknown, body: EventBody, business: Business, now: numb
   if ('fault' in time) return reject('invalid_occurred_at', [{ path: 'occurredAt', message: time.fault }])
   return {
     fact: {
-      event,
+      event: body.event,
       identity: identity.identity,
       occurredAt: time.at,
       occurredAtSent: body.occurredAt !== undefined,
@@ -50,8 +125,8 @@ function readFields(raw: unknown, body: EventBody, business: Business, now: numb
       properties: properties.text,
       tags: tags.tags,
       traits: traits.traits,
-      idempotencyKey: idempotencyKey ?? null,
-      visitorId: visitorId || null,
+      idempotencyKey: body.idempotencyKey ?? null,
+      visitorId: body.visitorId || null,
       warnings: [
         ...identity.warnings,
         ...(time.warning === undefined ? [] : [time.warning]),
@@ -62,6 +137,9 @@ function readFields(raw: unknown, body: EventBody, business: Business, now: numb
     },
   }
 }
+
+const textsOf = (body: Record<string, unknown>) =>
+  Object.fromEntries(TEXTS.map((name) => [name, body[name] as string | undefined]))
 
 interface ReadProperties {
   /** Compact JSON; null when none was sent. */

@@ -9,10 +9,9 @@ import { compileCheck, isRecord, requireBody } from '../../http/check-body.ts'
 import { type RequestContext, type AppContext, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
 import type { Business } from '../../access/find-business.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
-import { readEvent } from './read-event.ts'
+import { BatchFrameSchema, BatchSchema, readEvent } from './read-event.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { rejectOtherBusiness, toRequestError } from '../../http/rejection.ts'
-import { BatchFrameSchema, BatchSchema } from './event-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 const MAX_WARNINGS = 50

@@ -7,10 +7,9 @@ import { requireSecretKey } from '../../access/authenticate.ts'
 import { chargeWrite } from '../../access/charge.ts'
 import { type RequestContext, type AppContext, type Reply, type Route, WRITE_ERRORS } from '../../app-context.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
-import { readEvent } from './read-event.ts'
+import { EventSchema, readEvent } from './read-event.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { toRequestError } from '../../http/rejection.ts'
-import { EventSchema } from './event-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 async function track(app: AppContext, context: RequestContext): Promise<Reply> {

@@ -1,0 +1,14 @@
+/** Parts of schemas. */
+import { type TSchema, Type } from '@sinclair/typebox'
+
+export const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
+export const oneOf = <Value extends string>(values: readonly Value[]) =>
+  Type.Unsafe<Value>(Type.Union(values.map((value) => Type.Literal(value))))
+
+export const uuid = Type.String({ format: 'uuid' })
+
+export const dateTime = Type.String({ format: 'date-time' })
+
+/** An object with no other fields. */
+export const closed = { additionalProperties: false }
