@@ -13,8 +13,11 @@ import { type Broadcast, createBroadcast } from '../async/broadcast.ts'
 /** A loop without progress for this long, while Postgres answers, counts as dead. */
 const WEDGED_MS = 60_000
 
-/** A worker without an answer from Redis for this long is cut off. A blocking read returns after 2 seconds. */
-export const CUT_OFF_MS = 3000
+/** A blocking read returns after 2 seconds, so Redis may be silent for that long. */
+const MIN_CUT_OFF_MS = 3000
+
+/** A worker without an answer from Redis for this long is cut off. */
+export const cutOffAfter = (leaseMs: number): number => Math.max(leaseMs, MIN_CUT_OFF_MS)
 
 /** Times by `performance.now()`. */
 export interface Heartbeat {
@@ -24,12 +27,12 @@ export interface Heartbeat {
   unansweredSince: () => number | undefined
 }
 
-export const isCutOff = ({ unansweredSince }: Heartbeat): boolean =>
-  performance.now() - (unansweredSince() ?? Infinity) >= CUT_OFF_MS
+export const isCutOff = ({ unansweredSince }: Pick<Heartbeat, 'unansweredSince'>, cutOffMs: number): boolean =>
+  performance.now() - (unansweredSince() ?? Infinity) >= cutOffMs
 
 /** Infinity when it is cut off already. */
-const msUntilCutOff = ({ unansweredSince }: Heartbeat): number => {
-  const left = (unansweredSince() ?? Infinity) + CUT_OFF_MS - performance.now()
+const msUntilCutOff = ({ unansweredSince }: Heartbeat, cutOffMs: number): number => {
+  const left = (unansweredSince() ?? Infinity) + cutOffMs - performance.now()
   return left > 0 ? Math.ceil(left) : Infinity
 }
 
@@ -54,11 +57,16 @@ interface TrackedLease {
   end: (death?: Error) => void
 }
 
-/** `leave` is awaited before leases are suspended. */
+interface RenewalOptions {
+  leaseMs: number
+  cutOffMs: number
+  /** Awaited before leases are suspended. */
+  leave: () => Promise<void>
+}
+
 export function renewLeasesInBackground(
   { sql, log }: { sql: Sql; log: Logger },
-  leaseMs: number,
-  leave: () => Promise<void>,
+  { leaseMs, cutOffMs, leave }: RenewalOptions,
 ): LeaseRenewer {
   const tracked = new Set<TrackedLease>()
   const broadcast = createBroadcast<Holder[]>()
@@ -66,7 +74,7 @@ export function renewLeasesInBackground(
 
   const keepRenewing = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
-      const untilCutOff = Math.min(...[...tracked].map(({ heartbeat }) => msUntilCutOff(heartbeat)))
+      const untilCutOff = Math.min(...[...tracked].map(({ heartbeat }) => msUntilCutOff(heartbeat, cutOffMs)))
       await sleep(Math.min(msUntilTick(Math.min(leaseMs / 3, LOOK_MS)), untilCutOff), signal)
       if (signal.aborted) return
       await renewTogether([...tracked].filter(({ isBusy }) => !isBusy))
@@ -75,7 +83,7 @@ export function renewLeasesInBackground(
   const renewTogether = async (due: TrackedLease[]): Promise<void> => {
     const publish = broadcast.begin()
     try {
-      const cutOff = due.filter(({ heartbeat }) => isCutOff(heartbeat))
+      const cutOff = due.filter(({ heartbeat }) => isCutOff(heartbeat, cutOffMs))
       const inTouch = due.filter((one) => !cutOff.includes(one))
       for (const one of inTouch) one.isSuspended = false
       const fresh = cutOff.filter(({ isSuspended }) => !isSuspended)
@@ -106,11 +114,11 @@ export function renewLeasesInBackground(
   }
   const suspendFresh = async (fresh: TrackedLease[]): Promise<void> => {
     const partitions = fresh.map(({ lease }) => lease.partition)
-    log.warn({ partitions }, `Redis has not answered for ${CUT_OFF_MS} ms: another worker may take these partitions`)
+    log.warn({ partitions }, `Redis has not answered for ${cutOffMs} ms: another worker may take these partitions`)
     for (const one of fresh) one.isBusy = true
     try {
       await leave()
-      const cutOff = fresh.filter((one) => tracked.has(one) && isCutOff(one.heartbeat))
+      const cutOff = fresh.filter((one) => tracked.has(one) && isCutOff(one.heartbeat, cutOffMs))
       await suspend(cutOff)
       for (const one of cutOff) one.isSuspended = true
     } catch (error) {

@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
-import { CUT_OFF_MS, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
+import { cutOffAfter, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
 import { type Holder, type Lease, acquireLease, announceWorker, readHolders, releaseAll } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
@@ -33,7 +33,9 @@ export interface IngestOptions {
   /** The kinds of partitions that it takes. It shares them with the workers that take the same kinds. */
   kinds: readonly PartitionKind[]
   leaseMs: number
-  /** How long a worker that Redis answers again leaves suspended leases to their owners; CUT_OFF_MS by default. */
+  /** A worker that Redis does not answer for this long suspends its leases; `leaseMs` by default, but 3 s at least. */
+  cutOffMs?: number
+  /** How long a worker that Redis answers again leaves suspended leases to their owners; `cutOffMs` by default. */
   returnGraceMs?: number
   /** Stops the loops as `stop` does. */
   signal?: AbortSignal
@@ -59,13 +61,13 @@ interface RunningLoop {
 
 export function startIngestLoops(deps: IngestDeps, options: IngestOptions): IngestLoops {
   const { sql, redis, log } = deps
-  const { owner, kinds, leaseMs, returnGraceMs = CUT_OFF_MS } = options
+  const { owner, kinds, leaseMs, cutOffMs = cutOffAfter(leaseMs), returnGraceMs = cutOffMs } = options
   const tickMs = Math.min(500, leaseMs / 4)
   /**
    * Shorter than a lease: a dead worker no longer counts when its partitions become free. It also ends before a worker that Redis
    * does not answer suspends its leases.
    */
-  const announcedMs = Math.min(leaseMs, CUT_OFF_MS) * 0.9
+  const announcedMs = Math.min(leaseMs, cutOffMs) * 0.9
   const running = new Map<string, RunningLoop>()
   const stopping = new AbortController()
   const stop = options.signal ? AbortSignal.any([stopping.signal, options.signal]) : stopping.signal
@@ -97,7 +99,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     )
     await over
   }
-  const renewer = renewLeasesInBackground(deps, leaseMs, leave)
+  const renewer = renewLeasesInBackground(deps, { leaseMs, cutOffMs, leave })
 
   const start = (lease: Lease): void => {
     const stop = new AbortController()
@@ -133,7 +135,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   /** Resolves with the live workers. A worker that cannot read leaves them, and this rejects: it must not take partitions. */
   const announce = async (): Promise<string[]> => {
     commandsUnansweredSince ??= performance.now()
-    wasCutOff ||= [...running.values()].some(({ heartbeat }) => isCutOff(heartbeat))
+    wasCutOff ||= [...running.values()].some(({ heartbeat }) => isCutOff(heartbeat, cutOffMs))
     const mayBeBack = wasCutOff
     const before = departures
     const workers =
@@ -188,7 +190,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       log,
       stop,
       loops,
-      isCutOff: () => wasCutOff || isCutOff({ lastProgressAt: 0, unansweredSince: () => commandsUnansweredSince }),
+      cutOffMs,
+      isCutOff: () => wasCutOff || isCutOff({ unansweredSince: () => commandsUnansweredSince }, cutOffMs),
       report: options.onHealth,
     })
     let known: Holder[] | undefined

@@ -19,13 +19,16 @@ interface WatchOptions {
   log: Logger
   stop: AbortSignal
   loops: () => { partition: string; heartbeat: LoopHeartbeat }[]
+  /** A loop that Redis does not answer for this long is cut off. */
+  cutOffMs: number
   /** Redis does not answer the commands or the reads of this worker, whether it has a partition or not. */
   isCutOff: () => boolean
   report: ((health: Health) => void) | undefined
 }
 
 /** Runs until `stop` aborts. */
-export async function watchLoops({ log, stop, loops, isCutOff: isWorkerCutOff, report }: WatchOptions): Promise<void> {
+export async function watchLoops(options: WatchOptions): Promise<void> {
+  const { log, stop, loops, cutOffMs, isCutOff: isWorkerCutOff, report } = options
   const loggedAt = new Map<string, number>()
   while (!stop.aborted) {
     const now = performance.now()
@@ -39,7 +42,7 @@ export async function watchLoops({ log, stop, loops, isCutOff: isWorkerCutOff, r
       loggedAt.set(one.partition, now)
       log.warn(one, 'a partition has work and makes no progress')
     }
-    const cutOff = loops().flatMap(({ partition, heartbeat }) => (isCutOff(heartbeat) ? [partition] : []))
+    const cutOff = loops().flatMap(({ partition, heartbeat }) => (isCutOff(heartbeat, cutOffMs) ? [partition] : []))
     report?.({
       ...((cutOff.length > 0 || isWorkerCutOff()) && {
         blocked: `redis: it does not answer this worker (${cutOff.toSorted().join(', ') || 'no partition'})`,

@@ -102,6 +102,7 @@ it(
       let health: Health = {}
       const cut = lab.worker('cut', {
         leaseMs: LONG_LEASE_MS,
+        cutOffMs: LEASE_MS,
         commandUrl: commands.url,
         readUrl: proxy.url,
         onHealth: (now) => (health = now),
@@ -125,6 +126,24 @@ it(
     }
   },
 )
+
+it('a worker keeps its partitions through a silence that is shorter than its lease', { timeout: 60_000 }, async () => {
+  const through = { leaseMs: LONG_LEASE_MS, commandUrl: proxy.url, readUrl: proxy.url }
+  let health: Health = {}
+  const cut = lab.worker('cut', { ...through, onHealth: (now) => (health = now) })
+  const well = lab.worker('well', { leaseMs: LONG_LEASE_MS })
+  await untilShared(cut, well)
+  const before = await epochs()
+  proxy.cut('hang')
+  await sleep(6000)
+  expect(await unattendedPartitions(stack.sql)).toEqual([])
+  expect(health.blocked).toBeUndefined()
+  proxy.mend()
+  const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
+  for (const partition of ['live-0', 'live-1'])
+    expect((await frontDoor.submit(event(partition, businessOf(partition)))).kind).toBe('answered')
+  expect(await epochs()).toEqual(before)
+})
 
 describe('workers from all of which Redis is away', () => {
   it.each(['refuse', 'hang'] as const)('go on as they were when it is back (%s)', { timeout: 60_000 }, async (how) => {

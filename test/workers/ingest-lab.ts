@@ -46,6 +46,7 @@ interface WorkerConfig {
   /** All of them by default. */
   kinds?: readonly PartitionKind[]
   leaseMs?: number
+  cutOffMs?: number
   returnGraceMs?: number
   apply?: ApplyMicroBatch
   metrics?: Metrics
@@ -92,7 +93,7 @@ export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestL
     },
     worker(
       owner,
-      { kinds = PARTITION_KINDS, leaseMs = 2000, returnGraceMs, apply, metrics, onHealth, commandUrl, readUrl } = {},
+      { kinds = PARTITION_KINDS, leaseMs = 2000, apply, metrics, onHealth, commandUrl, readUrl, ...times } = {},
     ) {
       const connectReader = () => connect('read', readUrl)
       const worker = startIngestLoops(
@@ -104,7 +105,7 @@ export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestL
           log,
           ...(metrics && { metrics }),
         },
-        { owner, kinds, leaseMs, ...(returnGraceMs && { returnGraceMs }), ...(onHealth && { onHealth }) },
+        { owner, kinds, leaseMs, ...times, ...(onHealth && { onHealth }) },
       )
       workers.push(worker)
       return worker

@@ -238,6 +238,17 @@ describe('workers', () => {
     expect(performance.now() - began).toBeLessThan(atLoad(10_000))
   })
 
+  it('are announced for nearly as long as their leases last', async () => {
+    const leaseMs = 60_000
+    const worker = lab.worker('a', { leaseMs })
+    await vi.waitUntil(() => worker.running().length === 6, soon)
+    const [seconds] = await lab.redis.time()
+    const until = Number(await lab.redis.zscore(workersKey(PARTITION_KINDS), 'a'))
+    const announcedMs = until - Number(seconds) * 1000
+    expect(announcedMs).toBeGreaterThan(leaseMs * 0.8)
+    expect(announcedMs).toBeLessThan(leaseMs)
+  })
+
   it('say again that they are alive when half of the time is over', async () => {
     const me = { owner: 'a', kinds: URGENT_KINDS }
     const until = async () => Number(await lab.redis.zscore(workersKey(URGENT_KINDS), 'a'))

@@ -94,6 +94,7 @@ it('is reported by the worker that has it, and logged at most every 30 seconds',
     log,
     stop: stop.signal,
     loops: () => watched,
+    cutOffMs: 3000,
     isCutOff: () => false,
     report: (now) => (health = now),
   })
