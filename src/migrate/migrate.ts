@@ -7,6 +7,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { TransactionSql } from 'postgres'
 import type { Logger } from '../log.ts'
 import { type ClickHouseClient, type Databases, quoteName } from '../stores/clickhouse.ts'
+import { recordInstallation, requireEmptyClickHouse, requireSameInstallation } from '../stores/installation.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { allPartitions } from '../stream/partition-of.ts'
 import { VERSION } from '../version.ts'
@@ -35,7 +36,7 @@ const DEFAULT_PARTITIONS = 2
 /**
  * Applies the missing files in one Postgres transaction: two migrators at the same time are safe, and a failure changes nothing
  * in Postgres. ClickHouse has no transactions, so its files can be repeated. `partitions`: STREAM_PARTITIONS, if set. Returns
- * the number of applied files. Throws MigrationError, or the database's error.
+ * the number of applied files. Throws MigrationError, InstallationError, or the database's error.
  */
 export async function migrate(
   sql: Sql,
@@ -48,8 +49,11 @@ export async function migrate(
   await withMigrationLock(sql, async (tx) => {
     await tx`create table if not exists migrations (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`
-    rejectIncompatible(files, await readApplied(tx))
+    const applied = await readApplied(tx)
+    rejectIncompatible(files, applied)
     await clickhouse.makeInternal()
+    if (applied.size === 0) await requireEmptyClickHouse(clickhouse)
+    await requireSameInstallation({ sql: tx, clickhouse })
     if (await isEmpty(clickhouse)) await tx`delete from migrations where name like 'clickhouse/%'`
   })
   let count = 0
@@ -75,6 +79,8 @@ export async function migrate(
       on conflict (name) do update set checksum = excluded.checksum, applied_at = now()`
     count = Object.values(files).flat().filter(changed).length
   })
+  // After the commit: a ClickHouse with the id of a Postgres that was rolled back would be refused.
+  await withMigrationLock(sql, (tx) => recordInstallation({ sql: tx, clickhouse }))
   return count
 }
 

@@ -4,6 +4,7 @@ import { sleep } from '../async/sleep.ts'
 import { setWebEventRetention } from '../web-events/set-retention.ts'
 import { forgetVisitors } from './forget-visitors.ts'
 import { createErasureMask } from './mask-erased-contacts.ts'
+import { requireSameInstallation } from '../stores/installation.ts'
 import { describeFault } from '../stores/insert-lines.ts'
 import { type Lease, REST_MS, takeLease, type PendingWork } from './lease.ts'
 import { type PendingWorkWatcher, watchPendingWork } from './pending-work.ts'
@@ -68,6 +69,7 @@ async function runRound(
   signal: AbortSignal,
 ): Promise<number | 'rest' | 'failed'> {
   try {
+    await requireSameInstallation(deps)
     const waiting = known ?? (await pending.look())
     const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
     // Between two groups: none is to be under way.

@@ -7,6 +7,7 @@ import { backoffMs } from '../async/backoff.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { requireSameInstallation } from '../stores/installation.ts'
 import { type Sql, faultKind } from '../stores/postgres.ts'
 import { INACTIVE } from '../stream/compose-dead-letter.ts'
 import type { MicroBatch, Outcome } from '../stream/micro-batch.ts'
@@ -39,6 +40,7 @@ export async function applyWebBatch(
   for (let failures = 0; !signal.aborted; failures += 1) {
     beat()
     try {
+      await requireSameInstallation(deps)
       const stamped = await stampBatch(deps.sql, batch)
       if (stamped.kind === 'fenced') return stamped
       const isOurs = stamped.kind === 'committed' || (await write(deps, batch, token, stamped, signal))

@@ -33,6 +33,7 @@ const OTHER_IDS = new Set([
   'enrolments.id',
   'idempotency_keys.key_hash',
   'identifications.id',
+  'installation.id',
   'merge_log.id',
   'outbox.group_id',
   'outbox.resend',

@@ -316,7 +316,7 @@ test('every public view, every internal table and every column of them says what
       where database = {shown: String} or (database = {internal: String} and engine != 'View')`,
     { shown, internal },
   )
-  expect(tables).toHaveLength(VIEWS.length + 12)
+  expect(tables).toHaveLength(VIEWS.length + 13)
   expect(tables.filter((table) => !('comment' in table) || table.comment === '')).toEqual([])
   const columns = await query<{ name: string; comment: string }>(
     lab,
