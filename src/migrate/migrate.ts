@@ -109,12 +109,16 @@ export async function repeatClickHouse(clickhouse: ClickHouseClient): Promise<vo
     for (const query of statementsOf(file, clickhouse)) await clickhouse.command({ query })
 }
 
-/** The tables and views that the files create in ClickHouse. */
+/** The tables and views that the files create in ClickHouse, each once: a later file can replace a view. */
 export async function listClickHouse(): Promise<{ database: keyof Databases; name: string }[]> {
   const matches = (await readFolder('clickhouse/')).flatMap(({ text }) => [...text.matchAll(CREATE_STATEMENT)])
-  return matches.map(([, isPublic, name = '']) => ({ database: isPublic ? 'public' : 'internal', name }))
+  const names = new Set(matches.map(([, isPublic = '', name = '']) => isPublic + name))
+  return [...names].map((name) =>
+    name.startsWith(PUBLIC) ? { database: 'public', name: name.slice(PUBLIC.length) } : { database: 'internal', name },
+  )
 }
 
+const PUBLIC = '{public}.'
 const CREATE_STATEMENT =
   /^create (?:or replace )?(?:materialized )?(?:table|view) (?:if not exists )?(\{public\}\.)?(\w+)/gm
 

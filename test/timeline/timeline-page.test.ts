@@ -25,6 +25,11 @@ const lengthOf = (rows: TimelineRow[], limit = 500) => {
   return [events.length, nextCursor !== null]
 }
 
+it('shows a field as null when the row is from before the field', () => {
+  const { visitor_id: _, ...old } = row(1, 20)
+  expect(toPage([old as TimelineRow], 1).events).toMatchObject([{ event: 'e', visitorId: null }])
+})
+
 it('ends after the limit, and says whether there is more', () => {
   expect(lengthOf([row(1, 20), row(2, 20)], 2)).toEqual([2, false])
   expect(lengthOf([row(1, 20), row(2, 20), row(3, 20)], 2)).toEqual([2, true])
