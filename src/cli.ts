@@ -32,7 +32,7 @@ docs/operations.md explains how to run Sluice):
                      Your own Postgres, Redis, ClickHouse
   WORKER_THREADS     Threads for live events, and the same number for the rest (1)`,
     run: async (config, argv) => {
-      refuseWords('start', argv)
+      rejectArguments('start', argv)
       const { supervise } = await import('./embedded/supervise.ts')
       const stopping = new AbortController()
       onShutdownSignal(() => stopping.abort(), 1)
@@ -44,9 +44,9 @@ docs/operations.md explains how to run Sluice):
     summary: 'Run a front door: the HTTP API',
     help: 'Listens on PORT (8080) and HOST (0.0.0.0). You can run any number. On SIGTERM it answers the running requests, then stops.',
     run: async (config, argv) => {
-      refuseWords('serve', argv)
+      rejectArguments('serve', argv)
       const { runFrontDoor } = await import('./front-door/run-front-door.ts')
-      return await createStopSignal(await runFrontDoor(config))
+      return await closeOnSignal(await runFrontDoor(config))
     },
   },
   workers: {
@@ -54,16 +54,16 @@ docs/operations.md explains how to run Sluice):
     help: `Each process has WORKER_THREADS (1) threads for live events, the same number for batches and web events, one
 for the timeline and one for deliveries. You can run any number of processes. On SIGTERM they finish their work, then stop.`,
     run: async (config, argv) => {
-      refuseWords('workers', argv)
+      rejectArguments('workers', argv)
       const { runWorkers } = await import('../workers/main.ts')
-      return await createStopSignal(await runWorkers(config))
+      return await closeOnSignal(await runWorkers(config))
     },
   },
   migrate: {
     summary: 'Migrate the schemas of Postgres and ClickHouse to this version',
     help: 'Safe to repeat and to run concurrently. `start` does it automatically.',
     run: async (config, argv) => {
-      refuseWords('migrate', argv)
+      rejectArguments('migrate', argv)
       return await migrateStores(config)
     },
   },
@@ -87,17 +87,17 @@ Run \`COMMAND --help\` for details, \`--version\` for the version. Settings come
 
 async function main(argv: string[]): Promise<number> {
   const [word, ...rest] = argv
-  if (word === '--help' || word === '-h') return say(USAGE)
-  if (word === '--version' || rest[0] === '--version') return say(`sluice ${VERSION}`)
+  if (word === '--help' || word === '-h') return printLine(USAGE)
+  if (word === '--version' || rest[0] === '--version') return printLine(`sluice ${VERSION}`)
   if (word === undefined) throw new UsageError(`A command is missing.\n\n${USAGE}`)
   const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
   if (!command) throw new UsageError(`There is no command "${word}".\n\n${USAGE}`)
   const wantsHelp = rest.includes('--help') || rest.includes('-h')
-  if (wantsHelp && command.help) return say(`sluice ${word}: ${command.summary}\n\n${command.help}`)
+  if (wantsHelp && command.help) return printLine(`sluice ${word}: ${command.summary}\n\n${command.help}`)
   return await command.run(readConfig(), rest)
 }
 
-function refuseWords(name: string, argv: string[]): void {
+function rejectArguments(name: string, argv: string[]): void {
   try {
     parseArgs({ args: argv, options: {}, allowPositionals: false })
   } catch (error) {
@@ -133,33 +133,33 @@ async function migrateStores(config: Config): Promise<number> {
     const log = createLogger({ level: config.logLevel, name: 'migrate' })
     const count = await migrate(sql, clickhouse, log, config.streamPartitions)
     if (config.analystPassword && config.clickhouseUrl) await grantAnalyst(clickhouse, log, config.analystPassword)
-    return say(count === 0 ? 'Nothing to do' : `${count} applied`)
+    return printLine(count === 0 ? 'Nothing to do' : `${count} applied`)
   } finally {
     await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
   }
 }
 
 /** The first signal closes gracefully; a second one exits at once. */
-async function createStopSignal(running: { close(): Promise<void> }): Promise<number> {
+async function closeOnSignal(running: { close(): Promise<void> }): Promise<number> {
   await new Promise<void>((resolve) => onShutdownSignal(resolve, 1))
   await running.close()
   return 0
 }
 
 /** The error of a driver has the failed statement in its properties, with keys and personal data: only its stack is printed. */
-function dieOf(error: unknown): never {
+function exitWithError(error: unknown): never {
   process.stderr.write(
     `${error instanceof Error ? (error.stack ?? error.message) : 'a value that is not an Error was thrown'}\n`,
   )
   process.exit(1)
 }
 
-function say(text: string): number {
+function printLine(text: string): number {
   process.stdout.write(`${text}\n`)
   return 0
 }
 
-process.on('uncaughtException', dieOf).on('unhandledRejection', dieOf)
+process.on('uncaughtException', exitWithError).on('unhandledRejection', exitWithError)
 // A closed terminal or pipe must not end a command half-way.
 process.stdout.on('error', () => undefined)
 try {

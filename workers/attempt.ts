@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { uuidv7 } from 'uuidv7'
 import type { ContactCache } from '../src/contacts/contact-cache.ts'
 import { type ConfigCache, loadState } from '../src/contacts/load-state.ts'
-import { type Saved, saveChanges } from '../src/contacts/save-changes.ts'
+import { type SaveResult, saveChanges } from '../src/contacts/save-changes.ts'
 import { type Changes, emptyChanges } from '../src/rules/changes.ts'
 import { decide } from '../src/rules/decide.ts'
 import type { Decision } from '../src/rules/item.ts'
@@ -18,11 +18,11 @@ import {
   replayedBy,
 } from '../src/stream/compose-dead-letter.ts'
 import type { MicroBatch } from '../src/stream/micro-batch.ts'
-import { type Suspects, type SuspectsOf } from './suspects.ts'
+import { type Suspects, type LoadSuspects } from './suspects.ts'
 import type { TimeLimit } from './time-limit.ts'
 import { type Work, contactKeyOf, deadLetterOf } from './work.ts'
 
-/** Time-ordered. Bun's own are flat strings; the library glues its together, character by character. */
+/** Time-ordered. Bun's ids are flat strings; the library concatenates its ids character by character. */
 const newId = 'Bun' in globalThis ? () => Bun.randomUUIDv7() : uuidv7
 
 export interface PipelineDeps {
@@ -33,27 +33,27 @@ export interface PipelineDeps {
   configs: ConfigCache
   /** The cache of a partition under this epoch; without one, contacts are always read. */
   contactsOf?: (partition: string, epoch: number) => ContactCache
-  /** Whose items have failed lately; without it, every search begins anew. */
-  suspectsOf?: SuspectsOf
-  /** How long a search for poison may take; SEARCH_MS when left out. */
+  /** The contacts and businesses whose items failed recently; without it, each search starts from scratch. */
+  suspectsOf?: LoadSuspects
+  /** Time limit of a search for poisoned items; default SEARCH_MS. */
   searchMs?: number
-  /** Called for each attempt that was written, and for each that had to be decided again. */
+  /** `saved` is called for each attempt that was written, `conflict` for each that is decided again. */
   metrics?: { saved?(events: number, seconds: number): void; conflict?(): void }
 }
 
 /** One micro-batch that is being applied. */
-export interface Applying extends PipelineDeps {
+export interface ApplyContext extends PipelineDeps {
   batch: MicroBatch
   signal: AbortSignal
-  /** Called when something was found out of it. Trying again finds out nothing: what goes on so is to be taken for dead. */
+  /** The heartbeat: called on progress. A mere retry is not progress, so a batch that only retries counts as stuck. */
   beat: () => void
-  /** For the search for poison; it begins with the first fault. */
+  /** Of the search for poisoned items. It starts with the first fault. */
   timeLimit: TimeLimit
   suspects?: Suspects
 }
 
-/** Before a micro-batch is tried again. */
-export const AGAIN = { firstMs: 10, maxMs: 2000 }
+/** Wait before a micro-batch is tried again. */
+export const RETRY_BACKOFF = { firstMs: 10, maxMs: 2000 }
 
 /** Why an item is set aside. */
 export interface WorkFailure {
@@ -62,7 +62,7 @@ export interface WorkFailure {
   suspect: string | null
 }
 
-/** One decided attempt: what it would write, and what it would answer. */
+/** One decided attempt: what it would write and answer. */
 export interface Attempt {
   id: string
   state: State
@@ -70,25 +70,25 @@ export interface Attempt {
   changes: Changes
   works: Work[]
   decisions: Map<Work, Decision>
-  /** Of businesses that were inactive: they are set aside, too. The save asserts that they still are. */
+  /** Items of inactive businesses, which are set aside, too. The save checks that the businesses are still inactive. */
   inactive: ReadonlySet<Work>
   deadLetters: DeadLetterRecord[]
 }
 
 /**
- * Load and decide. An exception in a rule is the item's own fault: it is set aside, and the rest decided afresh. What is
- * decided with `contacts` may turn out stale when it is saved. Undefined when `signal` aborts.
+ * Loads and decides. An item that makes a rule throw is set aside, and the rest is decided again. A decision that used
+ * `contacts` may turn out to be stale when it is saved. Undefined when `signal` aborts.
  */
 export async function decideAll(
-  applying: Applying,
+  context: ApplyContext,
   works: Work[],
-  dead: Map<Work, WorkFailure>,
+  rejected: Map<Work, WorkFailure>,
   contacts?: ContactCache,
 ): Promise<Attempt | undefined> {
-  const { sql, configs, batch, signal, beat } = applying
+  const { sql, configs, batch, signal, beat } = context
   const inFull = new Set<string>()
   for (let cache = contacts; !signal.aborted; cache = undefined) {
-    const live = works.filter((work) => !dead.has(work))
+    const live = works.filter((work) => !rejected.has(work))
     const read = inFull.size
     const { state, keysAssumedNew } = await loadState(
       sql,
@@ -96,9 +96,9 @@ export async function decideAll(
       live.map((work) => work.item),
       cache,
       [...inFull],
-      [...dead.keys()].flatMap(({ item }) => knownId(item.businessId) ?? []),
+      [...rejected.keys()].flatMap(({ item }) => knownId(item.businessId) ?? []),
     )
-    const { served, inactive } = sortOut(state, works, dead)
+    const { served, inactive } = sortOut(state, works, rejected)
     const changes = emptyChanges()
     const decisions = new Map<Work, Decision>()
     let reason = ''
@@ -108,7 +108,7 @@ export async function decideAll(
         return false
       } catch (error) {
         if (error instanceof UnreadError) for (const id of error.contactIds) inFull.add(id)
-        // Decided again, with all that is found to be missing on the way.
+        // All missing parts are collected first, then everything is decided again.
         if (inFull.size > read) return false
         reason = error instanceof Error ? error.message : String(error)
         return true
@@ -116,14 +116,14 @@ export async function decideAll(
     })
     if (inFull.size > read) continue
     if (failed) {
-      // Perhaps it was a contact of the cache that was no longer so.
-      if (!cache) setAsideThrown(applying, served, failed, reason, dead)
+      // With a cache, a stale contact may be the cause: decide again without it.
+      if (!cache) setAsideThrown(context, served, failed, reason, rejected)
       beat()
       continue
     }
     const deadLetters = [
       ...batch.poisoned.map(composeUnreadable),
-      ...[...dead].flatMap(([work, { reason, suspect }]) =>
+      ...[...rejected].flatMap(([work, { reason, suspect }]) =>
         inactive.has(work) ? [] : [deadLetterOf(work, reason, suspect)],
       ),
       ...[...inactive].map((work) => deadLetterOf(work, INACTIVE)),
@@ -133,38 +133,43 @@ export async function decideAll(
   return undefined
 }
 
-/** Of a business that does not exist, or is inactive, nothing is decided, whatever else is wrong with its items. */
-function sortOut(state: State, works: Work[], dead: Map<Work, WorkFailure>): { served: Work[]; inactive: Set<Work> } {
+/** Leaves out items of businesses that do not exist or are inactive. */
+function sortOut(
+  state: State,
+  works: Work[],
+  rejected: Map<Work, WorkFailure>,
+): { served: Work[]; inactive: Set<Work> } {
   const inactive = new Set<Work>()
   const served = works.filter((work) => {
     const business = state.businesses.get(work.item.businessId)
     if (business && !business.active) inactive.add(work)
-    if (dead.has(work)) return false
-    if (!business) dead.set(work, { reason: 'the business does not exist', suspect: null })
+    if (rejected.has(work)) return false
+    if (!business) rejected.set(work, { reason: 'the business does not exist', suspect: null })
     return business?.active
   })
   return { served, inactive }
 }
 
-/** Each exception costs a load of all: when there are very many, the rest of the business is not tried. */
+/** Each exception costs another load. After the time limit, the rest of the business is set aside untried. */
 function setAsideThrown(
-  { timeLimit }: Applying,
+  { timeLimit }: ApplyContext,
   served: Work[],
   failed: Work,
   reason: string,
-  dead: Map<Work, WorkFailure>,
+  rejected: Map<Work, WorkFailure>,
 ): void {
   timeLimit.begin()
   const { businessId } = failed.item
-  if (!timeLimit.isOver()) return void dead.set(failed, { reason, suspect: contactKeyOf(failed) })
-  for (const work of served) if (work.item.businessId === businessId) dead.set(work, { reason, suspect: businessId })
+  if (!timeLimit.isOver()) return void rejected.set(failed, { reason, suspect: contactKeyOf(failed) })
+  for (const work of served)
+    if (work.item.businessId === businessId) rejected.set(work, { reason, suspect: businessId })
 }
 
-export function saveAttempt({ sql, batch }: Applying, attempt: Attempt): Promise<Saved> {
+export function saveAttempt({ sql, batch }: ApplyContext, attempt: Attempt): Promise<SaveResult> {
   return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun: false, replayed: replayedBy(batch) })
 }
 
-/** Throws what is wrong with its changes, or DRY_RUN. Dead letters are no part of it: they fail no save, and cost much. */
-export function tryAttempt({ sql, batch }: Applying, attempt: Attempt): Promise<Saved> {
+/** Throws the error of the save, or DRY_RUN when it would succeed. Leaves out dead letters: they never fail, and are large. */
+export function tryAttempt({ sql, batch }: ApplyContext, attempt: Attempt): Promise<SaveResult> {
   return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun: true, deadLetters: [], replayed: [] })
 }

@@ -1,49 +1,48 @@
 /**
- * A fault of data fails a whole micro-batch: finds the items that it comes from, by dry runs. Nothing is written meanwhile;
- * the rest then goes through in one save with the dead letters.
+ * One item with faulty data fails its whole micro-batch. Finds such items by dry runs, which write nothing. The other items
+ * and the dead letters are then written in one save.
  */
 import { DRY_RUN } from '../src/contacts/save-changes.ts'
 import { faultKind, isStatementTimeout, isUniqueViolation } from '../src/stores/postgres.ts'
-import { type Applying, type WorkFailure, decideAll, tryAttempt } from './attempt.ts'
+import { type ApplyContext, type WorkFailure, decideAll, tryAttempt } from './attempt.ts'
 import { backoffMs } from '../src/async/backoff.ts'
 import { sleep } from '../src/async/sleep.ts'
-import { AGAIN } from './attempt.ts'
+import { RETRY_BACKOFF } from './attempt.ts'
 import { type Poison, searchPoisoned } from './search-poisoned.ts'
 import { suspectKey } from './suspects.ts'
 import { type Work, contactKeyOf } from './work.ts'
 
-/** The search within businesses and contacts. Which businesses are guilty is found out in any case, as a rule in two dry runs. */
+/** Time limit of the search within businesses and contacts. Which businesses fail is always found, usually with two dry runs. */
 export const SEARCH_MS = 1000
-/** A statement of a dry run. */
+/** Time limit of a statement of a dry run. */
 const DRY_RUN_MS = 1000
-/** Of its session. A dry run that waits for a lock says nothing of its items: that is an error of its own, and earlier. */
+/** Settings of its session. Waiting for a lock is not the fault of the items, so it fails earlier, with another error. */
 export const DRY_RUN_SETTINGS = { statement_timeout: String(DRY_RUN_MS), lock_timeout: String(DRY_RUN_MS / 2) }
-/** The statement of a probe, which costs nothing, where Postgres is well. */
+/** A healthy Postgres answers the probe, a cheap statement, within this time. */
 const PROBE_MS = 100
-/** Unique violations that some may have before they are taken to be their own; other conflicts are always others' doing. */
-const VIOLATIONS_OF_ONE = 20
+/** After this many unique violations, the items themselves count as the cause. Other conflicts always come from other saves. */
+const MAX_UNIQUE_VIOLATIONS = 20
 
 /**
  * @param works the items not yet set aside
- * @param isKnownToFail they were seen to fail together by a fault of data
- * @returns those with which the batch cannot be saved, and why; none when all of them go through after all. Of no meaning
- *   once `signal` aborted
+ * @param isKnownToFail a save of all of them has failed because of data
+ * @returns the items with which the batch cannot be saved, and why; none when all pass. Meaningless once `signal` aborted
  */
 export async function findPoisoned(
-  applying: Applying,
+  context: ApplyContext,
   works: Work[],
   isKnownToFail: boolean,
 ): Promise<Map<Work, WorkFailure>> {
-  const { timeLimit, suspects } = applying
+  const { timeLimit, suspects } = context
   timeLimit.begin()
   const poisoned = await searchPoisoned(
     works,
     {
       faultOf: async (some) => {
-        // What is left of the search is of no meaning, and asks nothing more.
-        if (applying.signal.aborted) return null
-        applying.beat()
-        return await faultOf(applying, some)
+        // The result no longer matters: the search ends without further dry runs.
+        if (context.signal.aborted) return null
+        context.beat()
+        return await faultOf(context, some)
       },
       businessOf: (work) => suspectKey(work.item.businessId),
       contactOf: contactKeyOf,
@@ -52,40 +51,41 @@ export async function findPoisoned(
     },
     isKnownToFail,
   )
-  return new Map([...poisoned].map(([work, poison]) => [work, deathOf(work, poison)]))
+  return new Map([...poisoned].map(([work, poison]) => [work, toFailure(work, poison)]))
 }
 
-/** Those that are not worth trying now, since their contact or business keeps failing. */
-export function findGivenUp({ suspects }: Applying, works: Work[]): Map<Work, WorkFailure> {
-  const isGivenUp = (work: Work) => suspects?.isGivenUp(contactKeyOf(work)) || suspects?.isGivenUp(work.item.businessId)
+/** The items that are not tried now, because their contact or business keeps failing. */
+export function findQuarantined({ suspects }: ApplyContext, works: Work[]): Map<Work, WorkFailure> {
+  const isSkipped = (work: Work) =>
+    suspects?.isQuarantined(contactKeyOf(work)) || suspects?.isQuarantined(work.item.businessId)
   const reason = 'its contact or business keeps failing: not tried'
-  return new Map(works.filter(isGivenUp).map((work) => [work, { reason, suspect: null }]))
+  return new Map(works.filter(isSkipped).map((work) => [work, { reason, suspect: null }]))
 }
 
-const deathOf = (work: Work, { reason, scope }: Poison): WorkFailure => ({
+const toFailure = (work: Work, { reason, scope }: Poison): WorkFailure => ({
   reason,
   suspect: scope === 'business' ? work.item.businessId : contactKeyOf(work),
 })
 
-/** What is wrong with these items together; null when they would go through. Waits for trouble to pass, or `signal`. */
-async function faultOf(applying: Applying, works: Work[]): Promise<string | null> {
-  const { configs, signal, timeLimit, dryRuns = applying.sql } = applying
+/** Why these items cannot be saved together; null when they can. Retries errors of Postgres until `signal` aborts. */
+async function faultOf(context: ApplyContext, works: Work[]): Promise<string | null> {
+  const { configs, signal, timeLimit, dryRuns = context.sql } = context
   for (let tries = 0, violations = 0; !signal.aborted; tries += 1) {
     const began = performance.now()
     try {
-      // Exceptions of rules are not looked for here: the next attempt finds them by itself.
-      const attempt = await decideAll({ ...applying, sql: dryRuns }, works, new Map())
-      if (attempt) await tryAttempt({ ...applying, sql: dryRuns }, attempt)
+      // Exceptions of rules are ignored here: the next attempt finds them.
+      const attempt = await decideAll({ ...context, sql: dryRuns }, works, new Map())
+      if (attempt) await tryAttempt({ ...context, sql: dryRuns }, attempt)
       return null
     } catch (error) {
       if (isDryRun(error)) return null
       if (isUniqueViolation(error)) violations += 1
-      if (faultKind(error) === 'data' || violations > VIOLATIONS_OF_ONE) return messageOf(error)
-      if (isStatementTimeout(error) && (await isApplied(applying)))
+      if (faultKind(error) === 'data' || violations > MAX_UNIQUE_VIOLATIONS) return messageOf(error)
+      if (isStatementTimeout(error) && (await isResponsive(context)))
         return `a save of it takes longer than ${DRY_RUN_MS} ms`
       configs.clear()
       const isConflict = faultKind(error) === 'conflict'
-      await sleep(backoffMs(isConflict ? Math.min(tries, 4) + 1 : tries + 1, AGAIN), signal)
+      await sleep(backoffMs(isConflict ? Math.min(tries, 4) + 1 : tries + 1, RETRY_BACKOFF), signal)
       if (!isConflict) timeLimit.extend(performance.now() - began)
     }
   }
@@ -93,10 +93,10 @@ async function faultOf(applying: Applying, works: Work[]): Promise<string | null
 }
 
 /**
- * Postgres answers at once: what takes long there takes long by itself. Waiting for a lock is an error of its own. The probe
- * goes where saves go: it does not wait behind the dry runs of other partitions.
+ * Whether Postgres answers at once: then a statement that timed out is slow itself. The probe uses the connections of the
+ * saves, so it does not wait for the dry runs of other partitions.
  */
-export async function isApplied({ sql, batch }: Pick<Applying, 'sql' | 'batch'>): Promise<boolean> {
+export async function isResponsive({ sql, batch }: Pick<ApplyContext, 'sql' | 'batch'>): Promise<boolean> {
   const began = performance.now()
   try {
     await sql`select from positions where partition = ${batch.partition}`

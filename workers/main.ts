@@ -15,19 +15,19 @@ import { serveHealth } from './serve-health.ts'
 /** A thread that has reported nothing for this long is not healthy. */
 const SILENT_MS = 5000
 const CLOSE_MS = 15_000
-/** Of the threads that nobody waits for within milliseconds: on a busy machine live events come first (design, promise 8). */
-const PATIENT_NICENESS = 10
+/** Of threads whose work can wait: on a busy machine live events come first (design, promise 8). */
+const LOW_PRIORITY_NICENESS = 10
 
 export interface Workers {
   /** Where /metrics, /healthz and /readyz are served, if they are. */
   port: number | undefined
-  /** Finishes the saves under way, lets the next owners in, ends the threads. */
+  /** Finishes running saves, releases the leases and ends the threads. */
   close(): Promise<void>
 }
 
 /**
- * Rejects when the stores are not there or not migrated, STREAM_PARTITIONS says otherwise than Postgres, or WORKERS_PORT
- * is taken; after that, threads that die are started again.
+ * Rejects when the stores are not reachable or not migrated, STREAM_PARTITIONS differs from Postgres, or WORKERS_PORT is in
+ * use. Later, threads that die are restarted.
  */
 export async function runWorkers(config: Config): Promise<Workers> {
   const log = createLogger({ level: config.logLevel, name: 'workers' })
@@ -35,8 +35,8 @@ export async function runWorkers(config: Config): Promise<Workers> {
   await checkPartitions(config, found.databaseUrl)
   const ofRedis = await requireDurableRedis(config, found.redisUrl)
   const threads: SupervisedThread[] = []
-  // First what can fail: nothing runs yet that would have to be ended.
-  const health = await serveHealthOf(threads, ofRedis, config)
+  // First, because it can fail: no thread runs yet that would have to be stopped.
+  const health = await startHealthServer(threads, ofRedis, config)
   const self = config.workerName ?? `${hostname()}-${randomUUID().slice(0, 8)}`
   const startPool = (niceness: number, kinds: ThreadKind[]) => {
     const pool = createPool(kinds.length, niceness)
@@ -48,7 +48,7 @@ export async function runWorkers(config: Config): Promise<Workers> {
   const ofEach = (kind: ThreadKind) => Array.from({ length: config.workerThreads }, () => kind)
   const pools = [
     startPool(0, ofEach('ingest')),
-    startPool(PATIENT_NICENESS, [...ofEach('lowPriorityIngest'), 'timeline', 'deliveries']),
+    startPool(LOW_PRIORITY_NICENESS, [...ofEach('lowPriorityIngest'), 'timeline', 'deliveries']),
   ]
 
   return {
@@ -72,12 +72,12 @@ async function checkPartitions(config: Config, databaseUrl: string): Promise<voi
   }
 }
 
-async function serveHealthOf(threads: SupervisedThread[], known: string[], config: Config) {
+async function startHealthServer(threads: SupervisedThread[], known: string[], config: Config) {
   if (config.workerMetricsPort === undefined) return undefined
   const { registry } = createMetrics()
   const sources = {
-    complaints: () => [
-      ...threads.filter(isSilent).map(complain),
+    problems: () => [
+      ...threads.filter(isSilent).map(describeSilent),
       ...threads.flatMap((thread) => describeBlocked(thread) ?? []),
     ],
     degraded: () => [...known, ...threads.flatMap((thread) => thread.report()?.trouble ?? [])],
@@ -90,7 +90,7 @@ async function serveHealthOf(threads: SupervisedThread[], known: string[], confi
   return serveHealth(sources, config.host, config.workerMetricsPort)
 }
 
-const complain = (thread: SupervisedThread): string =>
+const describeSilent = (thread: SupervisedThread): string =>
   thread.report()
     ? `${thread.name} has reported nothing for ${SILENT_MS} ms`
     : `${thread.name} has reported nothing yet`
@@ -103,7 +103,7 @@ const describeBlocked = (thread: SupervisedThread): string | undefined => {
 const isSilent = (thread: SupervisedThread): boolean =>
   (thread.report()?.at ?? -Infinity) < performance.now() - SILENT_MS
 
-/** Work that is not done in time is abandoned: nothing is lost by it. */
+/** Abandons work that is not done in time. Nothing is lost by that. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise((resolve) => (timer = setTimeout(resolve, ms)))

@@ -1,56 +1,63 @@
 /**
- * What happens to one micro-batch, top to bottom: load · decide · save. The save moves the partition's position together
- * with the effects, so an attempt is either wholly there or not at all, whatever dies in between.
+ * One micro-batch, top to bottom: load · decide · save. The save moves the partition's position in the same transaction as
+ * the effects, so an attempt is written as a whole or not at all, even if a process dies.
  */
 import { faultKind, isKnownKey, isStatementTimeout, isUniqueViolation, wasRolledBack } from '../src/stores/postgres.ts'
 import { INACTIVE } from '../src/stream/compose-dead-letter.ts'
 import type { MicroBatch, Outcome } from '../src/stream/micro-batch.ts'
-import { type Applying, type Attempt, type WorkFailure, type PipelineDeps, decideAll, saveAttempt } from './attempt.ts'
+import {
+  type ApplyContext,
+  type Attempt,
+  type WorkFailure,
+  type PipelineDeps,
+  decideAll,
+  saveAttempt,
+} from './attempt.ts'
 import { backoffMs } from '../src/async/backoff.ts'
 import { sleep } from '../src/async/sleep.ts'
-import { AGAIN } from './attempt.ts'
-import { SEARCH_MS, findGivenUp, findPoisoned, isApplied } from './find-poisoned.ts'
+import { RETRY_BACKOFF } from './attempt.ts'
+import { SEARCH_MS, findQuarantined, findPoisoned, isResponsive } from './find-poisoned.ts'
 import { suspectKey } from './suspects.ts'
 import { createTimeLimit } from './time-limit.ts'
 import { type Work, answersOf, workOf } from './work.ts'
 
-/** Unique violations after which the cause is taken for the data's, and looked for item by item. */
-const TOO_MANY_VIOLATIONS = 50
+/** After this many unique violations, the data counts as the cause, and the items that fail are searched for. */
+const MAX_UNIQUE_VIOLATIONS = 50
 
-/** Retries until it is written, until the partition is another's, or until `signal` aborts. */
+/** Retries until it is written, another owner has the partition, or `signal` aborts. */
 export async function applyMicroBatch(
   deps: PipelineDeps,
   batch: MicroBatch,
   signal: AbortSignal,
   beat: () => void,
 ): Promise<Outcome> {
-  const applying: Applying = { ...deps, batch, signal, beat, timeLimit: createTimeLimit(deps.searchMs ?? SEARCH_MS) }
+  const context: ApplyContext = { ...deps, batch, signal, beat, timeLimit: createTimeLimit(deps.searchMs ?? SEARCH_MS) }
   const works = workOf(batch)
   /** The items that cannot be applied, with the reason. */
-  const dead = new Map<Work, WorkFailure>()
-  /** Those that may have been written. */
+  const rejected = new Map<Work, WorkFailure>()
+  /** The attempts that may have been written. */
   const attempts = new Map<string, Attempt>()
   const started = performance.now()
   const contacts = deps.contactsOf?.(batch.partition, batch.epoch)
   for (let failures = 0, conflicts = 0, violations = 0; !signal.aborted; failures += 1) {
     let attempt: Attempt | undefined
     try {
-      if (!applying.suspects) await tryApart(applying, works, dead)
-      attempt = await decideAll(applying, works, dead, failures === 0 ? contacts : undefined)
+      if (!context.suspects) await setAsideSuspects(context, works, rejected)
+      attempt = await decideAll(context, works, rejected, failures === 0 ? contacts : undefined)
       if (!attempt) break
       attempts.set(attempt.id, attempt)
-      const saved = await saveAttempt(applying, attempt)
+      const saved = await saveAttempt(context, attempt)
       if (saved === 'known key') {
         contacts?.noteRepeatedKey()
         deps.metrics?.conflict?.()
         continue
       }
-      // If not, it was not our position to move: an earlier attempt of ours with a lost reply did it, or another owner.
+      // `elsewhere`: the position was moved before, by an earlier attempt whose reply was lost, or by another owner.
       const committed = saved === 'written' ? attempt : await findCommitted(deps, batch, attempts)
       if (!committed) return { kind: 'fenced' }
-      // Also when it was decided without: the cache may hold a contact that it changed, as it was before.
+      // Also after an attempt without the cache, which may still have the former state of a contact.
       contacts?.commit(committed.state, committed.changes)
-      return applied(applying, committed, started)
+      return applied(context, committed, started)
     } catch (error) {
       if (attempt && wasRolledBack(error)) attempts.delete(attempt.id)
       if (isKnownKey(error)) contacts?.noteRepeatedKey()
@@ -62,43 +69,43 @@ export async function applyMicroBatch(
         deps.metrics?.conflict?.()
       }
       if (isUniqueViolation(error)) violations += 1
-      const isKnownToFail = kind === 'data' || violations >= TOO_MANY_VIOLATIONS
-      const isPoisoned = isKnownToFail || (isStatementTimeout(error) && (await isApplied(applying)))
-      // What the cache held was out of date, most likely, or a key was known: Postgres itself is asked at once.
+      const isKnownToFail = kind === 'data' || violations >= MAX_UNIQUE_VIOLATIONS
+      const isPoisoned = isKnownToFail || (isStatementTimeout(error) && (await isResponsive(context)))
+      // Most likely the cache was stale or a key was known: try again at once, without the cache.
       if (kind === 'conflict' && contacts && failures === 0) continue
-      if (isPoisoned && (await setAside(applying, works, dead, isKnownToFail))) violations = 0
-      else await sleep(backoffMs(kind === 'conflict' ? Math.min(conflicts, 4) + 1 : failures + 1, AGAIN), signal)
+      if (isPoisoned && (await setAside(context, works, rejected, isKnownToFail))) violations = 0
+      else
+        await sleep(backoffMs(kind === 'conflict' ? Math.min(conflicts, 4) + 1 : failures + 1, RETRY_BACKOFF), signal)
     }
   }
   return { kind: 'stopped' }
 }
 
 /**
- * Items of businesses that have failed lately: the others do not wait for a save that is likely to fail. An erasure is
- * alone in its micro-batch and gets the time of a whole save: what else its business sends does not keep a person from being
- * erased.
+ * Searches the items of suspect businesses before the first save, so that other items do not wait for a save that would
+ * probably fail. Not for an erasure: it is alone in its micro-batch, and other items of its business must not prevent it.
  */
-async function tryApart(applying: Applying, works: Work[], dead: Map<Work, WorkFailure>): Promise<void> {
-  const { suspectsOf, sql, batch } = applying
+async function setAsideSuspects(context: ApplyContext, works: Work[], rejected: Map<Work, WorkFailure>): Promise<void> {
+  const { suspectsOf, sql, batch } = context
   const suspects = await suspectsOf?.(sql, batch.partition, batch.epoch)
   if (!suspects) return
-  applying.suspects = suspects
+  context.suspects = suspects
   const suspected = works.filter(({ item }) => item.kind !== 'erase' && suspects.isSuspect(suspectKey(item.businessId)))
   if (suspected.length === 0) return
-  for (const [work, death] of findGivenUp(applying, suspected)) dead.set(work, death)
-  await setAside(applying, suspected, dead, false)
+  for (const [work, failure] of findQuarantined(context, suspected)) rejected.set(work, failure)
+  await setAside(context, suspected, rejected, false)
 }
 
-/** True when some were found: the rest is tried without them. */
+/** True when poisoned items were found. The others are then tried without them. */
 async function setAside(
-  applying: Applying,
+  context: ApplyContext,
   works: Work[],
-  dead: Map<Work, WorkFailure>,
+  rejected: Map<Work, WorkFailure>,
   isKnownToFail: boolean,
 ): Promise<boolean> {
-  const left = works.filter((work) => !dead.has(work))
-  const poisoned = await findPoisoned(applying, left, isKnownToFail)
-  for (const [work, death] of poisoned) dead.set(work, death)
+  const left = works.filter((work) => !rejected.has(work))
+  const poisoned = await findPoisoned(context, left, isKnownToFail)
+  for (const [work, failure] of poisoned) rejected.set(work, failure)
   return poisoned.size > 0
 }
 
@@ -112,8 +119,8 @@ async function findCommitted(
   return row?.attempt ? attempts.get(row.attempt) : undefined
 }
 
-function applied(deps: Applying, attempt: Attempt, started: number): Outcome {
-  // The fields that it made raised the version of the configuration.
+function applied(deps: ApplyContext, attempt: Attempt, started: number): Outcome {
+  // New custom fields have raised the version of the configuration.
   for (const field of attempt.changes.newFields) deps.configs.delete(field.businessId)
   deps.suspects?.note(attempt.deadLetters)
   deps.metrics?.saved?.(attempt.decisions.size, (performance.now() - started) / 1000)
@@ -121,8 +128,8 @@ function applied(deps: Applying, attempt: Attempt, started: number): Outcome {
   return { kind: 'applied', answers: answersOf(deps.batch, attempt) }
 }
 
-/** Those of inactive businesses are the operator's wish, and can be very many: one line for all. */
-function logDeadLetters({ log, batch: { partition } }: Applying, { deadLetters, inactive }: Attempt): void {
+/** One line for all items of inactive businesses: there can be very many, and the operator made them inactive. */
+function logDeadLetters({ log, batch: { partition } }: ApplyContext, { deadLetters, inactive }: Attempt): void {
   if (inactive.size > 0) log.warn({ partition, items: inactive.size }, 'items of inactive businesses were set aside')
   for (const { id, kind, stream_id: streamId, reason } of deadLetters)
     if (reason !== INACTIVE) log.error({ deadLetter: id, kind, streamId }, 'an item could not be applied')

@@ -1,4 +1,4 @@
-/** Long-running tasks on threads of their own, started again when they die. */
+/** Runs long-running tasks on threads, and restarts them when they die. */
 import { backoffMs } from '../src/async/backoff.ts'
 import { MessageChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
@@ -7,7 +7,7 @@ import { sleep } from '../src/async/sleep.ts'
 import type { ThreadCommand, ThreadReport, ThreadTask, WorkerConfig } from './threads/thread.ts'
 
 const RESTART = { firstMs: 250, maxMs: 10_000 }
-/** A thread that ran for so long is well: its next restart is quick again. */
+/** After a run of this length the next restart is quick again. */
 const STEADY_MS = 60_000
 /** How long a request for metrics waits for a busy thread. */
 const METRICS_MS = 1000
@@ -24,7 +24,7 @@ export interface SupervisedThread {
   stop(): Promise<void>
 }
 
-/** One thread for each long-running task. @param niceness of them all, beyond the process's: how far they give way to others */
+/** One thread for each long-running task. @param niceness of the threads, added to that of the process */
 export function createPool(threads: number, niceness: number): Piscina {
   return new Piscina({
     filename: new URL('threads/task.ts', import.meta.url).href,
@@ -37,19 +37,19 @@ export function createPool(threads: number, niceness: number): Piscina {
 
 interface SuperviseOptions {
   kind: ThreadKind
-  /** Unique among all threads of all machines, and kept over restarts: its partitions come back to it at once. */
+  /** Unique among all threads of all machines, and the same after a restart, so that it gets its partitions back at once. */
   name: string
   config: WorkerConfig
   log: Logger
 }
 
-/** Runs the task until `stop`; when it ends or dies by itself, that is logged and it is started again, ever slower. */
+/** Runs the task until `stop`. When it ends or dies, logs that and restarts it, with a growing delay. */
 export function superviseThread(pool: Piscina, { kind, name, config, log }: SuperviseOptions): SupervisedThread {
   const stopping = new AbortController()
   let report: ReturnType<SupervisedThread['report']>
   let metrics: object[] = []
   let metricsReported = new AbortController()
-  let order: (order: ThreadCommand) => void = () => undefined
+  let sendCommand: (command: ThreadCommand) => void = () => undefined
 
   const receive = (received: ThreadReport): void => {
     report = { trouble: received.trouble, blocked: received.blocked, at: performance.now() }
@@ -59,7 +59,7 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
   }
   const runOnce = async (): Promise<void> => {
     const { port1, port2 } = new MessageChannel()
-    order = (order) => port1.postMessage(order)
+    sendCommand = (command) => port1.postMessage(command)
     const stop = (): void => port1.postMessage('stop' satisfies ThreadCommand)
     stopping.signal.addEventListener('abort', stop)
     port1.on('message', receive)
@@ -72,12 +72,12 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
       stopping.signal.removeEventListener('abort', stop)
       report = undefined
       metrics = []
-      order = () => undefined
+      sendCommand = () => undefined
       port1.close()
     }
   }
   const keepRunning = async (): Promise<void> => {
-    let deaths = 0
+    let crashes = 0
     while (!stopping.signal.aborted) {
       const started = performance.now()
       const error = await runOnce().then(
@@ -85,8 +85,8 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
         (cause: unknown) => cause,
       )
       if (stopping.signal.aborted) return
-      deaths = performance.now() - started > STEADY_MS ? 1 : deaths + 1
-      const restartMs = Math.round(backoffMs(deaths, RESTART))
+      crashes = performance.now() - started > STEADY_MS ? 1 : crashes + 1
+      const restartMs = Math.round(backoffMs(crashes, RESTART))
       log.error({ err: error, thread: kind, restartMs }, 'a thread died and is started again')
       await sleep(restartMs, stopping.signal)
     }
@@ -99,7 +99,7 @@ export function superviseThread(pool: Piscina, { kind, name, config, log }: Supe
     async metrics() {
       if (!report) return []
       if (metricsReported.signal.aborted) metricsReported = new AbortController()
-      order('report metrics')
+      sendCommand('report metrics')
       await sleep(METRICS_MS, metricsReported.signal)
       return metrics
     },

@@ -1,18 +1,18 @@
-/** Finds what spoils a whole, in order. Pure but for the question. */
+/** Finds the units that make a sequence fail. No I/O except `faultOf`. */
 
 export interface OrderedSearch<Unit> {
-  /** Why these do not pass together, in the order of `units`; null when they do, as none at all always do. */
+  /** Why these fail together, in the order of `units`; null when they pass. An empty list always passes. */
   faultOf: (some: Unit[]) => Promise<string | null>
-  /** No more questions are to be asked. */
+  /** Whether the time limit has passed, so that `faultOf` must not be called any more. */
   isLate: () => boolean
 }
 
 /**
- * The units without which the others pass, each with the reason: every one of them fails together with those before it that
- * pass. What has passed is not looked at again, and neighbours cost one question each. When it gets late, everything from the
- * first unit that has not passed is taken to be poisoned.
+ * The units without which the others pass, each with the reason: each fails together with the passing units before it. A binary
+ * search that does not repeat what has passed; each adjacent poisoned unit costs one call. After the time limit, everything
+ * from the first unit that has not passed counts as poisoned.
  *
- * @param fault why all of them together do not pass. The last one is the first suspect.
+ * @param fault why all of them fail together. The last one is tried first.
  */
 export async function searchInOrder<Unit>(
   units: Unit[],
@@ -21,10 +21,10 @@ export async function searchInOrder<Unit>(
 ): Promise<Map<Unit, string>> {
   const poisoned = new Map<Unit, string>()
   const faultUpTo = (end: number) => faultOf(units.slice(0, end).filter((unit) => !poisoned.has(unit)))
-  const condemn = (from: number, to: number, reason: string): void => {
+  const markPoisoned = (from: number, to: number, reason: string): void => {
     for (const unit of units.slice(from, to)) poisoned.set(unit, reason)
   }
-  // Those before `passing` pass together, but for the poisoned; those before `failing` do not.
+  // The units before `passing` pass together, except the poisoned ones; those before `failing` do not.
   let passing = 0
   let failing = units.length
   let reason = fault
@@ -32,7 +32,7 @@ export async function searchInOrder<Unit>(
   while (passing < units.length) {
     while (failing - passing > 1) {
       if (isLate()) {
-        condemn(passing, units.length, reason)
+        markPoisoned(passing, units.length, reason)
         return poisoned
       }
       const found = await faultUpTo(middle)
@@ -43,12 +43,12 @@ export async function searchInOrder<Unit>(
       }
       middle = Math.floor((passing + failing) / 2)
     }
-    condemn(passing, failing, reason)
+    markPoisoned(passing, failing, reason)
     passing = failing
-    // Mostly it is one alone. If not, the next is likely to be near.
+    // Usually there is only one. If not, the next is probably near.
     let step = poisoned.size === 1 ? units.length : 1
     for (let found: string | null = null; found === null && passing < units.length; step *= 2) {
-      // Whether there are more is not known: the next attempt finds out.
+      // The next attempt finds any others.
       if (isLate()) return poisoned
       failing = Math.min(passing + step, units.length)
       found = await faultUpTo(failing)

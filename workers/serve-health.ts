@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { hasMetricsToken, isLoopback } from '../src/process/metrics-access.ts'
 
 export interface HealthSources {
-  /** What is wrong, in words; empty when all threads are well. */
-  complaints: () => string[]
-  /** What delays work and fails no request, in words. */
+  /** What is wrong, as text; empty when all threads are healthy. */
+  problems: () => string[]
+  /** What delays work but fails no request, as text. */
   degraded: () => string[]
   /** In Prometheus' text format. */
   metrics: () => Promise<string>
@@ -47,9 +47,9 @@ async function answer(sources: HealthSources, request: IncomingMessage): Promise
     case '/healthz':
       return { status: 200, text: 'ok\n' }
     case '/readyz': {
-      const complaints = sources.complaints()
-      const said = [...(complaints.length === 0 ? ['ok'] : complaints), ...sources.degraded()]
-      return { status: complaints.length === 0 ? 200 : 503, text: `${said.join('\n')}\n` }
+      const problems = sources.problems()
+      const lines = [...(problems.length === 0 ? ['ok'] : problems), ...sources.degraded()]
+      return { status: problems.length === 0 ? 200 : 503, text: `${lines.join('\n')}\n` }
     }
     case '/metrics':
       return maySeeMetrics(sources, request)

@@ -1,39 +1,39 @@
 /**
- * Whose items have failed lately, in one partition: they are tried apart first, and set aside untried for a while when they
- * keep failing. What is known of it lies in the dead letters, which are committed with the save that set the items aside.
+ * The contacts and businesses of one partition whose items failed recently. Their items are tried separately first. When they
+ * keep failing, they are set aside untried for a while. The source are the dead letters, which are committed with the save.
  */
 import type { Sql } from '../src/stores/postgres.ts'
 import type { DeadLetterRecord } from '../src/stream/compose-dead-letter.ts'
 
-/** A failure is remembered for so long. */
-const REMEMBERED_MS = 600_000
-/** Saves in which a contact, or a whole business, was set aside, before it is set aside untried … */
-const MOST_FAILURES = 3
-/** … for so long after the last of them. Then it is tried again. */
-const UNTRIED_MS = 60_000
-/** What is read of the dead letters of an attack that goes on: the newest. */
-const MOST_LETTERS = 10_000
-/** Contacts and businesses that are remembered in one partition: the ones that failed last. */
+/** How long a failure counts. */
+const FAILURE_TTL_MS = 600_000
+/** After this many saves that set aside items of a contact, or a whole business, its items are set aside untried … */
+const MAX_FAILURES = 3
+/** … for this long. Then they are tried again. */
+const QUARANTINE_MS = 60_000
+/** The newest dead letters that are read after a start; an attack can leave very many. */
+const MAX_DEAD_LETTERS = 10_000
+/** The most contacts and businesses per partition: those that failed last. */
 export const MAX_KEYS = 10_000
 
 export interface Suspects {
-  /** An item of this business has failed lately, or of this contact. */
+  /** Whether an item of this contact or business failed recently. */
   isSuspect(key: string): boolean
-  /** This contact, or this business as a whole, keeps failing: its items are not worth trying now. */
-  isGivenUp(key: string): boolean
-  /** After the commit: what the save has set aside. */
+  /** Whether this contact, or this business as a whole, keeps failing, so that its items are not tried now. */
+  isQuarantined(key: string): boolean
+  /** Records what a committed save has set aside. */
   note(letters: DeadLetterRecord[]): void
 }
 
-interface Failed {
+interface FailureCount {
   count: number
   at: number
 }
 
-export type SuspectsOf = (sql: Sql, partition: string, epoch: number) => Promise<Suspects>
+export type LoadSuspects = (sql: Sql, partition: string, epoch: number) => Promise<Suspects>
 
-/** Those of each partition that this thread has; read from Postgres once for each epoch. */
-export function createSuspects(now = () => performance.now()): SuspectsOf {
+/** Of each partition that this thread owns. Read from Postgres once per epoch. */
+export function createSuspects(now = () => performance.now()): LoadSuspects {
   const known = new Map<string, { epoch: number; suspects: Suspects }>()
   return async (sql, partition, epoch) => {
     const held = known.get(partition)
@@ -44,10 +44,10 @@ export function createSuspects(now = () => performance.now()): SuspectsOf {
   }
 }
 
-function createSuspectsOfOne(failed: Map<string, Failed>, now: () => number): Suspects {
-  const lately = (key: string): Failed | undefined => {
+function createSuspectsOfOne(failed: Map<string, FailureCount>, now: () => number): Suspects {
+  const lately = (key: string): FailureCount | undefined => {
     const one = failed.get(key)
-    if (one && now() - one.at > REMEMBERED_MS) failed.delete(key)
+    if (one && now() - one.at > FAILURE_TTL_MS) failed.delete(key)
     return failed.get(key)
   }
   const noteKey = (key: string): void => {
@@ -56,15 +56,15 @@ function createSuspectsOfOne(failed: Map<string, Failed>, now: () => number): Su
     failed.set(key, { count, at: now() })
     // The oldest come first.
     for (const [other, { at }] of failed) {
-      if (failed.size <= MAX_KEYS && now() - at <= REMEMBERED_MS) break
+      if (failed.size <= MAX_KEYS && now() - at <= FAILURE_TTL_MS) break
       failed.delete(other)
     }
   }
   return {
     isSuspect: (key) => lately(key) !== undefined,
-    isGivenUp(key) {
+    isQuarantined(key) {
       const one = lately(key)
-      return one !== undefined && one.count >= MOST_FAILURES && now() - one.at <= UNTRIED_MS
+      return one !== undefined && one.count >= MAX_FAILURES && now() - one.at <= QUARANTINE_MS
     },
     note(letters) {
       const keys = letters.flatMap((letter) => (letter.suspect === null ? [] : keysOf(letter)))
@@ -73,7 +73,7 @@ function createSuspectsOfOne(failed: Map<string, Failed>, now: () => number): Su
   }
 }
 
-/** Of a business as a whole its own failures are counted apart: an item that failed makes it a suspect and no more. */
+/** A failed item makes its business a suspect. Failures of the whole business are counted separately. */
 const keysOf = ({ business_id, suspect }: { business_id: string | null; suspect: string | null }): string[] => [
   ...(business_id === null ? [] : [suspectKey(business_id)]),
   ...(suspect === null ? [] : [suspect]),
@@ -81,14 +81,14 @@ const keysOf = ({ business_id, suspect }: { business_id: string | null; suspect:
 
 export const suspectKey = (businessId: string) => `suspect ${businessId}`
 
-async function readFailed(sql: Sql, partition: string, now: number): Promise<Map<string, Failed>> {
+async function readFailed(sql: Sql, partition: string, now: number): Promise<Map<string, FailureCount>> {
   const rows = await sql<{ business_id: string | null; suspect: string | null; count: number; ago: number }[]>`
     select business_id, suspect, count(distinct created_at)::int as count,
       (extract(epoch from now() - max(created_at)) * 1000)::float8 as ago
     from (
       select business_id, suspect, created_at from dead_letters
-      where partition = ${partition} and suspect is not null and created_at > now() - ${REMEMBERED_MS} * interval '1 millisecond'
-      order by created_at desc limit ${MOST_LETTERS}
+      where partition = ${partition} and suspect is not null and created_at > now() - ${FAILURE_TTL_MS} * interval '1 millisecond'
+      order by created_at desc limit ${MAX_DEAD_LETTERS}
     ) newest
     group by grouping sets ((business_id), (suspect)) order by max(created_at)`
   return new Map(

@@ -1,9 +1,9 @@
-/** How long the search for poison in one micro-batch may take. Its neighbours wait for that long. */
+/** Time limit of the search for poisoned items in one micro-batch. The other items wait meanwhile. */
 export interface TimeLimit {
-  /** The clock runs from the first call on. */
+  /** Starts the clock; later calls have no effect. */
   begin(): void
   isOver(): boolean
-  /** Time that was lost with trouble in Postgres does not count. */
+  /** Time lost to errors of Postgres does not count. */
   extend(ms: number): void
 }
 

@@ -1,4 +1,4 @@
-/** What a micro-batch comes down to: single items, each with the request it belongs to; and back again to answers. */
+/** Splits a micro-batch into items, each with its request, and turns the decisions into answers. */
 import { hashKey } from '../src/contacts/collect-lookups.ts'
 import { IDENTITY_KINDS } from '../src/rules/events/facts.ts'
 import type { Decision, EventDecision, Item } from '../src/rules/item.ts'
@@ -51,7 +51,7 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
   }
 }
 
-/** The request as it travelled, with this one item: what an operator can replay. */
+/** The request as it was in the stream, with only this item, so that an operator can replay it. */
 export function deadLetterOf(
   { from: { streamId, request }, index }: Work,
   reason: string,
@@ -62,7 +62,7 @@ export function deadLetterOf(
   return composeDeadLetter(streamId, single, reason, suspect)
 }
 
-/** Whose item it is, as far as it says itself: a hash, written as a uuid. */
+/** Identifies the contact that the item names: a hash, written as a UUID. */
 export function contactKeyOf({ item }: Work): string {
   const hash = hashKey(`${item.businessId} ${contactById(item)}`)
   return hash.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')

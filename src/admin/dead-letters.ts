@@ -6,7 +6,7 @@ import {
   listDeadLetters,
   pageDeadLetters,
   replayDeadLetter,
-  type Replayed,
+  type ReplayResult,
 } from '../stream/dead-letter.ts'
 import { checkId, readInteger } from './read-option.ts'
 import { type Command, CommandError, type Option, type CommandArguments } from './command.ts'
@@ -118,7 +118,7 @@ async function* choose(sql: Sql, args: CommandArguments): AsyncGenerator<string[
 }
 
 /** `applied`, `queued`, or the reason why the letter stays. Throws CommandError when the letter does not exist. */
-function outcomeOf(replayed: Replayed, id: string): string {
+function outcomeOf(replayed: ReplayResult, id: string): string {
   if (replayed.kind === 'not_found') throw notFound(id)
   if (replayed.kind === 'not_replayable') return `not replayable: ${replayed.reason}`
   if (replayed.kind !== 'answered') return replayed.kind

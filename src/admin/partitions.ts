@@ -3,7 +3,7 @@ import { type Config, MAX_PARTITIONS, resolveStores } from '../config.ts'
 import { createLogger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { connectRedis, whenReady } from '../stores/redis.ts'
-import { type ChangeDeps, type Changed, changePartitions } from '../stream/change-partitions.ts'
+import { type ChangeDeps, type ChangeResult, changePartitions } from '../stream/change-partitions.ts'
 import { readHolders } from '../stream/lease.ts'
 import { readPartitionMap } from '../stream/partition-map.ts'
 import { readInteger } from './read-option.ts'
@@ -87,7 +87,7 @@ async function withStores<Result>(config: Config, use: (deps: ChangeDeps) => Pro
   }
 }
 
-function report(changed: Changed, wanted: number, seconds: number, config: Config, signal: AbortSignal): Report {
+function report(changed: ChangeResult, wanted: number, seconds: number, config: Config, signal: AbortSignal): Report {
   switch (changed.kind) {
     case 'busy':
       throw new CommandError('change_under_way', `Another command is already changing the number to ${changed.to}`)

@@ -2,14 +2,21 @@ import type { Sql } from '../stores/postgres.ts'
 import type { Campaign } from './campaign.ts'
 import { readCampaign } from './list-campaigns.ts'
 
-export type Published = { kind: 'published'; campaign: Campaign } | { kind: 'goal_is_trigger' } | { kind: 'not_found' }
+export type PublishCampaignResult =
+  | { kind: 'published'; campaign: Campaign }
+  | { kind: 'goal_is_trigger' }
+  | { kind: 'not_found' }
 
 /**
  * From now on every matching live event enrols its contact, and trigger and goal cannot change. Each save asserts the
  * configuration version that it was decided with, so raising the version makes every later event see the publish.
  * Publishing again changes nothing.
  */
-export async function publishCampaign(sql: Sql, businessId: string, campaignId: string): Promise<Published> {
+export async function publishCampaign(
+  sql: Sql,
+  businessId: string,
+  campaignId: string,
+): Promise<PublishCampaignResult> {
   const campaign = await readCampaign(sql, businessId, campaignId)
   if (campaign === null) return { kind: 'not_found' }
   if (campaign.goal?.event === campaign.trigger.event) return { kind: 'goal_is_trigger' }

@@ -7,7 +7,7 @@ import { type ContactState, type State, survivorOf } from '../rules/state.ts'
 import { writeLines } from '../outbox/pack-events.ts'
 import { hashKey } from './collect-lookups.ts'
 import { inSnakeCase } from './in-snake-case.ts'
-import { type Places, mergeRecords } from './merge-records.ts'
+import { type ContactPositions, mergeRecords } from './merge-records.ts'
 import { encodeEvent } from '../outbox/timeline-row.ts'
 import { visitorRecords } from './visitor-records.ts'
 import { COLUMNS, type ColumnList, type RowsOf, columnOf } from './save-parameters.ts'
@@ -21,7 +21,7 @@ export function recordsOf(state: State, changes: Changes) {
   }
   const touched = touchedContacts(state, changes)
   const people = [...new Set([...touched.map(({ id }) => id), ...state.contacts.keys()])]
-  const places: Places = new Map(people.map((id, at) => [id, at + 1]))
+  const places: ContactPositions = new Map(people.map((id, at) => [id, at + 1]))
   const identities = identityRecords(state, changes, places)
   const keys = keyRecords(state, changes)
   const columns = <List extends ColumnList>(list: List, rows: RowsOf<List>) => writeColumns(COLUMNS[list], rows)
@@ -90,7 +90,7 @@ function keyRecords(state: State, changes: Changes) {
 }
 
 /** All contacts that the decision read, changed or not: with other versions it would have been another decision. */
-function assumedContacts(state: State, places: Places) {
+function assumedContacts(state: State, places: ContactPositions) {
   return [...state.contacts.values()]
     .filter((contact) => contact.version !== null)
     .sort(byId)
@@ -120,7 +120,7 @@ function touchedContact(state: State, id: string, delta: ContactDelta): Touched 
 }
 
 const contactRecord =
-  (state: State, places: Places) =>
+  (state: State, places: ContactPositions) =>
   ({ id, delta }: Touched) => {
     const contact = state.contacts.get(id)
     const { profile } = delta
@@ -163,7 +163,7 @@ function hasChanged(contact: ContactState | undefined, delta: ContactDelta): boo
  * conflict. They come in the order in which they were first sent, and are numbered in that order, even when their contacts are
  * merged.
  */
-function identityRecords(state: State, { identities }: Changes, places: Places) {
+function identityRecords(state: State, { identities }: Changes, places: ContactPositions) {
   const leaving = [...identities].sort(byFirst).flatMap(([, change]) => (change.row === 'leaves' ? [change] : []))
   const held = [...identities].flatMap(([key, change]) => {
     const contact = holderOf(state, key)
@@ -191,7 +191,7 @@ function holderOf(state: State, key: string): ContactState | undefined {
 }
 
 const statisticRecords =
-  (places: Places) =>
+  (places: ContactPositions) =>
   ({ id, delta }: Touched) =>
     [...delta.statistics].sort(byFirst).map(([event, { firstAt, lastAt, count }]) => ({
       place: places.get(id),
@@ -202,6 +202,6 @@ const statisticRecords =
     }))
 
 const revenueRecords =
-  (places: Places) =>
+  (places: ContactPositions) =>
   ({ id, delta }: Touched) =>
     [...delta.revenue].sort(byFirst).map(([currency, amount]) => ({ place: places.get(id), currency, amount }))

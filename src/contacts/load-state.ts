@@ -25,7 +25,7 @@ import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 export type ConfigCache = Map<string, BusinessState>
 const MAX_CACHED_BUSINESSES = 10_000
 
-export interface Loaded {
+export interface LoadResult {
   state: State
   /** The idempotency keys were not looked up and are assumed to be new. The save must check them. */
   keysAssumedNew: boolean
@@ -43,7 +43,7 @@ export async function loadState(
   contacts?: ContactCache,
   inFull: string[] = [],
   alsoOf: string[] = [],
-): Promise<Loaded> {
+): Promise<LoadResult> {
   const businessIds = [...new Set([...items.map((item) => item.businessId), ...alsoOf])]
   const businesses = await loadBusinesses(sql, cache, businessIds)
   const state = emptyState()

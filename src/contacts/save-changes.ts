@@ -7,7 +7,7 @@ import { recordsOf } from './change-records.ts'
 import { callSaveChanges } from './save-parameters.ts'
 import { arrayLiteral, writeRecords } from './write-columns.ts'
 
-export interface Save {
+export interface SaveRequest {
   partition: string
   epoch: number
   from: string
@@ -28,7 +28,7 @@ export interface Save {
  * `elsewhere`: the position was not `from` at this epoch. `known key`: a key that was assumed to be new exists. Nothing is
  * written in either case.
  */
-export type Saved = 'written' | 'elsewhere' | 'known key'
+export type SaveResult = 'written' | 'elsewhere' | 'known key'
 
 /**
  * Up to this number, keys assumed to be new are looked up before anything is written. With more, a known key causes a unique
@@ -40,7 +40,7 @@ const FEW_KEYS = 8
 export const DRY_RUN = 'SL003'
 
 /** Throws errors that `faultKind` classifies. A dry run that would succeed throws DRY_RUN. */
-export async function saveChanges(sql: Sql, save: Save): Promise<Saved> {
+export async function saveChanges(sql: Sql, save: SaveRequest): Promise<SaveResult> {
   const records = recordsOf(save.state, save.changes)
   const saved = await callSaveChanges(sql, {
     partition: save.partition,

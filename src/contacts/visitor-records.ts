@@ -7,7 +7,7 @@ import { encodeEvent } from '../outbox/timeline-row.ts'
 
 export function visitorRecords(state: State, changes: Changes) {
   const survivor = (id: string | null) => id && survivorOf(state, id)
-  const sightings = [...changes.sightings, ...[...changes.visitors.values()].map(toBeThere)]
+  const sightings = [...changes.sightings, ...[...changes.visitors.values()].map(visitorKey)]
   return {
     visitors: writeRecords(
       [...changes.visitors.values()].map(({ visitor, ...change }) =>
@@ -55,4 +55,4 @@ export function visitorRecords(state: State, changes: Changes) {
   }
 }
 
-const toBeThere = ({ businessId, visitorId }: VisitorChange) => ({ businessId, visitorId })
+const visitorKey = ({ businessId, visitorId }: VisitorChange) => ({ businessId, visitorId })

@@ -3,7 +3,13 @@ import { type Static, Type } from '@sinclair/typebox'
 import { type Conversion, deduplicationId } from './conversion.ts'
 import type { OutgoingRequest, SendResult } from '../outbound/send-result.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type ResponseSummary, HOLD_MS, classifyStatus, parseBody, retryLater } from '../outbound/classify-response.ts'
+import {
+  type ResponseSummary,
+  DEFAULT_RETRY_AFTER_MS,
+  classifyStatus,
+  parseBody,
+  retryLater,
+} from '../outbound/classify-response.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
 /** Google accepts five identifiers of a person. */
@@ -115,7 +121,8 @@ export function classifyGoogleResponse(response: ResponseSummary): SendResult {
 function classifyGoogleError(response: ResponseSummary, codes: string[]): SendResult {
   const has = (some: Set<string>) => codes.some((code) => some.has(code))
   const reason = [`HTTP ${response.status}`, ...codes].join(', ')
-  if (has(LIMITS)) return { kind: 'retry', reason, afterMs: response.retryAfterMs ?? HOLD_MS, holdsDestination: true }
+  if (has(LIMITS))
+    return { kind: 'retry', reason, afterMs: response.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, holdsDestination: true }
   if (has(TRANSIENT)) return retryLater(response, reason)
   if (has(TOO_RECENT)) return { kind: 'retry', reason, afterMs: Math.max(SIX_HOURS_MS, response.retryAfterMs ?? 0) }
   if (codes.length > 0 && codes.every((code) => DUPLICATE.has(code))) return { kind: 'sent' }

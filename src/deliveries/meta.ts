@@ -4,7 +4,13 @@ import type { ConversionType } from '../rules/events/facts.ts'
 import { type Conversion, deduplicationId } from './conversion.ts'
 import type { OutgoingRequest, SendResult } from '../outbound/send-result.ts'
 import { hashIdentifier } from './hash-identifier.ts'
-import { type ResponseSummary, HOLD_MS, classifyStatus, parseBody, retryLater } from '../outbound/classify-response.ts'
+import {
+  type ResponseSummary,
+  DEFAULT_RETRY_AFTER_MS,
+  classifyStatus,
+  parseBody,
+  retryLater,
+} from '../outbound/classify-response.ts'
 import type { MetaSecret, MetaSettings } from './settings.ts'
 
 /** Meta's standard events; `Schedule` means a booked appointment. */
@@ -90,7 +96,7 @@ function classifyMetaError(response: ResponseSummary, error: Static<typeof MetaE
   const trace = /^[\w-]{1,64}$/.test(traceId) ? `, trace ${traceId}` : ''
   const reason = `HTTP ${response.status}, Meta's code ${code}/${subcode}${trace}`
   if (LIMIT_CODES.has(code) || (code >= 80_000 && code < 80_100))
-    return { kind: 'retry', reason, afterMs: response.retryAfterMs ?? HOLD_MS, holdsDestination: true }
+    return { kind: 'retry', reason, afterMs: response.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, holdsDestination: true }
   const mayRetry = isTransient === true || TRANSIENT_CODES.has(code) || TOKEN_CODES.has(code)
   return mayRetry ? retryLater(response, reason) : { ...classifyStatus(response), reason }
 }

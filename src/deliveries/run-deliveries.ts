@@ -1,7 +1,7 @@
 /** Sends conversions to their destinations, with the outbound queue. */
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
-import { HOLD_MS } from '../outbound/classify-response.ts'
+import { DEFAULT_RETRY_AFTER_MS } from '../outbound/classify-response.ts'
 import { type OutboundQueue, type QueueOptions, runQueue } from '../outbound/run-queue.ts'
 import type { SendResult } from '../outbound/send-result.ts'
 import type { Sql } from '../stores/postgres.ts'
@@ -57,7 +57,13 @@ async function send(
   } catch (error) {
     // The conversion is right. An operator must correct this worker's configuration, or the destination.
     if (error instanceof SealError || error instanceof SettingsError)
-      return { kind: 'retry', reason: error.message, afterMs: HOLD_MS, holdsDestination: true, unsent: true }
+      return {
+        kind: 'retry',
+        reason: error.message,
+        afterMs: DEFAULT_RETRY_AFTER_MS,
+        holdsDestination: true,
+        unsent: true,
+      }
     throw error
   }
 }

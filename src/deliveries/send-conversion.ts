@@ -3,13 +3,13 @@ import type { Conversion } from './conversion.ts'
 import type { SendResult } from '../outbound/send-result.ts'
 import { composeGoogleRequest, classifyGoogleResponse, findGoogleRefusal } from './google.ts'
 import type { GoogleTokens } from './google-token.ts'
-import { HOLD_MS } from '../outbound/classify-response.ts'
+import { DEFAULT_RETRY_AFTER_MS } from '../outbound/classify-response.ts'
 import { composeMetaRequest, classifyMetaResponse, findMetaRefusal } from './meta.ts'
 import { describeNetworkError, post, postForStatus } from '../outbound/post.ts'
 import type { DestinationSetup } from './settings.ts'
 import { composeWebhookRequest, classifyWebhookResponse } from './webhook.ts'
 
-export interface Sending {
+export interface ConversionToSend {
   setup: DestinationSetup
   conversion: Conversion
   /** A test of an operator: the platform checks it, and counts it nowhere. */
@@ -24,24 +24,37 @@ export interface SendDeps {
 
 /**
  * Never rejects: without a response before `signal` aborts, the result is a retry. Such a destination occupies a sender for all
- * that time, so nothing is sent to it for `HOLD_MS`.
+ * that time, so nothing is sent to it for `DEFAULT_RETRY_AFTER_MS`.
  */
-export async function sendConversion(deps: SendDeps, sending: Sending, signal: AbortSignal): Promise<SendResult> {
+export async function sendConversion(
+  deps: SendDeps,
+  sending: ConversionToSend,
+  signal: AbortSignal,
+): Promise<SendResult> {
   const refusal = sending.isTest ? undefined : findRefusal(sending, deps.now())
   if (refusal !== undefined) return { kind: 'dead', reason: refusal }
   try {
     return await attempt(deps, sending, signal)
   } catch (error) {
-    return { kind: 'retry', reason: describeNetworkError(error), afterMs: HOLD_MS, holdsDestination: true }
+    return {
+      kind: 'retry',
+      reason: describeNetworkError(error),
+      afterMs: DEFAULT_RETRY_AFTER_MS,
+      holdsDestination: true,
+    }
   }
 }
 
-function findRefusal({ setup, conversion }: Sending, now: number): string | undefined {
+function findRefusal({ setup, conversion }: ConversionToSend, now: number): string | undefined {
   if (setup.kind === 'meta') return findMetaRefusal(conversion, now)
   return setup.kind === 'google' ? findGoogleRefusal(conversion, setup.settings) : undefined
 }
 
-async function attempt({ tokens, now }: SendDeps, { setup, conversion, isTest }: Sending, signal: AbortSignal) {
+async function attempt(
+  { tokens, now }: SendDeps,
+  { setup, conversion, isTest }: ConversionToSend,
+  signal: AbortSignal,
+) {
   // A caller's clock may be ahead (decisions, "Time"), and a platform rejects a time in the future.
   const happened = { ...conversion, occurredAt: Math.min(conversion.occurredAt, now()) }
   switch (setup.kind) {

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 
 const MEBIBYTE = 1024 * 1024
 /** With less free space than this, no new statement may write. Statements that already run hardly need so much. */
-export const KEPT_FREE_BYTES = 32 * MEBIBYTE
+export const MIN_FREE_BYTES = 32 * MEBIBYTE
 /** An option of the engine: inserts and merges, which reserve space, leave this much free. */
-export const keepFree = (bytes: number): string =>
+export const minFreeOption = (bytes: number): string =>
   `--storage_configuration.disks.default.keep_free_space_bytes=${bytes}`
 
 /** Rejects like ClickHouse when there is no space, because the engine ignores failed writes (watch-files.ts), and writes tables and mutations without reserving space. */
-export async function requireRoom(folder: string, keptFree = KEPT_FREE_BYTES): Promise<void> {
+export async function requireFreeSpace(folder: string, keptFree = MIN_FREE_BYTES): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize >= keptFree) return
   throw new Error(
-    `Code: 243. DB::Exception: There is not enough space: less than ${KEPT_FREE_BYTES / MEBIBYTE} MiB are left on the disk of ${folder}. (NOT_ENOUGH_SPACE)`,
+    `Code: 243. DB::Exception: There is not enough space: less than ${MIN_FREE_BYTES / MEBIBYTE} MiB are left on the disk of ${folder}. (NOT_ENOUGH_SPACE)`,
   )
 }
 

@@ -18,8 +18,8 @@ import { createBrotliDecompress, createGunzip, createInflate, gzipSync } from 'n
 import { type ChdbResult, Session } from 'chdb'
 import { ANALYST, LIMITS } from './analyst-role.ts'
 import { queryAsAnalyst } from './query-as-analyst.ts'
-import { requireRoom, syncTables } from './clickhouse-disk.ts'
-import { type Insert, grows, preparations, readFault, readInsert } from './clickhouse-statement.ts'
+import { requireFreeSpace, syncTables } from './clickhouse-disk.ts'
+import { type Insert, needsDiskSpace, sessionStatements, readFault, readInsert } from './clickhouse-statement.ts'
 import { endOnCrash } from './end-on-crash.ts'
 import { checkStatement } from './check-statement.ts'
 import { openTables } from './open-tables.ts'
@@ -116,14 +116,14 @@ async function answerQuery(
   const session = new Session(server.folder)
   try {
     const database = header(request, 'x-clickhouse-database') ?? query.get('database') ?? server.database
-    for (const statement of preparations(request.method, query, database)) await session.queryAsync(statement)
+    for (const statement of sessionStatements(request.method, query, database)) await session.queryAsync(statement)
     const format = header(request, 'x-clickhouse-format') ?? query.get('default_format') ?? 'TabSeparated'
     const body = decoded(request)
     const queryParameter = query.get('query')
     const statement = queryParameter === null ? await buffer(body) : Buffer.from(queryParameter)
     const insert = readInsert(statement)
-    const isGrowing = grows(statement)
-    if (isGrowing) await requireRoom(server.folder)
+    const isGrowing = needsDiskSpace(statement)
+    if (isGrowing) await requireFreeSpace(server.folder)
     const ask = async () => {
       const whole = queryParameter === null ? statement.toString() : `${queryParameter}\n${await text(body)}`
       await checkStatement(server.folder, whole, query)

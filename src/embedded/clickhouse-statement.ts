@@ -20,8 +20,8 @@ const INSERT = new RegExp(
   'i',
 )
 
-const GROWING = 'INSERT|UPDATE|DELETE|ALTER|CREATE|REPLACE|RENAME|EXCHANGE|ATTACH|OPTIMIZE'
-const GROWS = new RegExp(String.raw`^${COMMENTS}(?:${GROWING})\b`, 'i')
+const WRITING_KEYWORDS = 'INSERT|UPDATE|DELETE|ALTER|CREATE|REPLACE|RENAME|EXCHANGE|ATTACH|OPTIMIZE'
+const NEEDS_DISK_SPACE = new RegExp(String.raw`^${COMMENTS}(?:${WRITING_KEYWORDS})\b`, 'i')
 
 /** Only this much is decoded at first, not megabytes of data: the statement before the data is rarely longer. */
 const LIKELY_HEAD_BYTES = 16 * 1024
@@ -33,7 +33,8 @@ export function readInsert(statement: Buffer): Insert | undefined {
 }
 
 /** True for statements that need disk space; DROP and TRUNCATE free some. */
-export const grows = (statement: Buffer): boolean => GROWS.test(statement.subarray(0, LIKELY_HEAD_BYTES).toString())
+export const needsDiskSpace = (statement: Buffer): boolean =>
+  NEEDS_DISK_SPACE.test(statement.subarray(0, LIKELY_HEAD_BYTES).toString())
 
 /** `head` may end within the data, but not where the data begins: the name of the format could be longer. */
 function readHead(head: Buffer, statement: Buffer): Insert | undefined {
@@ -83,7 +84,7 @@ const ONE_BLOCK = {
  * The statements that prepare the request's own connection: database, settings, and `param_*` values (unchanged: they are
  * escaped as in tab-separated text, as the engine reads them).
  */
-export function preparations(method: string | undefined, query: URLSearchParams, database: string): string[] {
+export function sessionStatements(method: string | undefined, query: URLSearchParams, database: string): string[] {
   const given = [...query].filter(([name]) => !NOT_SETTINGS.has(name))
   const settings = new Map([
     ...Object.entries({ max_result_bytes: MAX_RESULT_BYTES, ...ONE_BLOCK }),

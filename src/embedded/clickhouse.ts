@@ -26,7 +26,7 @@ const NICENESS = '10'
  * Linux may first divide CPU time between sessions (autogroups), and every engine is its own session. Then a niceness has no
  * effect unless the session has it, too.
  */
-const GIVE_WAY = `niceness=$1; shift
+const RENICE_SCRIPT = `niceness=$1; shift
 { echo "$niceness" >/proc/self/autogroup; } 2>/dev/null
 exec nice -n "$niceness" "$@"`
 
@@ -57,7 +57,7 @@ export async function startClickHouse(setup: EngineSetup, log: Logger): Promise<
   const command = [
     '/bin/sh',
     '-c',
-    GIVE_WAY,
+    RENICE_SCRIPT,
     'sluice-give-way',
     setup.small ? '0' : NICENESS,
     ...runner.prefix,

@@ -18,7 +18,7 @@ import {
 } from './engine-setup.ts'
 import { lockDataDir } from './lock-data-dir.ts'
 import { keepPorts } from './keep-ports.ts'
-import { type KeptProcess, keepRunning } from './keep-running.ts'
+import { type SupervisedProcess, keepRunning } from './keep-running.ts'
 import { startPostgres } from './postgres.ts'
 import { postgresUrl } from './prepare-postgres.ts'
 import { redisUrl, startRedis } from './redis.ts'
@@ -118,7 +118,7 @@ export async function startEngines(dataDir: string, options: EngineOptions): Pro
 interface Launched {
   key: keyof StoreUrls
   url: string
-  kept: Promise<KeptProcess>
+  kept: Promise<SupervisedProcess>
 }
 
 function explainFolder(folder: string, error: unknown): never {

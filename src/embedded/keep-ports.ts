@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts'
 import { pidFile } from './engine-command.ts'
 import { writeWhole } from './engine-setup.ts'
 import { freePort, isFree } from './run-engine.ts'
-import { worksIn } from './stop-leftover.ts'
+import { runsIn } from './stop-leftover.ts'
 
 type Ports = Record<string, number>
 
@@ -34,7 +34,7 @@ async function choosePort(dataDir: string, name: string, kept: number | undefine
 async function isLeftover(dataDir: string, name: string): Promise<boolean> {
   const folder = join(dataDir, name)
   const pid = Number(await readFile(pidFile({ name, dataDir }), 'utf8').catch(() => ''))
-  return pid > 0 && (await worksIn(pid, folder))
+  return pid > 0 && (await runsIn(pid, folder))
 }
 
 /** Empty when the file does not exist or is incomplete. */

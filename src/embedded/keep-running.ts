@@ -17,7 +17,7 @@ export interface ProcessOptions {
   signal?: AbortSignal | undefined
 }
 
-export interface KeptProcess {
+export interface SupervisedProcess {
   url: string
   stop(): Promise<void>
 }
@@ -27,7 +27,7 @@ const RESTART = { firstMs: 200, maxMs: 5000 }
 const STEADY_MS = 60_000
 
 /** Starts the process, then restarts it whenever it ends, with growing delays. Rejects if the first start fails; later starts are repeated. */
-export async function keepRunning(options: ProcessOptions): Promise<KeptProcess> {
+export async function keepRunning(options: ProcessOptions): Promise<SupervisedProcess> {
   const stopping = new AbortController()
   let engine = await options.start(options.signal ?? stopping.signal)
   const watch = async () => {

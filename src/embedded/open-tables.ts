@@ -3,9 +3,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Session } from 'chdb'
 import { usersConfig } from './analyst-role.ts'
-import { KEPT_FREE_BYTES, keepFree } from './clickhouse-disk.ts'
-import { forgetLostInserts, listSetAside, prepareTables, putBack } from './repair-tables.ts'
-import { ask } from './watch-files.ts'
+import { MIN_FREE_BYTES, minFreeOption } from './clickhouse-disk.ts'
+import { dropTokensOfLostInserts, listSetAside, prepareTables, restoreSetAside } from './repair-tables.ts'
+import { queryRow } from './watch-files.ts'
 
 const CONFIG_FILE = 'engine.xml'
 const USERS_FILE = 'users.xml'
@@ -35,8 +35,8 @@ export async function openTables(folder: string, database: string): Promise<Sess
   // Prevents merges: none would leave so much space.
   const unmerged = await open(folder, Number.MAX_SAFE_INTEGER)
   unmerged.close()
-  await forgetLostInserts(folder)
-  return await open(folder, KEPT_FREE_BYTES)
+  await dropTokensOfLostInserts(folder)
+  return await open(folder, MIN_FREE_BYTES)
 }
 
 /** This file exists while the tables are being opened. It lists the parts that were set aside before. */
@@ -49,11 +49,11 @@ const OPENING = 'opening.json'
 async function open(folder: string, keptFree: number): Promise<Session> {
   const note = join(folder, OPENING)
   const unfinished = await readNote(note)
-  if (unfinished !== undefined) await putBack(folder, unfinished)
+  if (unfinished !== undefined) await restoreSetAside(folder, unfinished)
   const before = await listSetAside(folder)
   // On a full disk it continues without the file.
   await writeFile(note, JSON.stringify(before)).catch(() => undefined)
-  const session = new Session(folder, { connectionArgs: [...OPTIONS, keepFree(keptFree)] })
+  const session = new Session(folder, { connectionArgs: [...OPTIONS, minFreeOption(keptFree)] })
   const suspects = (await listSetAside(folder)).filter((path) => !before.includes(path))
   const unread = await reportUnread(session)
   if (suspects.length === 0 || unread === '') {
@@ -61,7 +61,7 @@ async function open(folder: string, keptFree: number): Promise<Session> {
     return session
   }
   session.close()
-  await putBack(folder, before)
+  await restoreSetAside(folder, before)
   throw new Error(`Files could not be read while the tables were opened: ${unread}. Put back: ${suspects.join(', ')}`)
 }
 
@@ -82,4 +82,4 @@ async function keepText(path: string, text: string): Promise<void> {
 
 /** The engine's message about the last file that could not be opened or read; empty when there was none, or files only were missing. */
 const reportUnread = (session: Session): Promise<string> =>
-  ask(session, 'SELECT argMax(last_error_message, last_error_time) FROM system.errors WHERE code IN (74, 76)')
+  queryRow(session, 'SELECT argMax(last_error_message, last_error_time) FROM system.errors WHERE code IN (74, 76)')

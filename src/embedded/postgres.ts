@@ -17,7 +17,7 @@ import { chooseRunner, changeFileOwner, changeFolderOwner, type Runner } from '.
 import { preallocateWal } from './preallocate-wal.ts'
 import { type EngineCommand, plainEnvironment } from './engine-command.ts'
 import { type EngineProcess, runEngine, untilReady } from './run-engine.ts'
-import { worksIn } from './stop-leftover.ts'
+import { runsIn } from './stop-leftover.ts'
 
 const run = promisify(execFile)
 
@@ -29,7 +29,7 @@ interface Binaries {
 const MEGABYTE = 1024 * 1024
 
 /** Keeps the data of statements and rows out of the log. The callers log errors, without that data. */
-export const QUIET = {
+export const LOG_SETTINGS = {
   // Does not log errors. Starts, stops, checkpoints and errors that end a connection are still logged.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
@@ -61,7 +61,7 @@ function settings(setup: EngineSetup): Record<string, string> {
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    ...QUIET,
+    ...LOG_SETTINGS,
   }
 }
 
@@ -80,14 +80,14 @@ export async function startPostgres(setup: EngineSetup, log: Logger): Promise<Ru
   const command = [...runner.prefix, binaries.postgres, '-D', folder, '-p', String(setup.port), ...options]
   const environment = { ...plainEnvironment(), HOME: folder }
   const engine = { name: 'postgres', dataDir: setup.dataDir, folder, command, environment, signal: 'INT' as const }
-  const running = await startPatiently(engine, setup)
+  const running = await startWithRetry(engine, setup)
   const stopping = new AbortController()
   const stop = async (timeoutMs?: number) => {
     stopping.abort()
     await running.stop(timeoutMs)
   }
   if (!setup.small)
-    useWalBeside(
+    preallocateInBackground(
       { url: await superuserUrl(setup.dataDir, postgresUrl(setup)), folder, signal: stopping.signal },
       running,
       log,
@@ -102,7 +102,7 @@ interface WalUse {
   signal: AbortSignal
 }
 
-function useWalBeside({ url, folder, signal }: WalUse, { exited }: EngineProcess, log: Logger): void {
+function preallocateInBackground({ url, folder, signal }: WalUse, { exited }: EngineProcess, log: Logger): void {
   preallocateWal(url, folder).catch(async (error: unknown) => {
     // If Postgres has ended meanwhile, the next start continues.
     const hasEnded = signal.aborted || (await Promise.race([exited.then(() => true), sleep(1000)]))
@@ -112,7 +112,7 @@ function useWalBeside({ url, folder, signal }: WalUse, { exited }: EngineProcess
 }
 
 /** Orphans of a killed Postgres keep its shared memory for a moment, and the new one does not start meanwhile. */
-async function startPatiently(engine: EngineCommand, setup: EngineSetup): Promise<EngineProcess> {
+async function startWithRetry(engine: EngineCommand, setup: EngineSetup): Promise<EngineProcess> {
   for (let attempt = 1; ; attempt++) {
     const running = await runEngine(engine, setup.signal)
     const failing = new AbortController()
@@ -173,7 +173,7 @@ async function makeExecutable(file: string): Promise<void> {
 async function forgetReusedPid(folder: string): Promise<void> {
   const file = join(folder, 'postmaster.pid')
   const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0])
-  if (!pid || !existsSync(`/proc/${pid}`) || (await worksIn(pid, folder))) return
+  if (!pid || !existsSync(`/proc/${pid}`) || (await runsIn(pid, folder))) return
   await rm(file)
 }
 

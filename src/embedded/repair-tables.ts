@@ -46,7 +46,7 @@ export async function listSetAside(folder: string): Promise<string[]> {
 }
 
 /** Puts back the parts that were set aside, except those in `before`. */
-export async function putBack(folder: string, before: string[]): Promise<void> {
+export async function restoreSetAside(folder: string, before: string[]): Promise<void> {
   for (const path of await listSetAside(folder)) {
     if (before.includes(path)) continue
     // A part that is set aside again gets the suffix _tryN.
@@ -64,7 +64,7 @@ export async function putBack(folder: string, before: string[]): Promise<void> {
  * before it merges: a merged part that spans a gap would seem to contain the missing rows. The engine must open the tables
  * again afterwards.
  */
-export async function forgetLostInserts(folder: string): Promise<void> {
+export async function dropTokensOfLostInserts(folder: string): Promise<void> {
   for await (const path of glob('store/*/*/deduplication_logs', { cwd: folder })) {
     const table = join(folder, dirname(path))
     const isHeld = readHeld((await readdir(table)).flatMap(readPart))

@@ -31,7 +31,7 @@ export interface EngineProcess {
 }
 
 const LARGE_LOG_BYTES = 16 * 1024 * 1024
-const LAST_WORDS_BYTES = 16 * 1024
+const LOG_TAIL_BYTES = 16 * 1024
 
 /** Stops any leftover of an earlier run first. Rejects, and starts nothing, if `signal` aborts meanwhile. */
 export async function runEngine(engine: EngineCommand, signal?: AbortSignal): Promise<EngineProcess> {
@@ -79,7 +79,7 @@ async function endOfLog(path: string, start: number): Promise<string> {
   const file = await open(path)
   try {
     const { size } = await file.stat()
-    const from = Math.max(start, size - LAST_WORDS_BYTES)
+    const from = Math.max(start, size - LOG_TAIL_BYTES)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(size - from, 0)), { position: from })
     return buffer.toString('utf8', 0, bytesRead).trim().split('\n').slice(-8).join('\n')
   } finally {

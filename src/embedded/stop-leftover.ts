@@ -37,7 +37,7 @@ export async function stopLeftover(engine: EngineCommand, signal?: AbortSignal):
 /** The process number in the engine's file; undefined when the process is gone. */
 async function readPid(engine: EngineCommand): Promise<number | undefined> {
   const pid = Number(await readFile(pidFile(engine), 'utf8').catch(() => ''))
-  return pid && (await worksIn(pid, engine.folder)) ? pid : undefined
+  return pid && (await runsIn(pid, engine.folder)) ? pid : undefined
 }
 
 /** The engine, its watchdogs (even one that has not written its file yet), and their child processes. */
@@ -76,7 +76,7 @@ async function readProcess(pid: number): Promise<Process | undefined> {
  * Whether the process has this working directory, because its number may have been reused. Works only on Linux; on other systems
  * nothing is recognised as a leftover.
  */
-export async function worksIn(pid: number, folder: string): Promise<boolean> {
+export async function runsIn(pid: number, folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => folder)
   return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === real
 }

@@ -55,7 +55,7 @@ export async function watchFiles(session: Session): Promise<FileWatch> {
 
 /** Numbers of failures since the process began. */
 async function countFailures(session: Session): Promise<{ writes: number; reads: number }> {
-  const counts = await ask(
+  const counts = await queryRow(
     session,
     `SELECT sumIf(value, event = 'WriteBufferFromFileDescriptorWriteFailed'),
       sumIf(value, event = 'ReadBufferFromFileDescriptorReadFailed') FROM system.events`,
@@ -66,7 +66,7 @@ async function countFailures(session: Session): Promise<{ writes: number; reads:
 
 /** The engine's message, which sometimes names the file. */
 const reportLastRead = (session: Session): Promise<string> =>
-  ask(session, 'SELECT last_error_message FROM system.errors WHERE code = 74')
+  queryRow(session, 'SELECT last_error_message FROM system.errors WHERE code = 74')
 
 /** `own`: the error of the statement, if any. It may name the part. */
 async function describe(session: Session, own: unknown): Promise<string> {
@@ -76,7 +76,7 @@ async function describe(session: Session, own: unknown): Promise<string> {
 }
 
 /** The only row of the result, with tabs between the columns. */
-export async function ask(session: Session, query: string): Promise<string> {
+export async function queryRow(session: Session, query: string): Promise<string> {
   const result = await session.queryAsync(query, { format: 'TabSeparated' })
   return result.text().trim()
 }

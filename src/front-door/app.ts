@@ -18,7 +18,7 @@ import { manageContactRoutes } from './routes/contacts/manage.ts'
 import { healthRoutes } from './routes/health.ts'
 import { trackBatchRoute } from './routes/sdk/track-batch.ts'
 import { trackRoute } from './routes/sdk/track.ts'
-import type { Served } from './http/serve.ts'
+import type { ServedApp } from './http/serve.ts'
 
 export const API_ROUTES: readonly Route[] = [
   trackRoute,
@@ -41,7 +41,7 @@ export function listRoutes(): Route[] {
   return [...API_ROUTES, ...openApiRoutes(API_ROUTES), ...healthRoutes, browserScriptRoute()]
 }
 
-export function buildApp(app: AppContext): Served {
+export function buildApp(app: AppContext): ServedApp {
   const routes = listRoutes()
   // Also accept host names of one short label.
   const elysia = new Elysia({ strictPath: true, handler: { standardHostname: false } })

@@ -14,7 +14,7 @@ export interface ResponseSummary {
 const RETRYABLE = new Set([401, 403, 408, 425])
 const TOO_MANY = 429
 /** How long nothing is sent to a destination that gives no Retry-After. */
-export const HOLD_MS = 60_000
+export const DEFAULT_RETRY_AFTER_MS = 60_000
 
 /** Classifies a response that is not a success by its status. */
 export function classifyStatus(response: ResponseSummary): Exclude<SendResult, { kind: 'sent' }> {
@@ -29,7 +29,8 @@ export function retryLater(
   { status, retryAfterMs }: ResponseSummary,
   reason: string,
 ): Extract<SendResult, { kind: 'retry' }> {
-  if (status === TOO_MANY) return { kind: 'retry', reason, afterMs: retryAfterMs ?? HOLD_MS, holdsDestination: true }
+  if (status === TOO_MANY)
+    return { kind: 'retry', reason, afterMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, holdsDestination: true }
   return { kind: 'retry', reason, ...(retryAfterMs !== null && { afterMs: retryAfterMs }) }
 }
 

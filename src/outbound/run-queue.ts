@@ -28,7 +28,7 @@ export interface QueueOptions {
 
 const POLL_MS = 1000
 /** Interval between calls of `isWanted` until it is true. */
-const UNWANTED_MS = 5000
+const IDLE_POLL_MS = 5000
 const PURGE_MS = 60_000
 const MAX_IN_FLIGHT = 32
 const ATTEMPT_MS = 10_000
@@ -67,7 +67,7 @@ export async function runQueue<Claimed extends { id: string }>(
     try {
       isWanted ||= await queue.isWanted()
       if (!isWanted) {
-        await untilNextTick(UNWANTED_MS, signal)
+        await untilNextTick(IDLE_POLL_MS, signal)
         continue
       }
       if (performance.now() >= purgeAt) {

@@ -25,7 +25,7 @@ import {
 } from './partition-map.ts'
 import { sleep } from '../async/sleep.ts'
 import { readPositions } from './positions.ts'
-import { BEGINNING } from './stream-id.ts'
+import { FIRST_ID } from './stream-id.ts'
 import { trim } from './trim.ts'
 
 export interface ChangeDeps {
@@ -42,7 +42,7 @@ export interface ChangeOptions {
   signal: AbortSignal
 }
 
-export type Changed =
+export type ChangeResult =
   | { kind: 'changed'; previous: number }
   | { kind: 'unchanged' }
   /** Another command is changing the number. */
@@ -57,7 +57,7 @@ const REPORT_EVERY_MS = 2000
 /** When a worker dies, its partitions have no worker until its leases end. */
 const ATTENDED_WITHIN_MS = 6000
 /** Live is closed only when the oldest waiting entry is younger than this share of the pause. */
-const NEAR_SHARE = 1 / 4
+const MAX_AGE_SHARE = 1 / 4
 /** Web is closed only when its oldest entry is younger. Web events gather, so a partition without a backlog has entries of up to this age. */
 const MAX_WEB_AGE_MS = 1000
 const RETRY = { firstMs: 1000, maxMs: 30_000 }
@@ -77,7 +77,7 @@ interface Change extends ChangeOptions {
 }
 
 /** Rejects when a store cannot be reached at the start. Once the change has begun, it retries until the signal aborts. */
-export async function changePartitions(deps: ChangeDeps, options: ChangeOptions): Promise<Changed> {
+export async function changePartitions(deps: ChangeDeps, options: ChangeOptions): Promise<ChangeResult> {
   const { to, signal } = options
   const { partitions: previous } = await readPartitionMap(deps.sql)
   let waiting = ''
@@ -146,7 +146,7 @@ async function carryOut(change: Change): Promise<boolean> {
     if (!signal.aborted) await close(change, ['backfill', 'web'])
     await drain(change, partitionsOf(change, 'web'), signal)
     for (let tries = 0; !signal.aborted && !isDone; tries += 1) {
-      await waitUntilNear(change, 'live', change.livePauseMs * NEAR_SHARE)
+      await waitUntilNear(change, 'live', change.livePauseMs * MAX_AGE_SHARE)
       if (!signal.aborted) isDone = await switchOver(change)
       if (!isDone) await pauseAndRenew(change, backoffMs(tries + 1, RETRY))
     }
@@ -242,7 +242,7 @@ async function trimApplied({ deps: { sql, redis } }: Change, backlogs: Partition
   const waiting = backlogs.filter((backlog) => backlog.waiting > 0)
   if (waiting.length === 0) return
   const positions = await readPositions(sql)
-  for (const { partition } of waiting) await trim(redis, partition, positions.get(partition) ?? BEGINNING)
+  for (const { partition } of waiting) await trim(redis, partition, positions.get(partition) ?? FIRST_ID)
 }
 
 async function reportWaiting(change: Change, backlogs: PartitionBacklog[]): Promise<void> {

@@ -19,8 +19,8 @@ import { type Trimmer, createTrimmer, raiseLastId, trim } from './trim.ts'
 const BATCH_EVENTS = 1000
 const READ_BYTES = 8 * 1024 * 1024
 const FIRST_READ = 8
-const LARGEST_READ = 256
-const AFTER_TROUBLE_MS = 200
+const MAX_READ = 256
+const RETRY_MS = 200
 const FINISH_MS = 1000
 /** How long web events gather once the stream is empty: an insert of a few costs nearly as much as an insert of thousands. */
 const GATHER_MS = 500
@@ -95,7 +95,7 @@ export async function consumePartition(
     } catch (error) {
       if (signal.aborted) break
       log.warn({ err: error, partition }, 'the stream cannot be read, trying again')
-      await sleep(AFTER_TROUBLE_MS, signal)
+      await sleep(RETRY_MS, signal)
       continue
     }
     if (entries.length === 0) continue
@@ -216,7 +216,7 @@ function nextCount(entries: ReadEntry[]): number | undefined {
       1,
       sum(entries, (entry) => entry.bytes),
     )
-  return Math.max(1, Math.min(LARGEST_READ, Math.floor(Math.min(byEvents, byBytes))))
+  return Math.max(1, Math.min(MAX_READ, Math.floor(Math.min(byEvents, byBytes))))
 }
 
 function sum<T>(items: T[], of: (item: T) => number): number {

@@ -3,7 +3,7 @@ import type { Sql } from '../stores/postgres.ts'
 import { INACTIVE } from './compose-dead-letter.ts'
 import { describeInvalid } from './decode-entry.ts'
 import type { IngestRequest } from './entry.ts'
-import type { Submit, Submitted } from './submit.ts'
+import type { Submit, SubmitResult } from './submit.ts'
 
 export interface DeadLetter {
   id: string
@@ -60,13 +60,13 @@ export async function dropDeadLetters(sql: Sql, ids: string[]): Promise<string[]
   return dropped.map(({ id }) => id)
 }
 
-export type Replayed = Submitted | { kind: 'not_found' } | { kind: 'not_replayable'; reason: string }
+export type ReplayResult = SubmitResult | { kind: 'not_found' } | { kind: 'not_replayable'; reason: string }
 
 /**
  * Sends the request again, with the time of its first receipt. The save that applies it deletes the dead letter.
  * An event without an idempotency key gets the dead letter's id as its key, so that two replays count once.
  */
-export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: string): Promise<Replayed> {
+export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: string): Promise<ReplayResult> {
   const [letter] = await deps.sql<{ payload: string; active: boolean | null }[]>`
     select l.payload, b.active from dead_letters l left join businesses b on b.id = l.business_id where l.id = ${id}`
   if (!letter) return { kind: 'not_found' }

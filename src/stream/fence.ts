@@ -6,7 +6,7 @@ import type { Redis } from '../stores/redis.ts'
 import { fenceKey, streamKey } from './keys.ts'
 import { FENCE } from './lua.ts'
 import { isRefusal, runScript } from './run-script.ts'
-import { BEGINNING } from './stream-id.ts'
+import { FIRST_ID } from './stream-id.ts'
 
 export interface PartitionBacklog {
   partition: string
@@ -24,7 +24,7 @@ export async function raiseFences(redis: Redis, partitions: string[], version: n
     partitions.map(async (partition) => {
       const keys = [streamKey(partition), fenceKey(partition)]
       const [waiting, ageMs, lastId] = (await runScript(redis, FENCE, keys, [version])) as [number, number, string]
-      return { partition, waiting, ageMs, lastId: lastId || BEGINNING }
+      return { partition, waiting, ageMs, lastId: lastId || FIRST_ID }
     }),
   )
 }

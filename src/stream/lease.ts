@@ -28,7 +28,7 @@ export const leaseIsHeld = (sql: Sql) => sql`lease_until > now() and lease_until
  * renewal in a crash, the lease ends too early. Epochs make that harmless (for the timeline, tokens and revisions do).
  * Statements that issue an epoch must not use it.
  */
-export const withoutDisk = (sql: Sql) => sql`set_config('synchronous_commit', 'off', true)`
+export const asynchronousCommit = (sql: Sql) => sql`set_config('synchronous_commit', 'off', true)`
 
 /** Takes a partition without an owner, or one that this owner had before; undefined when another worker was faster. */
 export async function acquireLease(
@@ -56,7 +56,7 @@ export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs:
 const suspendedBy = (sql: Sql) => sql`case when lease_until = '-infinity' then owner end`
 
 /** A partition with its live owner, if it has one, and the epoch that was issued last. */
-export type Holder = LeaseHolder & { epoch: number }
+export type PartitionLease = LeaseHolder & { epoch: number }
 
 /**
  * Renews the leases with one statement that waits for no row lock, and reads the holders of all leases in it. A lease that
@@ -66,9 +66,9 @@ export async function renewLeases(
   sql: Sql,
   leases: Lease[],
   leaseMs: number,
-): Promise<{ renewed: Set<string>; holders: Holder[] }> {
+): Promise<{ renewed: Set<string>; holders: PartitionLease[] }> {
   const mine = JSON.stringify(leases.map(({ partition, epoch }) => ({ partition, epoch })))
-  const rows = await sql<(Holder & { renewed: boolean })[]>`
+  const rows = await sql<(PartitionLease & { renewed: boolean })[]>`
     with free as materialized (
       select p.partition from json_to_recordset(${mine}::text::json) as mine (partition text, epoch bigint)
       join positions p on p.partition = mine.partition and p.epoch = mine.epoch and p.owner is not null
@@ -77,7 +77,7 @@ export async function renewLeases(
     renewed as (
       update positions p set lease_until = now() + ${leaseMs} * interval '1 millisecond'
       from free where p.partition = free.partition
-      returning p.partition, ${withoutDisk(sql)}
+      returning p.partition, ${asynchronousCommit(sql)}
     )
     select partition, epoch, renewed.partition is not null as renewed,
       case when renewed.partition is not null or ${leaseIsHeld(sql)} then owner end as owner,
@@ -102,7 +102,7 @@ export async function suspendLeases(sql: Sql, leases: Lease[]): Promise<void> {
       for no key update of p skip locked
     )
     update positions p set lease_until = '-infinity' from free
-    where p.partition = free.partition and ${withoutDisk(sql)} is not null`
+    where p.partition = free.partition and ${asynchronousCommit(sql)} is not null`
 }
 
 /** Releases the lease, so that the next owner can take the partition at once. */
@@ -121,8 +121,8 @@ export async function releaseAll(sql: Sql, owner: string): Promise<void> {
 }
 
 /** The holders of all partitions. */
-export async function readHolders(sql: Sql): Promise<Holder[]> {
-  return sql<Holder[]>`
+export async function readHolders(sql: Sql): Promise<PartitionLease[]> {
+  return sql<PartitionLease[]>`
     select partition, epoch, case when ${leaseIsHeld(sql)} then owner end as owner, ${suspendedBy(sql)} as "suspendedBy"
     from positions order by partition`
 }

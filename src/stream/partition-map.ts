@@ -18,7 +18,7 @@ export interface PartitionMap {
 }
 
 /** A change that was not renewed for this long ends: its command has died. */
-export const CHANGE_HOLDS_MS = 3000
+export const CHANGE_LEASE_MS = 3000
 
 /**
  * `redisRun` identifies the Redis process that requests are appended to. A new process may have lost entries that a worker
@@ -78,7 +78,7 @@ interface PartitionMapRow {
 export async function beginChange(sql: Sql, version: number, to: number): Promise<number | undefined> {
   const [row] = await sql<{ version: number }[]>`
     update partitioning set
-      version = version + 1, closed = '{backfill}', change_to = ${to}, change_until = ${inAWhile(sql)}
+      version = version + 1, closed = '{backfill}', change_to = ${to}, change_until = ${changeExpiry(sql)}
     where version = ${version} and change_to is null
     returning version`
   return row?.version
@@ -88,7 +88,7 @@ export async function beginChange(sql: Sql, version: number, to: number): Promis
 export async function closeKinds(sql: Sql, version: number, kinds: PartitionKind[]): Promise<number | undefined> {
   const [row] = await sql<{ version: number }[]>`
     update partitioning set
-      version = version + 1, closed = ${`{${kinds.join(',')}}`}::text[], change_until = ${inAWhile(sql)}
+      version = version + 1, closed = ${`{${kinds.join(',')}}`}::text[], change_until = ${changeExpiry(sql)}
     where version = ${version} and change_to is not null
     returning version`
   return row?.version
@@ -97,7 +97,7 @@ export async function closeKinds(sql: Sql, version: number, kinds: PartitionKind
 /** False when the change was ended. */
 export async function renewChange(sql: Sql, version: number): Promise<boolean> {
   const renewed = await sql`
-    update partitioning set change_until = ${inAWhile(sql)} where version = ${version} and change_to is not null`
+    update partitioning set change_until = ${changeExpiry(sql)} where version = ${version} and change_to is not null`
   return renewed.count === 1
 }
 
@@ -120,4 +120,4 @@ export async function switchPartitions(
   return row?.passed ?? undefined
 }
 
-const inAWhile = (sql: Sql) => sql`now() + ${CHANGE_HOLDS_MS} * interval '1 millisecond'`
+const changeExpiry = (sql: Sql) => sql`now() + ${CHANGE_LEASE_MS} * interval '1 millisecond'`

@@ -20,7 +20,7 @@ import { APPEND } from './lua.ts'
 import { packText } from './pack-text.ts'
 import { type PartitionKind, partitionKey, partitionKind, partitionOf } from './partition-of.ts'
 import { isRefusal, isUnknownScript } from './run-script.ts'
-import { BEGINNING, compareIds } from './stream-id.ts'
+import { FIRST_ID, compareIds } from './stream-id.ts'
 
 const GROUP_EVENTS = 1000
 const GROUP_BYTES = 1024 * 1024
@@ -45,7 +45,7 @@ export interface PublisherOptions {
   backlogLimitBytes: number
 }
 
-export type Published =
+export type PublishResult =
   /** `link` aborts when the connection that carried the append is lost: the Redis that comes back may have lost the entry. */
   | { kind: 'appended'; partition: string; id: string; link: AbortSignal }
   /** Refused before the append; nothing was recorded. `retryAfter` is in seconds. */
@@ -58,7 +58,7 @@ export interface Publisher {
    * Never throws. A refusal is immediate: it costs no I/O. While the number of partitions changes, batches and captures are
    * refused, and other requests wait up to a second, in order. `settle` is called once.
    */
-  publish(request: IngestRequest, settle: (published: Published) => void): void
+  publish(request: IngestRequest, settle: (published: PublishResult) => void): void
   /** Records a committed position: later entries get ids above it. */
   raiseFloor(partition: string, position: string): void
   /** False while Redis is away, and until the partition map was read after it came back. */
@@ -71,7 +71,7 @@ interface QueuedRequest {
   request: IngestRequest
   json: string
   bytes: number
-  settle: (published: Published) => void
+  settle: (published: PublishResult) => void
   bufferedUntil?: number
 }
 interface Group {
@@ -89,7 +89,7 @@ interface PartitionQueue {
   inFlight: number
 }
 
-const UNAVAILABLE: Published = { kind: 'unavailable', retryAfter: RETRY_AFTER_S }
+const UNAVAILABLE: PublishResult = { kind: 'unavailable', retryAfter: RETRY_AFTER_S }
 
 export function createPublisher(deps: PublisherDeps, options: PublisherOptions): Publisher {
   const queues = new Map<string, PartitionQueue>()
@@ -104,7 +104,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     let queue = queues.get(partition)
     if (!queue) {
       const backlog = createBacklog(deps.redis, partition, options.backlogLimitBytes)
-      queues.set(partition, (queue = { partition, floor: BEGINNING, backlog, groups: [], inFlight: 0 }))
+      queues.set(partition, (queue = { partition, floor: FIRST_ID, backlog, groups: [], inFlight: 0 }))
     }
     return queue
   }
@@ -114,7 +114,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     if (compareIds(position, queue.floor) > 0) queue.floor = position
   }
 
-  function publish(request: IngestRequest, settle: (published: Published) => void): void {
+  function publish(request: IngestRequest, settle: (published: PublishResult) => void): void {
     const json = JSON.stringify(request)
     send({ request, json, bytes: Buffer.byteLength(json), settle })
   }
@@ -181,7 +181,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
     queue: PartitionQueue,
     { waiting, events }: Group,
     version: number,
-  ): Promise<Published | 'fenced'> {
+  ): Promise<PublishResult | 'fenced'> {
     const requests = waiting.map(({ json }) => json)
     const entry = encodeEntry(options.frontDoor, requests)
     const args = [queue.floor, packText(entry, events) ?? entry, weigh(waiting), version]
@@ -221,7 +221,7 @@ export function createPublisher(deps: PublisherDeps, options: PublisherOptions):
   return { publish, raiseFloor, isOpen, close }
 }
 
-function refusalOf(kind: PartitionKind): Published {
+function refusalOf(kind: PartitionKind): PublishResult {
   if (kind !== 'web') return UNAVAILABLE
   const { min, max } = WEB_RETRY_AFTER_S
   return { kind: 'unavailable', retryAfter: min + Math.floor(Math.random() * (max - min + 1)) }

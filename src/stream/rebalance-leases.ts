@@ -19,7 +19,7 @@ export interface LeaseFacts {
   running: ReadonlySet<string>
 }
 
-export interface Moves {
+export interface LeaseMoves {
   /** To be acquired, in this order. */
   acquire: string[]
   /** To be released once its save is done. */
@@ -30,7 +30,7 @@ export interface Moves {
  * A fair share is the number of partitions divided by the number of workers. It is rounded up while partitions are free, and
  * rounded down while another worker has less than its share. Only the worker with the most partitions releases one at a time.
  */
-export function rebalanceLeases(facts: LeaseFacts): Moves {
+export function rebalanceLeases(facts: LeaseFacts): LeaseMoves {
   const suspended = new Set(facts.holders.map(({ suspendedBy }) => suspendedBy))
   const workers = new Set([...facts.workers.filter((worker) => !suspended.has(worker)), facts.me])
   const minShare = Math.floor(facts.holders.length / workers.size)

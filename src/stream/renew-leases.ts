@@ -6,12 +6,12 @@
  */
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { type Holder, type Lease, renewLease, renewLeases, suspendLeases } from './lease.ts'
+import { type PartitionLease, type Lease, renewLease, renewLeases, suspendLeases } from './lease.ts'
 import { msUntilTick, sleep } from '../async/sleep.ts'
 import { type Broadcast, createBroadcast } from '../async/broadcast.ts'
 
 /** A loop without progress for this long, while Postgres answers, counts as dead. */
-const WEDGED_MS = 60_000
+const STUCK_MS = 60_000
 
 /** A blocking read returns after 2 seconds, so Redis may be silent for that long. */
 const MIN_CUT_OFF_MS = 3000
@@ -41,7 +41,7 @@ const LOOK_MS = 1000
 
 export interface LeaseRenewer {
   /** The holders of all leases, as the next renewal reads them. Nothing is renewed while no lease is tracked. */
-  nextHolders: Broadcast<Holder[]>['next']
+  nextHolders: Broadcast<PartitionLease[]>['next']
   /** Renews the lease. Resolves when the partition was lost, or when `over` aborts; rejects when its loop is stuck. */
   keep(lease: Lease, heartbeat: Heartbeat, over: AbortSignal): Promise<void>
 }
@@ -69,7 +69,7 @@ export function renewLeasesInBackground(
   { leaseMs, cutOffMs, leave }: RenewalOptions,
 ): LeaseRenewer {
   const tracked = new Set<TrackedLease>()
-  const broadcast = createBroadcast<Holder[]>()
+  const broadcast = createBroadcast<PartitionLease[]>()
   let none = new AbortController()
 
   const keepRenewing = async (signal: AbortSignal): Promise<void> => {
@@ -141,8 +141,8 @@ export function renewLeasesInBackground(
   const recordSuccess = (one: TrackedLease): void => {
     one.reachableSince ??= performance.now()
     // A save waits while Postgres is away, so only the time since Postgres answers counts.
-    if (performance.now() - Math.max(one.heartbeat.lastProgressAt, one.reachableSince) > WEDGED_MS)
-      one.end(new Error(`The loop of ${one.lease.partition} has made no progress for ${WEDGED_MS} ms.`))
+    if (performance.now() - Math.max(one.heartbeat.lastProgressAt, one.reachableSince) > STUCK_MS)
+      one.end(new Error(`The loop of ${one.lease.partition} has made no progress for ${STUCK_MS} ms.`))
   }
   const recordFailure = (those: TrackedLease[], error: unknown): void => {
     for (const one of those) one.reachableSince = undefined

@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { cutOffAfter, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
-import { type Holder, type Lease, acquireLease, announceWorker, readHolders, releaseAll } from './lease.ts'
+import { type PartitionLease, type Lease, acquireLease, announceWorker, readHolders, releaseAll } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
 import { sleep } from '../async/sleep.ts'
@@ -158,7 +158,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   }
 
   /** When Redis was away for all workers, the owners of suspended leases come back soon, too: their partitions stay theirs. */
-  const keepSuspended = (holder: Holder): Holder =>
+  const keepSuspended = (holder: PartitionLease): PartitionLease =>
     holder.suspendedBy && performance.now() - backAt < returnGraceMs
       ? { ...holder, owner: holder.suspendedBy, suspendedBy: null }
       : holder
@@ -166,7 +166,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
   /**
    * True when this worker is the only one and has all partitions. `known` is the list of holders, if it was just read.
    */
-  const rebalance = async (known: Holder[] | undefined): Promise<boolean> => {
+  const rebalance = async (known: PartitionLease[] | undefined): Promise<boolean> => {
     const workers = await announce()
     const all = known ?? (await readHolders(sql))
     const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition))).map(keepSuspended)
@@ -194,7 +194,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       isCutOff: () => wasCutOff || isCutOff({ unansweredSince: () => commandsUnansweredSince }, cutOffMs),
       report: options.onHealth,
     })
-    let known: Holder[] | undefined
+    let known: PartitionLease[] | undefined
     while (!stop.aborted) {
       pause = new AbortController()
       const began = performance.now()

@@ -1,7 +1,7 @@
 /** Stream ids, `<milliseconds>-<sequence>`: Redis' own order of entries. */
 
 /** The position of a partition without commits. */
-export const BEGINNING = '0-0'
+export const FIRST_ID = '0-0'
 
 /** Negative when `a` comes before `b`, 0 when they are equal. */
 export function compareIds(a: string, b: string): number {

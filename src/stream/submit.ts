@@ -8,14 +8,14 @@ import type { Redis } from '../stores/redis.ts'
 import type { WorkerAnswer, IngestRequest } from './entry.ts'
 import { streamKey } from './keys.ts'
 import { readPositions } from './positions.ts'
-import { type Published, createPublisher } from './publish.ts'
+import { type PublishResult, createPublisher } from './publish.ts'
 import { createReplies } from './reply.ts'
 import { compareIds } from './stream-id.ts'
 
 /** A request without its number, which the submitter assigns. */
 export type NewIngestRequest = IngestRequest extends infer R ? (R extends IngestRequest ? Omit<R, 'n'> : never) : never
 
-export type Submitted =
+export type SubmitResult =
   | { kind: 'answered'; answer: WorkerAnswer }
   /** The request is stored: it was applied or will be applied, exactly once. */
   | { kind: 'queued' }
@@ -23,9 +23,9 @@ export type Submitted =
   | { kind: 'unavailable'; retryAfter: number }
   | { kind: 'outcome_unknown' }
 
-type Settle = (submitted: Submitted | Promise<Submitted>) => void
+type ResolveSubmit = (submitted: SubmitResult | Promise<SubmitResult>) => void
 
-export type Submit = (request: NewIngestRequest, options?: SubmitOptions) => Promise<Submitted>
+export type Submit = (request: NewIngestRequest, options?: SubmitOptions) => Promise<SubmitResult>
 export interface SubmitOptions {
   /** False: `queued` right after the append (decisions, "Answering from a stream": respond-async). */
   wait?: boolean
@@ -63,8 +63,8 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
   let closing = false
 
   // The answer can arrive before Redis confirms the append.
-  const submitAndWait = (request: IngestRequest, settle: Settle): void => {
-    let published: Published | undefined
+  const submitAndWait = (request: IngestRequest, settle: ResolveSubmit): void => {
+    let published: PublishResult | undefined
     let answered: { answer: WorkerAnswer | undefined } | undefined
     const settleWithBoth = () => {
       if (published?.kind !== 'appended' || answered === undefined) return
@@ -82,7 +82,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
       settle(outcome)
     })
   }
-  const submitOnly = (request: IngestRequest, settle: Settle): void =>
+  const submitOnly = (request: IngestRequest, settle: ResolveSubmit): void =>
     publisher.publish(request, (published) => settle(published.kind === 'appended' ? { kind: 'queued' } : published))
 
   return {
@@ -92,7 +92,7 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
       const numbered: IngestRequest = { ...request, n: replies.nextNumber() }
       running.begin()
       try {
-        return await new Promise<Submitted>((settle) => (wait ? submitAndWait : submitOnly)(numbered, settle))
+        return await new Promise<SubmitResult>((settle) => (wait ? submitAndWait : submitOnly)(numbered, settle))
       } finally {
         running.end()
       }
@@ -115,8 +115,8 @@ export function createSubmitter(deps: SubmitterDeps, config: SubmitterConfig): S
  */
 async function resolveUnanswered(
   { redis, sql, log }: SubmitterDeps,
-  { partition, id, link }: Published & { kind: 'appended' },
-): Promise<Submitted> {
+  { partition, id, link }: PublishResult & { kind: 'appended' },
+): Promise<SubmitResult> {
   try {
     const found = await redis.command.xrange(streamKey(partition), id, id)
     if (found.length > 0) return { kind: 'queued' }

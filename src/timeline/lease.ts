@@ -1,6 +1,6 @@
 import type { Sql } from '../stores/postgres.ts'
 import type { Logger } from '../log.ts'
-import { leaseIsHeld, withoutDisk } from '../stream/lease.ts'
+import { leaseIsHeld, asynchronousCommit } from '../stream/lease.ts'
 import { untilNextTick } from '../async/sleep.ts'
 import { type Broadcast, createBroadcast } from '../async/broadcast.ts'
 
@@ -69,7 +69,7 @@ async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<Pen
   const [waiting] = await sql<PendingWork[]>`
     update timeline_lease set owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where owner = ${owner} or not (${leaseIsHeld(sql)})
-    returning ${pendingWorkColumns(sql)}, ${withoutDisk(sql)}`
+    returning ${pendingWorkColumns(sql)}, ${asynchronousCommit(sql)}`
   return waiting
 }
 

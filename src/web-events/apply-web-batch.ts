@@ -15,7 +15,7 @@ import { sleep } from '../async/sleep.ts'
 import { describeFault } from '../stores/insert-lines.ts'
 import { commitBatch } from './commit-batch.ts'
 import { insertHits } from './insert-hits.ts'
-import { type LeftOut, inactiveOf, linesOf, sightingsOf, tokenOf } from './read-captures.ts'
+import { type ExcludedCaptures, inactiveOf, linesOf, sightingsOf, tokenOf } from './read-captures.ts'
 import { stampBatch } from './stamp-batch.ts'
 
 export interface WebDeps {
@@ -70,7 +70,7 @@ async function write(
   deps: WebDeps,
   batch: MicroBatch,
   token: string,
-  leftOut: LeftOut,
+  leftOut: ExcludedCaptures,
   signal: AbortSignal,
 ): Promise<boolean> {
   const lines = linesOf(batch, leftOut)

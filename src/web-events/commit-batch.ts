@@ -5,7 +5,7 @@ import type { MicroBatch } from '../stream/micro-batch.ts'
 import type { Sighting } from './read-captures.ts'
 
 /** A capture that ClickHouse cannot read, or of an inactive business. */
-export interface SetAside {
+export interface RejectedCapture {
   streamId: string
   request: CaptureRequest
   reason: string
@@ -15,7 +15,7 @@ export interface SetAside {
 export async function commitBatch(
   sql: Sql,
   batch: MicroBatch,
-  setAside: SetAside[],
+  setAside: RejectedCapture[],
   sightings: Sighting[],
 ): Promise<boolean> {
   const { partition, epoch, from, to } = batch

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { findFaultyLines, insertLines, INSERT_SETTINGS, isDataFault } from '../stores/insert-lines.ts'
 import type { WebEventLine } from './read-captures.ts'
 
-export interface Unreadable extends WebEventLine {
+export interface UnreadableLine extends WebEventLine {
   reason: string
 }
 
@@ -15,7 +15,7 @@ export async function insertHits(
   lines: WebEventLine[],
   token: string,
   signal: AbortSignal,
-): Promise<Unreadable[]> {
+): Promise<UnreadableLine[]> {
   try {
     await insert(clickhouse, lines, token, signal)
     return []
@@ -55,7 +55,7 @@ async function findUnreadable(
   clickhouse: ClickHouseClient,
   lines: WebEventLine[],
   signal: AbortSignal,
-): Promise<Unreadable[]> {
+): Promise<UnreadableLine[]> {
   const texts = lines.map(({ line }) => line)
   const reasons = new Map(
     (await findFaultyLines(clickhouse, texts, signal, 'web_events_check')).map(({ line, reason }) => [line, reason]),

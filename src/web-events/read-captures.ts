@@ -13,7 +13,7 @@ export interface ErasedVisit {
 }
 
 /** The parts of a batch that must not be inserted. */
-export interface LeftOut {
+export interface ExcludedCaptures {
   erased: ErasedVisit[]
   /** Ids of businesses whose captures are set aside. */
   inactive: string[]
@@ -37,11 +37,11 @@ function capturesOf({ requests }: MicroBatch): Capture[] {
   return requests.flatMap(({ streamId, request }) => (request.kind === 'capture' ? [{ streamId, request }] : []))
 }
 
-const activeOf = (batch: MicroBatch, { inactive }: LeftOut): Capture[] =>
+const activeOf = (batch: MicroBatch, { inactive }: ExcludedCaptures): Capture[] =>
   capturesOf(batch).filter(({ request }) => !inactive.includes(request.businessId))
 
 /** The captures of inactive businesses, as whole requests that can be replayed. */
-export const inactiveOf = (batch: MicroBatch, { inactive }: LeftOut): Capture[] =>
+export const inactiveOf = (batch: MicroBatch, { inactive }: ExcludedCaptures): Capture[] =>
   capturesOf(batch).filter(({ request }) => inactive.includes(request.businessId))
 
 export function visitorsOf(batch: MicroBatch): { business_id: string; visitor_id: string }[] {
@@ -63,7 +63,7 @@ export function tokenOf(batch: MicroBatch): string {
 }
 
 /** The lines to insert, in order of arrival. */
-export function linesOf(batch: MicroBatch, leftOut: LeftOut): WebEventLine[] {
+export function linesOf(batch: MicroBatch, leftOut: ExcludedCaptures): WebEventLine[] {
   const isErased = createErasedCheck(leftOut.erased)
   return activeOf(batch, leftOut).flatMap(({ streamId, request }) =>
     request.hits
@@ -82,7 +82,7 @@ export interface Sighting {
 }
 
 /** When each visitor was seen, with its touches. Leaves out the visits of erased people. */
-export function sightingsOf(batch: MicroBatch, leftOut: LeftOut): Sighting[] {
+export function sightingsOf(batch: MicroBatch, leftOut: ExcludedCaptures): Sighting[] {
   const isErased = createErasedCheck(leftOut.erased)
   return activeOf(batch, leftOut).flatMap(({ request }) => {
     const { businessId: business_id, visitorId: visitor_id, touches } = request

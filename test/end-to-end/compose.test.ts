@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { VARIABLES } from '../../src/config.ts'
-import { QUIET } from '../../src/embedded/postgres.ts'
+import { LOG_SETTINGS } from '../../src/embedded/postgres.ts'
 import { RUNTIME_ENV } from '../../src/embedded/runtime-env.ts'
 
 interface Service {
@@ -63,7 +63,7 @@ describe('the Compose file', () => {
   })
 
   test('keeps what statements carry out of the logs of the stores', () => {
-    for (const [name, value] of Object.entries(QUIET)) expect(postgres.command).toContain(`${name}=${value}`)
+    for (const [name, value] of Object.entries(LOG_SETTINGS)) expect(postgres.command).toContain(`${name}=${value}`)
     expect(redis.command?.join(' ')).toContain('--hide-user-data-from-log yes')
     const limits = compose.configs['clickhouse-limits']?.content ?? ''
     expect(limits).toContain('<logger><level>critical</level></logger>')

@@ -3,8 +3,8 @@ import { appendFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { KEPT_FREE_BYTES, requireRoom } from '../../src/embedded/clickhouse-disk.ts'
-import { grows, readFault } from '../../src/embedded/clickhouse-statement.ts'
+import { MIN_FREE_BYTES, requireFreeSpace } from '../../src/embedded/clickhouse-disk.ts'
+import { needsDiskSpace, readFault } from '../../src/embedded/clickhouse-statement.ts'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { isFullDiskError } from '../../src/stores/full-disk.ts'
 import { CUT_OFF, type KeptClickHouse, findTable, keepClickHouse } from './keep-clickhouse.ts'
@@ -148,16 +148,16 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
 
 describe.runIf(process.platform === 'linux')('a disk that is nearly full', () => {
   it('takes no change, and is told as full', async () => {
-    const refused = await requireRoom(tmpdir(), Infinity).catch((error: unknown) => error)
+    const refused = await requireFreeSpace(tmpdir(), Infinity).catch((error: unknown) => error)
     expect(readFault(refused)).toMatchObject({ status: 500, code: '243' })
     expect(isFullDiskError(refused)).toBe(true)
     // A disk with nothing free: so much is enough where nothing is asked for, and no byte more.
-    await requireRoom('/proc', 0)
-    await expect(requireRoom('/proc', 1)).rejects.toThrow('NOT_ENOUGH_SPACE')
-    expect(KEPT_FREE_BYTES).toBe(32 * 1024 * 1024)
+    await requireFreeSpace('/proc', 0)
+    await expect(requireFreeSpace('/proc', 1)).rejects.toThrow('NOT_ENOUGH_SPACE')
+    expect(MIN_FREE_BYTES).toBe(32 * 1024 * 1024)
   })
 
-  const growing = (statement: string) => grows(Buffer.from(statement))
+  const growing = (statement: string) => needsDiskSpace(Buffer.from(statement))
 
   it.each([
     'insert into t values (1)',

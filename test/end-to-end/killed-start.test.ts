@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { worksIn } from '../../src/embedded/stop-leftover.ts'
+import { runsIn } from '../../src/embedded/stop-leftover.ts'
 import { isAlive, killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
 
 const FOLDERS: Record<string, string> = {
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 const readPid = async (name: string) => Number(await readFile(join(dataDir, `${name}.pid`), 'utf8'))
-const works = (name: string, pid: number) => worksIn(pid, join(dataDir, FOLDERS[name] ?? ''))
+const works = (name: string, pid: number) => runsIn(pid, join(dataDir, FOLDERS[name] ?? ''))
 
 async function killAll(): Promise<void> {
   for (const pid of await Promise.all(NAMES.map(readPid))) if (isAlive(pid)) process.kill(pid, 'SIGKILL')

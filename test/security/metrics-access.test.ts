@@ -50,7 +50,7 @@ describe('a caller', () => {
 describe('the workers', () => {
   let server: HealthServer
   afterEach(() => server.close())
-  const sources = { complaints: () => [], degraded: () => [], metrics: () => Promise.resolve('figures\n') }
+  const sources = { problems: () => [], degraded: () => [], metrics: () => Promise.resolve('figures\n') }
   const ask = async (path: string, headers: Record<string, string> = {}) => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers })
     return [response.status, await response.text()]

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
 import { expect, vi } from 'vitest'
 import type { Sql } from '../../src/stores/postgres.ts'
-import { type ChangeOptions, type Changed, changePartitions } from '../../src/stream/change-partitions.ts'
+import { type ChangeOptions, type ChangeResult, changePartitions } from '../../src/stream/change-partitions.ts'
 import { raiseFences } from '../../src/stream/fence.ts'
 import type { MicroBatch } from '../../src/stream/micro-batch.ts'
 import { PARTITION_KINDS, allPartitions } from '../../src/stream/partition-of.ts'
@@ -27,7 +27,7 @@ export function change(
   lab: IngestLab,
   to: number,
   { sql = lab.sql, told = [], ...options }: How = {},
-): Promise<Changed> {
+): Promise<ChangeResult> {
   return changePartitions(
     { sql, redis: lab.redis, report: (text) => void told.push(text) },
     { to, livePauseMs: 2000, signal: new AbortController().signal, ...options },

@@ -4,8 +4,8 @@ import { uuidv7 } from 'uuidv7'
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import type { DeadLetterRecord } from '../../src/stream/compose-dead-letter.ts'
-import type { Applying } from '../../workers/attempt.ts'
-import { DRY_RUN_SETTINGS, isApplied } from '../../workers/find-poisoned.ts'
+import type { ApplyContext } from '../../workers/attempt.ts'
+import { DRY_RUN_SETTINGS, isResponsive } from '../../workers/find-poisoned.ts'
 import { applyMicroBatch } from '../../workers/pipeline.ts'
 import { MAX_KEYS, createSuspects } from '../../workers/suspects.ts'
 import { type RequestContext, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
@@ -254,7 +254,7 @@ describe('a save that takes too long', () => {
     const batch = (await openPipeline(stack.sql, `busy-${uuidv7()}`)).microBatch()
     const others = [0, 1].map(async () => await dryRuns`select pg_sleep(0.7)`)
     await stack.sql`select 1`
-    expect(await isApplied({ sql: stack.sql, dryRuns, batch } as Applying)).toBe(true)
+    expect(await isResponsive({ sql: stack.sql, dryRuns, batch } as ApplyContext)).toBe(true)
     await Promise.all(others)
   })
 

@@ -1,4 +1,4 @@
-/** The deliveries thread: conversions go out to ad platforms and webhooks. */
+/** The deliveries thread: sends conversions to ad platforms and webhooks. */
 import { runDeliveries as deliver } from '../../src/deliveries/run-deliveries.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import type { ThreadBody } from './thread.ts'
@@ -7,7 +7,7 @@ export const runDeliveries: ThreadBody = async (config, { log, metrics }, signal
   const sql = connectPostgres(config.databaseUrl, {
     max: 3,
     name: 'sluice-deliveries',
-    // The table is empty at first and large later: a plan kept from the start would scan all of it for ever after.
+    // The table is empty at first and large later: a plan cached early would always scan all of it.
     settings: { plan_cache_mode: 'force_custom_plan' },
   })
   try {

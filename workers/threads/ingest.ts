@@ -1,4 +1,4 @@
-/** An ingest thread: connections of its own, and the loops of its share of some kinds of partitions. */
+/** An ingest thread: its connections, and the loops of its partitions. */
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { readPartitions } from '../../src/migrate/migrate.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -11,8 +11,8 @@ import { DRY_RUN_SETTINGS } from '../find-poisoned.ts'
 import { createSuspects } from '../suspects.ts'
 import type { ThreadBody, ThreadTools } from './thread.ts'
 
-/** Opened as they are needed. Each kind of partition has its own: a live save queues behind no backfill and no web event. */
-const MOST_CONNECTIONS = { live: 16, backfill: 16, web: 4 }
+/** Opened on demand. Each kind of partition has its own, so a live save never waits for backfill or web events. */
+const MAX_CONNECTIONS = { live: 16, backfill: 16, web: 4 }
 
 export const runUrgentIngest: ThreadBody = (...run) => runIngest(URGENT_KINDS, ...run)
 export const runLowPriorityIngest: ThreadBody = (...run) => runIngest(LOW_PRIORITY_KINDS, ...run)
@@ -20,21 +20,21 @@ export const runLowPriorityIngest: ThreadBody = (...run) => runIngest(LOW_PRIORI
 type Run = Parameters<ThreadBody>
 
 async function runIngest(kinds: readonly PartitionKind[], ...[config, tools, signal]: Run): Promise<void> {
-  // Leases are renewed beside the saves, not behind them: each save can have one renewal waiting for it.
-  const max = kinds.reduce((sum, kind) => sum + MOST_CONNECTIONS[kind], 2)
+  // Renewals of leases do not wait for saves: each save can have one renewal waiting for it.
+  const max = kinds.reduce((sum, kind) => sum + MAX_CONNECTIONS[kind], 2)
   const leases = connectPostgres(config.databaseUrl, { max, name: 'sluice-leases' })
   try {
-    // What STREAM_PARTITIONS says was asked when the process began: it may have been changed since.
+    // Without STREAM_PARTITIONS, which was checked when the process started: the number may have changed since.
     await readPartitions(leases)
     const open = (kind: PartitionKind) =>
-      connectPostgres(config.databaseUrl, { max: MOST_CONNECTIONS[kind], name: `sluice-ingest-${kind}` })
+      connectPostgres(config.databaseUrl, { max: MAX_CONNECTIONS[kind], name: `sluice-ingest-${kind}` })
     const saves = { live: open('live'), backfill: open('backfill'), web: open('web') }
-    // For live and for backfill. Opened when the first fault of data is searched for.
+    // For live and backfill. Opened by the first search for poisoned items.
     const dryRuns = connectPostgres(config.databaseUrl, { max: 2, name: 'sluice-dry-runs', settings: DRY_RUN_SETTINGS })
     try {
       await ingest({ kinds, leases, saves, dryRuns }, config, tools, signal)
     } finally {
-      // Nothing is under way any more, but the driver waits for a connection that broke and was not used since.
+      // Nothing runs any more, but the driver would wait for a broken connection that was not used since.
       await Promise.all([...Object.values(saves), dryRuns].map((sql) => sql.end({ timeout: 1 })))
     }
   } finally {
@@ -62,7 +62,7 @@ async function ingest(
     configs: new Map(),
     contactsOf: createContactCaches(),
     suspectsOf: createSuspects(),
-    metrics: metricsOfSaves(metrics),
+    metrics: saveMetrics(metrics),
   }
   const web = { sql: saves.web, clickhouse, log, metrics }
   const loops = startIngestLoops(
@@ -94,7 +94,7 @@ async function ingest(
   }
 }
 
-function metricsOfSaves({ saves }: ThreadTools['metrics']) {
+function saveMetrics({ saves }: ThreadTools['metrics']) {
   return {
     saved: () => saves.inc({ outcome: 'applied' }),
     conflict: () => saves.inc({ outcome: 'conflict' }),

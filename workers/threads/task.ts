@@ -1,6 +1,6 @@
 /**
- * What Piscina calls: each long-running task by its name. Signals do not cross threads, so the supervisor's word to stop
- * comes through a port; signs of life go back through it, and the thread's metrics when they are asked for.
+ * What Piscina calls: each long-running task by its name. Signals do not cross threads, so the supervisor sends
+ * commands through a port. Heartbeats go back through it, and metrics on request.
  */
 import { type ThreadTask, type ThreadCommand, type ThreadReport, type ThreadBody } from './thread.ts'
 import { createLogger } from '../../src/log.ts'
@@ -10,7 +10,7 @@ import { runDeliveries } from './deliveries.ts'
 import { runLowPriorityIngest, runUrgentIngest } from './ingest.ts'
 import { runTimeline } from './timeline.ts'
 
-/** Between two signs of life. */
+/** Interval of the heartbeat. */
 const REPORT_MS = 2000
 
 export const ingest = (task: ThreadTask): Promise<void> => runTask(task, 'ingest', runUrgentIngest)
@@ -39,8 +39,8 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
     blocked = found
     report()
   }
-  port.on('message', (order: ThreadCommand) => {
-    if (order === 'stop') stopping.abort()
+  port.on('message', (command: ThreadCommand) => {
+    if (command === 'stop') stopping.abort()
     else void metrics.registry.getMetricsAsJSON().then(report)
   })
   const ended = new AbortController()

@@ -16,9 +16,9 @@ export interface ThreadTask {
 export type ThreadCommand = 'stop' | 'report metrics'
 
 export interface ThreadReport {
-  /** In words, what delays its work and fails no request. */
+  /** What delays its work but fails no request, as text. */
   trouble: string | undefined
-  /** In words, what keeps it from its work. */
+  /** What prevents its work, as text. */
   blocked: string | undefined
   /** `Registry.getMetricsAsJSON()`, when they were asked for. */
   metrics?: object[]
@@ -28,11 +28,11 @@ export interface ThreadTools {
   name: string
   log: Logger
   metrics: Metrics
-  /** Undefined: none any more. */
+  /** Undefined clears it. */
   reportDegraded: (trouble: string | undefined) => void
-  /** Undefined: nothing keeps it from its work any more. */
+  /** Undefined clears it. */
   reportBlocked: (blocked: string | undefined) => void
 }
 
-/** Resolves once `signal` aborted and everything is put away; rejects when the loop died. */
+/** Resolves once `signal` has aborted and everything is closed; rejects when the loop fails. */
 export type ThreadBody = (config: WorkerConfig, tools: ThreadTools, signal: AbortSignal) => Promise<void>

@@ -1,4 +1,4 @@
-/** The timeline thread: what the saves left in the outbox goes to ClickHouse. */
+/** The timeline thread: ships the outbox to ClickHouse. */
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { keepFilesClean } from '../../src/timeline/clean-files.ts'
@@ -10,8 +10,8 @@ export const runTimeline: ThreadBody = async (config, { log, metrics, reportDegr
     // Shipping, its lease, and what runs beside it (timeline/background-jobs.ts).
     max: 5,
     name: 'sluice-timeline',
-    // The outbox is empty at first and large later: a plan kept from the start would scan all of it for ever after.
-    // Before their statistics are gathered, large tables pass for small ones: contacts were read whole, over and over.
+    // The outbox is empty at first and large later: a plan cached early would always scan all of it. Without statistics,
+    // large tables count as small, and would be read whole.
     settings: { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'off' },
   })
   const clickhouse = connectClickHouse(config.clickhouseUrl)

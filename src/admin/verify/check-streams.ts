@@ -3,7 +3,7 @@ import type { Redis } from '../../stores/redis.ts'
 import { backlogKey, streamKey } from '../../stream/keys.ts'
 import { leaseIsHeld } from '../../stream/lease.ts'
 import { sleep } from '../../async/sleep.ts'
-import { BEGINNING, compareIds } from '../../stream/stream-id.ts'
+import { FIRST_ID, compareIds } from '../../stream/stream-id.ts'
 import type { Difference } from './difference.ts'
 
 export interface StreamCheckDeps {
@@ -64,7 +64,7 @@ async function checkStream(redis: Redis, partition: string, position: string): P
 }
 
 async function readLastId(redis: Redis, partition: string): Promise<string> {
-  if ((await redis.exists(streamKey(partition))) === 0) return BEGINNING
+  if ((await redis.exists(streamKey(partition))) === 0) return FIRST_ID
   const info = (await redis.xinfo('STREAM', streamKey(partition))) as unknown[]
   return String(info[info.indexOf('last-generated-id') + 1])
 }

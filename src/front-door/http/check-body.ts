@@ -8,8 +8,8 @@ import { isClean, trimText } from '../../rules/events/text.ts'
 const MAX_ISSUES = 20
 const MAX_PATH = 100
 
-export type Checked<T> = { body: T } | { issues: Issue[] }
-export type BodyCheck<S extends TSchema> = (raw: unknown) => Checked<Static<S>>
+export type CheckResult<T> = { body: T } | { issues: Issue[] }
+export type BodyCheck<S extends TSchema> = (raw: unknown) => CheckResult<Static<S>>
 
 /** Compiles a schema once. The check cleans first: see `compileClean`. */
 export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
@@ -22,7 +22,7 @@ export function compileCheck<S extends TSchema>(schema: S): BodyCheck<S> {
 }
 
 /** The body, or RequestError `invalid_request`. */
-export function requireBody<T>(checked: Checked<T>): T {
+export function requireBody<T>(checked: CheckResult<T>): T {
   if ('body' in checked) return checked.body
   throw invalidRequest(checked.issues)
 }

@@ -5,14 +5,14 @@ import { type InFlightCounter, createInFlightCounter } from '../../async/in-flig
 import { explainPortError } from '../../process/explain-port-error.ts'
 import { isPlainSegment, isPlainTarget } from './check-path.ts'
 
-export interface Served {
+export interface ServedApp {
   /** The patterns of all served paths; parameters begin with a colon. */
   paths: readonly string[]
   /** `isPlain`: whether the path, as it was sent, is unambiguous (check-path.ts). */
   fetch(request: Request, isPlain: boolean): Response | Promise<Response>
 }
 
-export interface Listening {
+export interface HttpServer {
   url: string
   /** Accepts no new connections, waits for running requests, and closes the rest after the deadline. */
   close(deadlineMs: number): Promise<void>
@@ -41,9 +41,9 @@ const CUT_MS = 500
 
 /** Rejects when the port is not available. */
 export async function serve(
-  { paths, fetch }: Served,
+  { paths, fetch }: ServedApp,
   { port, host, reusePort, idleSeconds }: ListenOptions,
-): Promise<Listening> {
+): Promise<HttpServer> {
   const running = createInFlightCounter()
   let closing = false
   const answerCall = async (request: ServerRequest): Promise<Response> => {

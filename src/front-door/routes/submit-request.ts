@@ -9,7 +9,7 @@ import type {
   IdentifyAnswer,
   TrackAnswer,
 } from '../../stream/entry.ts'
-import type { NewIngestRequest, Submitted } from '../../stream/submit.ts'
+import type { NewIngestRequest, SubmitResult } from '../../stream/submit.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 
 interface AnswerOf {
@@ -45,7 +45,7 @@ export async function submitRequest<R extends NewIngestRequest>(
 }
 
 /** Throws RequestError: unavailable, outcome_unknown. Null: the request is stored without waiting for an answer. */
-function readOutcome(submitted: Submitted): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
+function readOutcome(submitted: SubmitResult): AnswerOf[keyof AnswerOf] | FailedAnswer | null {
   switch (submitted.kind) {
     case 'answered':
       return submitted.answer
