@@ -75,6 +75,11 @@ const Environment = Type.Object({
   }),
   REUSE_PORT: Type.Boolean({ default: false, expected: 'true or false' }),
   METRICS_TOKEN: Type.Optional(Type.String()),
+  PUBLIC_URL: url('http', 'https'),
+  SYSTEM_SMTP_URL: url('smtp', 'smtps'),
+  SYSTEM_MAIL_FROM: Type.Optional(
+    Type.String({ pattern: '@', maxLength: 320, expected: 'an address such as "Sluice <no-reply@example.com>"' }),
+  ),
   ANALYST_PASSWORD: Type.Optional(Type.String({ minLength: 8, maxLength: 128, expected: '8 to 128 characters' })),
   LOG_LEVEL: Type.Union(
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'].map((level) => Type.Literal(level)),
@@ -126,6 +131,11 @@ export interface Config {
   /** True: several front doors on this machine share the port (Linux, on Bun and Node). */
   reusePort: boolean
   metricsToken: string | undefined
+  /** The address of the dashboard for people: links in mails begin with it. */
+  publicUrl: string | undefined
+  /** Where mails of the installation go: invitations and password resets. */
+  systemSmtpUrl: string | undefined
+  systemMailFrom: string | undefined
   /** Password of the read-only user that `migrate` creates in your own ClickHouse. */
   analystPassword: string | undefined
   logLevel: string
@@ -167,6 +177,9 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     trustProxy: Number(read.TRUST_PROXY),
     reusePort: read.REUSE_PORT,
     metricsToken: read.METRICS_TOKEN,
+    publicUrl: read.PUBLIC_URL,
+    systemSmtpUrl: read.SYSTEM_SMTP_URL,
+    systemMailFrom: read.SYSTEM_MAIL_FROM,
     analystPassword: read.ANALYST_PASSWORD,
     logLevel: read.LOG_LEVEL,
     workerMetricsPort: read.WORKERS_PORT,

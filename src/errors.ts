@@ -21,6 +21,19 @@ export const ERRORS = {
     status: 403,
     message: 'This endpoint does not accept a publishable key. Send a secret key, from a server.',
   },
+  not_signed_in: { status: 401, message: 'You are not signed in, or your session has ended. Sign in.' },
+  wrong_credentials: { status: 401, message: 'The email address or the password is wrong.' },
+  second_factor_required: { status: 401, message: 'Enter the code of your authenticator app, or a recovery code.' },
+  key_not_accepted: {
+    status: 403,
+    message: 'The dashboard does not accept API keys. Send the request to a path that begins with /api.',
+  },
+  cross_site_request: {
+    status: 403,
+    message: 'The request does not come from a page of this dashboard. Behind a proxy, set PUBLIC_URL.',
+  },
+  not_permitted: { status: 403, message: 'Your role in this business does not allow this.' },
+  confirmation_required: { status: 403, message: 'Confirm that it is you: enter your password again.' },
   business_mismatch: {
     status: 403,
     message: 'businessId names another business than the API key does. Leave it out, or send the key of that business.',
@@ -33,6 +46,8 @@ export const ERRORS = {
     status: 405,
     message: 'This path does not support this method. The Allow header lists the methods that it supports.',
   },
+  last_owner: { status: 409, message: 'A business needs an owner. Make another person owner first.' },
+  link_expired: { status: 410, message: 'This link was used already, or is too old. Ask for a new one.' },
   limit_reached: { status: 409, message: 'The business has reached the maximum number of these.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'Content-Type must be application/json.' },

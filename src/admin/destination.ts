@@ -14,7 +14,7 @@ import {
   updateDestination,
 } from '../deliveries/destinations.ts'
 import { cacheGoogleTokens } from '../deliveries/google-token.ts'
-import { SealError, SAME_KEY_REMEDY, openSecret, sealSecret } from '../deliveries/seal-secret.ts'
+import { SealError, SAME_KEY_REMEDY, openSecret, sealSecret } from '../stores/seal-secret.ts'
 import { sendConversion } from '../deliveries/send-conversion.ts'
 import {
   DESTINATION_KINDS,

@@ -1,7 +1,7 @@
 /** Reads the options of `admin destination`. Each function throws UsageError or CommandError; no message contains any of a secret. */
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { SealError } from '../deliveries/seal-secret.ts'
+import { SealError } from '../stores/seal-secret.ts'
 import {
   DESTINATION_KINDS,
   type DestinationKind,

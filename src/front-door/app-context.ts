@@ -1,4 +1,6 @@
 /** The types that every file of the front door uses: the app, one request, one route, one reply. */
+import type { SystemMailer } from '../accounts/system-mail.ts'
+import type { Config } from '../config.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -16,7 +18,7 @@ import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
 
 /** Built once in run-front-door.ts; the first argument of every handler. */
 export interface AppContext {
-  config: { maxInFlight: number; metricsToken: string | undefined; trustProxy: number }
+  config: Pick<Config, 'maxInFlight' | 'metricsToken' | 'trustProxy' | 'publicUrl' | 'secretsKey'>
   log: Logger
   /** Whether another rejection may be logged. */
   mayLogRejection: () => boolean
@@ -36,8 +38,10 @@ export interface AppContext {
   readReadiness: () => Promise<Readiness>
   /** Requests being answered now, and the bytes of their bodies: in total and by `bodyQuotaKey`. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
-  /** Limits per business: concurrent reads, and concurrent changes by contact id. */
-  slots: { read: ConcurrencyLimit; change: ConcurrencyLimit }
+  /** Limits per business: concurrent reads with a key, those of the dashboard, and concurrent changes by contact id. */
+  slots: { read: ConcurrencyLimit; dashboard: ConcurrencyLimit; change: ConcurrencyLimit }
+  /** Undefined when the installation cannot send mail. */
+  mailer: SystemMailer | undefined
   /** Epoch ms. */
   now: () => number
 }

@@ -15,6 +15,7 @@ import { customFieldsRoute } from './routes/custom-fields.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { identifyRoute } from './routes/sdk/identify.ts'
 import { manageContactRoutes } from './routes/contacts/manage.ts'
+import { DASHBOARD_ROUTES } from './routes/dashboard/index.ts'
 import { healthRoutes } from './routes/health.ts'
 import { trackBatchRoute } from './routes/sdk/track-batch.ts'
 import { trackRoute } from './routes/sdk/track.ts'
@@ -38,7 +39,7 @@ export const API_ROUTES: readonly Route[] = [
 
 /** Every route of the front door. */
 export function listRoutes(): Route[] {
-  return [...API_ROUTES, ...openApiRoutes(API_ROUTES), ...healthRoutes, browserScriptRoute()]
+  return [...API_ROUTES, ...DASHBOARD_ROUTES, ...openApiRoutes(API_ROUTES), ...healthRoutes, browserScriptRoute()]
 }
 
 export function buildApp(app: AppContext): ServedApp {

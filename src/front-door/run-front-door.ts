@@ -1,4 +1,5 @@
 /** Starts a front door: builds everything that it needs, and opens the port. */
+import { createSystemMailer } from '../accounts/system-mail.ts'
 import { type Config, resolveStores } from '../config.ts'
 import { readDisks } from '../embedded/read-disks.ts'
 import { buildApp } from './app.ts'
@@ -126,7 +127,12 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
       monotonicNow,
     ),
     inFlight: { count: 0, bytes: 0, bytesOf: new Map() },
-    slots: { read: createConcurrencyLimit(MAX_CONCURRENT.read), change: createConcurrencyLimit(MAX_CONCURRENT.change) },
+    slots: {
+      read: createConcurrencyLimit(MAX_CONCURRENT.read),
+      dashboard: createConcurrencyLimit(MAX_CONCURRENT.dashboard),
+      change: createConcurrencyLimit(MAX_CONCURRENT.change),
+    },
+    mailer: createSystemMailer(config),
     now: Date.now,
   }
 }

@@ -5,6 +5,9 @@ import { socketOpener } from './open-socket.ts'
 /** Returns `bigint` columns as numbers, beyond 2^53 as text. */
 export type Sql = postgres.Sql
 
+/** A connection or a transaction: for functions that run in both. */
+export type Queryable = Sql | postgres.TransactionSql
+
 export interface PostgresOptions {
   /** The most connections. */
   max?: number

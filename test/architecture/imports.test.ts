@@ -11,7 +11,7 @@ const FLOORS: string[][] = [
   ['src/version.ts', 'src/errors.ts', 'src/config.ts', 'src/log.ts', 'src/async', 'src/rules', 'src/sdk'],
   ['src/process', 'src/metrics.ts', 'src/stores'],
   ['src/stream', 'src/businesses', 'src/campaigns', 'src/outbound'],
-  ['src/outbox', 'src/deliveries'],
+  ['src/outbox', 'src/deliveries', 'src/accounts'],
   ['src/contacts', 'src/web-events', 'src/migrate'],
   ['src/timeline', 'src/embedded'],
   ['src/front-door', 'src/admin', 'workers'],

@@ -1,7 +1,7 @@
 /** Destinations, contacts with clicks, and what became of their conversions. */
 import { uuidv7 } from 'uuidv7'
 import { addDestination } from '../../src/deliveries/destinations.ts'
-import { sealSecret } from '../../src/deliveries/seal-secret.ts'
+import { sealSecret } from '../../src/stores/seal-secret.ts'
 import type { DestinationKind } from '../../src/deliveries/settings.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../../src/rules/events/facts.ts'
 import type { Sql } from '../../src/stores/postgres.ts'

@@ -47,7 +47,7 @@ describe('a body', () => {
     vi.spyOn(performance, 'now').mockReturnValue(BEGAN + ms)
     return { keyHolders, received: receiveBody(frontDoor, sent as RequestContext, BUSINESS, BODY_LIMITS.single) }
   }
-  const changed: KeyHolder = { kind: 'secret', business: { ...BUSINESS, currency: 'ILS' } }
+  const changed: KeyHolder = { keyId: 'k', kind: 'secret', hint: '1234', business: { ...BUSINESS, currency: 'ILS' } }
 
   it('that comes at once has nobody asked about', async () => {
     const { keyHolders, received } = arriveAfter(STALE_MS - 1, null)

@@ -4,12 +4,13 @@ import { RequestError } from '../../errors.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 import type { Business, KeyHolder } from './find-business.ts'
 
-/** The business of a secret key, ready for use. Throws RequestError (401, 403, 404, 429, 503). */
-export async function requireSecretKey(app: AppContext, context: RequestContext): Promise<Business> {
+/** The holder of a secret key, its business ready for use. Throws RequestError (401, 403, 404, 429, 503). */
+export async function requireSecretKey(app: AppContext, context: RequestContext): Promise<KeyHolder> {
   const holder = await findCaller(app, context)
   if (holder === null) throw unauthorized('missing_api_key')
   if (holder.kind === 'publishable') throw new RequestError('publishable_key')
-  return requireUsable(holder.business)
+  requireUsable(holder.business)
+  return holder
 }
 
 /** Null without an Authorization header. Throws RequestError when the header has no valid key. */

@@ -1,4 +1,5 @@
 /** Charges calls to the rate limiter, and sets the RateLimit headers (decisions, "Rate limit"). */
+import { hash } from 'node:crypto'
 import { RequestError } from '../../errors.ts'
 import { networkOf } from '../http/client-address.ts'
 import type { RequestContext, Charge, AppContext } from '../app-context.ts'
@@ -25,6 +26,31 @@ export function chargeRead(app: AppContext, context: RequestContext, business: B
     limit: business.rateLimit * WIDER_FACTOR,
     policy: 'read',
   })
+}
+
+/** Requests a minute of one person in the dashboard. Pages refresh themselves every few seconds. */
+const PER_USER = 1200
+
+export function chargeSession(app: AppContext, context: RequestContext, userId: string): Promise<void> {
+  return charge(app, context, { bucket: `user:${userId}`, limit: PER_USER, policy: null })
+}
+
+/** Attempts a minute to sign in, to take a link or to have one sent. */
+const SIGN_INS = { address: 30, email: 10 } as const
+
+/** Unlike the other limits it does not let callers through without Redis: guessing must never be unlimited. */
+export async function chargeSignIn(app: AppContext, context: RequestContext, email: string | null): Promise<void> {
+  const buckets = [
+    { bucket: `sign-in-address:${networkOf(context.address())}`, limit: SIGN_INS.address },
+    ...(email === null ? [] : [{ bucket: `sign-in-email:${hash('sha256', email)}`, limit: SIGN_INS.email }]),
+  ]
+  for (const { bucket, limit } of buckets) {
+    const taken = await app.limiter.take(bucket, limit)
+    if (taken === null) throw new RequestError('unavailable', { headers: { 'Retry-After': '5' } })
+    if (!taken.allowed) {
+      throw new RequestError('rate_limited', { headers: { 'Retry-After': String(taken.resetSeconds) } })
+    }
+  }
 }
 
 /** Endpoints without a secret key. Each has its own buckets, so that load on one does not block another. */

@@ -6,7 +6,7 @@ import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
 export type ConcurrencyLimit = (businessId: string) => Promise<() => void>
 
 /** Reads share a front door's four connections. Edits are applied one by one, in partitions that businesses share. */
-export const MAX_CONCURRENT = { read: 2, change: 4 } as const
+export const MAX_CONCURRENT = { read: 2, dashboard: 3, change: 4 } as const
 /** Less than the time after which a server hangs up on an idle connection. */
 const WAIT_TIMEOUT_MS = 5000
 

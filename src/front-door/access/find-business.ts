@@ -23,18 +23,21 @@ export interface Business {
 
 /** A valid key: its kind and its business. */
 export interface KeyHolder {
+  keyId: string
   kind: KeyKind
+  /** The last characters of the key, by which people know it. */
+  hint: string
   business: Business
 }
 
 /** By the sha256 of their keys, in hex. Unknown and revoked keys are left out. */
 export async function findKeyHolders(sql: Sql, keyHashes: string[]): Promise<Map<string, KeyHolder>> {
-  const rows = await sql<{ hash: string; kind: KeyHolder['kind']; business: Business }[]>`
-    select asked.hash, k.kind, ${businessJson(sql)} as business
+  const rows = await sql<(KeyHolder & { hash: string })[]>`
+    select asked.hash, k.id as "keyId", k.kind, k.hint, ${businessJson(sql)} as business
     from unnest(${arrayOf(keyHashes)}::text[]) as asked (hash)
     join api_keys k on k.key_hash = decode(asked.hash, 'hex') and k.revoked_at is null
     join businesses b on b.id = k.business_id`
-  return new Map(rows.map(({ hash, kind, business }) => [hash, { kind, business }]))
+  return new Map(rows.map(({ hash, ...holder }) => [hash, holder]))
 }
 
 /** By id; `ids` are UUIDs. Unknown ids are left out. */

@@ -29,7 +29,7 @@ export async function handleRequest(
 
 async function answerOrReject(app: AppContext, framed: FramedRoute, context: RequestContext): Promise<Response> {
   try {
-    if (app.inFlight.count > app.config.maxInFlight && framed.route.startsWith('/api/')) {
+    if (app.inFlight.count > app.config.maxInFlight && isApi(framed.route)) {
       throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
     }
     return toResponse(await framed.answer(app, context), context)
@@ -37,6 +37,8 @@ async function answerOrReject(app: AppContext, framed: FramedRoute, context: Req
     return errorResponse(app, context, error)
   }
 }
+
+const isApi = (route: string): boolean => route.startsWith('/api/') || route.startsWith('/dashboard/api/')
 
 /** The body quota that all callers without a secret key share. */
 const UNKEYED = 'strangers'

@@ -13,7 +13,7 @@ const DESCRIPTION =
   'each request: `Authorization: Bearer sk_live_…`. Every answer has the header `X-Request-Id`. Answers to a valid secret key ' +
   'also have `RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` describes them.'
 
-export function describeApi(routes: readonly Route[]): Document {
+export function describeApi(routes: readonly Route[], description = DESCRIPTION): Document {
   const paths: Record<string, Document> = {}
   for (const { method, path, operation } of routes) {
     if (operation === null) continue
@@ -22,7 +22,7 @@ export function describeApi(routes: readonly Route[]): Document {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Sluice', version: VERSION, description: DESCRIPTION },
+    info: { title: 'Sluice', version: VERSION, description },
     servers: [{ url: '/' }],
     paths,
     components: {
@@ -31,6 +31,7 @@ export function describeApi(routes: readonly Route[]): Document {
         publishableKey: bearer(
           'A publishable key (`pk_live_…`): names the business of the page, in place of `businessId`.',
         ),
+        ...(routes.some(({ operation }) => operation?.key === 'session') && { session: SESSION }),
       },
       headers: HEADERS,
       schemas: { Failure },
@@ -57,7 +58,7 @@ function describeOperation(method: string, path: string, operation: Operation): 
 }
 
 function describeContent({ schema, example, media = ['application/json'] }: NonNullable<Operation['body']>): Document {
-  return Object.fromEntries(media.map((type) => [type, { schema: describeBody(schema), example }]))
+  return Object.fromEntries(media.map((type) => [type, { schema: describeBody(schema), ...(example && { example }) }]))
 }
 
 /** `postApiSdkTrackBatch` */
@@ -86,8 +87,8 @@ function describeReply(reply: Operation['replies'][number], headers: Document): 
     required: ['success', 'message', 'data'],
     properties: { success: { const: true }, message: { type: 'string' }, data: describeAnswer(data) },
   }
-  const whole = { success: true, message, data: example }
-  return { description, headers, content: { 'application/json': { schema, example: whole } } }
+  const whole = example && { example: { success: true, message, data: example } }
+  return { description, headers, content: { 'application/json': { schema, ...whole } } }
 }
 
 /** One response per status, with an example per code. */
@@ -111,10 +112,14 @@ function describeErrors(codes: readonly ErrorCode[]): Document {
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description })
 
+const SESSION = { type: 'apiKey', in: 'cookie', name: '__Host-sluice' }
+
 const SECURITY: Record<Operation['key'], Document[]> = {
   secret: [{ key: [] }],
   optional: [{ key: [] }, { publishableKey: [] }, {}],
   publishable: [{ publishableKey: [] }, {}],
+  session: [{ session: [] }],
+  none: [],
 }
 
 const ID_EXAMPLES: Record<string, string> = {
@@ -123,7 +128,7 @@ const ID_EXAMPLES: Record<string, string> = {
 }
 
 /** Only callers with a secret key get `Prefer` and the RateLimit headers. */
-const takesSecretKey = ({ key }: Operation): boolean => key !== 'publishable'
+const takesSecretKey = ({ key }: Operation): boolean => key === 'secret' || key === 'optional'
 
 const PREFER = {
   name: 'Prefer',

@@ -10,7 +10,7 @@ import {
 } from '../../timeline/read-attribution.ts'
 import { type Issue, RequestError } from '../../errors.ts'
 import { readIso } from '../../rules/events/read-iso.ts'
-import { authenticateRead } from '../access/authenticate-read.ts'
+import { type Principal, keyRead } from '../access/principal.ts'
 import { invalidRequest } from '../http/check-body.ts'
 import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
 import { queryOf } from '../http/read-page.ts'
@@ -25,8 +25,8 @@ const TOO_MUCH = {
   headers: { 'Retry-After': '60' },
 }
 
-async function getAttribution(app: AppContext, context: RequestContext): Promise<Reply> {
-  const { id: businessId } = await authenticateRead(app, context)
+async function getAttribution(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const businessId = principal.business.id
   const range = readQuery(queryOf(context), context.receivedAt)
   const found = await readAttribution(app, { businessId, ...range })
   if (found === 'too_much') throw new RequestError('unavailable', TOO_MUCH)
@@ -82,7 +82,7 @@ export const AttributionData = Type.Object(
 export const attributionRoute: Route = {
   method: 'GET',
   path: '/api/analytics/attribution',
-  answer: getAttribution,
+  answer: keyRead(getAttribution),
   operation: {
     summary: 'Read what brought the revenue',
     description:

@@ -3,7 +3,7 @@ import { MAX_CAMPAIGNS, createCampaign } from '../../campaigns/create-campaign.t
 import { listCampaigns, readCampaign } from '../../campaigns/list-campaigns.ts'
 import { publishCampaign } from '../../campaigns/publish-campaign.ts'
 import { RequestError } from '../../errors.ts'
-import { authenticateWrite, authenticateRead } from '../access/authenticate-read.ts'
+import { type Principal, keyRead, keyWrite } from '../access/principal.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../http/check-body.ts'
 import {
   BODY_ERRORS,
@@ -26,8 +26,7 @@ const PUBLISHED = 'The campaign is published.'
 
 const checkCampaign = compileCheck(CampaignSchema)
 
-async function postCampaign(app: AppContext, context: RequestContext): Promise<Reply> {
-  const business = await authenticateWrite(app, context)
+async function postCampaign(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { name, trigger, canEnterAgain = false, goal } = requireBody(checkCampaign(body))
   const unclean = uncleanIssues({ name, 'trigger.event': trigger.event, 'goal.event': goal?.event })
@@ -38,21 +37,18 @@ async function postCampaign(app: AppContext, context: RequestContext): Promise<R
   return { message: DRAFTED, data: { campaign } }
 }
 
-async function getCampaigns(app: AppContext, context: RequestContext): Promise<Reply> {
-  const { id: businessId } = await authenticateRead(app, context)
-  return { message: LISTED, data: { campaigns: await listCampaigns(app.sql, businessId) } }
+async function getCampaigns({ sql }: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
+  return { message: LISTED, data: { campaigns: await listCampaigns(sql, business.id) } }
 }
 
-async function getCampaign(app: AppContext, context: RequestContext): Promise<Reply> {
-  const { id: businessId } = await authenticateRead(app, context)
-  const campaign = await readCampaign(app.sql, businessId, requireId(context))
+async function getCampaign(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
+  const campaign = await readCampaign(app.sql, business.id, requireId(context))
   if (campaign === null) throw new RequestError('not_found')
   return { message: READ, data: { campaign } }
 }
 
-async function postPublish(app: AppContext, context: RequestContext): Promise<Reply> {
-  const { id: businessId } = await authenticateWrite(app, context)
-  const published = await publishCampaign(app.sql, businessId, requireId(context))
+async function postPublish(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
+  const published = await publishCampaign(app.sql, business.id, requireId(context))
   switch (published.kind) {
     case 'not_found':
       throw new RequestError('not_found')
@@ -81,7 +77,7 @@ export const campaignRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/api/campaigns',
-    answer: postCampaign,
+    answer: keyWrite(postCampaign),
     operation: {
       summary: 'Draft a campaign',
       description: `A business has at most ${MAX_CAMPAIGNS.toLocaleString('en-US')} campaigns, drafts included.`,
@@ -95,7 +91,7 @@ export const campaignRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/campaigns',
-    answer: getCampaigns,
+    answer: keyRead(getCampaigns),
     operation: {
       summary: 'List the campaigns',
       tag: 'Campaigns',
@@ -114,7 +110,7 @@ export const campaignRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/campaigns/:campaignId',
-    answer: getCampaign,
+    answer: keyRead(getCampaign),
     operation: {
       summary: 'Read a campaign',
       tag: 'Campaigns',
@@ -126,7 +122,7 @@ export const campaignRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/api/campaigns/:campaignId/publish',
-    answer: postPublish,
+    answer: keyWrite(postPublish),
     operation: {
       summary: 'Publish a campaign',
       description:

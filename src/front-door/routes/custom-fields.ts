@@ -2,14 +2,13 @@ import { closed, oneOf, dateTime } from './reply-fields.ts'
 import { Type } from '@sinclair/typebox'
 import { FIELD_TYPES } from '../../rules/events/facts.ts'
 import { listCustomFields } from '../../contacts/list-custom-fields.ts'
-import { authenticateRead } from '../access/authenticate-read.ts'
+import { type Principal, keyRead } from '../access/principal.ts'
 import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../app-context.ts'
 
 const FIELDS = 'The custom fields.'
 
-async function getCustomFields(app: AppContext, context: RequestContext): Promise<Reply> {
-  const { id: businessId } = await authenticateRead(app, context)
-  return { message: FIELDS, data: { customFields: await listCustomFields(app.sql, businessId) } }
+export async function getCustomFields({ sql }: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
+  return { message: FIELDS, data: { customFields: await listCustomFields(sql, business.id) } }
 }
 
 export const CustomFieldsData = Type.Object(
@@ -24,7 +23,7 @@ export const CustomFieldsData = Type.Object(
 export const customFieldsRoute: Route = {
   method: 'GET',
   path: '/api/custom-fields',
-  answer: getCustomFields,
+  answer: keyRead(getCustomFields),
   operation: {
     summary: 'List the custom fields that traits have created',
     tag: 'Contacts',

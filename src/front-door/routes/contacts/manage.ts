@@ -6,7 +6,7 @@ import { traitFaults } from '../../../rules/identity/decide-edit.ts'
 import type { EditFact } from '../../../rules/events/facts.ts'
 import type { Fault } from '../../../rules/events/fault.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'
-import { authenticateWrite } from '../../access/authenticate-read.ts'
+import { type Principal, keyWrite } from '../../access/principal.ts'
 import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
 import {
   BODY_ERRORS,
@@ -31,8 +31,8 @@ import { acquireSlot } from '../../access/concurrency-limit.ts'
 
 const checkSubscriptions = compileCheck(SubscriptionsSchema)
 
-async function putSubscriptions(app: AppContext, context: RequestContext): Promise<Reply> {
-  const business = await authenticateWrite(app, context)
+export async function putSubscriptions(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business } = principal
   const { id: businessId } = business
   const contactId = requireId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
@@ -51,8 +51,8 @@ async function putSubscriptions(app: AppContext, context: RequestContext): Promi
 }
 
 /** A trait of the wrong type is rejected here, and again by the worker, since fields may be created meanwhile. */
-async function patchContact(app: AppContext, context: RequestContext): Promise<Reply> {
-  const business = await authenticateWrite(app, context)
+export async function patchContact(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business } = principal
   const { id: businessId, currency } = business
   const named = requireId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
@@ -83,8 +83,8 @@ function reject(issues: Fault[]): void {
 const NO_CHANNEL = { path: '', message: 'at least one of email, sms, whatsapp and push is required' }
 
 /** The outbox is scrubbed before the answer: after a 200, Postgres has no data of the person. */
-async function eraseContact(app: AppContext, context: RequestContext): Promise<Reply> {
-  const { id: businessId } = await authenticateWrite(app, context)
+export async function eraseContact(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const businessId = principal.business.id
   const { receivedAt, requestId } = context
   const request = { kind: 'erase', businessId, receivedAt, requestId, contactId: requireId(context) } as const
   await acquireSlot(app.slots.change, context, businessId)
@@ -119,7 +119,7 @@ export const manageContactRoutes: readonly Route[] = [
   {
     method: 'PATCH',
     path: '/api/contacts/:contactId',
-    answer: patchContact,
+    answer: keyWrite(patchContact),
     operation: {
       summary: 'Edit a contact',
       description:
@@ -151,7 +151,7 @@ export const manageContactRoutes: readonly Route[] = [
   {
     method: 'PUT',
     path: '/api/contacts/:contactId/subscriptions',
-    answer: putSubscriptions,
+    answer: keyWrite(putSubscriptions),
     operation: {
       summary: 'Record an opt-in or opt-out',
       description: 'The latest choice counts. When two contacts are merged, an opt-out takes precedence.',
@@ -173,7 +173,7 @@ export const manageContactRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/api/contacts/:contactId',
-    answer: eraseContact,
+    answer: keyWrite(eraseContact),
     operation: {
       summary: 'Erase a person',
       description:

@@ -12,7 +12,7 @@ import { STAGES } from '../../../rules/events/journey-stage.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'
 import { readTimeline } from '../../../timeline/read-timeline.ts'
-import { authenticateRead } from '../../access/authenticate-read.ts'
+import { type Principal, keyRead } from '../../access/principal.ts'
 import { invalidRequest, uncleanIssues } from '../../http/check-body.ts'
 import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../../app-context.ts'
 import type { Business } from '../../access/find-business.ts'
@@ -28,8 +28,8 @@ const LISTED = 'The contacts, newest first.'
 const TIMELINE = 'The timeline, newest first.'
 const IDENTIFICATIONS = 'The identify calls, newest first.'
 
-async function getContact(app: AppContext, context: RequestContext): Promise<Reply> {
-  const { id: businessId, currency } = await authenticateRead(app, context)
+export async function getContact(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { id: businessId, currency } = principal.business
   const contactId = readId(context.params['contactId'])
   const contact = contactId && (await readContact(app.sql, { businessId, contactId, currency }))
   if (!contact) throw contactNotFound()
@@ -37,8 +37,7 @@ async function getContact(app: AppContext, context: RequestContext): Promise<Rep
 }
 
 /** Finds one contact by an identity, if one is sent; else lists contacts. */
-async function getContacts(app: AppContext, context: RequestContext): Promise<Reply> {
-  const business = await authenticateRead(app, context)
+async function getContacts(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
   const query = queryOf(context)
   return IDENTITY_KINDS.some((kind) => query.has(kind))
     ? await findByIdentity(app, business, query)
@@ -112,8 +111,8 @@ function describeFault(fault: string, sought: string): string {
   return sought.includes(' ') ? `${message}; in a query, write a plus sign as %2B` : message
 }
 
-async function getTimeline(app: AppContext, context: RequestContext): Promise<Reply> {
-  const { id: businessId } = await authenticateRead(app, context)
+export async function getTimeline(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const businessId = principal.business.id
   const page = readPage(context)
   const { contactIds } = await requireContact(app, context, businessId)
   const timeline = await readTimeline(app, { businessId, contactIds, ...page })
@@ -122,8 +121,8 @@ async function getTimeline(app: AppContext, context: RequestContext): Promise<Re
   return { message: TIMELINE, data: timeline }
 }
 
-async function getIdentifications(app: AppContext, context: RequestContext): Promise<Reply> {
-  const { id: businessId } = await authenticateRead(app, context)
+async function getIdentifications(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
+  const businessId = business.id
   const page = readPage(context)
   const { contactIds } = await requireContact(app, context, businessId)
   const listed = await listIdentifications(app.sql, { businessId, contactIds, ...page })
@@ -145,7 +144,7 @@ export const contactRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/contacts',
-    answer: getContacts,
+    answer: keyRead(getContacts),
     operation: {
       summary: 'List and search contacts, or find one by an identity field',
       description:
@@ -186,7 +185,7 @@ export const contactRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/contacts/:contactId',
-    answer: getContact,
+    answer: keyRead(getContact),
     operation: {
       summary: 'Read a contact',
       description: 'The id of a merged contact returns the contact that it was merged into.',
@@ -206,7 +205,7 @@ export const contactRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/contacts/:contactId/timeline',
-    answer: getTimeline,
+    answer: keyRead(getTimeline),
     operation: {
       summary: "Read a contact's events, newest first",
       description:
@@ -230,7 +229,7 @@ export const contactRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/contacts/:contactId/identifications',
-    answer: getIdentifications,
+    answer: keyRead(getIdentifications),
     operation: {
       summary: "Read a contact's identify calls, newest first",
       tag: 'Contacts',

@@ -30,7 +30,7 @@ interface ReadItems {
 const checkFrame = compileCheck(BatchFrameSchema)
 
 async function trackBatch(app: AppContext, context: RequestContext): Promise<Reply> {
-  const caller = await requireSecretKey(app, context)
+  const { business: caller } = await requireSecretKey(app, context)
   await chargeWrite(app, context, caller)
   const { business, body } = await receiveBody(app, context, caller, BODY_LIMITS.batch)
   const elsewhere = rejectOtherBusiness(body, business)

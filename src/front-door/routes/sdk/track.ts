@@ -13,7 +13,7 @@ import { toRequestError } from '../../http/rejection.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 async function track(app: AppContext, context: RequestContext): Promise<Reply> {
-  const caller = await requireSecretKey(app, context)
+  const { business: caller } = await requireSecretKey(app, context)
   await chargeWrite(app, context, caller)
   const { business, body } = await receiveBody(app, context, caller, BODY_LIMITS.single)
   const read = readEvent(body, business, context.receivedAt)

@@ -1,0 +1,79 @@
+/** The audit log: every change to settings, people and contacts, and who made it. */
+import type { Queryable } from '../stores/postgres.ts'
+
+export const AUDIT_KEEP_DAYS = 400
+
+/** Who makes a change. */
+export interface Actor {
+  kind: 'user' | 'key' | 'command'
+  /** The id of the user or the key; for a command the name of the operating system's user. */
+  id: string
+  /** The email of the user, or the last characters of the key. */
+  name: string
+}
+
+export interface AuditEntry {
+  /** Null for a change to the installation. */
+  businessId: string | null
+  actor: Actor
+  /** Such as `key.create`. */
+  action: string
+  /** The id of what was changed. */
+  target: string | null
+  /** Names of fields and ids; never personal data of contacts. */
+  details?: Record<string, unknown>
+}
+
+/** Call it in the transaction of the change, where there is one. */
+export async function recordAudit(sql: Queryable, entry: AuditEntry): Promise<void> {
+  const { businessId, actor, action, target, details = {} } = entry
+  await sql`
+    insert into audit_log (business_id, actor_kind, actor_id, actor_name, action, target, details)
+    values (${businessId}, ${actor.kind}, ${actor.id}, ${actor.name}, ${action}, ${target}, ${JSON.stringify(details)}::jsonb)`
+}
+
+/**
+ * For changes to contacts. A key may make thousands a minute, so those of a key are counted: one row for each action and hour,
+ * which names the last target.
+ */
+export async function recordContactAudit(sql: Queryable, entry: AuditEntry): Promise<void> {
+  if (entry.actor.kind !== 'key') return recordAudit(sql, entry)
+  const { businessId, actor, action, target, details = {} } = entry
+  await sql`
+    insert into audit_log (business_id, actor_kind, actor_id, actor_name, action, target, details, hour)
+    values (${businessId}, ${actor.kind}, ${actor.id}, ${actor.name}, ${action}, ${target},
+      ${JSON.stringify(details)}::jsonb, date_trunc('hour', now()))
+    on conflict (business_id, actor_id, action, hour) where hour is not null
+    do update set times = audit_log.times + 1, target = excluded.target, details = excluded.details, at = now()`
+}
+
+export interface AuditRow {
+  id: number
+  at: Date
+  actorKind: Actor['kind']
+  actorName: string
+  action: string
+  target: string | null
+  details: Record<string, unknown>
+  times: number
+}
+
+/** Newest first. `before`: the id that the page begins below; null for the first page. */
+export async function listAudit(
+  sql: Queryable,
+  { businessId, before, limit }: { businessId: string | null; before: number | null; limit: number },
+): Promise<AuditRow[]> {
+  return sql<AuditRow[]>`
+    select id, at, actor_kind as "actorKind", actor_name as "actorName", action, target, details, times
+    from audit_log
+    where business_id is not distinct from ${businessId}::uuid and id < ${before ?? Number.MAX_SAFE_INTEGER}
+    order by id desc limit ${limit}`
+}
+
+/** Removes what is too old, some rows at a time. Returns the number. */
+export async function purgeAudit(sql: Queryable): Promise<number> {
+  const { count } = await sql`
+    delete from audit_log where id in (
+      select id from audit_log where at < now() - ${`${AUDIT_KEEP_DAYS} days`}::interval order by at limit 5000)`
+  return count
+}

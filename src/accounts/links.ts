@@ -1,0 +1,91 @@
+/** One-time links: they sign a person in, let them choose a new password, or invite them into a business. */
+import { uuidv7 } from 'uuidv7'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import type { Role } from './rights.ts'
+import { createToken, hashToken } from './tokens.ts'
+
+export const LINK_HOURS = { 'sign-in': 24, reset: 1, invitation: 7 * 24 } as const
+export type LinkKind = keyof typeof LINK_HOURS
+
+/** Of one address, besides invitations. The oldest goes first. */
+const MAX_LINKS = 5
+export const MAX_INVITATIONS = 100
+
+export interface AccountLink {
+  kind: LinkKind
+  email: string
+  invitation: { businessId: string; businessName: string; role: Role } | null
+}
+
+/** Returns the token of the link. */
+export async function createLink(sql: Queryable, kind: 'sign-in' | 'reset', email: string): Promise<string> {
+  const token = createToken()
+  await sql`
+    insert into account_links (token_hash, id, kind, email, expires_at)
+    values (${hashToken(token)}, ${uuidv7()}, ${kind}, ${email}, now() + ${`${LINK_HOURS[kind]} hours`}::interval)`
+  await sql`
+    delete from account_links where expires_at < now() or id in (
+      select id from account_links where email = ${email} and kind <> 'invitation'
+      order by created_at desc offset ${MAX_LINKS})`
+  return token
+}
+
+export interface NewInvitation {
+  businessId: string
+  email: string
+  role: Role
+  /** The email of the person who invites. */
+  invitedBy: string
+}
+
+/** Returns the token of the link; a pending invitation of the same person is replaced. Null when too many are pending. */
+export async function createInvitation(sql: Sql, invitation: NewInvitation): Promise<string | null> {
+  const { businessId, email, role, invitedBy } = invitation
+  const token = createToken()
+  return sql.begin(async (tx) => {
+    // Two invitations at the same time are counted one after the other.
+    await tx`select from businesses where id = ${businessId} for no key update`
+    const [{ pending }] = await tx<[{ pending: number }]>`
+      select count(*)::int as pending from account_links
+      where business_id = ${businessId} and expires_at > now() and email <> ${email}`
+    if (pending >= MAX_INVITATIONS) return null
+    await tx`delete from account_links where business_id = ${businessId} and (email = ${email} or expires_at < now())`
+    await tx`
+      insert into account_links (token_hash, id, kind, email, business_id, role, invited_by, expires_at)
+      values (${hashToken(token)}, ${uuidv7()}, 'invitation', ${email}, ${businessId}, ${role}, ${invitedBy},
+        now() + ${`${LINK_HOURS.invitation} hours`}::interval)`
+    return token
+  })
+}
+
+/** Null when the link is unknown, used or too old. */
+export async function readLink(sql: Queryable, token: string): Promise<AccountLink | null> {
+  const [found] = await sql<Found[]>`
+    select l.kind, l.email, l.business_id as "businessId", b.name as "businessName", l.role
+    from account_links l left join businesses b on b.id = l.business_id
+    where l.token_hash = ${hashToken(token)} and l.expires_at > now() and b.removed_at is null`
+  if (found === undefined) return null
+  const { kind, email, businessId, businessName, role } = found
+  const invitation = businessId !== null && role !== null && { businessId, businessName: businessName ?? '', role }
+  return { kind, email, invitation: invitation || null }
+}
+
+interface Found {
+  kind: LinkKind
+  email: string
+  businessId: string | null
+  businessName: string | null
+  role: Role | null
+}
+
+/** Takes the link: true for one caller only. Call it in the transaction that does what the link is for. */
+export async function takeLink(sql: Queryable, token: string): Promise<boolean> {
+  const { count } = await sql`
+    delete from account_links where token_hash = ${hashToken(token)} and expires_at > now()`
+  return count > 0
+}
+
+/** All links of an address but invitations: a new password makes older links invalid. */
+export async function removeLinks(sql: Queryable, email: string): Promise<void> {
+  await sql`delete from account_links where email = ${email} and kind <> 'invitation'`
+}

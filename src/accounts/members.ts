@@ -1,0 +1,85 @@
+/** The people of a business, and who is invited. */
+import type { Queryable } from '../stores/postgres.ts'
+import type { Role } from './rights.ts'
+
+export const MAX_MEMBERS = 500
+
+export interface Member {
+  userId: string
+  email: string
+  name: string
+  role: Role
+  hasTotp: boolean
+  createdAt: Date
+  /** The last use of the dashboard, within some minutes; null without a session. */
+  seenAt: Date | null
+}
+
+export interface Invitation {
+  id: string
+  email: string
+  role: Role
+  invitedBy: string
+  createdAt: Date
+  expiresAt: Date
+}
+
+export async function listMembers(sql: Queryable, businessId: string): Promise<Member[]> {
+  return sql<Member[]>`
+    select u.id as "userId", u.email, u.name, m.role, u.totp_confirmed as "hasTotp", m.created_at as "createdAt",
+      (select max(seen_at) from sessions s where s.user_id = u.id) as "seenAt"
+    from memberships m join users u on u.id = m.user_id
+    where m.business_id = ${businessId} order by u.email`
+}
+
+export async function listInvitations(sql: Queryable, businessId: string): Promise<Invitation[]> {
+  return sql<Invitation[]>`
+    select id, email, role, invited_by as "invitedBy", created_at as "createdAt", expires_at as "expiresAt"
+    from account_links where business_id = ${businessId} and expires_at > now() order by email`
+}
+
+export async function removeInvitation(sql: Queryable, businessId: string, id: string): Promise<boolean> {
+  const { count } = await sql`delete from account_links where business_id = ${businessId} and id = ${id}`
+  return count > 0
+}
+
+export type MemberChange = 'done' | 'not_found' | 'last_owner' | 'too_many'
+
+/** Adds a person, or changes the role of one. */
+export function setRole(sql: Queryable, businessId: string, userId: string, role: Role): Promise<MemberChange> {
+  return keepOwner(async () => {
+    const [{ others }] = await sql<[{ others: number }]>`
+      select count(*)::int as others from memberships where business_id = ${businessId} and user_id <> ${userId}`
+    if (others >= MAX_MEMBERS) return 'too_many'
+    await sql`
+      insert into memberships (business_id, user_id, role) values (${businessId}, ${userId}, ${role})
+      on conflict (business_id, user_id) do update set role = excluded.role`
+    return 'done'
+  })
+}
+
+/** Changes the role of a person who is in the business. */
+export function changeRole(sql: Queryable, businessId: string, userId: string, role: Role): Promise<MemberChange> {
+  return keepOwner(async () => {
+    const { count } = await sql`
+      update memberships set role = ${role} where business_id = ${businessId} and user_id = ${userId}`
+    return count > 0 ? 'done' : 'not_found'
+  })
+}
+
+export function removeMember(sql: Queryable, businessId: string, userId: string): Promise<MemberChange> {
+  return keepOwner(async () => {
+    const { count } = await sql`delete from memberships where business_id = ${businessId} and user_id = ${userId}`
+    return count > 0 ? 'done' : 'not_found'
+  })
+}
+
+/** The database refuses a change that leaves a business without an owner (sql/postgres/0011_accounts.sql). */
+async function keepOwner(change: () => Promise<MemberChange>): Promise<MemberChange> {
+  try {
+    return await change()
+  } catch (error) {
+    if ((error as { constraint_name?: string }).constraint_name === 'business_has_owner') return 'last_owner'
+    throw error
+  }
+}

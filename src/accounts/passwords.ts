@@ -1,0 +1,54 @@
+/**
+ * Password hashes (Argon2id). A hash takes tens of milliseconds of a core and 19 MiB, so one is made at a time, with a rest after
+ * it, and few callers wait: a flood of sign-ins must not slow the ingest.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { hash, verify } from '@node-rs/argon2'
+
+export const PASSWORD_LENGTH = { min: 10, max: 200 }
+
+const SETTINGS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const MAX_WAITING = 20
+/** The rest after a hash, as a multiple of its time: at most a third of a core is used. */
+const REST_FACTOR = 2
+
+/** Too many callers wait for a hash. */
+export class PasswordsBusy extends Error {
+  override name = 'PasswordsBusy'
+}
+
+let waiting = 0
+let turn: Promise<unknown> = Promise.resolve()
+
+/** Throws PasswordsBusy. */
+export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(password, SETTINGS))
+
+/** Takes the same time without a stored hash, so that the time does not show whether an account exists. Throws PasswordsBusy. */
+export function verifyPassword(stored: string | null, password: string): Promise<boolean> {
+  return inTurn(async () => (await verify(stored ?? (await unusedHash()), password)) && stored !== null)
+}
+
+/** The hash of no password that anybody knows. */
+let unused: Promise<string> | undefined
+const unusedHash = (): Promise<string> => (unused ??= hash(crypto.randomUUID(), SETTINGS))
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (waiting >= MAX_WAITING) throw new PasswordsBusy()
+  waiting += 1
+  const before = turn
+  const { promise, resolve } = Promise.withResolvers<void>()
+  turn = promise
+  try {
+    await before
+    const startedAt = performance.now()
+    const done = await work()
+    // The caller does not wait for the rest; the next one does.
+    void sleep((performance.now() - startedAt) * REST_FACTOR).then(resolve)
+    return done
+  } catch (error) {
+    resolve()
+    throw error
+  } finally {
+    waiting -= 1
+  }
+}

@@ -1,0 +1,95 @@
+/** Finds the person behind the cookie of the dashboard, and what they may do. */
+import type { Permission } from '../../accounts/rights.ts'
+import { can } from '../../accounts/rights.ts'
+import { type Session, findRole, findSession, recordUse } from '../../accounts/sessions.ts'
+import { RequestError } from '../../errors.ts'
+import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts'
+import { readId } from '../http/read-id.ts'
+import { chargeSession } from './charge.ts'
+import { acquireSlot } from './concurrency-limit.ts'
+import type { Handler, Principal } from './principal.ts'
+import { refuseCrossSite } from './refuse-cross-site.ts'
+import { readSessionCookie } from './session-cookie.ts'
+
+/** A dangerous change needs a proof of identity that is no older than this. */
+export const CONFIRMED_MS = 10 * 60_000
+
+/** A route of the dashboard. `access` says who may use it; a test fails on a route of a business that names no permission. */
+export interface DashboardRoute extends Route {
+  access: 'anybody' | 'signed-in' | Permission
+  /** Only shortly after the person has proved who they are. */
+  isDangerous?: true
+}
+
+interface Options extends Omit<DashboardRoute, 'answer' | 'access'> {
+  permission: Permission
+  handler: Handler
+}
+
+/** A route of one business: `path` begins after the id of the business. */
+export function businessRoute({ permission, handler, path, ...route }: Options): DashboardRoute {
+  const answer: Route['answer'] = async (app, context) => {
+    const principal = await authenticateMember(app, context, permission, route.isDangerous ?? false)
+    await acquireSlot(app.slots.dashboard, context, principal.business.id)
+    return handler(app, context, principal)
+  }
+  return { ...route, path: `/dashboard/api/b/:businessId${path}`, access: permission, answer }
+}
+
+export type SessionHandler = (app: AppContext, context: RequestContext, session: Session) => Promise<Reply | Response>
+
+/** A route of the person who is signed in, or with `permission: 'operations'` one of the installation. */
+export function sessionRoute({
+  handler,
+  permission,
+  ...route
+}: Omit<DashboardRoute, 'answer' | 'access'> & { handler: SessionHandler; permission?: 'operations' }): DashboardRoute {
+  const answer: Route['answer'] = async (app, context) => {
+    const session = await authenticateSession(app, context)
+    if (permission === 'operations' && !session.user.isOperator) throw new RequestError('not_permitted')
+    if (route.isDangerous) requireConfirmed(session, context)
+    return handler(app, context, session)
+  }
+  return { ...route, access: permission ?? 'signed-in', answer }
+}
+
+/** Throws RequestError: key_not_accepted, cross_site_request, not_signed_in, rate_limited. */
+export async function authenticateSession(app: AppContext, context: RequestContext): Promise<Session> {
+  const { request } = context
+  if (request.headers.has('authorization')) throw new RequestError('key_not_accepted')
+  refuseCrossSite(app, request)
+  const token = readSessionCookie(app, request)
+  const session = token === null ? null : await findSession(app.sql, token)
+  if (session === null) throw new RequestError('not_signed_in')
+  await chargeSession(app, context, session.user.id)
+  if (session.isSeenStale) await recordUse(app.sql, session.id)
+  return session
+}
+
+/** A business that the person is not in looks like one that does not exist. */
+async function authenticateMember(
+  app: AppContext,
+  context: RequestContext,
+  permission: Permission,
+  isDangerous: boolean,
+): Promise<Principal> {
+  const session = await authenticateSession(app, context)
+  const { user } = session
+  const id = readId(context.params['businessId'])
+  const role = id === null ? null : await findRole(app.sql, user, id)
+  const business = id === null || role === null ? null : await app.businesses(id, context.address)
+  if (business === null || role === null || business.removed) throw new RequestError('business_not_found')
+  context.businessId = business.id
+  context.bodyQuotaKey = business.id
+  if (!can(role, permission)) throw new RequestError('not_permitted')
+  if (isDangerous) requireConfirmed(session, context)
+  return {
+    business,
+    actor: { kind: 'user', id: user.id, name: user.email },
+    can: (one) => can(role, one),
+  }
+}
+
+function requireConfirmed({ confirmedAt }: Session, { receivedAt }: RequestContext): void {
+  if (receivedAt - confirmedAt.getTime() > CONFIRMED_MS) throw new RequestError('confirmation_required')
+}

@@ -1,0 +1,41 @@
+/** Who makes a request for a business: a secret key or a person with a session. Handlers that both use take it as an argument. */
+import type { Actor } from '../../accounts/audit.ts'
+import type { Permission } from '../../accounts/rights.ts'
+import type { AppContext, Reply, RequestContext, Route } from '../app-context.ts'
+import { requireSecretKey } from './authenticate.ts'
+import { chargeRead } from './charge.ts'
+import { acquireSlot } from './concurrency-limit.ts'
+import type { Business } from './find-business.ts'
+
+export interface Principal {
+  business: Business
+  actor: Actor
+  can: (permission: Permission) => boolean
+}
+
+export type Handler = (app: AppContext, context: RequestContext, principal: Principal) => Promise<Reply | Response>
+
+/** Management calls with a secret key: charge one unit of the bucket that reads and management calls share. */
+export function keyWrite(handler: Handler): Route['answer'] {
+  return async (app, context) => handler(app, context, await authenticateKey(app, context))
+}
+
+/** Reads with a secret key: the same, and a slot among the concurrent reads of the business. */
+export function keyRead(handler: Handler): Route['answer'] {
+  return async (app, context) => {
+    const principal = await authenticateKey(app, context)
+    await acquireSlot(app.slots.read, context, principal.business.id)
+    return handler(app, context, principal)
+  }
+}
+
+/** A secret key may do everything in its business. */
+async function authenticateKey(app: AppContext, context: RequestContext): Promise<Principal> {
+  const { business, keyId, hint } = await requireSecretKey(app, context)
+  await chargeRead(app, context, business)
+  return {
+    business,
+    actor: { kind: 'key', id: keyId, name: `…${hint}` },
+    can: (permission) => permission !== 'operations',
+  }
+}

@@ -1,0 +1,12 @@
+/** The API of the dashboard. Each area brings its routes; the second OpenAPI document describes them. */
+import type { DashboardRoute } from '../../access/authenticate-session.ts'
+import { describeApi } from '../../openapi/describe-api.ts'
+import { accountRoutes } from './account.ts'
+import { linkRoutes } from './links.ts'
+import { sessionRoutes } from './session.ts'
+
+export const DASHBOARD_ROUTES: readonly DashboardRoute[] = [...sessionRoutes, ...linkRoutes, ...accountRoutes]
+
+/** Types of the pages are made from it (src/dashboard/src/api.d.ts). */
+export const describeDashboardApi = () =>
+  describeApi(DASHBOARD_ROUTES, 'The API of the dashboard. It takes the cookie of a session, and no API key.')

@@ -1,0 +1,237 @@
+/** One-time links and forgotten passwords. */
+import { type Static, Type } from '@sinclair/typebox'
+import { recordAudit } from '../../../accounts/audit.ts'
+import { LINK_HOURS, type AccountLink, createLink, readLink, removeLinks, takeLink } from '../../../accounts/links.ts'
+import { setRole } from '../../../accounts/members.ts'
+import { PASSWORD_LENGTH } from '../../../accounts/passwords.ts'
+import { ROLES } from '../../../accounts/rights.ts'
+import { endSessions, findSession } from '../../../accounts/sessions.ts'
+import { linkUrl } from '../../../accounts/system-mail.ts'
+import {
+  type Credentials,
+  PLACEHOLDER_EMAIL,
+  createUser,
+  findCredentials,
+  readEmail,
+  updateUser,
+} from '../../../accounts/users.ts'
+import { RequestError } from '../../../errors.ts'
+import type { Queryable } from '../../../stores/postgres.ts'
+import type { DashboardRoute } from '../../access/authenticate-session.ts'
+import { chargeSignIn } from '../../access/charge.ts'
+import { refuseCrossSite } from '../../access/refuse-cross-site.ts'
+import { readSessionCookie } from '../../access/session-cookie.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
+import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
+import { closed, oneOf } from '../reply-fields.ts'
+import { newPasswordHash } from './account.ts'
+import { MeData, SESSION_BODY_ERRORS, startSession } from './session.ts'
+
+const TokenSchema = Type.String({ minLength: 1, maxLength: 200 })
+const checkRead = compileCheck(Type.Object({ token: TokenSchema }))
+
+const LinkData = Type.Object(
+  {
+    kind: oneOf(['sign-in', 'reset', 'invitation']),
+    email: Type.String(),
+    businessName: Type.Optional(Type.String()),
+    role: Type.Optional(oneOf(ROLES)),
+    needsPassword: Type.Boolean({ description: 'Whether a password has to be chosen now.' }),
+    needsEmail: Type.Boolean({ description: 'Whether an email address has to be given: the first operator has none.' }),
+    needsSignIn: Type.Boolean({ description: 'Whether the person has to sign in first: they have an account.' }),
+  },
+  closed,
+)
+
+/** Takes nothing: mail scanners follow links, and a page reads the link before the person decides. */
+async function postReadLink(app: AppContext, context: RequestContext): Promise<Reply> {
+  refuseCrossSite(app, context.request)
+  const { token } = requireBody(checkRead(await readJson(app, context, BODY_LIMITS.single)))
+  await chargeSignIn(app, context, null)
+  const link = await requireLink(app, token)
+  const user = await findCredentials(app.sql, link.email)
+  const { kind, email, invitation } = link
+  const data: Static<typeof LinkData> = {
+    kind,
+    email,
+    ...(invitation && { businessName: invitation.businessName, role: invitation.role }),
+    needsPassword: kind === 'reset' || (kind === 'invitation' && user === null),
+    needsEmail: email === PLACEHOLDER_EMAIL,
+    needsSignIn: kind === 'invitation' && user !== null && !(await isSignedInAs(app, context, user)),
+  }
+  return { message: 'The link can be used.', data }
+}
+
+const TakeSchema = Type.Object({
+  token: TokenSchema,
+  password: Type.Optional(Type.String({ maxLength: 1000 })),
+  name: Type.Optional(Type.String({ maxLength: 200 })),
+  email: Type.Optional(Type.String({ maxLength: 320 })),
+})
+const checkTake = compileCheck(TakeSchema)
+
+async function postLink(app: AppContext, context: RequestContext): Promise<Reply> {
+  refuseCrossSite(app, context.request)
+  const sent = requireBody(checkTake(await readJson(app, context, BODY_LIMITS.single)))
+  await chargeSignIn(app, context, null)
+  const link = await requireLink(app, sent.token)
+  const user = await findCredentials(app.sql, link.email)
+  const wanted = await readWanted(app, link, user, sent)
+  if (link.invitation !== null && user !== null && !(await isSignedInAs(app, context, user))) {
+    // Else who invites could take the link, and with it the account of the person.
+    throw new RequestError('not_signed_in', { message: `Sign in as ${user.email} to accept the invitation.` })
+  }
+  await app.sql.begin(async (tx) => {
+    if (!(await takeLink(tx, sent.token))) throw new RequestError('link_expired')
+    const userId = user?.id ?? (await createInvited(tx, link, wanted))
+    if (user !== null) await updateUser(tx, user.id, wanted)
+    if (link.kind === 'reset') {
+      await endSessions(tx, userId)
+      await removeLinks(tx, link.email)
+    }
+    if (link.invitation !== null) await acceptInvitation(tx, link.invitation, userId, link.email)
+  })
+  const taken = await findCredentials(app.sql, wanted.email ?? link.email)
+  if (taken === null) throw new RequestError('link_expired')
+  return { message: 'You are signed in.', data: await startSession(app, context, taken) }
+}
+
+interface Wanted {
+  email?: string
+  name?: string
+  passwordHash?: string
+}
+
+/** What the link changes of the person. Throws RequestError `invalid_request`. */
+async function readWanted(
+  app: AppContext,
+  link: AccountLink,
+  user: Credentials | null,
+  { password, name, email }: Static<typeof TakeSchema>,
+): Promise<Wanted> {
+  const setsPassword = link.kind === 'reset' || user === null || (link.kind === 'sign-in' && password !== undefined)
+  const wanted: Wanted = { ...(name !== undefined && user?.name !== name && { name }) }
+  if (link.email === PLACEHOLDER_EMAIL) {
+    const address = email === undefined ? null : readEmail(email)
+    if (address === null || address === PLACEHOLDER_EMAIL)
+      throw invalidRequest([{ path: 'email', message: 'email must be an email address' }])
+    if ((await findCredentials(app.sql, address)) !== null) {
+      throw invalidRequest([{ path: 'email', message: 'email belongs to another account' }])
+    }
+    wanted.email = address
+  }
+  return setsPassword ? { ...wanted, passwordHash: await newPasswordHash(password ?? '') } : wanted
+}
+
+async function createInvited(sql: Queryable, { kind, email }: AccountLink, wanted: Wanted): Promise<string> {
+  // A sign-in or a reset of a user who was removed meanwhile.
+  if (kind !== 'invitation') throw new RequestError('link_expired')
+  const id = await createUser(sql, { email, ...wanted })
+  if (id === null) throw new RequestError('link_expired')
+  return id
+}
+
+async function acceptInvitation(
+  sql: Queryable,
+  { businessId, role }: NonNullable<AccountLink['invitation']>,
+  userId: string,
+  email: string,
+): Promise<void> {
+  const changed = await setRole(sql, businessId, userId, role)
+  if (changed === 'last_owner' || changed === 'too_many') {
+    throw new RequestError(changed === 'last_owner' ? 'last_owner' : 'limit_reached')
+  }
+  const actor = { kind: 'user', id: userId, name: email } as const
+  await recordAudit(sql, { businessId, actor, action: 'person.join', target: userId, details: { role } })
+}
+
+async function requireLink(app: AppContext, token: string): Promise<AccountLink> {
+  const link = await readLink(app.sql, token)
+  if (link === null) throw new RequestError('link_expired')
+  return link
+}
+
+async function isSignedInAs(app: AppContext, { request }: RequestContext, { id }: Credentials): Promise<boolean> {
+  const token = readSessionCookie(app, request)
+  const session = token === null ? null : await findSession(app.sql, token)
+  return session?.user.id === id
+}
+
+const ResetSchema = Type.Object({ email: Type.String({ maxLength: 320 }) })
+const checkReset = compileCheck(ResetSchema)
+
+const SENT = 'If there is an account with this address, a link was sent to it.'
+
+/** The same answer, after the same time, whether or not there is such an account: the mail is sent afterwards. */
+async function postPasswordReset(app: AppContext, context: RequestContext): Promise<Reply> {
+  refuseCrossSite(app, context.request)
+  const { email: sent } = requireBody(checkReset(await readJson(app, context, BODY_LIMITS.single)))
+  const email = readEmail(sent)
+  await chargeSignIn(app, context, email)
+  if (email !== null)
+    void sendReset(app, email).catch((error: unknown) => app.log.warn({ err: error }, 'a password mail failed'))
+  return { status: 202, message: SENT, data: {} }
+}
+
+async function sendReset({ sql, mailer, config }: AppContext, email: string): Promise<void> {
+  const { publicUrl } = config
+  if (mailer === undefined || publicUrl === undefined || (await findCredentials(sql, email)) === null) return
+  const token = await createLink(sql, 'reset', email)
+  const text = `Somebody asked for a new password for your Sluice account. To choose one, open this link within ${LINK_HOURS.reset} hour:
+
+${linkUrl(publicUrl, token)}
+
+If it was not you, ignore this mail: nothing has changed.`
+  await mailer.send({ to: email, subject: 'Choose a new password', text })
+}
+
+const LINK_ERRORS = [...SESSION_BODY_ERRORS.filter((code) => code !== 'key_not_accepted'), 'link_expired'] as const
+
+export const linkRoutes: readonly DashboardRoute[] = [
+  {
+    method: 'POST',
+    path: '/dashboard/api/link/read',
+    access: 'anybody',
+    answer: postReadLink,
+    operation: {
+      summary: 'Read what a link is for',
+      tag: 'Account',
+      key: 'none',
+      body: { schema: Type.Object({ token: TokenSchema }) },
+      replies: { 200: { message: 'The link can be used.', description: 'What it is for.', data: LinkData } },
+      errors: LINK_ERRORS,
+    },
+  },
+  {
+    method: 'POST',
+    path: '/dashboard/api/link',
+    access: 'anybody',
+    answer: postLink,
+    operation: {
+      summary: 'Use a link',
+      description: `A new password has ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters.`,
+      tag: 'Account',
+      key: 'none',
+      body: { schema: TakeSchema },
+      replies: {
+        200: { message: 'You are signed in.', description: 'The person and their businesses.', data: MeData },
+      },
+      errors: [...LINK_ERRORS, 'last_owner', 'limit_reached'],
+    },
+  },
+  {
+    method: 'POST',
+    path: '/dashboard/api/password-reset',
+    access: 'anybody',
+    answer: postPasswordReset,
+    operation: {
+      summary: 'Ask for a new password',
+      tag: 'Account',
+      key: 'none',
+      body: { schema: ResetSchema },
+      replies: { 202: { message: SENT, description: 'The same for every address.', data: Type.Object({}, closed) } },
+      errors: LINK_ERRORS.filter((code) => code !== 'link_expired' && code !== 'not_signed_in'),
+    },
+  },
+]
