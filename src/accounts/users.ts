@@ -28,7 +28,7 @@ export const PLACEHOLDER_EMAIL = 'operator@localhost'
 const MAX_EMAIL = 254
 const RECOVERY_CODES = 10
 
-/** Trimmed and lower-cased; null when it is no address. */
+/** Trimmed and lower-cased; null when it is not an address. */
 export function readEmail(text: string): string | null {
   const email = trimText(text).toLowerCase()
   return email.length <= MAX_EMAIL && /^[^\s@<>"',;]+@[^\s@<>"',;]+$/.test(email) ? email : null

@@ -42,9 +42,11 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     { redis: stores.redis.limiter, metrics, log },
     { timeoutMs: config.rateLimitTimeoutMs },
   )
+  const mailer = createSystemMailer(config)
   let submitter: Submitter | undefined
   const closeAll = async () => {
     await limiter.close()
+    mailer?.close()
     await submitter?.close()
     await stores.close()
   }
@@ -53,7 +55,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       throw withStoreName(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
-    const app = createAppContext(config, stores, { submitter, limiter, metrics, log })
+    const app = createAppContext(config, stores, { submitter, limiter, mailer, metrics, log })
     await Promise.all([waitUntilOpen(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + MARGIN_MS) / 1000)
@@ -103,7 +105,7 @@ async function openStores(config: Config, log: Logger) {
 
 const monotonicNow = () => performance.now()
 
-type Parts = Pick<AppContext, 'limiter' | 'metrics' | 'log'> & { submitter: Submitter }
+type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'metrics' | 'log'> & { submitter: Submitter }
 
 function createAppContext(config: Config, stores: Stores, parts: Parts): AppContext {
   const { urls, sql, quick, clickhouse, redis } = stores
@@ -132,7 +134,7 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
       dashboard: createConcurrencyLimit(MAX_CONCURRENT.dashboard),
       change: createConcurrencyLimit(MAX_CONCURRENT.change),
     },
-    mailer: createSystemMailer(config),
+
     now: Date.now,
   }
 }

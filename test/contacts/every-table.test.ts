@@ -19,6 +19,7 @@ const nameOf = ({ table, column }: Column): string => `${table}.${column}`
 
 /** Ids of anything else than a contact. Each other column of ids is taken for one of contacts. */
 const OTHER_IDS = new Set([
+  'account_links.id',
   'api_keys.id',
   'businesses.id',
   'campaigns.id',
@@ -33,13 +34,17 @@ const OTHER_IDS = new Set([
   'enrolments.id',
   'idempotency_keys.key_hash',
   'identifications.id',
+  'memberships.user_id',
   'installation.id',
   'merge_log.id',
   'outbox.group_id',
   'outbox.resend',
   'positions.attempt',
   'positions.pending_inactive',
+  'sessions.id',
+  'sessions.user_id',
   'timeline_lease.owner',
+  'users.id',
   'visitor_events.event_id',
   'visitor_touches.digest',
 ])

@@ -410,7 +410,9 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'GET /sluice.js': null,
 }
 
-const names = listRoutes().map(({ method, path }) => `${method} ${path}`)
+/** The dashboard's routes take the cookie of a session: test/dashboard/rights.test.ts tries every role on each of them. */
+const KEYED = listRoutes().filter(({ path }) => !path.startsWith('/dashboard/api/'))
+const names = KEYED.map(({ method, path }) => `${method} ${path}`)
 
 describe('every route', () => {
   it('has its entry here', () => {
@@ -418,7 +420,7 @@ describe('every route', () => {
   })
 
   it('that takes an id or a body is asked with another’s', () => {
-    const takes = listRoutes().filter(({ path, operation }) => path.includes(':') || operation?.body !== undefined)
+    const takes = KEYED.filter(({ path, operation }) => path.includes(':') || operation?.body !== undefined)
     for (const { method, path } of takes) expect(CROSSINGS[`${method} ${path}`] ?? []).not.toEqual([])
   })
 

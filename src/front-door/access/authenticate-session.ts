@@ -11,7 +11,7 @@ import type { Handler, Principal } from './principal.ts'
 import { refuseCrossSite } from './refuse-cross-site.ts'
 import { readSessionCookie } from './session-cookie.ts'
 
-/** A dangerous change needs a proof of identity that is no older than this. */
+/** A dangerous change needs a proof of identity not older than this. */
 export const CONFIRMED_MS = 10 * 60_000
 
 /** A route of the dashboard. `access` says who may use it; a test fails on a route of a business that names no permission. */

@@ -5,7 +5,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD'])
 
 /**
  * Refuses what another site makes a browser send. Browsers say where a request comes from in Sec-Fetch-Site; over plain HTTP to a
- * named host they send Origin alone. A request without either is no page's, and may only read. Throws `cross_site_request`.
+ * named host they send Origin alone. A request without either may only read. Throws `cross_site_request`.
  */
 export function refuseCrossSite({ config }: Pick<AppContext, 'config'>, { method, headers }: Request): void {
   const site = headers.get('sec-fetch-site')

@@ -5,8 +5,20 @@ import { accountRoutes } from './account.ts'
 import { linkRoutes } from './links.ts'
 import { sessionRoutes } from './session.ts'
 
-export const DASHBOARD_ROUTES: readonly DashboardRoute[] = [...sessionRoutes, ...linkRoutes, ...accountRoutes]
+const ROUTES: readonly DashboardRoute[] = [...sessionRoutes, ...linkRoutes, ...accountRoutes]
 
-/** Types of the pages are made from it (src/dashboard/src/api.d.ts). */
-export const describeDashboardApi = () =>
-  describeApi(DASHBOARD_ROUTES, 'The API of the dashboard. It takes the cookie of a session, and no API key.')
+/** The types of the pages are made from it (src/dashboard/src/api.d.ts). */
+export const DASHBOARD_DESCRIPTION = describeApi(
+  ROUTES,
+  'The API of the dashboard. It takes the cookie of a session, and no API key.',
+)
+
+const descriptionRoute: DashboardRoute = {
+  method: 'GET',
+  path: '/dashboard/api/openapi.json',
+  access: 'anybody',
+  answer: () => Promise.resolve(Response.json(DASHBOARD_DESCRIPTION)),
+  operation: null,
+}
+
+export const DASHBOARD_ROUTES: readonly DashboardRoute[] = [...ROUTES, descriptionRoute]

@@ -178,7 +178,7 @@ async function sendReset({ sql, mailer, config }: AppContext, email: string): Pr
   const { publicUrl } = config
   if (mailer === undefined || publicUrl === undefined || (await findCredentials(sql, email)) === null) return
   const token = await createLink(sql, 'reset', email)
-  const text = `Somebody asked for a new password for your Sluice account. To choose one, open this link within ${LINK_HOURS.reset} hour:
+  const text = `A new password was requested for your Sluice account. To choose one, open this link within ${LINK_HOURS.reset} hour:
 
 ${linkUrl(publicUrl, token)}
 
