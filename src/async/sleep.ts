@@ -11,13 +11,3 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener('abort', finish)
   })
 }
-
-/**
- * Resolves at the next multiple of `everyMs` on this thread's clock, or as soon as the signal aborts. Recurring tasks of a
- * thread then run together, which costs an idle process far less than waking up for each.
- */
-export function untilNextTick(everyMs: number, signal?: AbortSignal): Promise<void> {
-  return sleep(msUntilTick(everyMs), signal)
-}
-
-export const msUntilTick = (everyMs: number): number => Math.ceil(everyMs - (performance.now() % everyMs))

@@ -27,12 +27,6 @@ const LOCKED_RETRY_MS = 50
 
 export const newDestinationId = (): string => uuidv7()
 
-/** Whether any business has a destination, active or not. */
-export async function hasDestination(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ found: boolean }]>`select exists (select from destinations) as found`
-  return row.found
-}
-
 export async function addDestination(
   sql: Sql,
   destination: Omit<Destination, 'active' | 'createdAt'> & { secret: string },

@@ -6,7 +6,6 @@ import { type OutboundQueue, type QueueOptions, runQueue } from '../outbound/run
 import type { SendResult } from '../outbound/send-result.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type ClaimedDelivery, claimDeliveries } from './claim-deliveries.ts'
-import { hasDestination } from './destinations.ts'
 import { cacheGoogleTokens } from './google-token.ts'
 import { purgeDeliveries } from './purge-deliveries.ts'
 import { SealError, openSecret } from '../stores/seal-secret.ts'
@@ -30,7 +29,6 @@ export async function runDeliveries(deps: DeliveryDeps, signal: AbortSignal): Pr
   const sendDeps = { tokens: cacheGoogleTokens(), now: Date.now }
   const queue: OutboundQueue<ClaimedDelivery> = {
     itemName: 'delivery',
-    isWanted: () => hasDestination(sql),
     claim: (limits) => claimDeliveries(sql, { ...limits, perDestination: PER_DESTINATION }),
     attempt: (claimed, timeout) => send(deps, sendDeps, claimed, timeout),
     purge: () => purgeDeliveries(sql, config.deliveriesKeepMs),

@@ -21,8 +21,6 @@ const CONFIG = `<clickhouse>
   <merge_tree><min_bytes_for_wide_part>1000000000000000</min_bytes_for_wide_part></merge_tree>
 </clickhouse>
 `
-/** By default the engine checks its memory twenty times a second, which is half of its CPU time when idle. */
-const OPTIONS = ['--memory_worker_period_ms=2000', `--config-file=${CONFIG_FILE}`]
 
 /**
  * Keep the session open for the life of the process, whose working directory is `folder`: the first connection loads the tables,
@@ -53,7 +51,7 @@ async function open(folder: string, keptFree: number): Promise<Session> {
   const before = await listSetAside(folder)
   // On a full disk it continues without the file.
   await writeFile(note, JSON.stringify(before)).catch(() => undefined)
-  const session = new Session(folder, { connectionArgs: [...OPTIONS, minFreeOption(keptFree)] })
+  const session = new Session(folder, { connectionArgs: [`--config-file=${CONFIG_FILE}`, minFreeOption(keptFree)] })
   const suspects = (await listSetAside(folder)).filter((path) => !before.includes(path))
   const unread = await reportUnread(session)
   if (suspects.length === 0 || unread === '') {

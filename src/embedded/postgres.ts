@@ -52,10 +52,6 @@ function settings(setup: EngineSetup): Record<string, string> {
     max_wal_size: '2GB',
     min_wal_size: setup.small ? '80MB' : '1GB',
     checkpoint_timeout: '15min',
-    // As many pages a second as by default, but in one round instead of five: these two processes wake up too often.
-    bgwriter_delay: '1s',
-    bgwriter_lru_maxpages: '500',
-    wal_writer_delay: '1s',
     // These binaries only have pglz: compressing pages after a checkpoint would cost as much as the saves.
     wal_compression: 'off',
     jit: 'off',

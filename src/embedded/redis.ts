@@ -19,7 +19,6 @@ appendfsync always
 save ""
 maxmemory-policy noeviction
 databases 512
-hz 2
 daemonize no
 loglevel warning
 `

@@ -1,14 +1,12 @@
 /** Sends the due items of a queue in Postgres: claims them, attempts them, and records the outcomes. For deliveries, and any other sender. */
 import type { Logger } from '../log.ts'
-import { sleep, untilNextTick } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import type { SendResult } from './send-result.ts'
 
 /** The operations of one queue. */
 export interface OutboundQueue<Claimed extends { id: string }> {
   /** The name of an item in log lines, such as "delivery". */
   itemName: string
-  /** Whether there can be anything to send at all. Called every 5 s until it is true. */
-  isWanted(): Promise<boolean>
   /** Claims up to `max` due items for `leaseMs`; then an item without a recorded outcome can be claimed again. */
   claim(limits: { max: number; leaseMs: number }): Promise<Claimed[]>
   /** Sends one item. Ends when `signal` aborts. */
@@ -27,8 +25,6 @@ export interface QueueOptions {
 }
 
 const POLL_MS = 1000
-/** Interval between calls of `isWanted` until it is true. */
-const IDLE_POLL_MS = 5000
 const PURGE_MS = 60_000
 const MAX_IN_FLIGHT = 32
 const ATTEMPT_MS = 10_000
@@ -50,7 +46,6 @@ export async function runQueue<Claimed extends { id: string }>(
   signal: AbortSignal,
 ): Promise<void> {
   const inFlight = new Set<Promise<void>>()
-  let isWanted = false
   let purgeAt = 0
 
   /** Never rejects. If the outcome cannot be recorded, the item is sent again after its claim has expired. */
@@ -65,11 +60,6 @@ export async function runQueue<Claimed extends { id: string }>(
   }
   while (!signal.aborted) {
     try {
-      isWanted ||= await queue.isWanted()
-      if (!isWanted) {
-        await untilNextTick(IDLE_POLL_MS, signal)
-        continue
-      }
       if (performance.now() >= purgeAt) {
         purgeAt = performance.now() + PURGE_MS
         // The rest is purged after the next sends.

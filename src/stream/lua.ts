@@ -130,15 +130,14 @@ return 1
 /**
  * KEYS the set of live workers; ARGV this worker, for how many ms it counts as live (0: it leaves).
  * Returns the names of all live workers, by Redis' clock. A score more than 10 minutes ahead, the longest lease, was written
- * before that clock was set back. Each write goes to the disk, so a worker is written only when half of its time is over.
+ * before that clock was set back.
  */
 export const ANNOUNCE = script(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local left = (redis.call('ZSCORE', KEYS[1], ARGV[1]) or 0) - now
 if tonumber(ARGV[2]) == 0 then
   redis.call('ZREM', KEYS[1], ARGV[1])
-elseif left < ARGV[2] / 2 or left > tonumber(ARGV[2]) then
+else
   redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)

@@ -1,14 +1,13 @@
 /**
- * Renews the leases of one worker, and reads meanwhile which workers hold the others. Idle partitions are renewed by one
- * statement. A save locks the row of its partition; that row is waited for separately and delays no other. A lease is renewed only while
- * Redis answers its loop. When it does not, another worker may take the partition; if none does, since Redis is away for all of
- * them, the same loop goes on under the same epoch once Redis is back.
+ * Renews the leases of one worker. Idle partitions are renewed by one statement. A save locks the row of its partition;
+ * that row is waited for separately and delays no other. A lease is renewed only while Redis answers its loop. When it
+ * does not, another worker may take the partition; if none does, since Redis is away for all of them, the same loop goes
+ * on under the same epoch once Redis is back.
  */
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
-import { type PartitionLease, type Lease, renewLease, renewLeases, suspendLeases } from './lease.ts'
-import { msUntilTick, sleep } from '../async/sleep.ts'
-import { type Broadcast, createBroadcast } from '../async/broadcast.ts'
+import { type Lease, renewLease, renewLeases, suspendLeases } from './lease.ts'
+import { sleep } from '../async/sleep.ts'
 
 /** A loop without progress for this long, while Postgres answers, counts as dead. */
 const STUCK_MS = 60_000
@@ -36,12 +35,10 @@ const msUntilCutOff = ({ unansweredSince }: Heartbeat, cutOffMs: number): number
   return left > 0 ? Math.ceil(left) : Infinity
 }
 
-/** A renewal also reads the holders of all leases, which are needed this often. */
-const LOOK_MS = 1000
+/** A longer lease is renewed this often, too: a renewal also notices that a partition was lost. */
+const MAX_INTERVAL_MS = 1000
 
 export interface LeaseRenewer {
-  /** The holders of all leases, as the next renewal reads them. Nothing is renewed while no lease is tracked. */
-  nextHolders: Broadcast<PartitionLease[]>['next']
   /** Renews the lease. Resolves when the partition was lost, or when `over` aborts; rejects when its loop is stuck. */
   keep(lease: Lease, heartbeat: Heartbeat, over: AbortSignal): Promise<void>
 }
@@ -69,19 +66,17 @@ export function renewLeasesInBackground(
   { leaseMs, cutOffMs, leave }: RenewalOptions,
 ): LeaseRenewer {
   const tracked = new Set<TrackedLease>()
-  const broadcast = createBroadcast<PartitionLease[]>()
   let none = new AbortController()
 
   const keepRenewing = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
       const untilCutOff = Math.min(...[...tracked].map(({ heartbeat }) => msUntilCutOff(heartbeat, cutOffMs)))
-      await sleep(Math.min(msUntilTick(Math.min(leaseMs / 3, LOOK_MS)), untilCutOff), signal)
+      await sleep(Math.min(leaseMs / 3, MAX_INTERVAL_MS, untilCutOff), signal)
       if (signal.aborted) return
       await renewTogether([...tracked].filter(({ isBusy }) => !isBusy))
     }
   }
   const renewTogether = async (due: TrackedLease[]): Promise<void> => {
-    const publish = broadcast.begin()
     try {
       const cutOff = due.filter(({ heartbeat }) => isCutOff(heartbeat, cutOffMs))
       const inTouch = due.filter((one) => !cutOff.includes(one))
@@ -103,7 +98,6 @@ export function renewLeasesInBackground(
         if (epochs.get(one.lease.partition) === one.lease.epoch) recordSuccess(one)
         else one.end()
       }
-      publish(holders)
     } catch (error) {
       recordFailure(due, error)
     }
@@ -150,7 +144,6 @@ export function renewLeasesInBackground(
   }
 
   return {
-    nextHolders: broadcast.next,
     keep(lease, heartbeat, over) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const end = (death?: Error): void => {

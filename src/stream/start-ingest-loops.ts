@@ -163,12 +163,10 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       ? { ...holder, owner: holder.suspendedBy, suspendedBy: null }
       : holder
 
-  /**
-   * True when this worker is the only one and has all partitions. `known` is the list of holders, if it was just read.
-   */
-  const rebalance = async (known: PartitionLease[] | undefined): Promise<boolean> => {
+  /** True when this worker is the only one and has all partitions. */
+  const rebalance = async (): Promise<boolean> => {
     const workers = await announce()
-    const all = known ?? (await readHolders(sql))
+    const all = await readHolders(sql)
     const holders = all.filter(({ partition }) => kinds.includes(kindOf(partition))).map(keepSuspended)
     await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))
     const { acquire, release } = rebalanceLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
@@ -194,18 +192,15 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       isCutOff: () => wasCutOff || isCutOff({ unansweredSince: () => commandsUnansweredSince }, cutOffMs),
       report: options.onHealth,
     })
-    let known: PartitionLease[] | undefined
     while (!stop.aborted) {
       pause = new AbortController()
       const began = performance.now()
-      const hasAll = await rebalance(known).catch((error: unknown) => {
+      const hasAll = await rebalance().catch((error: unknown) => {
         log.warn({ err: error }, 'partitions cannot be distributed now; trying again')
         return false
       })
-      // When idle, wait for the next renewal, which comes earlier unless Postgres has problems.
-      const left = Math.max(0, began + 2.4 * tickMs - performance.now())
-      known = hasAll ? await renewer.nextHolders(left, pause.signal) : undefined
-      if (!known) await sleep(Math.max(0, began + tickMs - performance.now()), stop)
+      const dueAt = began + (hasAll ? 2 : 1) * tickMs
+      await sleep(Math.max(0, dueAt - performance.now()), hasAll ? pause.signal : stop)
     }
     for (const loop of running.values()) loop.stop.abort()
     await Promise.all([...running.values()].map((loop) => loop.ended))

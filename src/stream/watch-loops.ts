@@ -1,7 +1,7 @@
 /** Watches the loops of one worker: which are cut off from Redis, and which make no progress. */
 import { type Heartbeat, isCutOff } from './renew-leases.ts'
 import type { Logger } from '../log.ts'
-import { untilNextTick } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { STALLED_MS } from './stalled-partitions.ts'
 
 export interface Health {
@@ -51,7 +51,7 @@ export async function watchLoops(options: WatchOptions): Promise<void> {
         degraded: stalled.map(describeStalled).join('; '),
       }),
     })
-    await untilNextTick(LOOK_MS, stop)
+    await sleep(LOOK_MS, stop)
   }
   report?.({})
 }

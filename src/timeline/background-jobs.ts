@@ -1,4 +1,4 @@
-import { sleep, untilNextTick } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { finishWebErasures } from '../web-events/finish-web-erasures.ts'
 import { finishErasures } from './finish-erasures.ts'
 import { describeFault } from '../stores/insert-lines.ts'
@@ -70,6 +70,6 @@ async function repeat(
       metrics?.timelineFailures?.inc({ cause: causeOf(error) })
       failed = true
     }
-    await (failed ? sleep(BACKOFF_MS, signal) : untilNextTick(job.ms, signal))
+    await sleep(failed ? BACKOFF_MS : job.ms, signal)
   }
 }

@@ -1,10 +1,19 @@
-import { type PendingWork, pendingWorkColumns, type Lease } from './lease.ts'
 import type { Sql } from '../stores/postgres.ts'
+
+/** What Postgres holds for the timeline worker to do. */
+export interface PendingWork {
+  /** Rows of the outbox, to be sent or to be sent again. */
+  rows: boolean
+  /** People whom ClickHouse is to forget. */
+  erasures: boolean
+  /** Visits of theirs, to be deleted from web events, or deleted again after an hour. */
+  visits: boolean
+  /** The worker that shipped last reported a failure. */
+  trouble: boolean
+}
 
 export interface PendingWorkWatcher {
   look(): Promise<PendingWork>
-  /** What the next renewal of the lease finds; undefined when none does within `ms`, or at `signal`. */
-  next(ms: number, signal: AbortSignal): Promise<PendingWork | undefined>
   /** As of the last look; anything may wait when that is long ago. */
   seen(): PendingWork
 }
@@ -12,20 +21,23 @@ export interface PendingWorkWatcher {
 const SEEN_MS = 2000
 const ANYTHING: PendingWork = { rows: true, erasures: true, visits: true, trouble: true }
 
-export function watchPendingWork(sql: Sql, { nextLook }: Pick<Lease, 'nextLook'>): PendingWorkWatcher {
+export function watchPendingWork(sql: Sql): PendingWorkWatcher {
   let last = { waiting: ANYTHING, at: -Infinity }
-  const remember = <Found extends PendingWork | undefined>(waiting: Found): Found => {
-    if (waiting) last = { waiting, at: performance.now() }
-    return waiting
-  }
   return {
-    look: async () => remember(await lookForWork(sql)),
-    next: async (...within) => remember(await nextLook(...within)),
+    async look() {
+      const waiting = await lookForWork(sql)
+      last = { waiting, at: performance.now() }
+      return waiting
+    },
     seen: () => (performance.now() < last.at + SEEN_MS ? last.waiting : ANYTHING),
   }
 }
 
 async function lookForWork(sql: Sql): Promise<PendingWork> {
-  const [waiting] = await sql<[PendingWork]>`select ${pendingWorkColumns(sql)}`
+  const [waiting] = await sql<[PendingWork]>`
+    select exists (select from outbox where shipped_at is null) as rows,
+      exists (select from erasures where deleted_at is null) as erasures,
+      exists (select from erased_visits where swept_at is null) as visits,
+      exists (select from timeline_lease where trouble is not null) as trouble`
   return waiting
 }

@@ -6,7 +6,7 @@ import { forgetVisitors } from './forget-visitors.ts'
 import { createErasureMask } from './mask-erased-contacts.ts'
 import { requireSameInstallation } from '../stores/installation.ts'
 import { describeFault } from '../stores/insert-lines.ts'
-import { type Lease, REST_MS, takeLease, type PendingWork } from './lease.ts'
+import { type Lease, takeLease } from './lease.ts'
 import { type PendingWorkWatcher, watchPendingWork } from './pending-work.ts'
 import { purgeOutbox } from '../outbox/purge-outbox.ts'
 import { runBackgroundJobs } from './background-jobs.ts'
@@ -24,6 +24,8 @@ export interface TimelineDeps extends ShipDeps, ShippingStatusDeps {
  * longer it pays to wait for the next, from the beginning of one round to that of the next.
  */
 const GATHER_MS = { min: 500, perEvent: 0.15, max: 2000 }
+/** How often it looks for rows while there are none. */
+const LOOK_MS = 1000
 const RETRY = { firstMs: 250, maxMs: 3000 }
 
 /**
@@ -34,29 +36,23 @@ export async function runTimeline(deps: TimelineDeps, signal: AbortSignal): Prom
   const lease = await takeLease(deps, deps.config.leaseMs)
   const periodicTasks = createPeriodicTasks(deps)
   const trouble = reportShippingFailure(deps, lease)
-  const pending = watchPendingWork(deps.sql, lease)
+  const pending = watchPendingWork(deps.sql)
   const beside = runBackgroundJobs(deps, { lease, pending }, signal)
   let failures = 0
-  let known: PendingWork | undefined
   while (!signal.aborted) {
     const isOurs = lease.isHeld()
     if (!isOurs) trouble.none()
     const began = performance.now()
-    const wait = isOurs
-      ? await runRound(deps, { lease, pending, periodicTasks, trouble }, known, signal)
-      : GATHER_MS.min
+    const wait = isOurs ? await runRound(deps, { lease, pending, periodicTasks, trouble }, signal) : GATHER_MS.min
     failures = wait === 'failed' ? failures + 1 : 0
-    // Together with the next renewal, which comes earlier unless Postgres is in trouble.
-    const left = Math.max(0, began + 1.2 * REST_MS - performance.now())
-    known = wait === 'rest' ? await pending.next(left, signal) : undefined
     if (wait === 'failed') await sleep(backoffMs(failures, RETRY), signal)
-    else if (wait !== 'rest') await sleep(Math.max(0, began + wait - performance.now()), signal)
+    else await sleep(Math.max(0, began + wait - performance.now()), signal)
   }
   await beside
   await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not released'))
 }
 
-/** How long after its beginning the next is due, in milliseconds. `known`: the pending work, if it was just read. */
+/** How long after its beginning the next is due, in milliseconds. */
 async function runRound(
   deps: TimelineDeps,
   {
@@ -65,12 +61,11 @@ async function runRound(
     periodicTasks,
     trouble,
   }: { lease: Lease; pending: PendingWorkWatcher; periodicTasks: PeriodicTasks; trouble: ShippingStatus },
-  known: PendingWork | undefined,
   signal: AbortSignal,
-): Promise<number | 'rest' | 'failed'> {
+): Promise<number | 'failed'> {
   try {
     await requireSameInstallation(deps)
-    const waiting = known ?? (await pending.look())
+    const waiting = await pending.look()
     const shipped = waiting.rows ? await shipOutbox(deps, lease, signal) : undefined
     // Between two groups: none is to be under way.
     if (waiting.erasures) await periodicTasks.hideErased()
@@ -82,7 +77,7 @@ async function runRound(
     if (waiting.trouble) await trouble.succeeded()
     else trouble.none()
     if (resent || shipped?.moreWaits) return 0
-    return shipped ? gatherMs(shipped.events) : 'rest'
+    return shipped ? gatherMs(shipped.events) : LOOK_MS
   } catch (error) {
     if (signal.aborted) return 'failed'
     deps.log.warn({ reason: describeFault(error) }, 'timeline not shipped, trying again')

@@ -5,7 +5,7 @@
 import { type ThreadTask, type ThreadCommand, type ThreadReport, type ThreadBody } from './thread.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
-import { untilNextTick } from '../../src/async/sleep.ts'
+import { sleep } from '../../src/async/sleep.ts'
 import { runDeliveries } from './deliveries.ts'
 import { runLowPriorityIngest, runUrgentIngest } from './ingest.ts'
 import { runTimeline } from './timeline.ts'
@@ -46,7 +46,7 @@ async function runTask({ name, config, port }: ThreadTask, kind: string, body: T
   const ended = new AbortController()
   const keepReporting = async (): Promise<void> => {
     for (;;) {
-      await untilNextTick(REPORT_MS, ended.signal)
+      await sleep(REPORT_MS, ended.signal)
       if (ended.signal.aborted) return
       report()
     }

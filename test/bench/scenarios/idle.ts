@@ -24,7 +24,7 @@ export const idle: Scenario = {
         atMost(
           'everything',
           shares.reduce((sum, [, percent]) => sum + percent, 0),
-          1,
+          2,
           '% of a core',
         ),
       ],
