@@ -24,13 +24,14 @@ const LONG = [
   'test/workers/{change-partitions,contagion,cut-changes,cut-off,main}.test.ts',
 ]
 
-/** These measure time or memory: nothing runs beside them. */
+/** These measure time or memory, or replace a module: nothing runs beside them. */
 const SERIAL = [
   'test/async/{broadcast,shared-timeouts,with-timeout}.test.ts',
   'test/bench/pace.test.ts',
   'test/front-door/{rate-limiter,serve}.test.ts',
   'test/security/concurrency-limit.test.ts',
   'test/sdk/node/memory.test.ts',
+  'test/stores/pending-migrations.test.ts',
   'test/timeline/{engagement,read-unshipped}.test.ts',
   'test/workers/lease.test.ts',
 ]
@@ -58,12 +59,15 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
-/** Projects run one after the other, each with as many files at a time. Most files wait for engines most of the time. */
+/**
+ * Projects run one after the other, each with as many files at a time. Most files wait for engines most of the time.
+ * `isolate`: every file loads its modules anew. Loading takes longer than many a file.
+ */
 const project = (
   name: string,
   files: { include: string[]; exclude?: string[] },
   order: number,
-  maxWorkers: number,
+  { maxWorkers, isolate }: { maxWorkers: number; isolate: boolean },
 ) => ({
   ssr: { resolve: { ...(conditions && { conditions, externalConditions: conditions }) } },
   test: {
@@ -73,6 +77,7 @@ const project = (
     // Bun runs tests in threads alone; the engines' native addons want processes elsewhere.
     pool: onBun ? ('threads' as const) : ('forks' as const),
     maxWorkers,
+    isolate,
     sequence: { groupOrder: order },
     // Some tests measure time, and a machine that is busy for a moment fails them. A second failure is a fault.
     retry: process.env['CI'] ? 1 : 0,
@@ -86,9 +91,12 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     globalSetup: 'test/support/run-engines.ts',
     projects: [
-      project('fast', { include: ['test/**/*.test.ts'], exclude: [...LONG, ...SERIAL] }, 0, 5),
-      project('serial', { include: SERIAL }, 1, 1),
-      project('long', { include: LONG }, 2, 4),
+      project('fast', { include: ['test/**/*.test.ts'], exclude: [...LONG, ...SERIAL] }, 0, {
+        maxWorkers: 5,
+        isolate: false,
+      }),
+      project('serial', { include: SERIAL }, 1, { maxWorkers: 1, isolate: true }),
+      project('long', { include: LONG }, 2, { maxWorkers: 4, isolate: true }),
     ],
   },
 })

@@ -11,6 +11,7 @@ const stopping = new AbortController()
 // Not to outlive the test, however that ends.
 process.stdin.resume().once('close', () => process.exit(1))
 process.once('SIGTERM', () => stopping.abort())
-await runDeliveries({ sql, log, config, attemptMs: 500, leaseMs: 1500 }, stopping.signal)
+const attemptMs = Number(process.argv[3] ?? 500)
+await runDeliveries({ sql, log, config, attemptMs, leaseMs: 3 * attemptMs }, stopping.signal)
 await sql.end({ timeout: 1 })
 process.exit(0)

@@ -1,5 +1,6 @@
 /** Faults from beginning to end: traffic, the faults, healing, the audit, and what came of it. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { atLoad } from '../support/at-load.ts'
 import { type Audit, audit } from './audit.ts'
 import { Ledger } from './ledger.ts'
 import { type Chance, seeded } from './seeded.ts'
@@ -64,6 +65,8 @@ const AFTER_MS = 600
 const CALM_MS = 300
 /** Of recovering, which is several steps. */
 const STEPS = 3
+/** The load that a scenario and its neighbours cause. Only beyond it do others slow down the machine. */
+const OWN_LOAD = 4
 
 export const runScenario = (world: World, scenario: Scenario, options: RunOptions): Promise<Report> =>
   runScenarios(world, [scenario], options)
@@ -141,7 +144,8 @@ async function startRun(world: World, { seed, long }: RunOptions) {
     async untilServed(withinMs) {
       const took = await served()
       recoveries.push(took)
-      if (took > withinMs + STEPS * Math.max(0, calmMs - CALM_MS))
+      const limit = withinMs + STEPS * Math.max(0, calmMs - CALM_MS)
+      if (took > Math.max(limit, atLoad(withinMs) / OWN_LOAD))
         complain(`${prefix}served again after ${took} ms, more than ${withinMs} (${calmMs} in calm)`)
     },
     check: (isWell, complaint) => void (isWell || complain(prefix + complaint)),

@@ -44,7 +44,10 @@ it.each(Object.keys(RUNTIMES))('on %s', async (runtime) => {
   }
   await buy()
   const [command = '', ...args] = RUNTIMES[runtime] ?? []
-  const child = spawn(command, [...args, SENDER, stack.databaseUrl], { stdio: ['pipe', 'ignore', 'inherit'] })
+  const attemptMs = String(Math.ceil(atLoad(500)))
+  const child = spawn(command, [...args, SENDER, stack.databaseUrl, attemptMs], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  })
   children.push(child)
   const outcomes = async () => {
     const rows = await readDeliveries(stack.sql, businessId)

@@ -4,7 +4,10 @@ const fault = Object.assign(new Error('it broke'), {
   query: process.env['CARRIED'],
 })
 
-setTimeout(() => {
+// Drivers come after the product is loaded, however long that takes. Before, a fault is the runtime's to report.
+const waiting = setInterval(() => {
+  if (process.listenerCount('unhandledRejection') === 0) return
+  clearInterval(waiting)
   if (process.env['FAULT'] === 'thrown') throw fault
   void Promise.reject(fault)
-}, 200)
+}, 20)
