@@ -116,6 +116,19 @@ it('lets all through together that waited for a question which Redis did not ans
   redis.disconnect()
 })
 
+it('grants the whole limit again in a new window, and takes no refund of the last one there', async () => {
+  const bucket = randomUUID()
+  const [first] = await take(bucket, 2, 2)
+  expect(await limiter.take(bucket, 2)).toMatchObject({ allowed: false, remaining: 0 })
+  await stack.redis.pexpire(`sluice:limit:${bucket}`, 30)
+  await sleep(40)
+  const next = await limiter.take(bucket, 2)
+  expect(next).toMatchObject({ allowed: true, remaining: 1, resetSeconds: 60 })
+  expect(next?.window).not.toBe(first?.window)
+  await limiter.refund(bucket, first?.window ?? '')
+  expect(await limiter.take(bucket, 2)).toMatchObject({ allowed: true, remaining: 0 })
+})
+
 describe('where many units are left', () => {
   /** A tenth of a second of it is a hundred. */
   const limit = 60_000

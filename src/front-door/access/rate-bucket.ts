@@ -1,4 +1,4 @@
-/** One bucket of the rate limiter in this front door: its waiting requests and its prefetched units. No I/O. */
+/** One bucket of the rate limiter in this front door: its callers and its prefetched units. No I/O. */
 import type { SharedTimeout } from '../../async/shared-timeouts.ts'
 import type { TokenReply, TokenRequest } from './take-tokens.ts'
 
@@ -17,19 +17,18 @@ export interface TokenGrant {
   window: string
 }
 
-/** One bucket: what is requested of it, and what was prefetched. */
 export interface Bucket {
   name: string
   key: string
   limit: number
-  /** Each waits for one unit of the next request to Redis. */
-  waiters: Waiter[]
+  /** Each gets one unit of the next request to Redis. */
+  callers: Caller[]
   isRequesting: boolean
-  /** By `performance.now()`. */
+  /** When the last request was sent, by `performance.now()`. */
   requestedAt: number
-  /** Units that were requested since then. */
-  wanted: number
-  ahead: Prefetched | undefined
+  /** Calls since then. */
+  calls: number
+  prefetched: Prefetched | undefined
   expiry: SharedTimeout | undefined
 }
 
@@ -42,71 +41,58 @@ interface Prefetched {
   endsAt: number
 }
 
-type Waiter = (taken: TokenGrant | null) => void
+type Caller = (grant: TokenGrant | null) => void
 
 export function createBucket(name: string, key: string, limit: number): Bucket {
   const nothing = {
-    waiters: [],
+    callers: [],
     isRequesting: false,
     requestedAt: -Infinity,
-    wanted: 0,
-    ahead: undefined,
+    calls: 0,
+    prefetched: undefined,
     expiry: undefined,
   }
   return { name, key, limit, ...nothing }
 }
 
-/** Starts a request for `units` units, and restarts the count of wanted units. */
+/** A request for `units` units. Restarts the count of calls. */
 export function beginRequest(bucket: Bucket, units: number): TokenRequest {
-  const ahead = prefetchSize(bucket)
-  bucket.requestedAt = performance.now()
-  const { key, limit } = bucket
-  return { key, limit, units, ahead, reserve: limit * RESERVE }
+  const { key, limit, calls, requestedAt } = bucket
+  const now = performance.now()
+  const perMs = calls / Math.max(PREFETCH_MS, now - requestedAt)
+  bucket.calls = 0
+  bucket.requestedAt = now
+  const prefetch = Math.floor(Math.min(perMs * PREFETCH_MS, limit * MAX_PREFETCH))
+  return { key, limit, units, prefetch, reserve: limit * RESERVE }
 }
 
-/** How many units to prefetch, by how many were wanted since the last request. Resets that count. */
-function prefetchSize(bucket: Bucket): number {
-  const { wanted, requestedAt, limit } = bucket
-  const perMs = wanted / Math.max(PREFETCH_MS, performance.now() - requestedAt)
-  bucket.wanted = 0
-  return Math.floor(Math.min(perMs * PREFETCH_MS, limit * MAX_PREFETCH))
-}
-
-/** `requestedAt`: when the request was sent; the time left in the reply counts from there at the earliest. */
-function readPrefetched([granted, used, leftMs, window, units]: TokenReply, requestedAt: number): Prefetched {
-  return { units, used: used + granted, window, endsAt: requestedAt + leftMs }
-}
-
-export function takePrefetched({ ahead, limit }: Bucket): TokenGrant | undefined {
-  if (ahead === undefined || ahead.units === 0) return undefined
-  const leftMs = ahead.endsAt - performance.now()
-  if (leftMs <= 0) return undefined
-  ahead.units -= 1
-  ahead.used += 1
-  return { allowed: true, remaining: limit - ahead.used, resetSeconds: secondsOf(leftMs), window: ahead.window }
-}
-
-/** Serves callers that arrived during the request from the prefetched units. */
-function serveFromPrefetched(bucket: Bucket): void {
-  while (bucket.waiters.length > 0) {
-    const taken = takePrefetched(bucket)
-    if (!taken) return
-    bucket.waiters.shift()?.(taken)
+/** Grants the units of a reply to the callers of its request, and prefetched units to callers that arrived meanwhile. */
+export function applyReply(bucket: Bucket, callers: Caller[], reply: TokenReply): void {
+  const [granted, used, leftMs, window, units] = reply
+  for (const [turn, resolve] of callers.entries()) resolve(readGrant(reply, bucket.limit, turn))
+  // The time left counts from when the request was sent, at the earliest.
+  bucket.prefetched = { units, used: used + granted, window, endsAt: bucket.requestedAt + leftMs }
+  while (bucket.callers.length > 0) {
+    const grant = takePrefetched(bucket)
+    if (!grant) return
+    bucket.callers.shift()?.(grant)
   }
 }
 
-/** The granted units go to the waiters in order; `turn` counts from 0. */
+export function takePrefetched({ prefetched, limit }: Bucket): TokenGrant | undefined {
+  if (prefetched === undefined || prefetched.units === 0) return undefined
+  const leftMs = prefetched.endsAt - performance.now()
+  if (leftMs <= 0) return undefined
+  prefetched.units -= 1
+  prefetched.used += 1
+  const { used, window } = prefetched
+  return { allowed: true, remaining: limit - used, resetSeconds: secondsOf(leftMs), window }
+}
+
+/** The granted units go to the callers in order; `turn` counts from 0. */
 function readGrant([granted, used, leftMs, window]: TokenReply, limit: number, turn: number): TokenGrant {
-  const after = used + Math.min(turn + 1, granted)
-  const remaining = Math.max(0, limit - after)
+  const remaining = Math.max(0, limit - used - Math.min(turn + 1, granted))
   return { allowed: turn < granted, remaining, resetSeconds: secondsOf(leftMs), window }
 }
 
 const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1000))
-
-/** Resolves the waiters of the request in order, then those that arrived meanwhile as far as the prefetched units last. */
-export function applyReply(bucket: Bucket, requesters: Waiter[], answer: TokenReply): void {
-  for (const [turn, resolve] of requesters.entries()) resolve(readGrant(answer, bucket.limit, turn))
-  bucket.ahead = readPrefetched(answer, bucket.requestedAt)
-  serveFromPrefetched(bucket)
-}

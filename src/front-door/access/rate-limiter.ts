@@ -38,57 +38,54 @@ interface LimiterDeps {
 }
 
 export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs: number }): RateLimiter {
-  const units = openTokenStore(deps.redis, { windowMs: WINDOW_SECONDS * 1000, timeoutMs })
-  const failed = createFailureReport(deps)
+  const store = openTokenStore(deps.redis, { windowMs: WINDOW_SECONDS * 1000, timeoutMs })
+  const reportFailure = createFailureReport(deps)
   const buckets = new Map<string, Bucket>()
-  /** Buckets with waiters and without a request in flight. */
+  /** Buckets with callers and without a request in flight. */
   let due: Bucket[] = []
   const expiry = createSharedTimeouts(IDLE_MS)
 
-  async function refund(key: string, window: string, unused: number): Promise<void> {
+  async function refund(key: string, window: string, units: number): Promise<void> {
     try {
-      await units.refund(key, window, unused)
+      await store.refund(key, window, units)
     } catch (error) {
-      failed(error)
+      reportFailure(error)
     }
   }
-  async function expire({ name, key, ahead }: Bucket): Promise<void> {
+  async function expire({ name, key, prefetched }: Bucket): Promise<void> {
     buckets.delete(name)
-    if (ahead !== undefined && ahead.units > 0) await refund(key, ahead.window, ahead.units)
+    if (prefetched !== undefined && prefetched.units > 0) await refund(key, prefetched.window, prefetched.units)
   }
   function schedule(bucket: Bucket): void {
-    if (due.length === 0) setImmediate(requestAll)
+    if (due.length === 0) setImmediate(requestDue)
     due.push(bucket)
   }
-  function requestAll(): void {
+  function requestDue(): void {
     const all = due
     due = []
     for (let at = 0; at < all.length; at += MAX_BUCKETS_PER_COMMAND)
-      void requestUntilServed(all.slice(at, at + MAX_BUCKETS_PER_COMMAND))
+      void request(all.slice(at, at + MAX_BUCKETS_PER_COMMAND))
   }
-  /** Repeats for each bucket until it has no waiters. */
-  async function requestUntilServed(some: Bucket[]): Promise<void> {
-    for (let waited = some; waited.length > 0; waited = waited.filter(({ waiters }) => waiters.length > 0)) {
-      await requestOnce(waited)
-      for (const bucket of waited) if (bucket.waiters.length === 0) markIdle(bucket)
-    }
-  }
-  async function requestOnce(some: Bucket[]): Promise<void> {
-    const requests = some.map((bucket) => ({ bucket, waiters: bucket.waiters.splice(0) }))
+  async function request(some: Bucket[]): Promise<void> {
+    const requests = some.map((bucket) => ({ bucket, callers: bucket.callers.splice(0) }))
     try {
-      const answers = await units.take(requests.map(({ bucket, waiters }) => beginRequest(bucket, waiters.length)))
-      for (const [place, { bucket, waiters }] of requests.entries()) {
-        const answer = answers[place]
-        if (answer === undefined) throw new Error(`Redis answered ${answers.length} of ${requests.length} requests`)
-        applyReply(bucket, waiters, answer)
+      const replies = await store.take(requests.map(({ bucket, callers }) => beginRequest(bucket, callers.length)))
+      for (const [place, { bucket, callers }] of requests.entries()) {
+        const reply = replies[place]
+        if (reply === undefined) throw new Error(`Redis answered ${replies.length} of ${requests.length} requests`)
+        applyReply(bucket, callers, reply)
       }
     } catch (error) {
-      for (const { bucket, waiters } of requests)
+      for (const { bucket, callers } of requests)
         // Callers that arrived meanwhile have waited too, and are let through with the others.
-        for (const resolve of [...waiters, ...bucket.waiters.splice(0)]) {
-          failed(error)
+        for (const resolve of [...callers, ...bucket.callers.splice(0)]) {
+          reportFailure(error)
           resolve(null)
         }
+    }
+    for (const bucket of some) {
+      if (bucket.callers.length > 0) schedule(bucket)
+      else markIdle(bucket)
     }
   }
   function markIdle(bucket: Bucket): void {
@@ -102,15 +99,15 @@ export function createRateLimiter(deps: LimiterDeps, { timeoutMs }: { timeoutMs:
       const name = `${limit} ${bucketName}`
       const bucket = buckets.get(name) ?? createBucket(name, keyOf(bucketName), limit)
       buckets.set(name, bucket)
-      bucket.wanted += 1
-      const taken = takePrefetched(bucket)
-      if (taken) return taken
+      bucket.calls += 1
+      const grant = takePrefetched(bucket)
+      if (grant) return grant
       if (!bucket.isRequesting) {
         bucket.isRequesting = true
         if (bucket.expiry) expiry.end(bucket.expiry)
         schedule(bucket)
       }
-      return new Promise((resolve) => bucket.waiters.push(resolve))
+      return new Promise((resolve) => bucket.callers.push(resolve))
     },
     refund: (bucket, window) => refund(keyOf(bucket), window, 1),
     async close() {

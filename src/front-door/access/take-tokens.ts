@@ -7,9 +7,9 @@ import { createTimeoutGuard } from '../../async/with-timeout.ts'
 // Returns for each key: units granted, units used before, ms left, the window, units prefetched.
 const TAKE = `
 local window = tonumber(ARGV[1])
-local answers = {}
+local replies = {}
 for i, key in ipairs(KEYS) do
-  local limit, asked, ahead, besides =
+  local limit, requested, prefetch, reserve =
     tonumber(ARGV[4 * i - 2]), tonumber(ARGV[4 * i - 1]), tonumber(ARGV[4 * i]), tonumber(ARGV[4 * i + 1])
   local stored = redis.call('HMGET', key, 'used', 'opened')
   local used, opened, left = tonumber(stored[1] or '0'), stored[2], redis.call('PTTL', key)
@@ -21,12 +21,12 @@ for i, key in ipairs(KEYS) do
     redis.call('HSET', key, 'used', 0, 'opened', opened)
     redis.call('PEXPIRE', key, left)
   end
-  local granted = math.max(0, math.min(asked, limit - used))
-  if limit - used - granted - ahead < besides then ahead = 0 end
-  if granted + ahead > 0 then redis.call('HINCRBY', key, 'used', granted + ahead) end
-  answers[i] = {granted, used, left, opened, ahead}
+  local granted = math.max(0, math.min(requested, limit - used))
+  if limit - used - granted - prefetch < reserve then prefetch = 0 end
+  if granted + prefetch > 0 then redis.call('HINCRBY', key, 'used', granted + prefetch) end
+  replies[i] = {granted, used, left, opened, prefetch}
 end
-return answers`
+return replies`
 
 // ARGV window, units.
 const REFUND = `
@@ -40,10 +40,10 @@ export interface TokenRequest {
   limit: number
   units: number
   /** Units to prefetch, which are granted when `reserve` units are left after them. */
-  ahead: number
+  prefetch: number
   reserve: number
 }
-export type TokenReply = [granted: number, used: number, leftMs: number, window: string, ahead: number]
+export type TokenReply = [granted: number, used: number, leftMs: number, window: string, prefetched: number]
 
 export interface TokenStore {
   /** One reply per request, in the same order. */
@@ -69,7 +69,7 @@ export function openTokenStore(
   return {
     take(requests) {
       const keys = requests.map(({ key }) => key)
-      const numbers = requests.flatMap(({ limit, units, ahead, reserve }) => [limit, units, ahead, reserve])
+      const numbers = requests.flatMap(({ limit, units, prefetch, reserve }) => [limit, units, prefetch, reserve])
       return inTime(scripts.takeUnits(keys.length, ...keys, windowMs, ...numbers))
     },
     refund: (key, window, units) => inTime(scripts.refundUnits(key, window, units)),
