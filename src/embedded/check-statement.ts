@@ -3,6 +3,7 @@
  * or write a file, start a program or connect to another server. It checks a statement as the engine's formatter writes it: one
  * statement, without comments, with resolved names.
  */
+import { createHash } from 'node:crypto'
 import { Session } from 'chdb'
 import { textLiteral } from '../stores/clickhouse-literal.ts'
 
@@ -24,7 +25,6 @@ const FILTERS_VALUE = new RegExp(String.raw`\b${FILTERS} = (\{(?:'\d+'|[^'{}])*\
 const NOT_PLAIN = /[^\w\s.,()=<>*+%:{}[\]!?|/-]|--|\/\*/
 
 const REMEMBERED = 500
-const REMEMBERED_LENGTH = 4096
 
 /**
  * The shape of a statement: its text without the content of its literals, if these can be found without the engine. Statements of
@@ -38,7 +38,8 @@ export function shapeOf(statement: string): string {
 /** Throws an error like those of ClickHouse. `settings`: those of the request's URL. */
 export async function checkStatement(folder: string, statement: string, settings: URLSearchParams): Promise<void> {
   for (const filters of settings.getAll(FILTERS)) checkFilters(filters)
-  const shape = shapeOf(statement)
+  // Shapes can be long: their hashes are remembered.
+  const shape = createHash('sha256').update(shapeOf(statement)).digest('base64')
   if (harmless.delete(shape)) return void harmless.add(shape)
   if (statement.includes('\0')) reject('NUL in a statement')
   const session = new Session(folder)
@@ -50,10 +51,10 @@ export async function checkStatement(folder: string, statement: string, settings
   } finally {
     session.close()
   }
-  if (shape.length <= REMEMBERED_LENGTH) remember(shape)
+  remember(shape)
 }
 
-/** The shapes that passed, the most recently used one last. */
+/** Hashes of the shapes that passed, the most recently used one last. */
 const harmless = new Set<string>()
 
 function remember(shape: string): void {
