@@ -1,6 +1,6 @@
 /** What a round tells when there is more than it tells one by one. */
 import { expect, test } from 'vitest'
-import type { Difference } from '../../src/admin/verify/difference.ts'
+import type { Difference } from '../../src/admin/verify/kind.ts'
 import { toJson, toText } from '../../src/admin/verify/report.ts'
 import type { VerifyResult } from '../../src/admin/verify/verify.ts'
 

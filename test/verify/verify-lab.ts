@@ -1,7 +1,7 @@
 /** People with a past, a shipper that brings them to ClickHouse, and the operator's verdicts. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import type { Difference } from '../../src/admin/verify/difference.ts'
+import type { Difference } from '../../src/admin/verify/kind.ts'
 import {
   type VerifyResult as DirectVerdict,
   verify,

@@ -1,7 +1,6 @@
 /** The words of `admin verify`: what needs no store. */
 import { expect, test, vi } from 'vitest'
-import { readPause } from '../../src/admin/verify/read-pause.ts'
-import { repeatRounds } from '../../src/admin/verify/repeat-rounds.ts'
+import { readPause, repeatRounds } from '../../src/admin/verify/repeat-rounds.ts'
 import { readConfig } from '../../src/config.ts'
 import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 

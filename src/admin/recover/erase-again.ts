@@ -1,8 +1,8 @@
 /** A restore undoes the erasures since the backup. This erases again in Postgres the people whom ClickHouse has marked as erased. */
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { queryClickHouse } from '../verify/clickhouse-facts.ts'
-import { LEAST_ID } from '../verify/facts.ts'
+import { SUBJECTS } from '../verify/kinds.ts'
+import { queryClickHouse } from '../verify/query-clickhouse.ts'
 import { raiseSequence } from '../verify/resend-visitors.ts'
 
 interface Deps {
@@ -17,7 +17,7 @@ const PAGE = 5000
 /** Returns the number of people. Each one is erased by one statement, so a run that was stopped can be repeated. */
 export async function eraseAgain(deps: Deps, businessId: string): Promise<number> {
   let erased = 0
-  for (let after = LEAST_ID; !deps.signal.aborted;) {
+  for (let after = SUBJECTS.contact.least; !deps.signal.aborted;) {
     const ids = await readMarks(deps.clickhouse, businessId, after)
     const last = ids.at(-1)
     if (last === undefined) break

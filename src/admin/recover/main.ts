@@ -2,9 +2,8 @@
 import { join } from 'node:path'
 import type { Config } from '../../config.ts'
 import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
-import { sizeOfSlice } from '../verify/compare-business.ts'
-import { countContacts } from '../verify/list-businesses.ts'
-import { type SessionDeps, readClock, requireMigrated, withStores } from '../verify/main.ts'
+import { sizeOfSlice } from '../verify/compare-slices.ts'
+import { type SessionDeps, countContacts, readClock, requireMigrated, withStores } from '../verify/main.ts'
 import { showProgress } from '../verify/show-progress.ts'
 import { type Recovered, recover } from './recover.ts'
 

@@ -1,8 +1,8 @@
 /** Finds the identities of the people of lost events, in ClickHouse's snapshots and in Postgres. */
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import { queryClickHouse } from '../verify/clickhouse-facts.ts'
-import type { CompareDeps } from '../verify/compare-one-by-one.ts'
+import type { CompareDeps } from '../verify/kind.ts'
+import { queryClickHouse } from '../verify/query-clickhouse.ts'
 
 /** Identities in order, the primary one first. */
 export interface PersonIdentities {

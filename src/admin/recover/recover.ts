@@ -1,15 +1,13 @@
 import type { Sql } from '../../stores/postgres.ts'
 import { CommandError } from '../command.ts'
-import { checkBusinesses } from '../verify/check-tables.ts'
-import { compareBusiness } from '../verify/compare-business.ts'
-import type { Comparison, Different } from '../verify/compare-one-by-one.ts'
-import { compareVisitors } from '../verify/compare-visitors.ts'
-import type { Subject } from '../verify/facts.ts'
+import { listBusinesses, listUnknownBusinesses } from '../verify/check-stores.ts'
+import type { Comparison } from '../verify/compare-one-by-one.ts'
+import { compareSlices } from '../verify/compare-slices.ts'
 import { findAhead, isMergedInClickHouse } from '../verify/find-ahead.ts'
 import { findLost, type LostEvent, readCovered } from '../verify/find-lost.ts'
-import { listBusinesses } from '../verify/list-businesses.ts'
-import { type RepairDeps, withShipper } from '../verify/repair.ts'
+import type { Different, RepairDeps } from '../verify/kind.ts'
 import { waitUntilFewer } from '../verify/wait-until-fewer.ts'
+import { withShipper } from '../verify/with-shipper.ts'
 import { eraseAgain } from './erase-again.ts'
 import { readPeople } from './read-people.ts'
 import { removeLost, removeVisitors } from './remove-lost.ts'
@@ -44,7 +42,7 @@ export async function recover(deps: RecoverDeps): Promise<Recovered> {
   // Read before anything is shipped: shipping makes the outbox look younger.
   const since = await readCovered(deps.sql)
   await checkBeforeShipping(deps.writer)
-  const unknown = (await checkBusinesses(deps)).flatMap(({ businessId }) => businessId ?? [])
+  const unknown = await listUnknownBusinesses(deps.sql, deps.clickhouse)
   const recovered: Recovered = { files: [], contacts: 0, visitors: 0, anonymous: 0, erasures: 0 }
   await withShipper(deps, async () => {
     for (const businessId of [...(await listBusinesses(deps.sql)), ...unknown])
@@ -68,15 +66,13 @@ async function recoverBusiness(deps: RecoverDeps, work: BusinessRecovery): Promi
   const { businessId, recovered } = work
   recovered.erasures += await eraseAgain(deps, businessId)
   await waitUntilShipped(deps)
-  const compare = (subject: Subject) =>
-    (subject === 'contact' ? compareBusiness : compareVisitors)(deps, businessId, deps.sliceSize)
   const recoverSome = { contact: recoverContacts, visitor: recoverVisitors }
   for (const subject of ['contact', 'visitor'] as const) {
     // If Postgres lacks very many, one comparison shows only some of them.
     const seen = new Set<string>()
     for (let before = -1; before < seen.size && !deps.signal.aborted;) {
       before = seen.size
-      for await (const comparison of compare(subject)) {
+      for await (const comparison of compareSlices(deps, subject, businessId, deps.sliceSize)) {
         requireCompared(comparison)
         const fresh = comparison.different.filter(({ id }) => !seen.has(id))
         for (const id of await recoverSome[subject](deps, work, fresh)) seen.add(id)

@@ -1,6 +1,5 @@
 import type { Sql } from '../../stores/postgres.ts'
-import type { Difference } from './difference.ts'
-import type { Slice } from './facts.ts'
+import { type Difference, differenceOf, type Slice } from './kind.ts'
 
 /** Tables whose rows must belong to an existing, unmerged contact: a merge moves all of them to the survivor. */
 const CONTACT_TABLES = [
@@ -72,13 +71,7 @@ export async function checkPostgres(sql: Sql, { businessId, after, upTo }: Slice
     union all
     (select 'statistic', contact_id, event from event_statistics
     where ${inSlice('contact_id')} and (count < 1 or first_at > last_at) limit ${MAX_PER_RULE})`
-  return broken.map(({ rule, contact_id, name }) => ({
-    kind: 'postgres',
-    businessId,
-    contactId: contact_id,
-    name: name || rule,
-    postgres: RULES[rule] ?? rule,
-    clickhouse: null,
-    note: '',
-  }))
+  return broken.map(({ rule, contact_id, name }) =>
+    differenceOf('postgres', { businessId, contactId: contact_id, name: name || rule, postgres: RULES[rule] ?? rule }),
+  )
 }

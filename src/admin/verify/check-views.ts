@@ -1,65 +1,56 @@
-import { type ClickHouseClient, quoteName } from '../../stores/clickhouse.ts'
-import { sleep } from '../../async/sleep.ts'
-import { queryClickHouse } from './clickhouse-facts.ts'
-import type { CompareDeps } from './compare-one-by-one.ts'
-import type { Difference } from './difference.ts'
+/** The views that analysts read add up to their tables. */
+import { quoteName } from '../../stores/clickhouse.ts'
+import { repeatClickHouse } from '../../migrate/migrate.ts'
+import type { BusinessKind, CompareDeps } from './kind.ts'
+import { lookAgain } from './look-again.ts'
+import { queryClickHouse } from './query-clickhouse.ts'
 
-const ATTEMPTS = 6
-const SIGHTINGS = 2
-const PAUSE_MS = 200
+const PATIENCE = { sightings: 2, attempts: 6, pauseMs: 100 }
 
-interface ViewTotal {
-  side: 'stored' | 'shown'
+/** A view, and its tables as they were read before and after it. */
+interface ViewCheck {
   name: string
-  total: string
-}
-
-export interface ViewsReport {
-  differences: Difference[]
-  /** Views that could not be checked, because their tables changed all the time. */
-  unstable: string[]
-}
-
-/**
- * Checks that the views that analysts read add up to their tables. Where one does not, the tables are read again: the view
- * may show what they have now, and if they have not changed, nothing came in while the views were read.
- */
-export async function checkViews({ clickhouse, signal }: CompareDeps, businessId: string): Promise<ViewsReport> {
-  const differences: Difference[] = []
-  const times = new Map<string, number>()
-  let open: ViewCheck[] = []
-  for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt += 1) {
-    if (attempt > 0) await sleep(PAUSE_MS, signal)
-    const names = attempt > 0 ? open.map(({ name }) => name) : undefined
-    open = (await checkOnce(clickhouse, businessId)).filter(({ name }) => !names || names.includes(name))
-    for (const { name } of open.filter(isUnchanged)) times.set(name, (times.get(name) ?? 0) + 1)
-    const isConfirmed = ({ name }: ViewCheck) => (times.get(name) ?? 0) >= SIGHTINGS
-    differences.push(...open.filter(isConfirmed).map((one) => describe(businessId, one)))
-    open = open.filter((one) => !isConfirmed(one))
-    if (open.length === 0) break
-  }
-  return { differences, unstable: open.map(({ name }) => name) }
-}
-
-interface ViewCheck extends Pair {
+  before: string
+  shown: string
   after: string
 }
 
-/** The views that do not agree with their tables. */
-async function checkOnce(clickhouse: ClickHouseClient, businessId: string): Promise<ViewCheck[]> {
-  const totals = await queryClickHouse<ViewTotal>(
-    clickhouse,
-    `${storedTotals(businessId)} union all ${shownTotals(quoteName(clickhouse.databases.public), businessId)}`,
-  )
-  const differing = inPairs(totals).filter(({ shown, before }) => shown !== before)
-  if (differing.length === 0) return []
-  const after = await queryClickHouse<ViewTotal>(clickhouse, storedTotals(businessId))
-  return differing
-    .map((pair) => ({ ...pair, after: totalOf(after, pair.name, 'stored') }))
-    .filter((attempt) => !fits(attempt))
+export const VIEW: BusinessKind<ViewCheck> = {
+  name: 'view',
+  part: 'views',
+  async *find(deps, businessId) {
+    const { confirmed, open } = await lookAgain(deps.signal, PATIENCE, async () => {
+      // A view may show what its tables have now. If they have not changed, nothing came in while it was read.
+      const wrong = await findWrong(deps, businessId)
+      const [same, changed] = [wrong.filter(isUnchanged), wrong.filter((one) => !isUnchanged(one))]
+      return { differing: same.map((one) => [one.name, one]), unstable: changed.map(({ name }) => name) }
+    })
+    const unstable = open.map((name) => ({ what: `view ${name}`, reason: 'its tables changed all the time' }))
+    yield { items: confirmed, unstable }
+  },
+  describe: ({ name, before, shown }) => ({ name, clickhouse: shown, note: `its tables add up to ${before}` }),
+  async repair({ clickhouse }) {
+    await repeatClickHouse(clickhouse)
+    return {}
+  },
 }
 
 const isUnchanged = ({ before, after }: ViewCheck): boolean => before === after
+
+async function findWrong({ clickhouse }: CompareDeps, businessId: string): Promise<ViewCheck[]> {
+  const stored = storedTotals(businessId)
+  const shown = shownTotals(quoteName(clickhouse.databases.public), businessId)
+  const totals = await queryClickHouse<ViewTotal>(clickhouse, `${stored} union all ${shown}`)
+  const names = [...new Set(totals.map(({ name }) => name))]
+  const differing = names
+    .map((name) => ({ name, before: totalOf(totals, name, 'stored'), shown: totalOf(totals, name, 'shown') }))
+    .filter(({ before, shown }) => before !== shown)
+  if (differing.length === 0) return []
+  const after = await queryClickHouse<ViewTotal>(clickhouse, stored)
+  return differing
+    .map((view) => ({ ...view, after: totalOf(after, view.name, 'stored') }))
+    .filter((view) => !fits(view))
+}
 
 /** Whether a view that was read between two reads of its tables fits them; the number of events only grows. */
 export function fits({ before, shown, after }: Omit<ViewCheck, 'name'>): boolean {
@@ -67,31 +58,14 @@ export function fits({ before, shown, after }: Omit<ViewCheck, 'name'>): boolean
   return shown === after || (min! < count! && count! < max!)
 }
 
-interface Pair {
+interface ViewTotal {
+  side: 'stored' | 'shown'
   name: string
-  before: string
-  shown: string
+  total: string
 }
-
-const inPairs = (totals: ViewTotal[]): Pair[] =>
-  [...new Set(totals.map(({ name }) => name))].map((name) => ({
-    name,
-    before: totalOf(totals, name, 'stored'),
-    shown: totalOf(totals, name, 'shown'),
-  }))
 
 const totalOf = (totals: ViewTotal[], name: string, side: ViewTotal['side']): string =>
   totals.find((one) => one.name === name && one.side === side)?.total ?? 'nothing'
-
-const describe = (businessId: string, { name, before, shown }: Pair): Difference => ({
-  kind: 'view',
-  businessId,
-  contactId: null,
-  name,
-  postgres: null,
-  clickhouse: shown,
-  note: `its tables add up to ${before}`,
-})
 
 const shownTotals = (database: string, business: string): string => `
   select 'shown' as side, 'timeline' as name, concat(toString(count()), ' events, ', toString(sum(counted_revenue))) as total

@@ -1,32 +1,7 @@
-import type { ClickHouseClient } from '../../stores/clickhouse.ts'
-import type { Sql } from '../../stores/postgres.ts'
-import { sleep } from '../../async/sleep.ts'
-import { readClickHouse } from './clickhouse-facts.ts'
-import { type Fact, type FactKind, type Subject, withStatistics } from './facts.ts'
-import { type PostgresState, readPostgres, type IdStatus } from './postgres-facts.ts'
-import { readVisitorsInClickHouse, readVisitorsInPostgres } from './visitor-facts.ts'
-
-export interface CompareDeps {
-  /** A read-only connection. */
-  sql: Sql
-  clickhouse: ClickHouseClient
-  signal: AbortSignal
-  /** Shows what the command is doing while it takes long. */
-  showStatus(text: string): void
-}
-
-/** A contact or a visitor. */
-export interface Compared {
-  subject: Subject
-  businessId: string
-  id: string
-}
-
-/** A contact or visitor that was seen to differ several times. */
-export interface Different extends Compared {
-  isKnown: boolean
-  facts: { kind: FactKind; name: string; postgres: string | null; clickhouse: string | null }[]
-}
+import type { Compared, CompareDeps, Different, DifferentFact, Fact, SubjectName } from './kind.ts'
+import { SUBJECTS } from './kinds.ts'
+import { lookAgain } from './look-again.ts'
+import { type PostgresState, readClickHouse, readPostgres } from './read-facts.ts'
 
 /** A contact or visitor that could not be compared. */
 export interface Unstable extends Compared {
@@ -39,72 +14,44 @@ export interface Comparison {
   unstable: Unstable[]
 }
 
-const READERS = {
-  contact: { postgres: readPostgres, clickhouse: readClickHouse },
-  visitor: { postgres: readVisitorsInPostgres, clickhouse: readVisitorsInClickHouse },
-}
-
 /** Ids per query. */
 const BATCH = 5000
-/** A difference counts when it was seen this many times, with a pause before each. */
-const SIGHTINGS = 3
-const ATTEMPTS = 8
-const PAUSE_MS = 150
+const PATIENCE = { sightings: 3, attempts: 8, pauseMs: 150 }
 
-/**
- * Compares these contacts or visitors one by one. Only those that do not change meanwhile are compared, and a difference must
- * be seen `SIGHTINGS` times.
- */
+/** Compares these contacts or visitors one by one. Only those that do not change meanwhile are compared. */
 export async function compareOneByOne(
   deps: CompareDeps,
-  subject: Subject,
+  subject: SubjectName,
   businessId: string,
   ids: string[],
 ): Promise<Comparison> {
-  const seen = new Map<string, { times: number; last: Different }>()
   const first = new Map<string, Lines>()
   const last = new Map<string, Lines>()
-  let left = ids
-  for (let attempt = 0; attempt < ATTEMPTS && left.length > 0 && !deps.signal.aborted; attempt += 1) {
-    if (attempt > 0) await sleep(PAUSE_MS * attempt, deps.signal)
-    const { different, unstable } = await compareBatches(deps, subject, businessId, left)
-    for (const one of different) seen.set(one.id, { times: timesOf(seen, one.id) + 1, last: one })
-    for (const [id, lines] of unstable) {
-      if (!first.has(id)) first.set(id, lines)
-      last.set(id, lines)
+  const { confirmed, open } = await lookAgain(deps.signal, PATIENCE, async (left = ids) => {
+    const all: Batch = { different: [], unstable: new Map() }
+    for (let at = 0; at < left.length && !deps.signal.aborted; at += BATCH) {
+      if (left.length > BATCH) deps.showStatus(`looking at ${left.length} ${subject}s one by one`)
+      const { different, unstable } = await compareBatch(deps, subject, businessId, left.slice(at, at + BATCH))
+      all.different.push(...different)
+      for (const [id, lines] of unstable) {
+        all.unstable.set(id, lines)
+        if (!first.has(id)) first.set(id, lines)
+        last.set(id, lines)
+      }
     }
-    left = [...unstable.keys(), ...different.map(({ id }) => id).filter((id) => timesOf(seen, id) < SIGHTINGS)]
-  }
-  const confirmed = [...seen.values()].filter(({ times }) => times >= SIGHTINGS)
+    return { differing: all.different.map((one) => [one.id, one]), unstable: [...all.unstable.keys()] }
+  })
   return {
-    different: confirmed.map(({ last }) => last),
-    unstable: left.map((id) => ({ subject, businessId, id, isStuck: isSame(first.get(id), last.get(id)) })),
+    different: confirmed,
+    unstable: open.map((id) => ({ subject, businessId, id, isStuck: isSame(first.get(id), last.get(id)) })),
   }
 }
 
-async function compareBatches(
-  deps: CompareDeps,
-  subject: Subject,
-  businessId: string,
-  ids: string[],
-): Promise<Comparisons> {
-  const all: Comparisons = { different: [], unstable: new Map() }
-  for (let at = 0; at < ids.length && !deps.signal.aborted; at += BATCH) {
-    if (ids.length > BATCH) deps.showStatus(`looking at ${ids.length} ${subject}s one by one`)
-    const { different, unstable } = await compareBatch(deps, subject, businessId, ids.slice(at, at + BATCH))
-    all.different.push(...different)
-    for (const [id, lines] of unstable) all.unstable.set(id, lines)
-  }
-  return all
-}
-
-interface Comparisons {
+interface Batch {
   different: Different[]
   /** Those that changed meanwhile, or wait for the shipper, with their facts at the first read. */
   unstable: Map<string, Lines>
 }
-
-const timesOf = (seen: Map<string, { times: number }>, id: string): number => seen.get(id)?.times ?? 0
 
 /**
  * Reads Postgres, then ClickHouse, then, for those that differ, Postgres again. What did not wait for the shipper at the
@@ -113,42 +60,36 @@ const timesOf = (seen: Map<string, { times: number }>, id: string): number => se
  * then real. No clock is involved.
  */
 async function compareBatch(
-  deps: CompareDeps,
-  subject: Subject,
+  { sql, clickhouse }: CompareDeps,
+  name: SubjectName,
   businessId: string,
   ids: string[],
-): Promise<Comparisons> {
-  const read = READERS[subject]
-  const before = await read.postgres(deps.sql, businessId, ids)
-  const actual = byId(await read.clickhouse(deps.clickhouse, businessId, ids))
-  const expected = byId(before.facts.flatMap(withStatistics))
-  const differing = ids.filter((id) => {
-    const status = before.status.get(id)
-    return status !== 'erased' && !isSame(expected.get(id), actual.get(id))
-  })
-  if (differing.length === 0) return { different: [], unstable: new Map() }
-  const after = await read.postgres(deps.sql, businessId, differing)
-  const expectedAfter = byId(after.facts.flatMap(withStatistics))
-  const isUnchanged = (id: string) =>
-    before.status.get(id) !== 'waiting' &&
-    isKnown(before, id) === isKnown(after, id) &&
-    isSame(expected.get(id), expectedAfter.get(id))
-  const different = differing.filter(isUnchanged).map((id) => ({
-    subject,
-    businessId,
-    id,
-    isKnown: isKnown(before, id),
-    facts: difference(expected.get(id), actual.get(id)),
-  }))
-  return {
-    different,
-    unstable: new Map(differing.filter((id) => !isUnchanged(id)).map((id) => [id, expected.get(id) ?? NONE])),
+): Promise<Batch> {
+  const subject = SUBJECTS[name]
+  const before = await readPostgres(sql, subject, businessId, ids)
+  const actual = byId(await readClickHouse(clickhouse, subject, businessId, ids))
+  const expected = byId(before.facts)
+  const differing = ids.filter((id) => before.status.get(id) !== 'erased' && !isSame(expected.get(id), actual.get(id)))
+  const batch: Batch = { different: [], unstable: new Map() }
+  if (differing.length === 0) return batch
+  const after = await readPostgres(sql, subject, businessId, differing)
+  const expectedAfter = byId(after.facts)
+  for (const id of differing) {
+    const isUnchanged =
+      before.status.get(id) !== 'waiting' &&
+      isKnown(before, id) === isKnown(after, id) &&
+      isSame(expected.get(id), expectedAfter.get(id))
+    const facts = difference(expected.get(id), actual.get(id))
+    if (isUnchanged) batch.different.push({ subject: name, businessId, id, isKnown: isKnown(before, id), facts })
+    else batch.unstable.set(id, expected.get(id) ?? NONE)
   }
+  return batch
 }
 
-const KNOWN_STATUSES: IdStatus[] = ['settled', 'waiting']
-const isKnown = ({ status }: PostgresState, id: string): boolean => KNOWN_STATUSES.includes(status.get(id) ?? 'unknown')
+const isKnown = ({ status }: PostgresState, id: string): boolean =>
+  status.get(id) === 'settled' || status.get(id) === 'waiting'
 
+/** The facts of one contact or visitor, by kind and name. */
 type Lines = Map<string, Fact>
 
 const byId = (facts: Fact[]): Map<string, Lines> =>
@@ -163,7 +104,7 @@ const NONE: Lines = new Map()
 
 const isSame = (a: Lines = NONE, b: Lines = NONE): boolean => difference(a, b).length === 0
 
-function difference(expected: Lines = NONE, actual: Lines = NONE): Different['facts'] {
+function difference(expected: Lines = NONE, actual: Lines = NONE): DifferentFact[] {
   const names = new Set([...expected.keys(), ...actual.keys()])
   return [...names].flatMap((name) => {
     const [postgres, clickhouse] = [expected.get(name), actual.get(name)]

@@ -6,12 +6,13 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
-import { queryClickHouse } from './clickhouse-facts.ts'
-import type { CompareDeps, Different } from './compare-one-by-one.ts'
-import { findInOutbox } from './find-in-outbox.ts'
+import { countOf } from './contact-kinds.ts'
+import { findInOutbox, withMergedIds } from './find-in-outbox.ts'
 import { findLost } from './find-lost.ts'
+import type { CompareDeps, Different, DifferentFact } from './kind.ts'
+import { queryClickHouse } from './query-clickhouse.ts'
 
-/** The values that Postgres should have for one contact. Figures are as in `facts.ts`; null means none. */
+/** The values that Postgres should have for one contact. Figures are as in `contact-kinds.ts`; null means none. */
 export interface Correction {
   id: string
   /** Revision of the snapshot in ClickHouse. The correction is valid while Postgres has the same revision. */
@@ -23,15 +24,8 @@ export interface Correction {
   identities: { kind: string; value: string; phoneRead: boolean }[]
 }
 
-interface SnapshotRow {
-  id: string
-  at_revision: string
-  orders: string
-  amounts: Record<string, string>
-  emails: string[]
-  phones: string[]
-  customer_ids: string[]
-}
+type SnapshotRow = Record<'id' | 'at_revision' | 'orders', string> &
+  Record<'emails' | 'phones' | 'customer_ids', string[]> & { amounts: Record<string, string> }
 
 /** Contacts per query. */
 const BATCH = 200
@@ -48,12 +42,10 @@ export async function diagnosePostgres(deps: CompareDeps, different: Different[]
 /** Whether ClickHouse has the contact's last state and each of its events once, so that nothing else explains a difference. */
 function isSuspect({ facts }: Different): boolean {
   const contact = facts.find(({ kind }) => kind === 'contact')
-  const isSameRevision = !contact || revisionOf(contact.postgres) === revisionOf(contact.clickhouse)
+  const isSameRevision = !contact || countOf(contact.postgres) === countOf(contact.clickhouse)
   const concerns = facts.some(({ kind }) => ['events', 'revenue', 'orders', 'contact'].includes(kind))
   return concerns && isSameRevision && !facts.some(({ kind }) => kind === 'merge' || kind === 'doubled')
 }
-
-const revisionOf = (value: string | null): string | undefined => value?.split(' ')[0]
 
 async function diagnoseBatch(deps: CompareDeps, suspects: Different[]): Promise<Correction[]> {
   const businessId = suspects[0]?.businessId ?? ''
@@ -64,7 +56,7 @@ async function diagnoseBatch(deps: CompareDeps, suspects: Different[]): Promise<
     const snapshot = snapshots.get(id)
     return snapshot ? [correct(facts, snapshot, missing.has(id))] : []
   })
-  const withFigures = corrections.filter(hasFigures)
+  const withFigures = corrections.filter(hasFigures).map(({ id }) => ({ id, businessId }))
   const doubtful = withFigures.length > 0 ? await findDoubtful(deps, businessId, withFigures) : new Set<string>()
   return corrections
     .map((one) => (doubtful.has(one.id) ? { ...one, statistics: [], revenue: [], orders: null } : one))
@@ -75,7 +67,7 @@ const hasFigures = ({ statistics, revenue, orders }: Correction): boolean =>
   statistics.length > 0 || revenue.length > 0 || orders !== null
 
 /** Corrects a figure in Postgres if the two copies in ClickHouse agree. */
-function correct(facts: Different['facts'], snapshot: SnapshotRow, lacksIdentities: boolean): Correction {
+function correct(facts: DifferentFact[], snapshot: SnapshotRow, lacksIdentities: boolean): Correction {
   const statistics = facts.flatMap(({ kind, name, clickhouse }) => {
     if (kind !== 'events') return []
     const second = facts.find((fact) => fact.kind === 'statistics' && fact.name === name)
@@ -133,33 +125,24 @@ async function findMissingIdentities(sql: Sql, businessId: string, snapshots: Sn
  * Contacts whose events in ClickHouse are known to be incomplete or wrong: the outbox has some that ClickHouse lacks, or lacks
  * some that ClickHouse has, some became dead letters, or ClickHouse lacks a merge.
  */
-async function findDoubtful(deps: CompareDeps, businessId: string, suspects: Correction[]): Promise<Set<string>> {
-  const list = `{${suspects.map(({ id }) => id).join(',')}}`
-  const merged = await deps.sql<{ id: string; survivor: string }[]>`
-    select id, coalesce(merged_into, id) as survivor from contacts
-    where business_id = ${businessId} and (id = any(${list}::uuid[]) or merged_into = any(${list}::uuid[]))`
-  const survivors = new Map(merged.map(({ id, survivor }) => [id, survivor]))
-  const setAside = await deps.sql<{ id: string }[]>`
-    select contact_id as id from dead_letters
-    where business_id = ${businessId} and kind = 'timeline'
-      and contact_id in (select json_array_elements_text(${JSON.stringify([...survivors.keys()])}::text::json)::uuid)`
-  const doubtful = new Set(setAside.map(({ id }) => survivors.get(id) ?? id))
-  const contactIds = [...survivors.keys()]
-  for (const survivor of await findUnmerged(deps, businessId, survivors)) doubtful.add(survivor)
-  for await (const rows of findInOutbox(deps, contactIds))
-    for (const { contact_id } of rows.flatMap(({ lacking }) => lacking))
-      doubtful.add(survivors.get(contact_id) ?? contact_id)
-  for (const { contact_id } of await findLost(deps, businessId, contactIds))
-    doubtful.add(survivors.get(contact_id) ?? contact_id)
-  return doubtful
+async function findDoubtful(deps: CompareDeps, businessId: string, suspects: Pick<Different, 'id' | 'businessId'>[]) {
+  const survivors = await withMergedIds(deps.sql, suspects)
+  const ids = [...survivors.keys()]
+  const events = [...(await findSetAside(deps.sql, ids)), ...(await findLost(deps, businessId, ids))]
+  for await (const rows of findInOutbox(deps, ids)) events.push(...rows.flatMap(({ lacking }) => lacking))
+  const unmerged = await findUnmerged(deps, businessId, survivors)
+  return new Set([...unmerged, ...events.map(({ contact_id }) => survivors.get(contact_id) ?? contact_id)])
 }
 
+/** Events that ClickHouse could not read and that became dead letters: Postgres counts them, but no timeline gets them. */
+export const findSetAside = async (sql: Sql, contactIds: string[]) =>
+  await sql<{ contact_id: string }[]>`
+  select contact_id from dead_letters
+  where kind = 'timeline'
+    and contact_id in (select json_array_elements_text(${JSON.stringify(contactIds)}::text::json)::uuid)`
+
 /** Survivors of a merge that ClickHouse does not have: there, the merged events still belong to the other contact. */
-async function findUnmerged(
-  { clickhouse }: CompareDeps,
-  businessId: string,
-  survivors: Map<string, string>,
-): Promise<string[]> {
+async function findUnmerged({ clickhouse }: CompareDeps, businessId: string, survivors: Map<string, string>) {
   const rows = await queryClickHouse<{ id: string; survivor: string }>(
     clickhouse,
     `select toString(contact_id) as id, toString(survivor_id) as survivor from contact_redirects final
@@ -167,4 +150,21 @@ async function findUnmerged(
   )
   const known = new Map(rows.map(({ id, survivor }) => [id, survivor]))
   return [...survivors].flatMap(([id, survivor]) => (id === survivor || known.get(id) === survivor ? [] : [survivor]))
+}
+
+/** The reason why Postgres is wrong; undefined when it is not known to be wrong. */
+export function reasonToCorrect({ kind, name }: DifferentFact, correction: Correction | undefined): string | undefined {
+  if (!correction) return undefined
+  const { statistics, revenue, orders, identities } = correction
+  if (kind === 'events' || kind === 'statistics')
+    return statistics.some(({ event }) => event === name)
+      ? 'Postgres is wrong: the timeline and its statistics agree'
+      : undefined
+  const isAmount = kind === 'revenue' && revenue.some(({ currency }) => currency === name)
+  if (isAmount || (kind === 'orders' && orders !== null))
+    return 'Postgres is wrong: the timeline and the snapshot agree'
+  if (kind !== 'contact') return undefined
+  return identities.length > 0
+    ? 'Postgres is wrong: it lacks an identity that the snapshot has'
+    : 'Postgres is wrong: the timeline and the snapshot agree on revenue and orders'
 }

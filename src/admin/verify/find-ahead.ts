@@ -3,9 +3,10 @@
  * touch them, because it would overwrite the only copy of what Postgres lost. `admin recover` saves that first.
  */
 import { quoted } from '../../timeline/look-up-events.ts'
-import { queryClickHouse } from './clickhouse-facts.ts'
-import type { CompareDeps, Different } from './compare-one-by-one.ts'
+import { countOf } from './contact-kinds.ts'
 import { findLost, type LostEvent } from './find-lost.ts'
+import type { CompareDeps, Different } from './kind.ts'
+import { queryClickHouse } from './query-clickhouse.ts'
 
 export interface Ahead {
   reason: 'unknown' | 'erased' | 'merged' | 'events'
@@ -44,17 +45,11 @@ export const isMergedInClickHouse = ({ isKnown, facts }: Different): boolean =>
   isKnown &&
   facts.some(({ kind, postgres, clickhouse }) => kind === 'merge' && postgres === null && clickhouse !== null)
 
-const countOf = (value: string | null): number => Number(value?.split(' ')[0] ?? 0)
-
 const hasMore = ({ facts }: Different): boolean =>
   facts.some(({ kind, postgres, clickhouse }) => kind === 'events' && countOf(clickhouse) > countOf(postgres))
 
 /** Those with an erasure mark in ClickHouse. The mark is made after Postgres has erased the person. */
-export async function listErased(
-  { clickhouse }: Pick<CompareDeps, 'clickhouse'>,
-  businessId: string,
-  contactIds: string[],
-): Promise<Set<string>> {
+async function listErased({ clickhouse }: CompareDeps, businessId: string, contactIds: string[]): Promise<Set<string>> {
   if (contactIds.length === 0) return new Set()
   const rows = await queryClickHouse<{ id: string }>(
     clickhouse,

@@ -2,7 +2,7 @@ import type { Sql } from '../../stores/postgres.ts'
 import { lookUpEvents } from '../../timeline/look-up-events.ts'
 import { readTimelineRow, type TimelineRow } from '../../outbox/timeline-row.ts'
 import { linesOf } from '../../outbox/pack-events.ts'
-import type { CompareDeps } from './compare-one-by-one.ts'
+import type { CompareDeps, Different } from './kind.ts'
 
 /** Limits of one statement: ids, rows and bytes; and events per query to ClickHouse. */
 const CHUNK_ROWS = 10_000
@@ -10,12 +10,14 @@ const ROWS = 1000
 const BYTES = 8 * 1024 * 1024
 const BATCH = 5000
 
-/** A shipped row of the outbox, with the events that ClickHouse should have. */
-export interface ShippedRow {
+/** A row of the outbox with the events of the requested contacts. */
+interface RecordedRow {
   id: number
-  /** Events of the requested contacts. */
   events: TimelineRow[]
-  /** Those of them that ClickHouse lacks, or has in another form than they were recorded. */
+}
+
+export interface ShippedRow extends RecordedRow {
+  /** Events that ClickHouse lacks, or has in another form than they were recorded. */
   lacking: TimelineRow[]
 }
 
@@ -39,7 +41,7 @@ async function* walkOutbox(
   deps: CompareDeps,
   contactIds: string[] | undefined,
   { shippedOnly }: { shippedOnly: boolean },
-): AsyncGenerator<Omit<ShippedRow, 'lacking'>[]> {
+) {
   const [range] = await deps.sql<{ first: number | null; last: number }[]>`
     select min(id) as first, max(id) as last from outbox`
   if (typeof range?.first !== 'number') return
@@ -47,13 +49,8 @@ async function* walkOutbox(
   for (let after = range.first - 1; after < range.last && !deps.signal.aborted;) {
     const { rows, upTo } = await readRows(deps.sql, after, contactIds, shippedOnly)
     after = upTo
-    if (rows.length > 0) yield rows.map(({ id, events }) => ({ id, events: rowsOf(events, wanted) }))
+    if (rows.length > 0) yield rows.map(({ id, events }): RecordedRow => ({ id, events: rowsOf(events, wanted) }))
   }
-}
-
-interface OutboxRow {
-  id: number
-  events: string
 }
 
 async function readRows(sql: Sql, after: number, contactIds: string[] | undefined, shippedOnly: boolean) {
@@ -61,7 +58,7 @@ async function readRows(sql: Sql, after: number, contactIds: string[] | undefine
     ? sql`and exists (select from unnest(contact_ids) as t (id) where t.id = any(${`{${contactIds.join(',')}}`}::uuid[]))`
     : sql``
   const areShipped = shippedOnly ? sql`and shipped_at is not null` : sql``
-  const rows = await sql<(OutboxRow & { more: boolean })[]>`
+  const rows = await sql<{ id: number; events: string; more: boolean }[]>`
     select id, events, more from (
       select id, events, row_number() over sofar as place, sum(length) over sofar as bytes,
         row_number() over sofar = ${ROWS} or sum(length) over () > ${BYTES} as more
@@ -83,11 +80,24 @@ function rowsOf(events: string, wanted: Set<string> | undefined): TimelineRow[] 
   return wanted ? rows.filter((row) => wanted.has(row.contact_id)) : rows
 }
 
-async function lookUp(deps: CompareDeps, rows: Omit<ShippedRow, 'lacking'>[]): Promise<ShippedRow[]> {
+async function lookUp(deps: CompareDeps, rows: RecordedRow[]): Promise<ShippedRow[]> {
   const events = rows.flatMap((row) => row.events)
   const lacking = new Set<string>()
   for (let at = 0; at < events.length; at += BATCH)
     for (const [id, presence] of await lookUpEvents(deps.clickhouse, events.slice(at, at + BATCH)))
       if (presence !== 'right') lacking.add(id)
   return rows.map((row) => ({ ...row, lacking: row.events.filter(({ event_id }) => lacking.has(event_id)) }))
+}
+
+/** Every contact id that events of these contacts may have, with the surviving contact. */
+export async function withMergedIds(
+  sql: Sql,
+  contacts: Pick<Different, 'id' | 'businessId'>[],
+): Promise<Map<string, string>> {
+  const businesses = `{${[...new Set(contacts.map(({ businessId }) => businessId))].join(',')}}`
+  const merged = await sql<{ id: string; survivor: string }[]>`
+    select id, merged_into as survivor from contacts
+    where business_id = any(${businesses}::uuid[])
+      and merged_into = any(${`{${contacts.map(({ id }) => id).join(',')}}`}::uuid[])`
+  return new Map([...contacts.map(({ id }) => ({ id, survivor: id })), ...merged].map((one) => [one.id, one.survivor]))
 }

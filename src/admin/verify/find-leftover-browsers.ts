@@ -1,10 +1,15 @@
-import type { ClickHouseClient } from '../../stores/clickhouse.ts'
-import type { Sql } from '../../stores/postgres.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
-import { queryClickHouse } from './clickhouse-facts.ts'
+import type { CompareDeps } from './kind.ts'
+import { queryClickHouse } from './query-clickhouse.ts'
 
 /** Browsers per query. */
 const BATCH = 2000
+
+export interface Leftover {
+  /** The contact. */
+  id: string
+  place: string
+}
 
 /** A browser that an erased person used. */
 interface Browser {
@@ -20,21 +25,11 @@ interface Browser {
 
 /** Finds what ClickHouse still has of the browsers of people whose erasure is recorded as finished. */
 export async function findLeftoverBrowsers(
-  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouseClient },
+  deps: CompareDeps,
   businessId: string,
   contactIds: string[],
 ): Promise<Leftover[]> {
-  const browsers = await readBrowsers(sql, businessId, contactIds)
-  const left: Leftover[] = []
-  for (let at = 0; at < browsers.length; at += BATCH) {
-    const some = browsers.slice(at, at + BATCH)
-    left.push(...(await findOldStates(clickhouse, businessId, some)), ...(await findHits(clickhouse, businessId, some)))
-  }
-  return left
-}
-
-async function readBrowsers(sql: Sql, businessId: string, contactIds: string[]): Promise<Browser[]> {
-  return await sql<Browser[]>`
+  const browsers = await deps.sql<Browser[]>`
     select e.contact_id, b.visitor_id, b.own, e.visitor_revision as revision, coalesce((
       select json_agg(json_build_array(v.from_at, v.to_at)) from erased_visits v
       where v.business_id = e.business_id and v.visitor_id = b.visitor_id collate "C" and v.deleted_at is not null
@@ -43,15 +38,18 @@ async function readBrowsers(sql: Sql, businessId: string, contactIds: string[]):
       select unnest(e.visitor_ids) as visitor_id, true as own union all select unnest(e.shared_visitor_ids), false
     ) b
     where e.business_id = ${businessId} and e.contact_id = any(${`{${contactIds.join(',')}}`}::uuid[])`
+  const left: Leftover[] = []
+  for (let at = 0; at < browsers.length; at += BATCH) {
+    const some = browsers.slice(at, at + BATCH)
+    const ids = some.map(({ visitor_id }) => textLiteral(visitor_id)).join(', ')
+    const where = `business_id = '${businessId}' and visitor_id in (${ids})`
+    left.push(...(await findOldStates(deps, where, some)), ...(await findHits(deps, where, some)))
+  }
+  return left
 }
 
 /** The links of a browser that other people used, too, stay, without a contact. */
-async function findOldStates(
-  clickhouse: ClickHouseClient,
-  businessId: string,
-  browsers: Browser[],
-): Promise<Leftover[]> {
-  const where = whereTheirs(businessId, browsers)
+async function findOldStates({ clickhouse }: CompareDeps, where: string, browsers: Browser[]): Promise<Leftover[]> {
   const rows = await queryClickHouse<{ visitor_id: string; place: string; revision: string }>(
     clickhouse,
     `select visitor_id, place, toString(min(s.revision)) as revision from (
@@ -68,7 +66,7 @@ async function findOldStates(
   )
 }
 
-async function findHits(clickhouse: ClickHouseClient, businessId: string, browsers: Browser[]): Promise<Leftover[]> {
+async function findHits({ clickhouse }: CompareDeps, where: string, browsers: Browser[]): Promise<Leftover[]> {
   const visits = browsers.flatMap(({ contact_id, visitor_id, visits: times }) =>
     times.map(([from, to]) => `('${contact_id}', ${textLiteral(visitor_id)}, ${from}, ${to})`),
   )
@@ -76,20 +74,11 @@ async function findHits(clickhouse: ClickHouseClient, businessId: string, browse
   return await queryClickHouse<Leftover>(
     clickhouse,
     `select distinct v.contact_id as id, 'web events' as place
-    from (select visitor_id, occurred_ms from web_events where ${whereTheirs(businessId, browsers)}) as h
+    from (select visitor_id, occurred_ms from web_events where ${where}) as h
     join (
       select visit.1 as contact_id, visit.2 as visitor_id, visit.3 as from_ms, visit.4 as to_ms
       from (select arrayJoin([${visits.join(', ')}]) as visit)
     ) as v on v.visitor_id = h.visitor_id
     where h.occurred_ms >= v.from_ms and h.occurred_ms < v.to_ms`,
   )
-}
-
-const whereTheirs = (businessId: string, browsers: Browser[]): string =>
-  `business_id = '${businessId}' and visitor_id in (${browsers.map(({ visitor_id }) => textLiteral(visitor_id)).join(', ')})`
-
-export interface Leftover {
-  /** The contact. */
-  id: string
-  place: string
 }

@@ -6,9 +6,9 @@
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
 import { SELECT_EVENT, type TimelineRow } from '../../outbox/timeline-row.ts'
-import { queryClickHouse } from './clickhouse-facts.ts'
-import type { CompareDeps } from './compare-one-by-one.ts'
 import { listInOutbox } from './find-in-outbox.ts'
+import type { CompareDeps } from './kind.ts'
+import { queryClickHouse } from './query-clickhouse.ts'
 
 export interface LostEvent extends TimelineRow {
   /** The contact that has it in ClickHouse: its own, or the survivor. */
@@ -53,22 +53,17 @@ export async function readCovered(sql: Sql): Promise<number> {
 }
 
 /** Reads ClickHouse before the outbox, so its events were in the outbox already. Meanwhile the outbox may purge rows and cover less time. */
-async function findSome(
-  deps: CompareDeps,
-  businessId: string,
-  contactIds: string[],
-  knownSince: number | undefined,
-): Promise<LostEvent[]> {
+async function findSome(deps: CompareDeps, businessId: string, contactIds: string[], knownSince?: number) {
   const owners = await readOwners(deps, businessId, contactIds)
   const inPostgres = await listKnown(deps.sql, businessId, [...owners.keys()])
   const unknown = [...owners.keys()].filter((id) => !inPostgres.has(id))
   const before = knownSince ?? (await readCovered(deps.sql))
-  const events = await readEvents(deps, { businessId, ids: [...owners.keys()], unknown, since: before })
+  const events = await readEvents(deps, businessId, [...owners.keys()], unknown, before)
   if (events.length === 0) return []
   const inOutbox = await listInOutbox(deps, [...new Set(events.map(({ contact_id }) => contact_id))])
   const since = knownSince ?? (await readCovered(deps.sql))
   const anonymous = await listAnonymous(deps.sql, businessId, events)
-  return events.flatMap((event) => {
+  return events.flatMap((event): LostEvent[] => {
     const { event_id, contact_id, received_ms } = event
     const isAnonymous = anonymous.has(event_id)
     if (inOutbox.has(event_id) || !(isAnonymous || received_ms >= since || !inPostgres.has(contact_id))) return []
@@ -90,15 +85,8 @@ async function readOwners(deps: CompareDeps, businessId: string, contactIds: str
   return owners
 }
 
-interface EventFilter {
-  businessId: string
-  ids: string[]
-  /** Those of them that Postgres does not know. */
-  unknown: string[]
-  since: number
-}
-
-async function readEvents(deps: CompareDeps, { businessId, ids, unknown, since }: EventFilter) {
+/** Those received since then, those of visitors, and all of `unknown`. */
+async function readEvents(deps: CompareDeps, businessId: string, ids: string[], unknown: string[], since: number) {
   if (ids.length === 0) return []
   const ofUnknown = unknown.length > 0 ? `or contact_id in (${quoted(unknown)})` : ''
   return await queryClickHouse<Omit<LostEvent, 'isAnonymous' | 'owner'>>(
@@ -114,7 +102,7 @@ async function readEvents(deps: CompareDeps, { businessId, ids, unknown, since }
 }
 
 /** The contacts that Postgres has, merged or not, or has erased. */
-export async function listKnown(sql: Sql, businessId: string, contactIds: string[]): Promise<Set<string>> {
+async function listKnown(sql: Sql, businessId: string, contactIds: string[]): Promise<Set<string>> {
   const list = `{${contactIds.join(',')}}`
   const rows = await sql<{ id: string }[]>`
     select id from contacts where business_id = ${businessId} and id = any(${list}::uuid[])

@@ -1,54 +1,56 @@
+/** Looks for differences of all kinds, and adds up what it finds. */
 import type { Redis } from '../../stores/redis.ts'
-import { checkErasures } from './check-erasures.ts'
-import { type MissingKey, findMissingKeys } from './check-keys.ts'
-import { checkStreams } from './check-streams.ts'
-import { checkBusinesses } from './check-tables.ts'
-import { checkViews } from './check-views.ts'
-import { compareBusiness } from './compare-business.ts'
-import {
-  compareOneByOne,
-  type CompareDeps,
-  type Comparison,
-  type Different,
-  type Unstable,
-} from './compare-one-by-one.ts'
-import { compareVisitors } from './compare-visitors.ts'
-import type { Difference, DifferenceKind } from './difference.ts'
-import type { Subject } from './facts.ts'
-import { isTimeout } from './is-timeout.ts'
 import { describeFault } from '../../stores/insert-lines.ts'
+import { compareOneByOne, type Comparison, type Unstable } from './compare-one-by-one.ts'
+import { compareSlices } from './compare-slices.ts'
+import { findAhead } from './find-ahead.ts'
+import {
+  type BusinessKind,
+  type CompareDeps,
+  type Difference,
+  type Different,
+  differenceOf,
+  type RepairCounts,
+  type RepairDeps,
+  type SubjectName,
+} from './kind.ts'
+import { BUSINESS_KINDS, FACT_KINDS, SUBJECTS, SYSTEM_KINDS } from './kinds.ts'
+import { lookAgain } from './look-again.ts'
+import { isTimeout } from './query-clickhouse.ts'
+import { MAX_PENDING, waitUntilRepaired } from './with-shipper.ts'
 
 export interface InspectDeps extends CompareDeps {
   redis: Redis
   /** The most contacts, or visitors, that are compared at once. */
   sliceSize: number
-  /** The most differing contacts and visitors that are kept in memory. */
+  /** The most differing contacts and visitors, and the most other differences, that are kept in memory. */
   maxKept: number
   /** Reports the number of contacts that were compared since the last call. */
   advance(contacts: number): void
-  /** Called with contacts, or visitors, that differ, as soon as they are found. */
-  onDifferent(subject: Subject, businessId: string, different: Different[]): Promise<void>
-  /** Called with idempotency keys that Postgres lacks, as soon as they are found. */
-  onMissingKeys(businessId: string, missing: MissingKey[]): Promise<void>
+  /** Repairs what was just found. Without it, nothing is repaired. */
+  repair?(work: (deps: RepairDeps) => Promise<Partial<RepairCounts>>): Promise<void>
 }
 
-/** The result of an inspection. */
 export interface Findings {
   businesses: number
   contacts: number
   visitors: number
-  /** Those that could not be compared: the first `maxKept` of them, the number of all, and the number of stuck ones. */
-  unstable: Unstable[]
+  /** Contacts and visitors that changed, or waited for the shipper, at each look. `stuck`: those of them that only waited. */
   notCompared: number
   stuck: number
-  different: Different[]
-  /** The number of contacts and visitors that differ, kept or not, and of their differences by kind. */
+  /** Contacts and visitors that differ. */
   differing: number
-  kinds: Map<DifferenceKind, number>
-  /** Idempotency keys that Postgres lacks, and the first of them. */
-  missingKeys: { count: number; first: Difference[] }
-  others: Difference[]
+  /** The number of differences by kind. */
+  found: Record<string, number>
+  /** The first `maxKept` of those that are not of contacts or visitors. */
+  differences: Difference[]
+  /** Parts that could not be compared: tables that changed all the time, a business too large for a statement. */
   uncompared: Uncompared[]
+  /** The first `maxKept` contacts and visitors that differ, and that could not be compared. */
+  different: Different[]
+  unstable: Unstable[]
+  /** Other parts where something was found that may be repaired, or could not be compared. */
+  again: Task[]
 }
 
 /** A part of a business that could not be compared, and the reason. */
@@ -63,19 +65,44 @@ export interface Selection {
   areAll: boolean
 }
 
+/** To look at one part of a business, or only at some contacts or visitors. */
+interface Task {
+  businessId: string
+  part: string
+  ids?: string[]
+}
+
+type Work = (deps: InspectDeps, findings: Findings, task: Task) => Promise<void>
+
+const partOf = (subject: SubjectName) => `${subject}s` as const
+
+const PARTS = new Map<string, Work>([
+  ...(Object.keys(SUBJECTS) as SubjectName[]).map((subject): [string, Work] => [
+    partOf(subject),
+    (deps, findings, task) => inspectSubject(deps, findings, subject, task),
+  ]),
+  ...Object.entries(BUSINESS_KINDS).map(([name, kind]): [string, Work] => [
+    kind.part,
+    (deps, findings, task) => inspectKind(deps, findings, name, kind, task),
+  ]),
+])
+
 /** Compares everything of these businesses. */
 export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Selection): Promise<Findings> {
   const findings = emptyFindings()
   for (const businessId of businesses) {
-    await unlessTimedOut(findings, businessId, CONTACTS, () => inspectContacts(deps, findings, businessId))
-    await unlessTimedOut(findings, businessId, VISITORS, () => inspectVisitors(deps, findings, businessId))
-    await unlessTimedOut(findings, businessId, KEYS, () => inspectKeys(deps, findings, businessId))
-    await inspectErasuresAndViews(deps, findings, businessId)
+    for (const part of PARTS.keys()) await inspectPart(deps, findings, { businessId, part })
     findings.businesses += 1
     if (deps.signal.aborted) return findings
   }
-  if (areAll) findings.others.push(...(await checkBusinesses(deps)))
-  findings.others.push(...(await checkStreams(deps)))
+  for (const [name, kind] of Object.entries(SYSTEM_KINDS)) {
+    if (name === 'business' && !areAll) continue
+    const { sightings } = kind
+    const { confirmed } = await lookAgain(deps.signal, { sightings, attempts: sightings, pauseMs: 200 }, async () => ({
+      differing: (await kind.find(deps)).map((one) => [JSON.stringify(one), differenceOf(name, one)]),
+    }))
+    addDifferences(deps, findings, confirmed)
+  }
   return findings
 }
 
@@ -83,118 +110,97 @@ export async function inspectAll(deps: InspectDeps, { businesses, areAll }: Sele
 export async function inspectAgain(deps: InspectDeps, before: Findings): Promise<Findings> {
   const { businesses, contacts, visitors } = before
   const findings = { ...emptyFindings(), businesses, contacts, visitors }
-  const whole = before.others.filter(({ kind }) => isOfBusiness(kind))
-  const left = Map.groupBy(before.uncompared, ({ what }) => [CONTACTS, VISITORS, KEYS].includes(what))
-  const ids = new Set([...whole, ...(left.get(false) ?? [])].flatMap(({ businessId }) => businessId ?? []))
-  const ofEach = Map.groupBy(
-    [...before.different, ...before.unstable],
-    ({ subject, businessId }) => `${subject} ${businessId}`,
-  )
-  for (const some of ofEach.values()) {
-    const { subject, businessId } = some[0]!
-    const comparison = await compareOneByOne(
-      deps,
-      subject,
-      businessId,
-      some.map(({ id }) => id),
-    )
-    await addComparison(deps, findings, comparison)
+  const isRepairable = (kind: string) => kind in FACT_KINDS || kind in BUSINESS_KINDS
+  findings.found = Object.fromEntries(Object.entries(before.found).filter(([kind]) => !isRepairable(kind)))
+  findings.differences = before.differences.filter(({ kind }) => !isRepairable(kind))
+  // What took too long is not tried again, unless it has found something before.
+  const isOpen = ({ businessId, what }: Uncompared) =>
+    before.again.some((task) => task.businessId === businessId && task.part === what)
+  findings.uncompared = before.uncompared.filter((one) => PARTS.has(one.what) && !isOpen(one))
+  const open = [...before.different, ...before.unstable]
+  for (const some of Map.groupBy(open, ({ subject, businessId }) => `${subject} ${businessId}`).values()) {
+    const [{ subject, businessId }] = some as [Unstable]
+    await inspectPart(deps, findings, { businessId, part: partOf(subject), ids: some.map(({ id }) => id) })
   }
-  const lacking = new Set(before.missingKeys.first.flatMap(({ businessId }) => businessId ?? []))
-  for (const businessId of lacking)
-    await unlessTimedOut(findings, businessId, KEYS, () => inspectKeys(deps, findings, businessId))
-  for (const businessId of ids) await inspectErasuresAndViews(deps, findings, businessId)
-  findings.uncompared.push(...(left.get(true) ?? []))
-  findings.others.push(...before.others.filter(({ kind }) => !isOfBusiness(kind)))
+  for (const task of before.again) await inspectPart(deps, findings, task)
   return findings
 }
 
-const isOfBusiness = (kind: Difference['kind']): boolean => kind === 'erasure' || kind === 'view'
-
-async function inspectContacts(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
-  for await (const { contacts, broken, ...comparison } of compareBusiness(deps, businessId, deps.sliceSize)) {
-    findings.contacts += contacts
-    findings.others.push(...broken)
-    await addComparison(deps, findings, comparison)
-    deps.advance(contacts)
-  }
-}
-
-async function inspectVisitors(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
-  for await (const { visitors, ...comparison } of compareVisitors(deps, businessId, deps.sliceSize)) {
-    findings.visitors += visitors
-    await addComparison(deps, findings, comparison)
-    deps.showStatus('comparing visitors')
-  }
-}
-
-async function inspectKeys(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
-  for await (const missing of findMissingKeys(deps, businessId)) {
-    const { first } = findings.missingKeys
-    findings.missingKeys.count += missing.length
-    first.push(...missing.slice(0, deps.maxKept - first.length).map((key) => describeKey(businessId, key)))
-    if (missing.length > 0) await deps.onMissingKeys(businessId, missing)
-    deps.showStatus('comparing idempotency keys')
-  }
-}
-
-const describeKey = (businessId: string, { contactId, eventId }: MissingKey): Difference => ({
-  kind: 'key',
-  businessId,
-  contactId,
-  name: `of event ${eventId}`,
-  postgres: null,
-  clickhouse: 'recorded',
-  note: 'Postgres is wrong: a repeat of this event would be recorded again',
-  wrong: 'postgres',
-})
-
-async function inspectErasuresAndViews(deps: InspectDeps, findings: Findings, businessId: string): Promise<void> {
-  await unlessTimedOut(findings, businessId, 'erasures', async () => {
-    for await (const page of checkErasures(deps, businessId)) findings.others.push(...page)
-  })
-  await unlessTimedOut(findings, businessId, 'views', async () => {
-    const { differences, unstable } = await checkViews(deps, businessId)
-    findings.others.push(...differences)
-    findings.uncompared.push(
-      ...unstable.map((name) => ({ businessId, what: `view ${name}`, reason: 'its tables changed all the time' })),
-    )
-  })
-}
-
-const CONTACTS = 'contacts'
-const KEYS = 'idempotency keys'
-const VISITORS = 'visitors'
-
 /** Reports a part of a business that takes too long for a statement, and continues with the rest. */
-async function unlessTimedOut(
-  { uncompared }: Findings,
-  businessId: string,
-  what: string,
-  work: () => Promise<void>,
-): Promise<void> {
+async function inspectPart(deps: InspectDeps, findings: Findings, task: Task): Promise<void> {
   try {
-    await work()
+    await PARTS.get(task.part)?.(deps, findings, task)
   } catch (error) {
     if (!isTimeout(error)) throw error
-    uncompared.push({ businessId, what, reason: describeFault(error) })
+    findings.uncompared.push({ businessId: task.businessId, what: task.part, reason: describeFault(error) })
   }
 }
 
-const emptyFindings = (): Findings => ({
+async function inspectSubject(
+  deps: InspectDeps,
+  findings: Findings,
+  subject: SubjectName,
+  { businessId, ids }: Task,
+): Promise<void> {
+  if (ids) return await addComparison(deps, findings, await compareOneByOne(deps, subject, businessId, ids))
+  for await (const { known, broken, ...comparison } of compareSlices(deps, subject, businessId, deps.sliceSize)) {
+    findings[partOf(subject)] += known
+    addDifferences(deps, findings, broken)
+    await addComparison(deps, findings, comparison)
+    if (subject === 'contact') deps.advance(known)
+    else deps.showStatus(`comparing ${partOf(subject)}`)
+  }
+}
+
+async function inspectKind(
+  deps: InspectDeps,
+  findings: Findings,
+  name: string,
+  kind: BusinessKind,
+  { businessId, part }: Task,
+): Promise<void> {
+  let isListed = false
+  for await (const { items, unstable = [] } of kind.find(deps, businessId)) {
+    const differences = items.map((item) => differenceOf(name, { businessId, ...kind.describe(item) }))
+    addDifferences(deps, findings, differences)
+    findings.uncompared.push(...unstable.map((one) => ({ businessId, ...one })))
+    if (!isListed && (items.length > 0 || unstable.length > 0)) {
+      findings.again.push({ businessId, part })
+      isListed = true
+    }
+    if (items.length > 0) await deps.repair?.((to) => kind.repair(to, businessId, items))
+    deps.showStatus(`comparing ${part}`)
+  }
+}
+
+export const emptyFindings = (): Findings => ({
   businesses: 0,
   contacts: 0,
   visitors: 0,
-  unstable: [],
   notCompared: 0,
   stuck: 0,
-  different: [],
   differing: 0,
-  kinds: new Map(),
-  missingKeys: { count: 0, first: [] },
-  others: [],
+  found: {},
+  differences: [],
   uncompared: [],
+  different: [],
+  unstable: [],
+  again: [],
 })
+
+/** Counts differences, and keeps the first ones. */
+export function addDifferences(
+  { maxKept }: Pick<InspectDeps, 'maxKept'>,
+  { found, differences }: Findings,
+  more: Difference[],
+): void {
+  count(found, more)
+  differences.push(...more.slice(0, maxKept - differences.length))
+}
+
+function count(found: Record<string, number>, kinds: { kind: string }[]): void {
+  for (const { kind } of kinds) found[kind] = (found[kind] ?? 0) + 1
+}
 
 async function addComparison(
   deps: InspectDeps,
@@ -205,9 +211,20 @@ async function addComparison(
   findings.notCompared += unstable.length
   findings.stuck += unstable.filter(({ isStuck }) => isStuck).length
   findings.differing += different.length
-  for (const { kind } of different.flatMap(({ facts }) => facts))
-    findings.kinds.set(kind, (findings.kinds.get(kind) ?? 0) + 1)
+  for (const { facts } of different) count(findings.found, facts)
   findings.different.push(...different.slice(0, deps.maxKept - findings.different.length))
-  const [first] = different
-  if (first) await deps.onDifferent(first.subject, first.businessId, different)
+  if (different.length > 0) await deps.repair?.((to) => repairSome(to, different))
+}
+
+/**
+ * Requests the repairs of contacts, or visitors, of one business. Does not touch contacts of which ClickHouse is ahead: it has
+ * the only copy of what Postgres lost.
+ */
+async function repairSome(deps: RepairDeps, different: Different[]): Promise<Partial<RepairCounts>> {
+  const [{ subject, businessId }] = different as [Different]
+  const ahead = await findAhead(deps, businessId, different)
+  const known = different.filter(({ isKnown, id }) => isKnown && !ahead.has(id))
+  const requested = await SUBJECTS[subject].repair(deps, businessId, known)
+  await waitUntilRepaired(deps, MAX_PENDING)
+  return requested
 }

@@ -10,10 +10,8 @@ import { isBusinessNotFound, requireBusiness } from '../business.ts'
 import { checkId } from '../read-option.ts'
 import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
 import { createStopSignal } from '../stop-signal.ts'
-import { sizeOfSlice } from './compare-business.ts'
-import { countContacts } from './list-businesses.ts'
-import { readPause } from './read-pause.ts'
-import { repeatRounds } from './repeat-rounds.ts'
+import { sizeOfSlice } from './compare-slices.ts'
+import { readPause, repeatRounds } from './repeat-rounds.ts'
 import { agrees, toJson, toText } from './report.ts'
 import { showProgress } from './show-progress.ts'
 import { type VerifyResult, verify, type VerifyDeps } from './verify.ts'
@@ -100,6 +98,12 @@ async function compare(deps: SessionDeps, repair: boolean): Promise<VerifyResult
   } finally {
     progress.end()
   }
+}
+
+export async function countContacts(sql: Sql, businessId: string | undefined): Promise<number> {
+  const [row] = await sql<{ contacts: number }[]>`
+    select count(*)::int as contacts from contacts ${businessId ? sql`where business_id = ${businessId}` : sql``}`
+  return row?.contacts ?? 0
 }
 
 export async function readClock(sql: Sql): Promise<Date> {

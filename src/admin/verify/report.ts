@@ -1,30 +1,12 @@
 /** The findings of a round as text and as JSON. */
-import type { Difference, DifferenceKind } from './difference.ts'
 import type { Uncompared } from './inspect.ts'
+import { type Difference, REPAIRS, type RepairCounts } from './kind.ts'
+import { KINDS } from './kinds.ts'
 import type { VerifyResult } from './verify.ts'
 
 /** The number of differences that are listed in the text, and in JSON. */
 const SHOWN = 20
 const SHOWN_AS_JSON = 1000
-
-const NAMES: Record<DifferenceKind, string> = {
-  events: 'timeline',
-  statistics: 'statistics',
-  revenue: 'revenue',
-  orders: 'orders',
-  contact: 'snapshot',
-  merge: 'merge',
-  doubled: 'doubled events',
-  visitor: 'visitor',
-  key: 'idempotency key',
-  erasure: 'erasure',
-  business: 'business',
-  view: 'view',
-  table: 'table',
-  postgres: 'in Postgres',
-  redis: 'partition',
-  groups: 'groups',
-}
 
 /**
  * Null when nothing is known to differ, but contacts wait for the shipper or a part could not be compared. Contacts that
@@ -36,23 +18,15 @@ export function agrees({ differences, differing, stuck, uncompared }: VerifyResu
 }
 
 export function toJson(result: VerifyResult, seconds: number) {
-  const { businesses, contacts, visitors, notCompared, stuck, differing, found, differences, uncompared, repaired } =
-    result
+  const { differences, uncompared } = result
   return {
     agree: agrees(result),
     seconds: Math.round(seconds * 10) / 10,
-    businesses,
-    contacts,
-    visitors,
-    notCompared,
-    stuck,
-    differing,
-    found,
+    ...result,
     differences: differences.slice(0, SHOWN_AS_JSON),
     uncompared: uncompared.slice(0, SHOWN_AS_JSON),
     // Counted, because `differences` does not contain all of very many.
     truncated: countFound(result) > SHOWN_AS_JSON || uncompared.length > SHOWN_AS_JSON,
-    repaired,
   }
 }
 
@@ -100,20 +74,26 @@ function summaryOf({ differing, found, differences }: VerifyResult): string {
     ...(visitors > 0 ? [plural(visitors, 'visitor')] : []),
     ...(others > 0 || differing === 0 ? [plural(others || differences.length, 'other thing')] : []),
   ]
-  const kinds = Object.entries(found).map(([kind, count]) => `${NAMES[kind as DifferenceKind]} ${count}`)
+  const kinds = Object.entries(found).map(([kind, count]) => `${nameOf(kind)} ${count}`)
   const verb = differing + others === 1 ? 'differs' : 'differ'
   return `${who.join(' and ')} ${verb}: ${kinds.join(', ')}`
 }
 
+const nameOf = (kind: string): string => KINDS[kind]?.name ?? kind
+
 function describe({ kind, businessId, contactId, name, postgres, clickhouse, note, eventIds }: Difference): string {
   const where = [contactId && `contact ${contactId}`, !contactId && businessId && `business ${businessId}`, name]
-  const both = postgres !== null || clickhouse !== null
+  const values = {
+    both:
+      postgres === null && clickhouse === null
+        ? ''
+        : `Postgres ${postgres ?? 'none'}, ClickHouse ${clickhouse ?? 'none'}`,
+    own: postgres ?? '',
+    none: '',
+  }
   return [
-    [NAMES[kind], ...where.filter(Boolean)].join(' '),
-    ...(kind === 'postgres' || kind === 'redis' || kind === 'groups' ? [postgres ?? ''] : []),
-    ...(both && TWO_SIDED_KINDS.has(kind)
-      ? [`Postgres ${postgres ?? 'none'}, ClickHouse ${clickhouse ?? 'none'}`]
-      : []),
+    [nameOf(kind), ...where.filter(Boolean)].join(' '),
+    values[KINDS[kind]?.values ?? 'both'],
     note,
     eventIds?.join(' ') ?? '',
   ]
@@ -121,34 +101,11 @@ function describe({ kind, businessId, contactId, name, postgres, clickhouse, not
     .join(': ')
 }
 
-/** Kinds for which both stores have a value. */
-const TWO_SIDED_KINDS = new Set<DifferenceKind>([
-  'events',
-  'statistics',
-  'revenue',
-  'orders',
-  'contact',
-  'merge',
-  'doubled',
-  'visitor',
-  'key',
-  'erasure',
-  'view',
-])
-
 function repairsOf({ repaired }: VerifyResult): string[] {
   if (!repaired) return []
-  const { saves, copies, contacts, visitors, erasures, corrected, keys, tables } = repaired
-  const done = [
-    tables > 0 && `${plural(tables, 'table')} recreated`,
-    saves > 0 && `${plural(saves, 'save')} sent again`,
-    copies > 0 && `${plural(copies, 'doubled event')} reduced to one copy`,
-    contacts > 0 && `${plural(contacts, 'contact')} sent again`,
-    visitors > 0 && `${plural(visitors, 'visitor')} sent again`,
-    erasures > 0 && `${plural(erasures, 'erasure')} repeated`,
-    corrected > 0 && `${plural(corrected, 'contact')} corrected in Postgres`,
-    keys > 0 && `${plural(keys, 'idempotency key')} restored in Postgres`,
-  ].filter(Boolean)
+  const done = (Object.keys(REPAIRS) as (keyof RepairCounts)[])
+    .filter((name) => repaired[name] > 0)
+    .map((name) => `${plural(repaired[name], REPAIRS[name][0])} ${REPAIRS[name][1]}`)
   return [done.length > 0 ? `Repaired: ${done.join(', ')}.` : 'Nothing needed repair.']
 }
 
@@ -156,8 +113,7 @@ function repairsOf({ repaired }: VerifyResult): string[] {
 function nextStepsOf(result: VerifyResult): string[] {
   if (agrees(result) !== false) return []
   const { repaired, differences } = result
-  const kinds = new Set(differences.map(({ kind }) => kind))
-  const isOwn = kinds.has('postgres') || kinds.has('redis') || kinds.has('groups')
+  const isOwn = differences.some(({ kind }) => KINDS[kind]?.values === 'own')
   return [
     ...(isRestored(result) ? [AFTER_RESTORE] : repaired ? [NOT_REPAIRABLE] : [REPAIR]),
     ...(isOwn

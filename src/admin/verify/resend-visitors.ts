@@ -1,16 +1,12 @@
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { textLiteral } from '../../stores/clickhouse-literal.ts'
-import { queryClickHouse } from './clickhouse-facts.ts'
+import type { Different, RepairCounts, RepairDeps } from './kind.ts'
+import { queryClickHouse } from './query-clickhouse.ts'
 
 /** Visitors per query; and links, or visitors without links, per row of the outbox. */
 const VISITORS = 1000
 const LINKS = 5000
-
-interface Deps {
-  sql: Sql
-  clickhouse: ClickHouseClient
-}
 
 /** A visitor's highest revision in ClickHouse. */
 interface VisitorRevision {
@@ -20,25 +16,25 @@ interface VisitorRevision {
 
 /**
  * Ships visitors with their links and touches again. If ClickHouse has a higher revision than a Postgres that was restored
- * from a backup, it would ignore the new state: the visitor is first raised above that revision. Returns their number.
+ * from a backup, it would ignore the new state: the visitor is first raised above that revision.
  */
-export async function resendVisitors({ sql, clickhouse }: Deps, businessId: string, ids: string[]): Promise<number> {
-  let sent = 0
-  for (let at = 0; at < ids.length; at += VISITORS) {
-    const some = ids.slice(at, at + VISITORS)
-    const revisions = await readRevisions(clickhouse, businessId, some)
-    await raiseSequence(sql, revisions)
-    sent += await requestVisitors(sql, businessId, some, revisions)
+export async function resendVisitors(
+  { writer, clickhouse }: RepairDeps,
+  businessId: string,
+  known: Different[],
+): Promise<Partial<RepairCounts>> {
+  let visitors = 0
+  for (let at = 0; at < known.length; at += VISITORS) {
+    const ids = known.slice(at, at + VISITORS).map(({ id }) => id)
+    const revisions = await readRevisions(clickhouse, businessId, ids)
+    await raiseSequence(writer, revisions)
+    visitors += await requestVisitors(writer, businessId, ids, revisions)
   }
-  return sent
+  return { visitors }
 }
 
 /** The highest revisions in any table of ClickHouse, also of erased visitors. */
-async function readRevisions(
-  clickhouse: ClickHouseClient,
-  businessId: string,
-  ids: string[],
-): Promise<VisitorRevision[]> {
+async function readRevisions(clickhouse: ClickHouseClient, businessId: string, ids: string[]) {
   const where = `business_id = '${businessId}' and visitor_id in (${ids.map(textLiteral).join(', ')})`
   const all = ['visitors', 'visitor_links', 'visitor_touches'].map(
     (table) => `select visitor_id, revision from ${table} where ${where}`,
@@ -58,12 +54,7 @@ export async function raiseSequence(sql: Sql, revisions: Pick<VisitorRevision, '
     where greatest > last_value and greatest < ${Number.MAX_SAFE_INTEGER}`
 }
 
-async function requestVisitors(
-  sql: Sql,
-  businessId: string,
-  ids: string[],
-  revisions: VisitorRevision[],
-): Promise<number> {
+async function requestVisitors(sql: Sql, businessId: string, ids: string[], revisions: VisitorRevision[]) {
   const [row] = await sql<{ visitors: number }[]>`
     with there as materialized (
       select v.visitor_id, v.revision from visitors v

@@ -1,8 +1,11 @@
 import { sleep } from '../../async/sleep.ts'
 import { CommandError } from '../command.ts'
+import type { CompareDeps } from './kind.ts'
 
 const POLL_MS = 200
 const STALLED_MS = 120_000
+/** If more saves than this are not shipped yet, too many contacts cannot be compared. */
+const MAX_WAITING = 5000
 
 interface Wait {
   count(): Promise<number>
@@ -18,7 +21,7 @@ interface Wait {
  * minutes; it may rise in between, because other commands add to it.
  */
 export async function waitUntilFewer(
-  { signal, showStatus }: { signal: AbortSignal; showStatus(text: string): void },
+  { signal, showStatus }: Pick<CompareDeps, 'signal' | 'showStatus'>,
   { count, max, describe, stalled }: Wait,
 ): Promise<void> {
   let last = Infinity
@@ -32,4 +35,18 @@ export async function waitUntilFewer(
     showStatus(describe(left))
     await sleep(POLL_MS, signal)
   }
+}
+
+/** Resolves when the shipper has nearly caught up. Throws CommandError when it makes no progress. */
+export async function waitUntilCaughtUp({ sql, ...deps }: CompareDeps): Promise<void> {
+  await waitUntilFewer(deps, {
+    async count() {
+      const [row] = await sql<{ rows: number }[]>`select count(*)::int as rows from outbox where shipped_at is null`
+      return row?.rows ?? 0
+    },
+    max: MAX_WAITING,
+    describe: (waiting) => `waiting for ClickHouse to catch up: ${waiting} saves`,
+    stalled: (waiting) =>
+      `${waiting} saves wait for ClickHouse, and their number does not decrease. Check the workers and ClickHouse`,
+  })
 }

@@ -1,0 +1,184 @@
+/**
+ * What a kind of difference is: how it is found, described and repaired. `kinds.ts` lists all kinds. Slices, repetition, time
+ * limits, progress and the report are the same for all of them.
+ */
+import type { PendingQuery, Row } from 'postgres'
+import type { Redis } from '../../stores/redis.ts'
+import type { Config } from '../../config.ts'
+import type { Logger } from '../../log.ts'
+import type { ClickHouseClient } from '../../stores/clickhouse.ts'
+import type { Sql } from '../../stores/postgres.ts'
+
+export interface CompareDeps {
+  /** A read-only connection. */
+  sql: Sql
+  clickhouse: ClickHouseClient
+  signal: AbortSignal
+  /** Shows what the command is doing while it takes long. */
+  showStatus(text: string): void
+}
+
+export interface RepairDeps extends CompareDeps {
+  /** When the command started, by the clock of Postgres. */
+  startedAt: Date
+  /** A connection that may write. */
+  writer: Sql
+  log: Logger
+  config: Pick<Config, 'leaseMs'>
+}
+
+/** What is repaired, and how the report says so. */
+export const REPAIRS = {
+  tables: ['table', 'recreated'],
+  /** Rows of the outbox with events that ClickHouse lacked. */
+  saves: ['save', 'sent again'],
+  copies: ['doubled event', 'reduced to one copy'],
+  /** Contacts whose snapshots and statistics are rewritten. */
+  contacts: ['contact', 'sent again'],
+  /** Visitors with their links and touches. */
+  visitors: ['visitor', 'sent again'],
+  erasures: ['erasure', 'repeated'],
+  /** Contacts whose figures or identities were wrong in Postgres. */
+  corrected: ['contact', 'corrected in Postgres'],
+  keys: ['idempotency key', 'restored in Postgres'],
+} as const
+export type RepairCounts = Record<keyof typeof REPAIRS, number>
+
+export interface Difference {
+  /** A name in `KINDS`. */
+  kind: string
+  businessId: string | null
+  contactId: string | null
+  /** Name of the event, currency, visitor, rule, view or partition. */
+  name: string
+  /** The value in each store as text; null when it has none. */
+  postgres: string | null
+  clickhouse: string | null
+  /** What else is known about the difference. */
+  note: string
+  /** The store that must be corrected; absent where that is not known. */
+  wrong?: 'postgres' | 'clickhouse'
+  /** ClickHouse has more of the contact or visitor than Postgres, as after Postgres was restored from a backup. */
+  isAhead?: true
+  /** Some of the events that the outbox can send again, or that Postgres does not have. */
+  eventIds?: string[]
+}
+
+export const differenceOf = (kind: string, details: Partial<Difference>): Difference => ({
+  kind,
+  businessId: null,
+  contactId: null,
+  name: '',
+  postgres: null,
+  clickhouse: null,
+  note: '',
+  ...details,
+})
+
+export interface Kind {
+  /** In the report. */
+  name: string
+  /** The values that the report shows. `own`: it is a rule within Postgres or Redis, which nothing repairs. */
+  values?: 'both' | 'own' | 'none'
+}
+
+/** What a fact is about. */
+export type SubjectName = 'contact' | 'visitor'
+
+/** Data that must be equal in both stores, as a line of text. */
+export interface Fact {
+  kind: string
+  /** The contact, or the visitor. */
+  id: string
+  /** Event or currency; empty when there is only one of the kind. */
+  name: string
+  value: string
+}
+
+/** A range of ids of one business, small enough for one short statement in each store. */
+export interface Slice {
+  businessId: string
+  /** Exclusive. */
+  after: string
+  /** Inclusive. */
+  upTo: string
+}
+
+/** Those of a slice, or the named ones. */
+export type Scope = Slice | { businessId: string; ids: string[] }
+
+export type Fragment = PendingQuery<Row[]>
+
+export interface DifferentFact {
+  kind: string
+  name: string
+  postgres: string | null
+  clickhouse: string | null
+}
+
+/** A contact or a visitor. */
+export interface Compared {
+  subject: SubjectName
+  businessId: string
+  id: string
+}
+
+/** A contact or visitor that was seen to differ several times. */
+export interface Different extends Compared {
+  /** Postgres has it. */
+  isKnown: boolean
+  facts: DifferentFact[]
+}
+
+/** A kind of fact. Both stores select `kind, id, name, value`. A query may select facts of several kinds: the others have none. */
+export interface FactKind extends Kind {
+  postgres?(sql: Sql, scope: Scope): Fragment
+  clickhouse?(scope: Scope): string
+  /** Formats a value for people. */
+  describe?(value: string): string
+  /** Explains a difference. `inOutbox`: events of this name that the outbox can send again; `setAside`: those of the contact that became dead letters. */
+  note?(fact: DifferentFact, inOutbox: number, setAside: number): string
+  /** Whether ClickHouse is known to be wrong: it follows Postgres, or two of its own records disagree. */
+  isStale?(fact: DifferentFact, all: DifferentFact[]): boolean
+  /** `outbox`: lacking events are sent again; `state`: the state of the subject is; `copies`: surplus copies are deleted. */
+  repairs: ('outbox' | 'state' | 'copies')[]
+}
+
+export interface Subject {
+  kinds: Record<string, FactKind>
+  /** The table of Postgres that has all of them, and its column of ids. All ids are after `least`, up to `greatest`. */
+  table: string
+  column: string
+  least: string
+  greatest: string
+  /** Selects `'status', id, '', status` of these ids (`Status`). */
+  status(sql: Sql, businessId: string, ids: string[]): Fragment
+  /** Finds broken rules within Postgres. */
+  checkRules?(sql: Sql, slice: Slice): Promise<Difference[]>
+  repair(deps: RepairDeps, businessId: string, known: Different[]): Promise<Partial<RepairCounts>>
+}
+
+/** The state of an id in Postgres. `waiting`: a part of it is not shipped yet. Without `waiting`, it is complete in ClickHouse. */
+export type Status = 'settled' | 'waiting' | 'erased' | 'unknown'
+
+/** A kind that is found in a business as a whole. `Item`: what is known about one difference. */
+export interface BusinessKind<Item = unknown> extends Kind {
+  /** What could not be compared, if a statement takes too long. */
+  part: string
+  find(deps: CompareDeps, businessId: string): AsyncGenerator<Page<Item>>
+  describe(item: Item): Partial<Difference>
+  repair(deps: RepairDeps, businessId: string, items: Item[]): Promise<Partial<RepairCounts>>
+}
+
+export interface Page<Item> {
+  items: Item[]
+  /** Parts that changed all the time. */
+  unstable?: { what: string; reason: string }[]
+}
+
+/** A kind that is found once for all businesses, and that nothing repairs. */
+export interface SystemKind extends Kind {
+  /** A difference counts when it was seen this many times. */
+  sightings: number
+  find(deps: Pick<CompareDeps, 'sql' | 'clickhouse'> & { redis: Redis }): Promise<Partial<Difference>[]>
+}

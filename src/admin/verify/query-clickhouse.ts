@@ -1,0 +1,24 @@
+import type { ClickHouseClient } from '../../stores/clickhouse.ts'
+import { LONG_STATEMENT } from '../../timeline/look-up-events.ts'
+
+/** Limits the load: two threads at most, a time limit, and little memory before data goes to the disk. */
+const SETTINGS = {
+  ...LONG_STATEMENT,
+  max_threads: 2,
+  max_execution_time: 55,
+  max_bytes_before_external_group_by: '268435456',
+  optimize_aggregation_in_order: 1 as const,
+  join_use_nulls: 0 as const,
+  output_format_json_quote_64bit_integers: 1 as const,
+}
+
+export async function queryClickHouse<Row>(clickhouse: ClickHouseClient, query: string): Promise<Row[]> {
+  const result = await clickhouse.query({ query, format: 'JSONEachRow', clickhouse_settings: SETTINGS })
+  return await result.json<Row>()
+}
+
+/** Whether ClickHouse or Postgres ended a statement at its time limit. */
+export function isTimeout(error: unknown): boolean {
+  const { type, code } = error as { type?: unknown; code?: unknown }
+  return type === 'TIMEOUT_EXCEEDED' || code === '57014'
+}
