@@ -12,6 +12,7 @@ import { browserTrackRoute } from './routes/browser/track.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
 import { contactRoutes } from './routes/contacts/read.ts'
 import { customFieldsRoute } from './routes/custom-fields.ts'
+import { dashboardFileRoutes } from './routes/dashboard-files.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { identifyRoute } from './routes/sdk/identify.ts'
 import { manageContactRoutes } from './routes/contacts/manage.ts'
@@ -39,7 +40,14 @@ export const API_ROUTES: readonly Route[] = [
 
 /** Every route of the front door. */
 export function listRoutes(): Route[] {
-  return [...API_ROUTES, ...DASHBOARD_ROUTES, ...openApiRoutes(API_ROUTES), ...healthRoutes, browserScriptRoute()]
+  return [
+    ...API_ROUTES,
+    ...DASHBOARD_ROUTES,
+    ...openApiRoutes(API_ROUTES),
+    ...healthRoutes,
+    browserScriptRoute(),
+    ...dashboardFileRoutes(),
+  ]
 }
 
 export function buildApp(app: AppContext): ServedApp {

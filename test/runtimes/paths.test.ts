@@ -10,8 +10,6 @@ const ID = '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'
 
 /** Each would be /healthz, or another path of ours, to a URL parser or to a router that is not strict. */
 const OTHER_SPELLINGS = [
-  '/',
-  'http://example.com',
   '/x/../healthz',
   '/x/..\\healthz',
   '/x\\..\\healthz',

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
 import { listRoutes } from '../../src/front-door/app.ts'
 import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -408,6 +409,9 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'GET /readyz': null,
   'GET /metrics': null,
   'GET /sluice.js': null,
+  'GET /': null,
+  ...Object.fromEntries(PAGE_PATHS.map((path) => [`GET ${path.replaceAll('$', ':')}`, null])),
+  'GET /dashboard/assets/:file': null,
 }
 
 /** The dashboard's routes take the cookie of a session: test/dashboard/rights.test.ts tries every role on each of them. */
@@ -420,7 +424,9 @@ describe('every route', () => {
   })
 
   it('that takes an id or a body is asked with another’s', () => {
-    const takes = KEYED.filter(({ path, operation }) => path.includes(':') || operation?.body !== undefined)
+    // The pages of the dashboard are the same for everybody: what they show, they ask for.
+    const own = KEYED.filter(({ path }) => !path.startsWith('/dashboard'))
+    const takes = own.filter(({ path, operation }) => path.includes(':') || operation?.body !== undefined)
     for (const { method, path } of takes) expect(CROSSINGS[`${method} ${path}`] ?? []).not.toEqual([])
   })
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import browser from '../../../sdk/browser/package.json' with { type: 'json' }
+import { acceptsEncoding, matchesEtag } from '../../http/negotiate.ts'
 import type { RequestContext, AppContext, Route } from '../../app-context.ts'
 
 const SCRIPT = new URL('../../../sdk/browser/sluice.js', import.meta.url)
@@ -14,8 +15,8 @@ export function browserScriptRoute(): Route {
   const etag = `W/"${browser.version}-${createHash('sha256').update(plain).digest('hex').slice(0, 16)}"`
   const answer = (_app: AppContext, context: RequestContext): Promise<Response> => {
     const { headers } = context.request
-    const isKnown = isMatch(headers.get('if-none-match'), etag)
-    const isZipped = !isKnown && acceptsGzip(headers.get('accept-encoding'))
+    const isKnown = matchesEtag(headers.get('if-none-match'), etag)
+    const isZipped = !isKnown && acceptsEncoding(headers.get('accept-encoding'), 'gzip')
     // These replace the caching headers of other answers.
     Object.assign(context.headers, HEADERS, { ETag: etag }, isZipped && { 'Content-Encoding': 'gzip' })
     const body = isZipped ? zipped : plain
@@ -33,14 +34,4 @@ const HEADERS = {
   // For pages that load it with CORS (`integrity`), or that require a cross-origin resource policy.
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
-}
-
-function isMatch(header: string | null, etag: string): boolean {
-  const tags = (header ?? '').split(',').map((tag) => tag.trim())
-  return tags.some((tag) => tag === '*' || tag.replace('W/', '') === etag.replace('W/', ''))
-}
-
-function acceptsGzip(header: string | null): boolean {
-  const parts = (header ?? '').split(',').map((part) => part.trim().split(/\s*;\s*q=/i))
-  return parts.some(([name, weight = '1']) => name?.toLowerCase() === 'gzip' && Number(weight) > 0)
 }

@@ -1,0 +1,67 @@
+/**
+ * Builds the pages into `built/`, which is committed: nothing of this runs where Sluice runs. The packages of the pages are
+ * installed when they are missing.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const ROOT = at('../..')
+const BUN = at('../../node_modules/.bin/bun')
+const TSC = at('../../node_modules/.bin/tsc')
+const VITE = at('node_modules/.bin/vite')
+const OPENAPI_TYPESCRIPT = at('node_modules/.bin/openapi-typescript')
+/** It must not be imported: the pages are below the front door. */
+const PRINT_API = at('../front-door/openapi/print-dashboard-api.ts')
+
+export const BUILT = at('built')
+export const API_TYPES = at('src/api.d.ts')
+
+export const areInstalled = (): boolean => existsSync(at('node_modules/.package-lock.json'))
+
+export function install(): void {
+  // With the development packages, whatever the environment says.
+  if (!areInstalled()) run('npm', ['ci', '--prefix', at('.'), '--include=dev', '--no-audit', '--no-fund'])
+}
+
+/** Throws when there is an error; tsc has printed it. */
+export const checkTypes = (): void => run(TSC, ['--noEmit', '-p', at('.')])
+
+/** The types of the API, from the description of its routes. */
+export function writeApiTypes(file = API_TYPES): void {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-api-'))
+  try {
+    const description = join(folder, 'openapi.json')
+    writeFileSync(description, execFileSync(BUN, ['--bun', PRINT_API], { cwd: ROOT, maxBuffer: 64 * 1024 ** 2 }))
+    execFileSync(BUN, ['--bun', OPENAPI_TYPESCRIPT, description, '-o', file], { cwd: folder, stdio: 'pipe' })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/**
+ * The same bytes each time: Vite and its plugins read variables that tests and shells set, and names of chunks differ between
+ * runtimes.
+ */
+export const build = (folder = BUILT): void => {
+  const command = [BUN, '--bun', VITE, 'build', '--logLevel', 'error', '--emptyOutDir', '--outDir', folder, at('.')]
+  run('env', ['-i', 'NODE_ENV=production', ...command])
+}
+
+function run(command: string, args: string[]): void {
+  execFileSync(command, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] })
+}
+
+if (import.meta.main) {
+  if (process.argv.includes('--check-types')) {
+    // A clone without the packages of the pages cannot: there, the test of the build does it.
+    if (areInstalled()) checkTypes()
+  } else {
+    install()
+    writeApiTypes()
+    build()
+  }
+}

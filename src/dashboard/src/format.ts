@@ -1,0 +1,55 @@
+/** Numbers, money and times for the reader: in their language, and in the form of their region. */
+import { language } from './texts/index.ts'
+
+/** Such as `en-GB` for a reader of English who has set that. */
+const locale = navigator.languages.find((wanted) => wanted.split('-')[0] === language) ?? language
+
+const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
+const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+const absolute = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+const universal = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
+const monies = new Map<string, Intl.NumberFormat>()
+
+export const formatNumber = (value: number): string => number.format(value)
+export const formatCompact = (value: number): string => compact.format(value)
+/** 0.5 is 50 %. */
+export const formatPercent = (share: number): string => percent.format(share)
+export const formatTime = (at: Date): string => absolute.format(at)
+export const formatDay = (at: Date): string => dayOnly.format(at)
+export const formatUtc = (at: Date): string => `${universal.format(at)} UTC`
+
+export function formatMoney(amount: number, currency: string): string {
+  let format = monies.get(currency)
+  if (format === undefined) {
+    format = moneyFormat(currency)
+    monies.set(currency, format)
+  }
+  return format.format(amount)
+}
+
+/** A code that is no currency comes from a caller: shown as it is. */
+function moneyFormat(currency: string): Intl.NumberFormat {
+  try {
+    return new Intl.NumberFormat(locale, { style: 'currency', currency })
+  } catch {
+    return { format: (amount: number) => `${number.format(amount)} ${currency}` } as Intl.NumberFormat
+  }
+}
+
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+]
+
+/** `5 min ago`; the date when it is more than a week away. */
+export function formatAgo(at: Date, now: number): string {
+  const seconds = Math.round((at.getTime() - now) / 1000)
+  if (Math.abs(seconds) > 7 * 86_400) return formatDay(at)
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1]
+  return relative.format(Math.trunc(seconds / size), unit)
+}

@@ -1,0 +1,52 @@
+import './app.css'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ApiError, hooks } from './client.ts'
+import { buildRouter } from './router.ts'
+import { meQuery } from './session/session.ts'
+import { loadTexts } from './texts/index.ts'
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // What the server refuses, it refuses again.
+      retry: (failures, error) =>
+        failures < 2 && error instanceof ApiError && [0, 502, 503, 504].includes(error.status),
+    },
+  },
+})
+const router = buildRouter(queryClient)
+
+hooks.signedOut = () => {
+  if (queryClient.getQueryData(meQuery.queryKey) == null) return
+  queryClient.setQueryData(meQuery.queryKey, null)
+  void router.invalidate()
+}
+
+// A screen reader and the keyboard start at the new page, not at the link that led there.
+let shownPath = location.pathname
+router.subscribe('onRendered', ({ toLocation }) => {
+  if (toLocation.pathname === shownPath) return
+  shownPath = toLocation.pathname
+  document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+})
+
+// A release has replaced the files of this page: the next ones have other names.
+addEventListener('vite:preloadError', () => location.reload())
+
+const root = document.getElementById('page')
+if (root === null) throw new Error('index.html has no element for the page.')
+const mount = createRoot(root)
+// Asked at the same time: the shell needs both.
+void queryClient.prefetchQuery(meQuery)
+await loadTexts('shell')
+mount.render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,43 @@
+/** The side navigation, the palette and the `g` shortcuts: one entry a page. */
+import type { IconName } from './parts/icon.tsx'
+import type { PagePath } from './page-paths.ts'
+import type { Business, Me, Permission } from './session/session.ts'
+import type { texts } from './texts/en/shell.ts'
+
+export interface NavigationEntry {
+  path: PagePath
+  /** In `navigation` of the shell's texts. */
+  text: Exclude<keyof (typeof texts)['navigation'], 'label'>
+  icon: IconName
+  /** Who sees it. Null: everybody. `operations`: operators, with or without a business. */
+  permission: Permission | null
+  /** A heading over the entries of a group; the first entries have none. */
+  group?: keyof (typeof texts)['groups']
+  /** `g`, then this letter. */
+  key?: string
+}
+
+/** In the order of the side navigation. The first that a person may see is their first page. */
+export const NAVIGATION: readonly NavigationEntry[] = []
+
+/** The account is reached from the menu of the person. */
+export const ACCOUNT: NavigationEntry = {
+  path: '/dashboard/account',
+  text: 'account',
+  icon: 'person',
+  permission: null,
+  key: 'a',
+}
+
+export function visibleEntries({ user }: Me, business: Business | undefined): readonly NavigationEntry[] {
+  return NAVIGATION.filter(({ path, permission }) => {
+    if (permission === 'operations') return user.isOperator
+    if (path.includes('$businessId') && business === undefined) return false
+    return permission === null || (business?.permissions.includes(permission) ?? false)
+  })
+}
+
+/** Ready for `navigate` and links. */
+export function targetOf({ path }: NavigationEntry, business: Business | undefined) {
+  return { to: path, params: { businessId: business?.id ?? '' } }
+}

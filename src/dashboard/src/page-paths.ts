@@ -1,0 +1,13 @@
+/**
+ * The paths of all pages: the front door answers each with the page, and the router shows what belongs there. The types of
+ * router.tsx hold its routes to this list.
+ */
+export const PAGE_PATHS = [
+  '/dashboard',
+  '/dashboard/sign-in',
+  '/dashboard/forgot',
+  '/dashboard/link',
+  '/dashboard/account',
+] as const
+
+export type PagePath = (typeof PAGE_PATHS)[number]

@@ -1,0 +1,54 @@
+/** Buttons and links that look like them. One `primary` a view. */
+import { createLink } from '@tanstack/react-router'
+import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ReactNode, Ref } from 'react'
+import styles from './button.module.css'
+import { Icon, type IconName } from './icon.tsx'
+
+interface Look {
+  kind?: 'primary' | 'plain' | 'quiet' | 'danger'
+  size?: 'normal' | 'small'
+  icon?: IconName
+  children?: ReactNode
+}
+
+const classOf = ({ kind = 'plain', size = 'normal', children }: Look) =>
+  [styles['button'], styles[kind], styles[size], children == null && styles['square']].filter(Boolean).join(' ')
+
+type ButtonProps = Look &
+  ButtonHTMLAttributes<HTMLButtonElement> & {
+    /** Busy: it keeps its width and takes no second click. */
+    isPending?: boolean | undefined
+    ref?: Ref<HTMLButtonElement>
+  }
+
+/** Without children it needs an `aria-label`. */
+export function Button({ kind, size, icon, isPending = false, children, onClick, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      title={children == null ? rest['aria-label'] : undefined}
+      {...rest}
+      // Not `disabled`, which would lose the focus.
+      aria-disabled={isPending || undefined}
+      onClick={isPending ? (event) => event.preventDefault() : onClick}
+      className={`${classOf({ kind, size, children })}${isPending ? ` ${styles['pending']}` : ''}`}
+    >
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}
+
+type AnchorProps = Look & AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
+
+function Anchor({ kind, size, icon, children, ...rest }: AnchorProps) {
+  return (
+    <a {...rest} className={classOf({ kind, size, children })}>
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </a>
+  )
+}
+
+/** To a page of ours. */
+export const ButtonLink = createLink(Anchor)

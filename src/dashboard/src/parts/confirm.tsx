@@ -1,0 +1,55 @@
+/** Asks before something that cannot be undone. With `phrase` the person types it first. */
+import { type ReactNode, useState } from 'react'
+import { textsOf } from '../texts/index.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { ErrorBox } from './error-box.tsx'
+import { TextField } from './field.tsx'
+import { useForm } from './use-form.ts'
+
+interface ConfirmProps {
+  title: string
+  children: ReactNode
+  /** What the button does: “Revoke key”. */
+  action: string
+  phrase?: string
+  /** It stays open until this is done, and shows why it failed. */
+  onConfirm: () => Promise<unknown>
+  onClose: () => void
+}
+
+export function Confirm({ title, children, action, phrase, onConfirm, onClose }: ConfirmProps) {
+  const texts = textsOf('shell')
+  const [typed, setTyped] = useState('')
+  const form = useForm(async () => {
+    await onConfirm()
+    onClose()
+  })
+  const isTyped = phrase === undefined || typed.trim() === phrase
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form {...form.props}>
+        <div className="stack">
+          <div>{children}</div>
+          {phrase !== undefined && (
+            <TextField
+              name="phrase"
+              label={texts.typeToConfirm(phrase)}
+              value={typed}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => setTyped(event.target.value)}
+            />
+          )}
+          <ErrorBox error={form.error} />
+          <div className="actions">
+            <Button onClick={onClose}>{texts.cancel}</Button>
+            <Button kind="danger" type="submit" isPending={form.isPending} disabled={!isTyped}>
+              {action}
+            </Button>
+          </div>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

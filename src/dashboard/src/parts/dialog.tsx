@@ -1,0 +1,47 @@
+/** A native modal dialog: the focus goes in, Escape closes it, and the focus comes back. */
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { textsOf } from '../texts/index.ts'
+import { Button } from './button.tsx'
+import styles from './dialog.module.css'
+
+interface DialogProps {
+  title: string
+  onClose: () => void
+  children: ReactNode
+  /** Buttons; the one that goes on comes last. */
+  footer?: ReactNode
+  size?: 'normal' | 'wide'
+}
+
+/** Render it while it is open. */
+export function Dialog({ title, onClose, children, footer, size = 'normal' }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = ref.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      aria-labelledby={id}
+      className={`${styles['dialog']} ${styles[size]}`}
+      onCancel={(event) => {
+        // It closes by leaving the page: then React and the browser agree.
+        event.preventDefault()
+        onClose()
+      }}
+      onMouseDown={(event) => event.target === ref.current && onClose()}
+    >
+      <div className={styles['frame']}>
+        <header className={styles['header']}>
+          <h2 id={id}>{title}</h2>
+          <Button kind="quiet" size="small" icon="close" aria-label={textsOf('shell').close} onClick={onClose} />
+        </header>
+        <div className={styles['body']}>{children}</div>
+        {footer != null && <footer className={styles['footer']}>{footer}</footer>}
+      </div>
+    </dialog>
+  )
+}

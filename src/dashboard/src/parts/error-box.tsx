@@ -1,0 +1,36 @@
+/** What went wrong, in words, and a way on. Shows nothing without an error. */
+import { ApiError } from '../client.ts'
+import { textsOf } from '../texts/index.ts'
+import { Button } from './button.tsx'
+import styles from './notices.module.css'
+import { Icon } from './icon.tsx'
+
+export function ErrorBox({ error, onRetry }: { error: Error | null; onRetry?: () => void }) {
+  if (error === null) return null
+  return (
+    <div role="alert" className={styles['error']}>
+      <Icon name="warn" />
+      <div>
+        <p>{describeError(error)}</p>
+        {error instanceof ApiError &&
+          error.issues.map(({ path, message }) => (
+            <p key={path + message} className={styles['detail']}>
+              {message}
+            </p>
+          ))}
+      </div>
+      {onRetry !== undefined && (
+        <Button size="small" onClick={onRetry}>
+          {textsOf('shell').retry}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** In the language of the page where we have the words, else in the server's. */
+export function describeError(error: Error): string {
+  const { errors } = textsOf('shell')
+  if (!(error instanceof ApiError)) return errors.internal
+  return error.code in errors ? errors[error.code as keyof typeof errors] : error.message
+}

@@ -1,0 +1,122 @@
+/** A label, a control, a hint, and what the server said of it. */
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react'
+import styles from './field.module.css'
+import { Icon } from './icon.tsx'
+
+interface Frame {
+  label: string
+  /** Also names the value in the form. */
+  name: string
+  hint?: ReactNode
+  /** `form.issueOf(name)` of use-form.ts. */
+  error?: string | undefined
+  /** The label is read aloud, but not shown. */
+  isLabelHidden?: boolean
+}
+
+function useFrame({ hint, error, name }: Frame) {
+  const id = useId()
+  const described = [hint != null && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ')
+  const control = {
+    id,
+    name,
+    'aria-describedby': described || undefined,
+    'aria-invalid': error !== undefined || undefined,
+    className: styles['control'],
+  }
+  return { id, control }
+}
+
+function FieldFrame({ frame, id, children }: { frame: Frame; id: string; children: ReactNode }) {
+  return (
+    <div className={styles['field']}>
+      <label htmlFor={id} className={frame.isLabelHidden ? 'visually-hidden' : styles['label']}>
+        {frame.label}
+      </label>
+      {children}
+      <Below frame={frame} id={id} />
+    </div>
+  )
+}
+
+function Below({ frame: { hint, error }, id }: { frame: Frame; id: string }) {
+  return (
+    <>
+      {error !== undefined && (
+        <p id={`${id}-error`} className={styles['error']}>
+          <Icon name="warn" size={14} />
+          {error}
+        </p>
+      )}
+      {hint != null && (
+        <p id={`${id}-hint`} className={styles['hint']}>
+          {hint}
+        </p>
+      )}
+    </>
+  )
+}
+
+const split = <P extends Frame>({ label, name, hint, error, isLabelHidden = false, ...rest }: P) => ({
+  frame: { label, name, hint, error, isLabelHidden },
+  rest,
+})
+
+export function TextField(props: Frame & InputHTMLAttributes<HTMLInputElement>) {
+  const { frame, rest } = split(props)
+  const { id, control } = useFrame(frame)
+  return (
+    <FieldFrame frame={frame} id={id}>
+      <input type="text" {...rest} {...control} />
+    </FieldFrame>
+  )
+}
+
+export function TextAreaField(props: Frame & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  const { frame, rest } = split(props)
+  const { id, control } = useFrame(frame)
+  return (
+    <FieldFrame frame={frame} id={id}>
+      <textarea rows={3} {...rest} {...control} />
+    </FieldFrame>
+  )
+}
+
+type SelectProps = Frame &
+  SelectHTMLAttributes<HTMLSelectElement> & { options: readonly { value: string; label: string }[] }
+
+export function SelectField({ options, ...props }: SelectProps) {
+  const { frame, rest } = split(props)
+  const { id, control } = useFrame(frame)
+  return (
+    <FieldFrame frame={frame} id={id}>
+      <select {...rest} {...control}>
+        {options.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </FieldFrame>
+  )
+}
+
+export function CheckboxField(props: Frame & InputHTMLAttributes<HTMLInputElement>) {
+  const { frame, rest } = split(props)
+  const { id, control } = useFrame(frame)
+  return (
+    <div className={styles['field']}>
+      <label className={styles['check']}>
+        <input type="checkbox" {...rest} {...control} className={styles['box']} />
+        {frame.label}
+      </label>
+      <Below frame={frame} id={id} />
+    </div>
+  )
+}

@@ -1,0 +1,107 @@
+/** A button with a list of actions: a native popover that arrow keys walk. */
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { Icon, type IconName } from './icon.tsx'
+import styles from './menu.module.css'
+
+interface MenuProps {
+  /** What the button shows. */
+  children: ReactNode
+  /** Read aloud; also the name of the list. */
+  label: string
+  items: readonly MenuItem[]
+  /** The class of the button. */
+  className?: string | undefined
+}
+
+export interface MenuItem {
+  label: string
+  icon?: IconName
+  /** The chosen one of several. */
+  isChosen?: boolean
+  isDangerous?: boolean
+  onSelect: () => void
+}
+
+export function Menu({ children, label, items, className }: MenuProps) {
+  const id = useId()
+  const button = useRef<HTMLButtonElement>(null)
+  const list = useRef<HTMLDivElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    const popover = list.current
+    if (!isOpen || popover === null || button.current === null) return
+    place(popover, button.current)
+    const chosen = popover.querySelector<HTMLElement>('[aria-checked=true]')
+    ;(chosen ?? popover.querySelector<HTMLElement>('button'))?.focus()
+  }, [isOpen])
+  const isChoice = items.some(({ isChosen }) => isChosen !== undefined)
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        className={className ?? styles['opener']}
+        aria-label={label}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        popoverTarget={id}
+      >
+        {children}
+      </button>
+      <div
+        ref={list}
+        id={id}
+        popover="auto"
+        role="menu"
+        aria-label={label}
+        className={styles['menu']}
+        onToggle={(event) => setOpen(event.newState === 'open')}
+        onKeyDown={walk}
+      >
+        {items.map(({ label: text, icon, isChosen, isDangerous, onSelect }) => (
+          <button
+            key={text}
+            type="button"
+            role={isChoice ? 'menuitemradio' : 'menuitem'}
+            aria-checked={isChoice ? isChosen === true : undefined}
+            tabIndex={-1}
+            className={`${styles['item']} ${isDangerous ? styles['danger'] : ''}`}
+            onClick={() => {
+              list.current?.hidePopover()
+              onSelect()
+            }}
+          >
+            {icon !== undefined && <Icon name={icon} />}
+            <span className={styles['text']}>{text}</span>
+            {isChosen && <Icon name="check" />}
+          </button>
+        ))}
+      </div>
+    </>
+  )
+}
+
+const GAP = 4
+
+/** Below the button, or above it where there is no room. */
+function place(popover: HTMLElement, button: HTMLElement): void {
+  const at = button.getBoundingClientRect()
+  const { offsetWidth: width, offsetHeight: height } = popover
+  const isRtl = document.documentElement.dir === 'rtl'
+  const wanted = isRtl ? at.right - width : at.left
+  const left = Math.max(GAP, Math.min(wanted, innerWidth - width - GAP))
+  const fitsBelow = at.bottom + GAP + height <= innerHeight
+  popover.style.left = `${left}px`
+  popover.style.top = `${fitsBelow ? at.bottom + GAP : Math.max(GAP, at.top - GAP - height)}px`
+}
+
+function walk(event: KeyboardEvent<HTMLElement>): void {
+  const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role^=menuitem]')]
+  const at = items.indexOf(document.activeElement as HTMLElement)
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key]
+  if (event.key === 'Tab') event.currentTarget.hidePopover()
+  if (next === undefined) return
+  event.preventDefault()
+  items.at(next % items.length)?.focus()
+}

@@ -1,0 +1,14 @@
+/** Something to know before going on. */
+import type { ReactNode } from 'react'
+import { Icon } from './icon.tsx'
+import styles from './notices.module.css'
+
+export function Note({ children, action }: { children: ReactNode; action?: ReactNode }) {
+  return (
+    <div className={styles['note']}>
+      <Icon name="info" />
+      <div>{children}</div>
+      {action}
+    </div>
+  )
+}

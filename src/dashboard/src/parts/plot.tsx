@@ -1,0 +1,107 @@
+/** The canvas of a chart. */
+import { useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { theme } from '../preferences.ts'
+import { useStore } from '../store.ts'
+import type { ChartProps } from './chart.tsx'
+import styles from './chart.module.css'
+
+export function Plot(props: ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>) {
+  const { times, series, height } = props
+  const ref = useRef<HTMLDivElement>(null)
+  const readout = useRef<HTMLDivElement>(null)
+  const chosenTheme = useStore(theme)
+  const isDark = useSystemTheme()
+  useEffect(() => {
+    const frame = ref.current
+    if (frame === null) return
+    const data = [times, ...series.map(({ values }) => values)] as unknown as uPlot.AlignedData
+    const plot = new uPlot(optionsOf(props, frame, readout.current), data, frame)
+    const observer = new ResizeObserver(() => plot.setSize({ width: frame.clientWidth, height }))
+    observer.observe(frame)
+    return () => {
+      observer.disconnect()
+      plot.destroy()
+    }
+    // Colours are read when it is drawn: drawn again with each theme.
+  }, [props, times, series, height, chosenTheme, isDark])
+  return (
+    <div ref={ref} dir="ltr" className={styles['plot']}>
+      <div ref={readout} className={styles['readout']} hidden />
+    </div>
+  )
+}
+
+const DARK = matchMedia('(prefers-color-scheme: dark)')
+
+function useSystemTheme(): boolean {
+  return useStore({
+    get: () => DARK.matches,
+    set: () => undefined,
+    subscribe(heard) {
+      DARK.addEventListener('change', heard)
+      return () => DARK.removeEventListener('change', heard)
+    },
+  })
+}
+
+type Options = ChartProps & Required<Pick<ChartProps, 'height' | 'format' | 'formatAt'>>
+
+function optionsOf(
+  { series, kind = 'line', height, format, formatAt }: Options,
+  frame: HTMLElement,
+  readout: HTMLElement | null,
+): uPlot.Options {
+  const colour = (name: string) => resolve(frame, name)
+  const grid = { stroke: colour('--border'), width: 1 }
+  const axis = { stroke: colour('--muted'), grid, ticks: { show: false }, font: '11px system-ui', gap: 6 }
+  const bars = uPlot.paths.bars?.({ size: [0.7, 40], radius: 0.15 })
+  return {
+    width: frame.clientWidth,
+    height,
+    legend: { show: false },
+    cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
+    scales: { y: { range: (_, min, max) => [Math.min(0, min), max <= 0 ? 1 : max * 1.08] } },
+    axes: [
+      { ...axis, grid: { show: false } },
+      { ...axis, size: 52, values: (_, ticks) => ticks.map(format) },
+    ],
+    series: [
+      {},
+      ...series.map(({ label }, index) => {
+        const stroke = colour(`--chart-${(index % 4) + 1}`)
+        return {
+          label,
+          stroke,
+          width: 1.6,
+          points: { show: false },
+          ...(kind === 'bars' && bars && { fill: stroke, paths: bars }),
+        }
+      }),
+    ],
+    hooks: {
+      setCursor: [
+        (plot) => {
+          if (readout === null) return
+          const at = plot.cursor.idx
+          const time = at == null ? undefined : plot.data[0][at]
+          readout.hidden = at == null || time === undefined
+          if (at == null || time === undefined) return
+          const parts = series.map(({ label, values }) => `${label}: ${values[at] == null ? '–' : format(values[at])}`)
+          readout.textContent = [formatAt(new Date(time * 1000)), ...parts].join('  ·  ')
+        },
+      ],
+    },
+  }
+}
+
+/** A canvas needs the colour itself, not `light-dark()`. */
+function resolve(frame: HTMLElement, name: string): string {
+  const probe = document.createElement('span')
+  probe.style.color = `var(${name})`
+  frame.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}

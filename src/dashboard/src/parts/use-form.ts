@@ -1,0 +1,47 @@
+/** A native form: its values go to the server, which names the fields that it refuses. */
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useRef } from 'react'
+import { flushSync } from 'react-dom'
+import { ApiError } from '../client.ts'
+
+export interface FormState {
+  /** For `<form>`. */
+  props: { onSubmit: (event: FormEvent<HTMLFormElement>) => void; noValidate?: boolean }
+  isPending: boolean
+  /** What the server said of this field. */
+  issueOf: (name: string) => string | undefined
+  /** An error that no field shows; for `<ErrorBox>`. */
+  error: Error | null
+  reset: () => void
+}
+
+/** `send` gets the texts of the form by name. An ApiError with issues marks their fields; the first gets the focus. */
+export function useForm(send: (values: Record<string, string>, form: HTMLFormElement) => Promise<unknown>): FormState {
+  const shown = useRef<HTMLFormElement>(null)
+  const { mutate, isPending, error, reset } = useMutation<unknown, Error, HTMLFormElement>({
+    mutationFn: (form) => send(valuesOf(form), form),
+    onError: () => {
+      // After the fields are marked.
+      setTimeout(() => {
+        flushSync(() => undefined)
+        shown.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+      })
+    },
+  })
+  const issues = error instanceof ApiError ? error.issues : []
+  const issueOf = (name: string) => issues.find(({ path }) => path === name)?.message
+  const names = new Set([...(shown.current?.elements ?? [])].map((control) => (control as HTMLInputElement).name))
+  const isShown = issues.length > 0 && issues.every(({ path }) => names.has(path))
+  const onSubmit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    shown.current = event.currentTarget
+    if (!isPending) mutate(event.currentTarget)
+  }
+  return { props: { onSubmit }, isPending, issueOf, error: isShown ? null : error, reset }
+}
+
+function valuesOf(form: HTMLFormElement): Record<string, string> {
+  return Object.fromEntries(
+    [...new FormData(form)].filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
+}

@@ -1,0 +1,32 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRootRouteWithContext, type ErrorComponentProps, Outlet, useRouter } from '@tanstack/react-router'
+import { ButtonLink } from '../parts/button.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { ErrorBox } from '../parts/error-box.tsx'
+import { Page } from '../parts/page.tsx'
+import { textsOf } from '../texts/index.ts'
+
+export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
+
+export function NotFound() {
+  const { notFound } = textsOf('shell')
+  return (
+    <Empty icon="search" title={notFound.title} actions={<ButtonLink to="/dashboard">{notFound.home}</ButtonLink>}>
+      {notFound.text}
+    </Empty>
+  )
+}
+
+/** One page failed; the frame around it stays. */
+export function Failed({ error }: ErrorComponentProps) {
+  const { failed } = textsOf('shell')
+  const router = useRouter()
+  return (
+    <Page title={failed.title} intro={failed.text} width="text">
+      <ErrorBox
+        error={error instanceof Error ? error : new Error(String(error))}
+        onRetry={() => void router.invalidate()}
+      />
+    </Page>
+  )
+}

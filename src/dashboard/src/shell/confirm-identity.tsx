@@ -1,0 +1,74 @@
+/** Asked for when the server answers `confirmation_required`; the request is then sent again. */
+import { api, hooks, take } from '../client.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorBox } from '../parts/error-box.tsx'
+import { TextField } from '../parts/field.tsx'
+import { useForm } from '../parts/use-form.ts'
+import { useMe } from '../session/session.ts'
+import { createStore, useStore } from '../store.ts'
+import { textsOf } from '../texts/index.ts'
+
+const asked = createStore<((isConfirmed: boolean) => void) | null>(null)
+let current: Promise<boolean> | null = null
+
+/** Several requests at a time share one dialog. */
+hooks.confirm = () => {
+  current ??= new Promise<boolean>((resolve) => {
+    asked.set((isConfirmed) => {
+      asked.set(null)
+      current = null
+      resolve(isConfirmed)
+    })
+  })
+  return current
+}
+
+export function ConfirmIdentity() {
+  const answer = useStore(asked)
+  return answer === null ? null : <ConfirmDialog answer={answer} />
+}
+
+function ConfirmDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
+  const texts = textsOf('shell')
+  const { user } = useMe()
+  const form = useForm(async ({ password = '', code }) => {
+    const body = { password, ...(code ? { code } : {}) }
+    await take(api.POST('/dashboard/api/session/confirm', { body }))
+    answer(true)
+  })
+  return (
+    <Dialog title={texts.confirmIdentity.title} onClose={() => answer(false)}>
+      <form {...form.props} className="stack">
+        <p className="muted">{texts.confirmIdentity.text}</p>
+        <input type="email" name="email" value={user.email} autoComplete="username" readOnly hidden />
+        <TextField
+          name="password"
+          type="password"
+          label={texts.confirmIdentity.password}
+          autoComplete="current-password"
+          required
+          autoFocus
+          error={form.issueOf('password')}
+        />
+        {user.hasTotp && (
+          <TextField
+            name="code"
+            label={texts.confirmIdentity.code}
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            required
+            error={form.issueOf('code')}
+          />
+        )}
+        <ErrorBox error={form.error} />
+        <div className="actions">
+          <Button onClick={() => answer(false)}>{texts.cancel}</Button>
+          <Button kind="primary" type="submit" isPending={form.isPending}>
+            {texts.confirmIdentity.action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

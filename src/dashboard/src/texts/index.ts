@@ -1,0 +1,45 @@
+/**
+ * All texts of the pages. English is the type: German and Hebrew have the same keys. A page loads its own section, in the
+ * language of the page; the front door puts the language on <html>, so that it is one for the life of a page.
+ */
+import type { texts as account } from './en/account.ts'
+import type { texts as shell } from './en/shell.ts'
+import type { texts as signIn } from './en/sign-in.ts'
+
+interface Sections {
+  account: typeof account
+  shell: typeof shell
+  'sign-in': typeof signIn
+}
+export type Section = keyof Sections
+
+export const LANGUAGES = { en: 'English', de: 'Deutsch', he: 'עברית' } as const
+export type Language = keyof typeof LANGUAGES
+
+const lang = document.documentElement.lang
+export const language: Language = lang in LANGUAGES ? (lang as Language) : 'en'
+
+const files = import.meta.glob<{ texts: unknown }>('./{en,de,he}/*.ts')
+const loaded = new Map<Section, unknown>()
+
+/** For the loader of a route: its page renders with its texts. */
+export async function loadTexts(...sections: Section[]): Promise<void> {
+  await Promise.all(
+    sections.map(async (section) => {
+      if (loaded.has(section)) return
+      const file = await files[`./${language}/${section}.ts`]?.()
+      loaded.set(section, file?.texts)
+    }),
+  )
+}
+
+export function textsOf<S extends Section>(section: S): Sections[S] {
+  const texts = loaded.get(section)
+  if (texts === undefined) throw new Error(`The loader of the route must load the texts of ${section}.`)
+  return texts as Sections[S]
+}
+
+/** The form of `count` in this language: `other` where there is no such form. */
+export function plural(count: number, forms: { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>): string {
+  return forms[new Intl.PluralRules(language).select(count)] ?? forms.other
+}

@@ -1,0 +1,26 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/** What every page needs, in one file: it changes with its versions alone, so that browsers keep it over our releases. */
+const VENDOR =
+  /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store|react-query|query-core)|openapi-fetch)\//
+
+// Since 2024: light-dark() as it is.
+const BROWSERS = ['chrome123', 'firefox120', 'safari17.5']
+
+export default defineConfig({
+  base: '/dashboard/',
+  plugins: [react()],
+  build: {
+    outDir: 'built',
+    target: BROWSERS,
+    cssTarget: BROWSERS,
+    // The policy of the pages allows no inline script, style or data other than images.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    manifest: 'manifest.json',
+    reportCompressedSize: false,
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'vendor', test: VENDOR }] } } },
+  },
+  server: { proxy: { '/dashboard/api': process.env['SLUICE_URL'] ?? 'http://127.0.0.1:8080' } },
+})

@@ -1,0 +1,31 @@
+/** What a caller has already, and what it can unpack (RFC 9110). */
+
+/** Whether an If-None-Match names the ETag. */
+export function matchesEtag(header: string | null, etag: string): boolean {
+  const tags = (header ?? '').split(',').map((tag) => tag.trim())
+  return tags.some((tag) => tag === '*' || tag.replace('W/', '') === etag.replace('W/', ''))
+}
+
+/** Whether an Accept-Encoding names the coding, with a weight above 0. */
+export function acceptsEncoding(header: string | null, coding: string): boolean {
+  return weigh(header).some(({ name, weight }) => name === coding && weight > 0)
+}
+
+/** The known language that an Accept-Language prefers; null when it names none. */
+export function preferredLanguage<Known extends string>(header: string | null, known: readonly Known[]): Known | null {
+  const wanted = weigh(header)
+    .filter(({ weight }) => weight > 0)
+    .toSorted((a, b) => b.weight - a.weight)
+  for (const { name } of wanted) {
+    const found = known.find((one) => name === one || name.startsWith(`${one}-`))
+    if (found !== undefined) return found
+  }
+  return null
+}
+
+function weigh(header: string | null): { name: string; weight: number }[] {
+  return (header ?? '').split(',').map((part) => {
+    const [name = '', weight = '1'] = part.trim().split(/\s*;\s*q=/i)
+    return { name: name.toLowerCase(), weight: Number(weight) }
+  })
+}

@@ -1,0 +1,142 @@
+/** Serves the pages of the dashboard as they were built: one document for every page, and its files under names with hashes. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { PAGE_PATHS } from '../../dashboard/src/page-paths.ts'
+import { RequestError } from '../../errors.ts'
+import type { AppContext, RequestContext, Route } from '../app-context.ts'
+import { acceptsEncoding, matchesEtag, preferredLanguage } from '../http/negotiate.ts'
+
+const BUILT = new URL('../../dashboard/built/', import.meta.url)
+
+/** Reads all files once. */
+export function dashboardFileRoutes(): Route[] {
+  const pages = servePages(readFileSync(new URL('index.html', BUILT), 'utf8'))
+  const paths = PAGE_PATHS.map((path) => path.replaceAll('$', ':'))
+  return [
+    { method: 'GET', path: '/', answer: redirectToDashboard, operation: null },
+    ...paths.map((path): Route => ({ method: 'GET', path, answer: pages, operation: null })),
+    { method: 'GET', path: '/dashboard/assets/:file', answer: serveAssets(), operation: null },
+  ]
+}
+
+function redirectToDashboard(_: AppContext, context: RequestContext): Promise<Response> {
+  Object.assign(context.headers, { Location: '/dashboard', 'Cache-Control': 'no-cache' })
+  return Promise.resolve(new Response(null, { status: 302 }))
+}
+
+/** One answer, packed at most once for each coding: what is asked for first pays for it, and only then. */
+interface Served {
+  plain: Buffer
+  packed: Map<string, Promise<Buffer>>
+}
+
+const makeServed = (plain: Buffer): Served => ({ plain, packed: new Map() })
+
+const pack = {
+  br: (plain: Buffer) =>
+    promisify(brotliCompress)(plain, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length },
+    }),
+  gzip: (plain: Buffer) => promisify(gzip)(plain, { level: 9 }),
+}
+
+async function send({ plain, packed }: Served, context: RequestContext): Promise<Response> {
+  const accepted = context.request.headers.get('accept-encoding')
+  const coding = (['br', 'gzip'] as const).find((one) => acceptsEncoding(accepted, one))
+  if (coding === undefined) return new Response(plain)
+  let body = packed.get(coding)
+  if (body === undefined) {
+    body = pack[coding](plain)
+    packed.set(coding, body)
+  }
+  context.headers['Content-Encoding'] = coding
+  return new Response(await body)
+}
+
+/** Nothing inline, nothing of other hosts, no HTML made from strings: `trusted-types 'none'` allows no policy that could. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const PAGE_HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-cache',
+  Vary: 'Cookie, Accept-Language, Accept-Encoding',
+  'Content-Security-Policy': POLICY,
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+}
+
+const THEMES = ['system', 'light', 'dark'] as const
+const LANGUAGES = ['en', 'de', 'he'] as const
+/** Of index.html: what the cookies of the person replace, so that the first paint is right. */
+const ROOT = '<html lang="en" dir="ltr" data-theme="system">'
+
+function servePages(template: string): Route['answer'] {
+  if (!template.includes(ROOT)) throw new Error(`index.html must begin with ${ROOT}`)
+  const variants = new Map<string, Served & { etag: string }>()
+  return async (_, context) => {
+    const { headers } = context.request
+    const theme = readCookie(headers, 'sluice_theme', THEMES) ?? 'system'
+    const language =
+      readCookie(headers, 'sluice_language', LANGUAGES) ??
+      preferredLanguage(headers.get('accept-language'), LANGUAGES) ??
+      'en'
+    const root = `<html lang="${language}" dir="${language === 'he' ? 'rtl' : 'ltr'}" data-theme="${theme}">`
+    let variant = variants.get(root)
+    if (variant === undefined) {
+      const plain = Buffer.from(template.replace(ROOT, root))
+      variant = { ...makeServed(plain), etag: `W/"${createHash('sha256').update(plain).digest('hex').slice(0, 16)}"` }
+      variants.set(root, variant)
+    }
+    Object.assign(context.headers, PAGE_HEADERS, { ETag: variant.etag })
+    if (matchesEtag(headers.get('if-none-match'), variant.etag)) return new Response(null, { status: 304 })
+    return send(variant, context)
+  }
+}
+
+/** Anything but a known value is as good as none: it goes into the page. */
+function readCookie<Known extends string>(headers: Headers, name: string, known: readonly Known[]): Known | undefined {
+  const pairs = (headers.get('cookie') ?? '').split(';').map((pair) => pair.trim())
+  return known.find((one) => pairs.includes(`${name}=${one}`))
+}
+
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** The name is looked up among those of the build: no path is made of it. */
+function serveAssets(): Route['answer'] {
+  const folder = new URL('assets/', BUILT)
+  const files = new Map(readdirSync(folder).map((name) => [name, makeServed(readFileSync(new URL(name, folder)))]))
+  return async (_, context) => {
+    const name = context.params['file'] ?? ''
+    const served = files.get(name)
+    if (served === undefined) throw new RequestError('not_found')
+    Object.assign(context.headers, {
+      'Content-Type': TYPES[extname(name)] ?? 'application/octet-stream',
+      // Another content has another name.
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+    })
+    return send(served, context)
+  }
+}
