@@ -87,7 +87,7 @@ it('waits for no start when it is stopped', async () => {
       return new Promise((_, reject) => void once(signal, 'abort').then(() => reject(new Error('not wanted any more'))))
     },
   })
-  await vi.waitUntil(() => starts === 2)
+  await vi.waitUntil(() => starts === 2, { timeout: atLoad(5000) })
   await kept.stop()
   expect(starts).toBe(2)
 })

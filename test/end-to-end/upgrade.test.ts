@@ -121,7 +121,7 @@ test('no call is refused, and each counts once', { timeout: 240_000 }, async () 
   await isReady(oldFrontDoor.url)
   let url = oldFrontDoor.url
   const calls = keepCalling(() => url)
-  await expect.poll(() => calls.statuses.length).toBeGreaterThan(5)
+  await expect.poll(() => calls.statuses.length, { timeout: atLoad(5000) }).toBeGreaterThan(5)
 
   const migrated = run(NEXT, 'migrate')
   expect(await once(migrated, 'exit')).toEqual([0, null])
@@ -138,7 +138,7 @@ test('no call is refused, and each counts once', { timeout: 240_000 }, async () 
   await isReady(newFrontDoor.url)
   url = newFrontDoor.url
   const changed = calls.statuses.length
-  await expect.poll(() => calls.statuses.length).toBeGreaterThan(changed + 5)
+  await expect.poll(() => calls.statuses.length, { timeout: atLoad(5000) }).toBeGreaterThan(changed + 5)
   expect(await stop(oldFrontDoor.child)).toBe(0)
   await calls.end()
 

@@ -7,6 +7,7 @@ import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { ASYNC, type Answer, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let service: Service
 let speak: Speak
@@ -179,8 +180,9 @@ describe('an edit', () => {
     const answer = await ask('PATCH', `/api/contacts/${id}`, { profile: { city: 'Haifa' } }, ASYNC)
     expect(answer.status).toBe(202)
     dataOf(QueuedData, answer, 202)
-    await vi.waitFor(async () =>
-      expect(await stored()).toEqual({ keyed: false, version: (before?.version ?? 0) + 1, city: 'Haifa' }),
+    await vi.waitFor(
+      async () => expect(await stored()).toEqual({ keyed: false, version: (before?.version ?? 0) + 1, city: 'Haifa' }),
+      { timeout: atLoad(5000) },
     )
   })
 

@@ -5,6 +5,7 @@ import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-pro
 import { type RawAnswer, readAnswers, speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 import { type Speak, speakTo } from './http-client.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let frontDoor: FrontDoorProcess
@@ -127,7 +128,9 @@ describe('a length', () => {
   it('that is longer than the body holds no memory once its caller is gone', async () => {
     const { text } = await speakRaw(frontDoor.url, post(tenant.secretKey, 200_000), { hangUp: true })
     expect(text === '' || readAnswers(text)[0]?.status === 400).toBe(true)
-    await expect.poll(async () => (await speak('GET', '/metrics')).text).toMatch(/^http_requests_in_flight 1$/m)
+    await expect
+      .poll(async () => (await speak('GET', '/metrics')).text, { timeout: atLoad(5000) })
+      .toMatch(/^http_requests_in_flight 1$/m)
   })
 
   it.each(['-1', '+5', '0x10', '5, 5', '5\r\nContent-Length: 6', 'five', '5\r\nTransfer-Encoding: chunked'])(

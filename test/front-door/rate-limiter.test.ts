@@ -112,7 +112,9 @@ it('lets all through together that waited for a question which Redis did not ans
   expect(asked.mock.calls.map(([count]) => count)).toEqual([2, 1])
   await stack.redis.ping()
   for (const bucket of [one, other])
-    await vi.waitFor(async () => expect((await impatient.take(bucket, 1))?.allowed).toBe(false))
+    await vi.waitFor(async () => expect((await impatient.take(bucket, 1))?.allowed).toBe(false), {
+      timeout: atLoad(5000),
+    })
   redis.disconnect()
 })
 

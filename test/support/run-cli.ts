@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
+import { atLoad } from './at-load.ts'
 
 export interface Run {
   child: ChildProcess
@@ -30,7 +31,7 @@ export function runCli(settings: Record<string, string | undefined>, ...words: s
 
 /** Resolves to the address that it tells. */
 export async function untilStarted(started: Run): Promise<string> {
-  await expect.poll(() => started.output(), { timeout: 60_000 }).toContain('Ctrl-C stops it all')
+  await expect.poll(() => started.output(), { timeout: atLoad(60_000) }).toContain('Ctrl-C stops it all')
   return /runs at (\S+)/.exec(started.output())?.[1] ?? ''
 }
 

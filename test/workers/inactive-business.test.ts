@@ -14,6 +14,7 @@ import { type Answer, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { captureOf, hitOf, newVisitor, openWebWorker } from '../web-events/web-lab.ts'
+import { atLoad } from '../support/at-load.ts'
 
 let service: Service
 let speak: Speak
@@ -56,10 +57,13 @@ async function whileNothingIsSaved(work: () => Promise<void>): Promise<void> {
 }
 const untilWaiting = async (entries: number): Promise<void> => {
   const streams = [...(await readPositions(service.sql)).keys()].map(streamKey)
-  await vi.waitUntil(async () => {
-    const lengths = await Promise.all(streams.map((stream) => service.redis.xlen(stream)))
-    return lengths.reduce((sum, length) => sum + length, 0) >= entries
-  })
+  await vi.waitUntil(
+    async () => {
+      const lengths = await Promise.all(streams.map((stream) => service.redis.xlen(stream)))
+      return lengths.reduce((sum, length) => sum + length, 0) >= entries
+    },
+    { timeout: atLoad(5000) },
+  )
   // The last of them, too.
   await new Promise((resolve) => setTimeout(resolve, 200))
 }

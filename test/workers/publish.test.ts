@@ -81,13 +81,13 @@ describe('a group', () => {
     const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
     lag.hold()
     const submitted = [frontDoor.submit(event('first', zero), queueOnly)]
-    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1)
+    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1, { timeout: atLoad(5000) })
     for (const id of ['second', 'third']) {
       submitted.push(frontDoor.submit(event(id, zero), queueOnly))
       await nextTick()
     }
     submitted.push(frontDoor.submit(event('beside', one), queueOnly))
-    await vi.waitUntil(async () => (await entriesOf('live-1')).length === 1)
+    await vi.waitUntil(async () => (await entriesOf('live-1')).length === 1, { timeout: atLoad(5000) })
     expect(await entriesOf('live-0')).toHaveLength(1)
     lag.letAllThrough()
     expect((await Promise.all(submitted)).map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => 'queued'))
@@ -100,7 +100,7 @@ describe('a group', () => {
     const frontDoor = await lab.frontDoor({ publishUrl: lag.url })
     lag.hold()
     const submitted = [frontDoor.submit(event('first', businessOf('live-0')), queueOnly)]
-    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1)
+    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1, { timeout: atLoad(5000) })
     submitted.push(frontDoor.submit(event('second', businessOf('live-0')), queueOnly))
     const closed = frontDoor.close()
     lag.letAllThrough()

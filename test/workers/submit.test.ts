@@ -110,7 +110,7 @@ describe('a Redis that came back without the entry', () => {
     const proxy = await openCuttingProxy(stack.redisUrl)
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: 300, publishUrl: proxy.url })
     const submitted = frontDoor.submit(event('r', businessOf('live-0')))
-    await vi.waitUntil(async () => (await lab.length('live-0')) === 1)
+    await vi.waitUntil(async () => (await lab.length('live-0')) === 1, { timeout: atLoad(5000) })
     proxy.cutAll()
     await lab.redis.del(streamKey('live-0'))
     await stack.sql`update positions set position = '99999999999999-0' where partition = 'live-0'`
