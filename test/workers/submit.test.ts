@@ -84,7 +84,7 @@ describe('an answer that does not come in time', () => {
   })
 
   it('means queued when a worker has applied it and its answer was lost', async () => {
-    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 400 })
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: atLoad(400) })
     lab.worker('a', {
       apply: async (batch) => {
         const outcome = await applyOnce(stack.sql, batch)
@@ -97,9 +97,9 @@ describe('an answer that does not come in time', () => {
   })
 
   it('means that the outcome is unknown when the entry is gone and was not applied', async () => {
-    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 200 })
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: atLoad(200) })
     const submitted = frontDoor.submit(event('r', businessOf('live-0')))
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await vi.waitUntil(async () => (await lab.length('live-0')) === 1, { timeout: atLoad(5000) })
     await lab.redis.del(streamKey('live-0'))
     expect(await submitted).toEqual({ kind: 'outcome_unknown' })
   })
@@ -108,7 +108,7 @@ describe('an answer that does not come in time', () => {
 describe('a Redis that came back without the entry', () => {
   it('leaves the outcome unknown, also when workers have gone past it', async () => {
     const proxy = await openCuttingProxy(stack.redisUrl)
-    const frontDoor = await lab.frontDoor({ answerTimeoutMs: 300, publishUrl: proxy.url })
+    const frontDoor = await lab.frontDoor({ answerTimeoutMs: atLoad(300), publishUrl: proxy.url })
     const submitted = frontDoor.submit(event('r', businessOf('live-0')))
     await vi.waitUntil(async () => (await lab.length('live-0')) === 1, { timeout: atLoad(5000) })
     proxy.cutAll()
