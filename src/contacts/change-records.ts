@@ -10,7 +10,8 @@ import { inSnakeCase } from './in-snake-case.ts'
 import { type ContactPositions, mergeRecords } from './merge-records.ts'
 import { encodeEvent } from '../outbox/timeline-row.ts'
 import { visitorRecords } from './visitor-records.ts'
-import { COLUMNS, type ColumnList, type RowsOf, columnOf } from './save-parameters.ts'
+import { columnOf, profileRecord } from './profile-columns.ts'
+import { COLUMNS, type ColumnList, type RowsOf } from './save-parameters.ts'
 import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
 export function recordsOf(state: State, changes: Changes) {
@@ -134,12 +135,7 @@ const contactRecord =
       orders: delta.orders,
       tags: arrayLiteral([...delta.tags]),
       traits: JSON.stringify(Object.fromEntries(delta.traits)),
-      first_name: profile.firstName,
-      last_name: profile.lastName,
-      country: profile.country,
-      city: profile.city,
-      language: profile.language,
-      timezone: profile.timezone,
+      ...profileRecord(profile),
       page_filled: contact?.pageFilled || null,
     }
   }

@@ -1,5 +1,6 @@
-import { type IdentityKind, type Subscriptions } from '../rules/events/facts.ts'
+import { type IdentityKind, type ProfileField, type Subscriptions } from '../rules/events/facts.ts'
 import { STAGES } from '../rules/events/journey-stage.ts'
+import { PROFILE_PAIRS } from './profile-columns.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type Contact, isoTime, showIdentities, showRevenue, showSubscriptions } from './read-contact.ts'
 
@@ -7,12 +8,7 @@ import { type Contact, isoTime, showIdentities, showRevenue, showSubscriptions }
 export type ListedContact = Pick<
   Contact,
   | 'contactId'
-  | 'firstName'
-  | 'lastName'
-  | 'country'
-  | 'city'
-  | 'language'
-  | 'timezone'
+  | ProfileField
   | 'tags'
   | 'stage'
   | 'revenue'
@@ -66,8 +62,7 @@ export async function listContacts(
   const patterns = query === null ? null : patternsOf(query)
   const [row] = await sql<[Row]>`
     select found.stopped_at as "stoppedAt", found.stopped_id as "stoppedId", to_json(array(
-      select json_build_object('contactId', c.id, 'firstName', c.first_name, 'lastName', c.last_name, 'country', c.country,
-        'city', c.city, 'language', c.language, 'timezone', c.timezone, 'tags', c.tags, 'stage', c.stage,
+      select json_build_object('contactId', c.id, ${sql.unsafe(PROFILE_PAIRS)}, 'tags', c.tags, 'stage', c.stage,
         'orderCount', c.order_count, 'createdAt', c.created_at,
         'identities', (
           select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.position), '[]')

@@ -1,7 +1,15 @@
-import { CHANNELS, type IdentityKind, type Subscriptions, type Touch } from '../rules/events/facts.ts'
+import {
+  CHANNELS,
+  type IdentityKind,
+  PROFILE_FIELDS,
+  type ProfileField,
+  type Subscriptions,
+  type Touch,
+} from '../rules/events/facts.ts'
 import { STAGES, type StageName } from '../rules/events/journey-stage.ts'
 import { amountToNumber } from '../rules/events/money.ts'
 import type { TraitEntry } from '../rules/events/traits.ts'
+import { SELECT_PROFILE } from './profile-columns.ts'
 import type { Sql } from '../stores/postgres.ts'
 
 /** The newest visitors of a contact are listed. A caller without a key can add any number of them. */
@@ -18,14 +26,8 @@ export interface Visitor {
 type ShownTouch = Omit<Touch, 'at'> & { at: string }
 
 /** A person as callers see them (decisions, "Reading back"). Instants are ISO 8601 UTC. */
-export interface Contact {
+export interface Contact extends Record<ProfileField, string | null> {
   contactId: string
-  firstName: string | null
-  lastName: string | null
-  country: string | null
-  city: string | null
-  language: string | null
-  timezone: string | null
   tags: string[]
   customFields: Record<string, unknown>
   stage: StageName
@@ -43,7 +45,6 @@ export interface Contact {
   mergedFrom: string[]
 }
 
-type ProfileRow = Pick<Contact, 'firstName' | 'lastName' | 'country' | 'city' | 'language' | 'timezone'>
 interface VisitorRow {
   visitorId: string
   firstSeenAt: number | null
@@ -51,7 +52,7 @@ interface VisitorRow {
   firstTouch: Touch | null
   latestTouch: Touch | null
 }
-interface ContactRow extends ProfileRow {
+interface ContactRow extends Record<ProfileField, string | null> {
   contactId: string
   createdAt: number
   stage: number
@@ -76,8 +77,7 @@ export async function readContact(
   { businessId, contactId, currency }: { businessId: string; contactId: string; currency: string },
 ): Promise<Contact | null> {
   const [row] = await sql<ContactRow[]>`
-    select c.id as "contactId", c.first_name as "firstName", c.last_name as "lastName", c.country, c.city, c.language,
-      c.timezone, c.created_at as "createdAt", c.stage, c.order_count as "orderCount", to_json(c.tags) as tags, c.traits,
+    select c.id as "contactId", ${sql.unsafe(SELECT_PROFILE)}, c.created_at as "createdAt", c.stage, c.order_count as "orderCount", to_json(c.tags) as tags, c.traits,
       (select coalesce(json_agg(json_build_object('kind', i.kind, 'value', i.value, 'read', i.phone_read) order by i.proven desc, i.position), '[]')
         from identities i where i.business_id = c.business_id and i.contact_id = c.id) as identities,
       (select coalesce(json_object_agg(r.currency, r.amount::text order by r.currency), '{}')
@@ -107,15 +107,11 @@ export async function readContact(
 }
 
 function toContact(row: ContactRow, currency: string): Contact {
-  const { contactId, firstName, lastName, country, city, language, timezone, tags, visitors, mergedFrom } = row
+  const { contactId, tags, visitors, mergedFrom } = row
+  const profile = Object.fromEntries(PROFILE_FIELDS.map((field) => [field, row[field]]))
   return {
     contactId,
-    firstName,
-    lastName,
-    country,
-    city,
-    language,
-    timezone,
+    ...(profile as Record<ProfileField, string | null>),
     tags,
     customFields: readTraitValues(row.traits),
     stage: STAGES[row.stage] ?? STAGES[0],

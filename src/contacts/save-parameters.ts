@@ -2,17 +2,9 @@
  * What `save_changes` takes: its parameters in named notation, and the columns of each long list in the order in which the
  * function unnests them. `test/contacts/save-parameters.test.ts` holds both against the SQL.
  */
-import { PROFILE_FIELDS, type ProfileField } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { PROFILE_COLUMNS } from './profile-columns.ts'
 import type { Cell } from './write-columns.ts'
-
-/** `firstName` → `first_name`. */
-export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
-  : Name
-const PROFILE_COLUMNS = PROFILE_FIELDS.map((field) => columnOf(field) as SnakeCase<ProfileField>)
 
 /** By parameter. A `place` is a contact's place in `contact_ids`, from 1 on. */
 export const COLUMNS = {

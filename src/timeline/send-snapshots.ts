@@ -1,3 +1,4 @@
+import { PROFILE_COLUMNS, type ProfileColumn } from '../contacts/profile-columns.ts'
 import { arrayLiteral } from '../contacts/write-columns.ts'
 import { STAGES } from '../rules/events/journey-stage.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
@@ -6,7 +7,7 @@ import { insertStates } from './insert-states.ts'
 import { LENGTH, sendStates } from './send-states.ts'
 
 /** A contact as Postgres has it now. */
-interface ContactRow {
+interface ContactRow extends Record<ProfileColumn, string | null> {
   /** Among those asked for, from 1 on. */
   place: number
   business_id: string
@@ -14,12 +15,6 @@ interface ContactRow {
   revision: number
   merged_into: string | null
   created_ms: number
-  first_name: string | null
-  last_name: string | null
-  country: string | null
-  city: string | null
-  language: string | null
-  timezone: string | null
   /** As it is found by them, the primary one first. */
   emails: string[]
   phones: string[]
@@ -67,7 +62,7 @@ async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
   const inOrder = sql`order by i.proven desc, i.position`
   return await sql<ContactRow[]>`
     select c.place, c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
-      c.first_name, c.last_name, c.country, c.city, c.language, c.timezone, c.emails, c.phones, c.platform_customer_ids, c.stage,
+      ${sql(PROFILE_COLUMNS.map((column) => `c.${column}`))}, c.emails, c.phones, c.platform_customer_ids, c.stage,
       to_json(c.tags) as tags, c.traits, c.order_count, coalesce(r.revenue, '{}') as revenue
     from (
       select t.place, c.*, i.emails, i.phones, i.platform_customer_ids, row_number() over sofar as nth,

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { LOAD_COLUMNS } from '../../src/contacts/load-state.ts'
-import { COLUMNS, PARAMETERS, columnOf } from '../../src/contacts/save-parameters.ts'
+import { columnOf } from '../../src/contacts/profile-columns.ts'
+import { COLUMNS, PARAMETERS } from '../../src/contacts/save-parameters.ts'
 import { PROFILE_FIELDS } from '../../src/rules/events/facts.ts'
 
 const read = (name: string): string =>

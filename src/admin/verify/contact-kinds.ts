@@ -3,6 +3,7 @@
  * has merged into it, as in its views. They are read from the tables, because the views cannot be limited to a range;
  * `check-views.ts` checks that both agree.
  */
+import { PROFILE_COLUMNS } from '../../contacts/profile-columns.ts'
 import { STAGES } from '../../rules/events/journey-stage.ts'
 import type { Sql } from '../../stores/postgres.ts'
 import { quoted } from '../../timeline/look-up-events.ts'
@@ -156,8 +157,7 @@ const contentInPostgres = (sql: Sql): Fragment => sql`
           filter (where i.kind = 'platformCustomerId'), ''))
       from identities i where i.business_id = c.business_id and i.contact_id = c.id
     ),
-    coalesce(c.first_name, chr(1)), coalesce(c.last_name, chr(1)), coalesce(c.country, chr(1)),
-    coalesce(c.city, chr(1)), coalesce(c.language, chr(1)), coalesce(c.timezone, chr(1)))`
+    ${sql.unsafe(PROFILE_COLUMNS.map((column) => `coalesce(c.${column}, chr(1))`).join(', '))})`
 
 /** The same text from the same columns. */
 const CONTENT_IN_CLICKHOUSE = `arrayStringConcat([
@@ -165,8 +165,7 @@ const CONTENT_IN_CLICKHOUSE = `arrayStringConcat([
   arrayStringConcat(arraySort(arrayMap((c, a) -> concat(toString(c), '=', toString(a)), mapKeys(revenue), mapValues(revenue))), ','),
   custom_fields, arrayStringConcat(tags, char(30)), arrayStringConcat(emails, char(30)), arrayStringConcat(phones, char(30)),
   arrayStringConcat(platform_customer_ids, char(30)),
-  ifNull(first_name, char(1)), ifNull(last_name, char(1)), ifNull(country, char(1)),
-  ifNull(city, char(1)), ifNull(language, char(1)), ifNull(timezone, char(1))
+  ${PROFILE_COLUMNS.map((column) => `ifNull(${column}, char(1))`).join(', ')}
 ], char(31))`
 
 /** The contacts' ids with their states. */

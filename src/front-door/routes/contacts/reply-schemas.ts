@@ -12,7 +12,7 @@ import {
   nextCursor,
 } from '../reply-fields.ts'
 import { MAX_VISITORS } from '../../../contacts/read-contact.ts'
-import { CLICK_IDS, UTM_FIELDS } from '../../../rules/events/facts.ts'
+import { CLICK_IDS, PROFILE_FIELDS, UTM_FIELDS } from '../../../rules/events/facts.ts'
 import { TimelineEventSchema } from '../../../outbox/timeline-row.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 
@@ -30,17 +30,12 @@ export const Touch = Type.Object(
   closed,
 )
 
-const profileText = orNull(Type.String())
+const profileTexts = Object.fromEntries(PROFILE_FIELDS.map((field) => [field, orNull(Type.String())]))
 
 export const Contact = Type.Object(
   {
     contactId: uuid,
-    firstName: profileText,
-    lastName: profileText,
-    country: profileText,
-    city: profileText,
-    language: profileText,
-    timezone: profileText,
+    ...profileTexts,
     tags: Type.Array(Type.String()),
     customFields: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
     stage: oneOf(STAGES),
@@ -111,12 +106,7 @@ const ListedContact = Type.Pick(
   Contact,
   [
     'contactId',
-    'firstName',
-    'lastName',
-    'country',
-    'city',
-    'language',
-    'timezone',
+    ...PROFILE_FIELDS,
     'tags',
     'stage',
     'revenue',

@@ -1,0 +1,27 @@
+/** The columns of a contact's profile, which both databases name alike. All statements in TypeScript take them from here. */
+import { PROFILE_FIELDS, type ProfileField } from '../rules/events/facts.ts'
+
+/** `firstName` → `first_name`. */
+export const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
+  : Name
+
+export type ProfileColumn = SnakeCase<ProfileField>
+
+export const PROFILE_COLUMNS = PROFILE_FIELDS.map((field) => columnOf(field) as ProfileColumn)
+
+/** For the select list of a table with the alias `c`, under the names of the fields. */
+export const SELECT_PROFILE = PROFILE_FIELDS.map((field) => `c.${columnOf(field)} as "${field}"`).join(', ')
+
+/** For `json_build_object`. */
+export const PROFILE_PAIRS = PROFILE_FIELDS.map((field) => `'${field}', c.${columnOf(field)}`).join(', ')
+
+/** The values of a profile under the names of the columns. */
+export function profileRecord<Value>(
+  profile: Partial<Record<ProfileField, Value>>,
+): Record<ProfileColumn, Value | undefined> {
+  const pairs = PROFILE_FIELDS.map((field, place) => [PROFILE_COLUMNS[place], profile[field]])
+  return Object.fromEntries(pairs) as Record<ProfileColumn, Value | undefined>
+}
