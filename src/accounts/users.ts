@@ -27,6 +27,7 @@ export const PLACEHOLDER_EMAIL = 'operator@localhost'
 
 const MAX_EMAIL = 254
 const RECOVERY_CODES = 10
+const RECOVERY_BYTES = 8
 
 /** Trimmed and lower-cased; null when it is not an address. */
 export function readEmail(text: string): string | null {
@@ -94,7 +95,7 @@ export async function readTotpSecret(
 
 /** Returns the recovery codes. This is the only time that they are available. */
 export async function confirmTotp(sql: Queryable, id: string): Promise<string[]> {
-  const codes = Array.from({ length: RECOVERY_CODES }, () => randomBytes(5).toString('hex'))
+  const codes = Array.from({ length: RECOVERY_CODES }, () => randomBytes(RECOVERY_BYTES).toString('hex'))
   const hashes = `{${codes.map((code) => `"\\\\x${hashToken(code).toString('hex')}"`).join(',')}}`
   await sql`update users set totp_confirmed = true, recovery_hashes = ${hashes}::bytea[] where id = ${id}`
   return codes

@@ -228,6 +228,23 @@ describe('links', () => {
   }
 })
 
+it('a reset by mail still needs the second factor', async () => {
+  await addUser(service.sql, 'both@x.io')
+  const client = await signIn(service, 'both@x.io')
+  const secret = String((await client.send('POST', '/me/totp', {})).data['secret'])
+  const step = Math.floor(Date.now() / 30_000)
+  expect((await client.send('PUT', '/me/totp', { code: totpCode(secret, step) })).status).toBe(200)
+  const token = await createLink(service.sql, 'reset', 'both@x.io')
+  const taker = openSession(service.url)
+  expect((await taker.send('POST', '/link/read', { token }, fromElsewhere())).data).toMatchObject({ needsCode: true })
+  const wanted = { token, password: 'a new password' }
+  expect((await taker.send('POST', '/link', wanted, fromElsewhere())).code).toBe('second_factor_required')
+  const wrong = await taker.send('POST', '/link', { ...wanted, code: '000000' }, fromElsewhere())
+  expect(wrong.code).toBe('second_factor_required')
+  const code = totpCode(secret, Math.floor(Date.now() / 30_000))
+  expect((await taker.send('POST', '/link', { ...wanted, code }, fromElsewhere())).status).toBe(200)
+})
+
 describe('a password', () => {
   it('that changes ends the other sessions, and keeps this one with a new token', async () => {
     await addUser(service.sql, 'changes@x.io')

@@ -976,6 +976,8 @@ export interface operations {
                             needsPassword: boolean;
                             /** @description Whether an email address has to be given: the first operator has none. */
                             needsEmail: boolean;
+                            /** @description Whether a code of the second factor is needed. */
+                            needsCode: boolean;
                             /** @description Whether the person has to sign in first: they have an account. */
                             needsSignIn: boolean;
                         };
@@ -1100,6 +1102,8 @@ export interface operations {
                     password?: string | null;
                     name?: string | null;
                     email?: string | null;
+                    /** @description Of the authenticator app, or a recovery code. */
+                    code?: string | null;
                 };
             };
         };
@@ -1154,7 +1158,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `not_signed_in` */
+            /** @description `not_signed_in`, `second_factor_required` */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

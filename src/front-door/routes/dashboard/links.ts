@@ -26,7 +26,7 @@ import { compileCheck, invalidRequest, requireBody } from '../../http/check-body
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { closed, oneOf } from '../reply-fields.ts'
 import { newPasswordHash } from './account.ts'
-import { MeData, SESSION_BODY_ERRORS, startSession } from './session.ts'
+import { MeData, SESSION_BODY_ERRORS, requireSecondFactor, startSession } from './session.ts'
 
 const TokenSchema = Type.String({ minLength: 1, maxLength: 200 })
 const checkRead = compileCheck(Type.Object({ token: TokenSchema }))
@@ -39,6 +39,7 @@ const LinkData = Type.Object(
     role: Type.Optional(oneOf(ROLES)),
     needsPassword: Type.Boolean({ description: 'Whether a password has to be chosen now.' }),
     needsEmail: Type.Boolean({ description: 'Whether an email address has to be given: the first operator has none.' }),
+    needsCode: Type.Boolean({ description: 'Whether a code of the second factor is needed.' }),
     needsSignIn: Type.Boolean({ description: 'Whether the person has to sign in first: they have an account.' }),
   },
   closed,
@@ -58,6 +59,7 @@ async function postReadLink(app: AppContext, context: RequestContext): Promise<R
     ...(invitation && { businessName: invitation.businessName, role: invitation.role }),
     needsPassword: kind === 'reset' || (kind === 'invitation' && user === null),
     needsEmail: email === PLACEHOLDER_EMAIL,
+    needsCode: requiresCode(link, user),
     needsSignIn: kind === 'invitation' && user !== null && !(await isSignedInAs(app, context, user)),
   }
   return { message: 'The link can be used.', data }
@@ -68,6 +70,7 @@ const TakeSchema = Type.Object({
   password: Type.Optional(Type.String({ maxLength: 1000 })),
   name: Type.Optional(Type.String({ maxLength: 200 })),
   email: Type.Optional(Type.String({ maxLength: 320 })),
+  code: Type.Optional(Type.String({ maxLength: 40, description: 'Of the authenticator app, or a recovery code.' })),
 })
 const checkTake = compileCheck(TakeSchema)
 
@@ -82,6 +85,7 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
     // Else who invites could take the link, and with it the account of the person.
     throw new RequestError('not_signed_in', { message: `Sign in as ${user.email} to accept the invitation.` })
   }
+  if (user !== null && requiresCode(link, user)) await requireSecondFactor(app, context, user, sent.code)
   await app.sql.begin(async (tx) => {
     if (!(await takeLink(tx, sent.token))) throw new RequestError('link_expired')
     const userId = user?.id ?? (await createInvited(tx, link, wanted))
@@ -96,6 +100,10 @@ async function postLink(app: AppContext, context: RequestContext): Promise<Reply
   if (taken === null) throw new RequestError('link_expired')
   return { message: 'You are signed in.', data: await startSession(app, context, taken) }
 }
+
+/** A mailbox alone does not replace the second factor. A sign-in link does: only an operator can make one. */
+const requiresCode = ({ kind }: AccountLink, user: Credentials | null): boolean =>
+  kind === 'reset' && user?.hasTotp === true
 
 interface Wanted {
   email?: string
@@ -217,7 +225,7 @@ export const linkRoutes: readonly DashboardRoute[] = [
       replies: {
         200: { message: 'You are signed in.', description: 'The person and their businesses.', data: MeData },
       },
-      errors: [...LINK_ERRORS, 'last_owner', 'limit_reached'],
+      errors: [...LINK_ERRORS, 'second_factor_required', 'last_owner', 'limit_reached'],
     },
   },
   {

@@ -163,7 +163,8 @@ export async function requirePassword(
   throw new RequestError('wrong_credentials')
 }
 
-async function requireSecondFactor(
+/** Throws RequestError `second_factor_required`. */
+export async function requireSecondFactor(
   app: AppContext,
   { receivedAt: now }: RequestContext,
   { id, totpSecret }: Credentials,

@@ -47,12 +47,18 @@ function TakeLink({ token, link }: { token: string; link: Read }) {
   const texts = textsOf('sign-in')
   const client = useQueryClient()
   const navigate = useNavigate()
-  const { kind, email, needsPassword, needsEmail, needsSignIn } = link
+  const { kind, email, needsPassword, needsEmail, needsCode, needsSignIn } = link
   const isNew = needsEmail || (kind === 'invitation' && needsPassword)
-  const form = useForm(async ({ password, name, email: chosen }) => {
+  const form = useForm(async ({ password, name, email: chosen, code }) => {
     const me = await take(
       api.POST('/dashboard/api/link', {
-        body: { token, ...(password && { password }), ...(name && { name }), ...(chosen && { email: chosen }) },
+        body: {
+          token,
+          ...(password && { password }),
+          ...(name && { name }),
+          ...(chosen && { email: chosen }),
+          ...(code && { code }),
+        },
       }),
     )
     forgetToken()
@@ -99,6 +105,16 @@ function TakeLink({ token, link }: { token: string; link: Read }) {
               error={form.issueOf('password')}
             />
           </>
+        )}
+        {needsCode && (
+          <TextField
+            name="code"
+            label={texts.code}
+            hint={texts.codeText}
+            autoComplete="one-time-code"
+            dir="ltr"
+            required
+          />
         )}
         <ErrorBox error={form.error} />
         <Button kind="primary" type="submit" isPending={form.isPending}>
