@@ -1,6 +1,6 @@
 /** The commands: `start`, `serve`, `workers`, `migrate`, `admin`. Each loads only its own modules. */
 import { parseArgs } from 'node:util'
-import { ConfigError, type Config, readConfig, resolveStores } from './config.ts'
+import { ConfigError, type Config, readConfig, resolveStores, withSecretsKey } from './config.ts'
 import { onShutdownSignal } from './process/shutdown-signals.ts'
 import { suggestEnvVar } from './process/suggest-env-var.ts'
 import { VERSION } from './version.ts'
@@ -94,7 +94,7 @@ async function main(argv: string[]): Promise<number> {
   if (!command) throw new UsageError(`There is no command "${word}".\n\n${USAGE}`)
   const wantsHelp = rest.includes('--help') || rest.includes('-h')
   if (wantsHelp && command.help) return printLine(`sluice ${word}: ${command.summary}\n\n${command.help}`)
-  return await command.run(readConfig(), rest)
+  return await command.run(await withSecretsKey(readConfig()), rest)
 }
 
 function rejectArguments(name: string, argv: string[]): void {

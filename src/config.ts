@@ -32,6 +32,8 @@ const url = (...schemes: string[]) =>
     }),
   )
 
+const SECRETS_KEY_PATTERN = /^[\da-fA-F]{64}$/
+
 const Environment = Type.Object({
   PORT: whole(0, 65_535, 8080),
   HOST: Type.String({ default: '0.0.0.0' }),
@@ -59,7 +61,10 @@ const Environment = Type.Object({
   ),
   OUTBOX_KEEP: duration('7d'),
   SECRETS_KEY: Type.Optional(
-    Type.String({ pattern: '^[\\da-fA-F]{64}$', expected: '64 hexadecimal digits, as `openssl rand -hex 32` gives' }),
+    Type.String({
+      pattern: SECRETS_KEY_PATTERN.source,
+      expected: '64 hexadecimal digits, as `openssl rand -hex 32` gives',
+    }),
   ),
   DELIVERY_TRIES: whole(1, 1000, 10),
   DELIVERIES_KEEP: duration('30d'),
@@ -117,7 +122,7 @@ export interface Config {
   /** A unique name for a workers process. A restart with the same name gets its partitions back at once. */
   workerName: string | undefined
   outboxKeepMs: number
-  /** 32 bytes in hex: encrypts the secrets of destinations. */
+  /** 32 bytes in hex: encrypts the secrets of destinations and of second factors. */
   secretsKey: string | undefined
   /** Number of attempts before a delivery is abandoned. */
   deliveryTries: number
@@ -242,6 +247,20 @@ export async function resolveStores(config: Config): Promise<StoreUrls> {
   if (!urls.databaseUrl || !urls.redisUrl || !urls.clickhouseUrl)
     throw new ConfigError(howToGetStores(config.dataDir, urls))
   return { databaseUrl: urls.databaseUrl, redisUrl: urls.redisUrl, clickhouseUrl: urls.clickhouseUrl }
+}
+
+/** Where `start` writes the key that it makes when SECRETS_KEY is not set (mode 600). */
+export const secretsKeyFile = (dataDir: string): string => join(dataDir, 'secrets-key')
+
+/** With the SECRETS_KEY of the environment, else the one that `start` made in DATA_DIR. Throws ConfigError. */
+export async function withSecretsKey(config: Config): Promise<Config> {
+  if (config.secretsKey !== undefined) return config
+  const file = secretsKeyFile(config.dataDir)
+  // As if the file were missing when this user may not read it.
+  const key = (await readFile(file, 'utf8').catch(() => '')).trim()
+  if (key === '') return config
+  if (!SECRETS_KEY_PATTERN.test(key)) throw new ConfigError(`${file} must hold 64 hexadecimal digits`)
+  return Object.freeze({ ...config, secretsKey: key })
 }
 
 async function readEngines(dataDir: string): Promise<Partial<StoreUrls>> {

@@ -1,5 +1,6 @@
 /** Prints the messages of `start` on the terminal; the keys only at the first start. */
 import { join, relative } from 'node:path'
+import { LINK_HOURS } from '../accounts/links.ts'
 import { type Config, enginesFile } from '../config.ts'
 import { VERSION } from '../version.ts'
 import { type DemoKeys, demoKeysFile } from './demo-business.ts'
@@ -10,17 +11,21 @@ export interface Greeting {
   engines: [name: string, address: string][]
   /** Set at the first start. */
   demo: DemoKeys | undefined
+  /** Signs the operator in; set until they have used one. */
+  link: string | undefined
 }
 
-export function printGreeting({ url, config, engines, demo }: Greeting): void {
+export function printGreeting({ url, config, engines, demo, link }: Greeting): void {
   say(`Sluice ${VERSION} runs at ${url}\n`)
   const rows = [
+    ['Dashboard', `${config.publicUrl ?? url}/dashboard`],
     ['API', `${url}/openapi`],
     ...engines,
     ['Data', `${here(config.dataDir)} (logs: *.log; addresses with passwords: ${here(enginesFile(config.dataDir))})`],
   ]
   for (const [name = '', text = ''] of rows) say(`  ${name.padEnd(11)}${text}`)
   if (demo) say(`\n${introduce(url, demo, here(demoKeysFile(config.dataDir)))}`)
+  if (link !== undefined) say(`\n${invite(link)}`)
   say('\nCtrl-C stops it all.')
 }
 
@@ -42,6 +47,12 @@ Record an event:
     -H 'Authorization: Bearer ${demo.secretKey}' \\
     -H 'Content-Type: application/json' \\
     -d '{"event":"purchase","identity":{"email":"ada@example.com"},"value":49.9,"currency":"USD"}'`
+
+const invite = (
+  link: string,
+): string => `Open the dashboard as its operator. The link works once, for ${LINK_HOURS['sign-in']} hours; the next start prints another:
+
+  ${link}`
 
 /** Names the log file of a process instead of its last lines: they are JSON, and hard to read within another line of JSON. */
 export function printFailure(name: string, { dataDir }: Config): { error(facts: object, message: string): void } {

@@ -43,11 +43,11 @@ export async function writeWhole(file: string, content: string): Promise<void> {
   await rename(`${file}.new`, file)
 }
 
-/** The content of the file. Writes a random password if there is no file yet. */
-export async function ensureSecret(file: string): Promise<string> {
+/** The content of the file. Writes random bytes in hex if there is no file yet. */
+export async function ensureSecret(file: string, bytes = 24): Promise<string> {
   const kept = await readFile(file, 'utf8').catch(() => '')
   if (kept) return kept
-  const secret = randomBytes(24).toString('hex')
+  const secret = randomBytes(bytes).toString('hex')
   await writeWhole(file, secret)
   return secret
 }

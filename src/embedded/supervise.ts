@@ -9,7 +9,8 @@ import { createServer } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Config, resolveStores, type StoreUrls } from '../config.ts'
+import { linkUrl } from '../accounts/system-mail.ts'
+import { type Config, resolveStores, secretsKeyFile, type StoreUrls } from '../config.ts'
 import { createLogger, type Logger } from '../log.ts'
 import { grantAnalyst } from '../migrate/grant-analyst.ts'
 import { migrate, pendingMigrations } from '../migrate/migrate.ts'
@@ -21,9 +22,10 @@ import { raceAbort } from '../async/race-abort.ts'
 import { runtimeEnv } from './runtime-env.ts'
 import { type DemoKeys, ensureDemo } from './demo-business.ts'
 import { type EngineCommand, environmentWithout } from './engine-command.ts'
-import { type RunningEngine, writeWhole } from './engine-setup.ts'
+import { type RunningEngine, ensureSecret, writeWhole } from './engine-setup.ts'
 import { type Engines, startEngines } from './engines.ts'
 import { explainUnready } from './explain-unready.ts'
+import { ensureOperator } from './first-operator.ts'
 import { keepRunning } from './keep-running.ts'
 import { freePort, runEngine, runtimeCommand, untilReady } from './run-engine.ts'
 import { stopLeftover } from './stop-leftover.ts'
@@ -61,10 +63,11 @@ export async function supervise(config: Config, signal: AbortSignal): Promise<vo
     // If Postgres is migrated, events are accepted before ClickHouse has started.
     if (!(await isMigrated(config))) await raceAbort(prepared, signal)
     await startServices(services, config, down, signal)
-    const demo = await raceAbort(prepared, signal)
+    const { demo, token } = await raceAbort(prepared, signal)
     const { url } = services[0]
     await untilOk(`${url}/readyz`, config, signal)
-    printGreeting({ url, config, engines: describeEngines(config, engines), demo })
+    const link = token === undefined ? undefined : linkUrl(config.publicUrl ?? url, token)
+    printGreeting({ url, config, engines: describeEngines(config, engines), demo, link })
     await untilAborted(signal)
   } catch (error) {
     // Errors of an aborted start are expected.
@@ -82,14 +85,21 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 const missingUrls = (config: Config): (keyof StoreUrls)[] =>
   (['databaseUrl', 'redisUrl', 'clickhouseUrl'] as const).filter((key) => !config[key])
 
-async function prepareStores(config: Config, log: Logger): Promise<DemoKeys | undefined> {
+interface Prepared {
+  demo: DemoKeys | undefined
+  /** Of the operator's first link. */
+  token: string | undefined
+}
+
+async function prepareStores(config: Config, log: Logger): Promise<Prepared> {
   const stores = await resolveStores(config)
   const sql = connectPostgres(stores.databaseUrl, { max: 1, name: 'sluice-start' })
   const clickhouse = connectClickHouse(stores.clickhouseUrl)
   try {
     await migrate(sql, clickhouse, log, config.streamPartitions)
     if (config.analystPassword && config.clickhouseUrl) await grantAnalyst(clickhouse, log, config.analystPassword)
-    return await ensureDemo(sql, config.dataDir)
+    const demo = await ensureDemo(sql, config.dataDir)
+    return { demo, token: await ensureOperator(sql, demo?.businessId) }
   } finally {
     await Promise.all([sql.end({ timeout: 1 }), clickhouse.close()])
   }
@@ -123,13 +133,14 @@ async function planServices(config: Config): Promise<[frontDoor: Service, worker
   ]
 }
 
-/** Secrets that a process does not need, and that are removed from its environment. */
-const SECRETS = { serve: ['SLUICE_API_KEY', 'SECRETS_KEY'], workers: ['SLUICE_API_KEY'] }
+/** A secret that the services do not need, and that is removed from their environment. */
+const UNNEEDED_SECRET = 'SLUICE_API_KEY'
+const SECRETS_KEY_BYTES = 32
 
 function planCommand(
   { dataDir }: Config,
   name: string,
-  word: keyof typeof SECRETS,
+  word: 'serve' | 'workers',
   settings: Record<string, string>,
 ): EngineCommand {
   return {
@@ -137,7 +148,7 @@ function planCommand(
     dataDir,
     folder: dataDir,
     command: runtimeCommand(new URL('../cli.ts', import.meta.url), [word]),
-    environment: { ...environmentWithout(...SECRETS[word]), ...runtimeEnv(), ...settings, DATA_DIR: dataDir },
+    environment: { ...environmentWithout(UNNEEDED_SECRET), ...runtimeEnv(), ...settings, DATA_DIR: dataDir },
     signal: 'TERM',
     // A leftover cannot finish anything, because its stores are stopped as well.
     patienceMs: 0,
@@ -151,7 +162,10 @@ async function startServices(
   down: (() => Promise<void>)[],
   signal: AbortSignal,
 ): Promise<void> {
-  const environment = { WORKER_NAME: await ensureWorkerName(config.dataDir) }
+  const environment = {
+    WORKER_NAME: await ensureWorkerName(config.dataDir),
+    SECRETS_KEY: config.secretsKey ?? (await ensureSecret(secretsKeyFile(config.dataDir), SECRETS_KEY_BYTES)),
+  }
   const starts = services.map((service) =>
     keepRunning({
       name: service.command.name,

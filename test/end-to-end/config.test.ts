@@ -1,6 +1,9 @@
 /** The environment as an operator may set it. */
-import { expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readConfig, withSecretsKey } from '../../src/config.ts'
 
 test.each([
   ['90m', 5_400_000],
@@ -82,4 +85,25 @@ test('DELIVERY_TRIES from 1 to 1000', () => {
   expect(['1', '1000'].map((tries) => readConfig({ DELIVERY_TRIES: tries }).deliveryTries)).toEqual([1, 1000])
   for (const tries of ['0', '1001', '1.5'])
     expect(() => readConfig({ DELIVERY_TRIES: tries })).toThrow('DELIVERY_TRIES')
+})
+
+describe('without SECRETS_KEY, the key of DATA_DIR', () => {
+  const inDataDir = async (content?: string) => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'sluice-key-'))
+    if (content !== undefined) await writeFile(join(dataDir, 'secrets-key'), content)
+    return { DATA_DIR: dataDir }
+  }
+
+  test('counts, and the one of the environment comes first', async () => {
+    const environment = await inDataDir(`${'ab'.repeat(32)}\n`)
+    expect((await withSecretsKey(readConfig(environment))).secretsKey).toBe('ab'.repeat(32))
+    const SECRETS_KEY = 'cd'.repeat(32)
+    expect((await withSecretsKey(readConfig({ ...environment, SECRETS_KEY }))).secretsKey).toBe(SECRETS_KEY)
+  })
+
+  test('may be missing, and must be whole', async () => {
+    expect((await withSecretsKey(readConfig(await inDataDir()))).secretsKey).toBeUndefined()
+    const cut = readConfig(await inDataDir('ab'.repeat(31)))
+    await expect(withSecretsKey(cut)).rejects.toThrow('secrets-key must hold 64 hexadecimal digits')
+  })
 })

@@ -72,9 +72,11 @@ describe('start', () => {
     expect(first.output()).toContain(keys.secretKey)
     expect(keys.secretKey).toMatch(/^sk_live_\w{40,}$/)
     expect(keys.publishableKey).toMatch(/^pk_live_\w{40,}$/)
-    for (const file of ['demo-keys.json', 'engines.json', 'password']) {
+    for (const file of ['demo-keys.json', 'engines.json', 'password', 'secrets-key']) {
       expect((await stat(join(dataDir, file))).mode & 0o077).toBe(0)
     }
+    expect(await readFile(join(dataDir, 'secrets-key'), 'utf8')).toMatch(/^[0-9a-f]{64}$/)
+    expect(first.output()).toMatch(new RegExp(`^  ${url}/dashboard/link#[\\w-]{43}$`, 'm'))
     expect(await track(url, 'one')).toMatchObject({ status: 200, isNew: true })
     for (const service of ['front-door', 'workers', 'clickhouse']) {
       const pid = (await readFile(join(dataDir, `${service}.pid`), 'utf8')).trim()

@@ -169,14 +169,14 @@ describe.runIf(process.platform === 'linux')('each process', () => {
     }
   })
 
-  it('has SECRETS_KEY where deliveries are made, and the key of imports nowhere', async () => {
+  it('has SECRETS_KEY where secrets are opened, and the key of imports nowhere', async () => {
     const holders = async (name: string) => {
       const has: string[] = []
       for (const one of SERVICES)
         if ((await environmentOf(one)).some((entry) => entry.startsWith(`${name}=`))) has.push(one)
       return has
     }
-    expect(await holders('SECRETS_KEY')).toEqual(['workers'])
+    expect(await holders('SECRETS_KEY')).toEqual(SERVICES)
     expect(await holders('SLUICE_API_KEY')).toEqual([])
   })
 

@@ -1,0 +1,26 @@
+import { recordAudit } from '../accounts/audit.ts'
+import { commandActor } from '../accounts/command-actor.ts'
+import { createLink } from '../accounts/links.ts'
+import { setRole } from '../accounts/members.ts'
+import { PLACEHOLDER_EMAIL, createUser, findCredentials } from '../accounts/users.ts'
+import type { Sql } from '../stores/postgres.ts'
+
+/**
+ * Creates an operator if there is none, as the owner of a business that was just created. Until the operator has opened a link
+ * and chosen an address, each call returns the token of a new one; then undefined.
+ */
+export async function ensureOperator(sql: Sql, businessId: string | undefined): Promise<string | undefined> {
+  return sql.begin(async (tx) => {
+    const [operator] = await tx`select from users where is_operator limit 1`
+    if (operator === undefined) {
+      const userId = await createUser(tx, { email: PLACEHOLDER_EMAIL, isOperator: true })
+      if (userId !== null) {
+        const entry = { actor: commandActor('start'), target: userId }
+        await recordAudit(tx, { ...entry, businessId: null, action: 'user.create' })
+        if (businessId !== undefined) await setRole(tx, businessId, userId, 'owner')
+      }
+    }
+    const waiting = await findCredentials(tx, PLACEHOLDER_EMAIL)
+    return waiting === null ? undefined : createLink(tx, 'sign-in', PLACEHOLDER_EMAIL)
+  })
+}
