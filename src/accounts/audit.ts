@@ -29,7 +29,7 @@ export async function recordAudit(sql: Queryable, entry: AuditEntry): Promise<vo
   const { businessId, actor, action, target, details = {} } = entry
   await sql`
     insert into audit_log (business_id, actor_kind, actor_id, actor_name, action, target, details)
-    values (${businessId}, ${actor.kind}, ${actor.id}, ${actor.name}, ${action}, ${target}, ${JSON.stringify(details)}::jsonb)`
+    values (${businessId}, ${actor.kind}, ${actor.id}, ${actor.name}, ${action}, ${target}, ${JSON.stringify(details)}::text::jsonb)`
 }
 
 /**
@@ -42,7 +42,7 @@ export async function recordContactAudit(sql: Queryable, entry: AuditEntry): Pro
   await sql`
     insert into audit_log (business_id, actor_kind, actor_id, actor_name, action, target, details, hour)
     values (${businessId}, ${actor.kind}, ${actor.id}, ${actor.name}, ${action}, ${target},
-      ${JSON.stringify(details)}::jsonb, date_trunc('hour', now()))
+      ${JSON.stringify(details)}::text::jsonb, date_trunc('hour', now()))
     on conflict (business_id, actor_id, action, hour) where hour is not null
     do update set times = audit_log.times + 1, target = excluded.target, details = excluded.details, at = now()`
 }

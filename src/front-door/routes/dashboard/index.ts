@@ -2,10 +2,11 @@
 import type { DashboardRoute } from '../../access/authenticate-session.ts'
 import { describeApi } from '../../openapi/describe-api.ts'
 import { accountRoutes } from './account.ts'
+import { customFieldRoutes } from './custom-fields.ts'
 import { linkRoutes } from './links.ts'
 import { sessionRoutes } from './session.ts'
 
-const ROUTES: readonly DashboardRoute[] = [...sessionRoutes, ...linkRoutes, ...accountRoutes]
+const ROUTES: readonly DashboardRoute[] = [...sessionRoutes, ...linkRoutes, ...accountRoutes, ...customFieldRoutes]
 
 /** The types of the pages are made from it (src/dashboard/src/api.d.ts). */
 export const DASHBOARD_DESCRIPTION = describeApi(

@@ -1,0 +1,152 @@
+/** How custom fields are used, from the snapshots of contacts. Of many contacts, a sample is read: the same ones each time. */
+import { ClickHouseError } from '@clickhouse/client'
+import type { FieldType } from '../rules/events/facts.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+
+/** About this many contacts are read. */
+export const SAMPLE_CONTACTS = 100_000
+const TOP_VALUES = 10
+const SHOWN_LENGTH = 200
+const PATIENCE_MS = 5_000
+const MEMORY_BYTES = 512 * 1024 ** 2
+
+/** `isSampled`: the counts are those of a part of the contacts. */
+interface Sample {
+  contacts: number
+  isSampled: boolean
+}
+
+export interface FieldUse extends Sample {
+  /** How many of these contacts have a value, by key. */
+  filled: Map<string, number>
+}
+
+/** Null when ClickHouse does not say in time, for whatever reason. */
+export async function readFieldUse(clickhouse: ClickHouseClient, businessId: string): Promise<FieldUse | null> {
+  return orNull(async (signal) => {
+    const step = await chooseStep(clickhouse, businessId, signal)
+    const [row] = await select<{ contacts: number; keys: string[]; counts: number[] }>(
+      clickhouse,
+      `select count() as contacts, tupleElement(used, 1) as keys, tupleElement(used, 2) as counts,
+        sumMap(present, arrayMap(one -> toUInt64(1), present)) as used
+      from (select JSONExtractKeys(custom_fields) as present from ${SAMPLE})`,
+      { businessId, step },
+      signal,
+    )
+    const { contacts = 0, keys = [], counts = [] } = row ?? {}
+    return { contacts, isSampled: step > 1, filled: new Map(keys.map((key, at) => [key, counts[at] ?? 0])) }
+  })
+}
+
+export interface FieldValues extends Sample {
+  filled: number
+  distinct: number
+  /** The most frequent ones, as text; long ones are cut. */
+  top: { value: string; count: number }[]
+  /** Of a Number: least, quarter, median, three quarters, greatest. */
+  quantiles: number[] | null
+  /** Of a Date: ISO 8601 UTC. */
+  range: { from: string; to: string } | null
+}
+
+/** Null when ClickHouse does not say in time, for whatever reason. */
+export async function readFieldValues(
+  clickhouse: ClickHouseClient,
+  { businessId, key, type }: { businessId: string; key: string; type: FieldType },
+): Promise<FieldValues | null> {
+  return orNull(async (signal) => {
+    const step = await chooseStep(clickhouse, businessId, signal)
+    const text = type === 'Number' || type === 'Boolean' ? 'JSONExtractRaw' : 'JSONExtractString'
+    const [row] = await select<ValuesRow>(
+      clickhouse,
+      `select sum(times) as contacts, sumIf(times, has) as filled, countIf(has) as distinct,
+        arraySlice(arraySort(one -> (-one.2, one.1),
+          groupArrayIf((substringUTF8(value, 1, ${SHOWN_LENGTH}), toInt64(times)), has)), 1, ${TOP_VALUES}) as top
+        ${SPREADS[type]}
+      from (
+        select JSONHas(custom_fields, {key: String}) as has, ${text}(custom_fields, {key: String}) as value, count() as times
+        from ${SAMPLE} group by has, value
+      )`,
+      { businessId, step, key },
+      signal,
+    )
+    const { contacts = 0, filled = 0, distinct = 0, top = [], quantiles = [], range } = row ?? {}
+    const [from, to] = range ?? [null, null]
+    return {
+      contacts,
+      isSampled: step > 1,
+      filled,
+      distinct,
+      top: top.map(([value, count]) => ({ value, count })),
+      quantiles: filled > 0 && type === 'Number' ? quantiles : null,
+      range:
+        from === null || to === null ? null : { from: new Date(from).toISOString(), to: new Date(to).toISOString() },
+    }
+  })
+}
+
+interface ValuesRow {
+  contacts: number
+  filled: number
+  distinct: number
+  top: [value: string, count: number][]
+  quantiles?: number[]
+  range?: [from: number | null, to: number | null]
+}
+
+const INSTANT = "toUnixTimestamp64Milli(parseDateTime64BestEffortOrNull(value, 3, 'UTC'))"
+const SPREADS: Record<FieldType, string> = {
+  Number:
+    ', quantilesExactWeightedIf(0, 0.25, 0.5, 0.75, 1)(toFloat64OrZero(value), toUInt64(times), has = 1) as quantiles',
+  Date: `, [minIf(${INSTANT}, has), maxIf(${INSTANT}, has)] as range`,
+  Boolean: '',
+  Text: '',
+}
+
+/** The condition on the id is applied before rows of one contact are folded, so that few texts are read. */
+const SAMPLE = `contact_snapshots final
+  prewhere business_id = {businessId: UUID} and cityHash64(contact_id) % {step: UInt32} = 0
+  where merged_into is null and erased = 0`
+
+/** Every n-th contact is read. The count includes merged contacts and older states, which does not matter here. */
+async function chooseStep(clickhouse: ClickHouseClient, businessId: string, signal: AbortSignal): Promise<number> {
+  const [row] = await select<{ rows: number }>(
+    clickhouse,
+    'select count() as rows from contact_snapshots where business_id = {businessId: UUID}',
+    { businessId },
+    signal,
+  )
+  return Math.max(1, Math.round((row?.rows ?? 0) / SAMPLE_CONTACTS))
+}
+
+async function select<Row>(
+  clickhouse: ClickHouseClient,
+  query: string,
+  params: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const result = await clickhouse.query({
+    query,
+    query_params: params,
+    format: 'JSONEachRow',
+    abort_signal: signal,
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 0,
+      max_execution_time: PATIENCE_MS / 1000,
+      max_memory_usage: String(MEMORY_BYTES),
+    },
+  })
+  return result.json<Row>()
+}
+
+async function orNull<Result>(read: (signal: AbortSignal) => Promise<Result>): Promise<Result | null> {
+  const signal = AbortSignal.timeout(PATIENCE_MS)
+  try {
+    return await read(signal)
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ClickHouseError) || LIMITS.has(error.type ?? '')) return null
+    throw error
+  }
+}
+
+const LIMITS = new Set(['MEMORY_LIMIT_EXCEEDED', 'TIMEOUT_EXCEEDED'])
