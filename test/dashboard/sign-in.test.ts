@@ -309,6 +309,20 @@ describe('a second factor', () => {
   })
 })
 
+it('stores hashes, and no token of a session or link', async () => {
+  await addUser(service.sql, 'stored@x.io')
+  const client = await signIn(service, 'stored@x.io')
+  const link = await createLink(service.sql, 'reset', 'stored@x.io')
+  const [{ stored }] = await service.sql<[{ stored: string }]>`
+    select concat((select json_agg(s) from sessions s), (select json_agg(l) from account_links l),
+      (select json_agg(u) from users u)) as stored`
+  const session = client.cookie().replace('sluice=', '')
+  const forms = [session, link].flatMap((token) => [token, Buffer.from(token).toString('hex')])
+  expect(forms.filter((token) => stored.includes(token))).toEqual([])
+  expect(stored).toContain(hashOf(client.cookie()).toString('hex'))
+  expect([stored.includes('$argon2id$'), stored.includes(PASSWORD)]).toEqual([true, false])
+})
+
 it('a session ends after three days without use, and after fourteen days in any case', async () => {
   await addUser(service.sql, 'idle@x.io')
   const [idle, old] = [await signIn(service, 'idle@x.io'), await signIn(service, 'idle@x.io')]
