@@ -23,6 +23,8 @@ export interface ContactFilter {
   query: string | null
   tag: string | null
   stage: number | null
+  /** A custom field, and the text of its value. */
+  field: { key: string; value: string } | null
 }
 
 export interface ContactPage {
@@ -58,8 +60,6 @@ export async function listContacts(
 ): Promise<ContactPage | null> {
   const before = page.cursor === null ? NEWEST : readCursor(page.cursor)
   if (before === null) return null
-  const { query, tag, stage } = page.filter
-  const patterns = query === null ? null : patternsOf(query)
   const [row] = await sql<[Row]>`
     select found.stopped_at as "stoppedAt", found.stopped_id as "stoppedId", to_json(array(
       select json_build_object('contactId', c.id, ${sql.unsafe(PROFILE_PAIRS)}, 'tags', c.tags, 'stage', c.stage,
@@ -82,15 +82,58 @@ export async function listContacts(
       ) c
       order by listed.place
     )) as contacts
-    from find_contacts(${page.businessId}, ${before.createdAt}, ${before.id}, ${page.limit}, ${stage}::smallint, ${tag},
-      (select array_agg(lower(p)) from json_array_elements_text(${patterns && JSON.stringify(patterns.values)}::text::json) as p),
-      (select array_agg(lower(p)) from json_array_elements_text(${patterns && JSON.stringify(patterns.names)}::text::json) as p),
-      ${SEARCH_MS}) as found`
+    from ${findContacts(sql, page, before)} as found`
   const { contacts, stoppedAt, stoppedId } = row
   return {
     contacts: contacts.map((contact) => toListed(contact, page.currency)),
     nextCursor: stoppedAt === null || stoppedId === null ? null : `${stoppedAt}_${stoppedId}`,
   }
+}
+
+/** The number that is counted exactly. */
+const MAX_COUNTED = 10_000
+
+export interface ContactCount {
+  count: number
+  /** `estimate`: from the statistics of Postgres. `at_least`: there may be more; the search took too long, or found too many. */
+  kind: 'exact' | 'estimate' | 'at_least'
+}
+
+/** How many contacts match, as far as 10,000 and the time limit of one page allow. */
+export async function countContacts(sql: Sql, businessId: string, filter: ContactFilter): Promise<ContactCount> {
+  const [row] = await sql<[{ count: number; isAll: boolean }]>`
+    select cardinality(ids) as count, stopped_at is null as "isAll"
+    from ${findContacts(sql, { businessId, limit: MAX_COUNTED, filter }, NEWEST)}`
+  if (row.isAll) return { count: row.count, kind: 'exact' }
+  if (Object.values(filter).some((one) => one !== null)) return { count: row.count, kind: 'at_least' }
+  const [plan] = await sql<[{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }]>`
+    explain (format json) select from contacts where business_id = ${businessId} and merged_into is null`
+  return { count: Math.max(row.count, plan['QUERY PLAN'][0].Plan['Plan Rows']), kind: 'estimate' }
+}
+
+function findContacts(
+  sql: Sql,
+  { businessId, limit, filter }: { businessId: string; limit: number; filter: ContactFilter },
+  before: typeof NEWEST,
+) {
+  const { query, tag, stage, field } = filter
+  const patterns = query === null ? null : patternsOf(query)
+  return sql`find_contacts(${businessId}, ${before.createdAt}, ${before.id}, ${limit}, ${stage}::smallint, ${tag},
+    ${field && field.key},
+    (select array_agg(v) from json_array_elements_text(${field && JSON.stringify(jsonTextsOf(field.value))}::text::json) as v),
+    (select array_agg(lower(p)) from json_array_elements_text(${patterns && JSON.stringify(patterns.values)}::text::json) as p),
+    (select array_agg(lower(p)) from json_array_elements_text(${patterns && JSON.stringify(patterns.names)}::text::json) as p),
+    ${SEARCH_MS})`
+}
+
+/** What the text can mean, whatever the type of the field: a text, and also a number or a boolean. */
+function jsonTextsOf(value: string): string[] {
+  const number = Number(value)
+  return [
+    JSON.stringify(value),
+    ...(value.trim() !== '' && Number.isFinite(number) ? [JSON.stringify(number)] : []),
+    ...(value === 'true' || value === 'false' ? [value] : []),
+  ]
 }
 
 const MAX_NON_PHONE_DIGITS = 2

@@ -78,7 +78,7 @@ export interface RequestContext {
   bodyQuotaKey: string
   /** Bytes of the body reserved so far. */
   bodyBytes: number
-  /** Releases the concurrency slot of its business; undefined when it holds none. */
+  /** Releases the concurrency slots of its business; undefined when it holds none. */
   releaseSlot: (() => void) | undefined
 }
 

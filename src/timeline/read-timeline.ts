@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type RetryOptions, queryWithRetry } from './query-with-retry.ts'
 import { SELECT_EVENT, type TimelineEvent, type TimelineRow, toTimelineEvent } from '../outbox/timeline-row.ts'
-import { readUnshipped } from './read-unshipped.ts'
+import { type EventFilter, readUnshipped } from './read-unshipped.ts'
 import { type TimelinePosition, decodeCursor, encodeCursor, newestFirst } from './timeline-cursor.ts'
 
 export interface ReadDeps {
@@ -20,6 +20,8 @@ export interface TimelineQuery {
   limit: number
   /** `nextCursor` of the page before; null for the first. */
   cursor: string | null
+  /** Only events of this name, or of this meaning. */
+  filter?: EventFilter
 }
 
 export interface TimelinePage {
@@ -61,17 +63,26 @@ async function selectEvents(
     contactIds,
     before,
     count,
-  }: { businessId: string; contactIds: string[]; before: TimelinePosition | undefined; count: number },
+    filter = {},
+  }: {
+    businessId: string
+    contactIds: string[]
+    before: TimelinePosition | undefined
+    count: number
+    filter?: EventFilter
+  },
   signal: AbortSignal,
 ): Promise<TimelineRow[]> {
   const older = before
     ? 'and occurred_ms <= {ms: Int64} and (occurred_ms < {ms: Int64} or toString(event_id) < {id: String})'
     : ''
+  const wanted = (['event', 'type'] as const).filter((name) => filter[name] !== undefined)
+  const chosen = wanted.map((name) => `and ${name} = {${name}: String}`).join(' ')
   const result = await clickhouse.query({
     query: `
       select ${SELECT_EVENT}
       from events
-      where business_id = {business: UUID} and contact_id in {contacts: Array(UUID)} ${older}
+      where business_id = {business: UUID} and contact_id in {contacts: Array(UUID)} ${older} ${chosen}
       order by occurred_ms desc, toString(event_id) desc
       limit {count: UInt32}
       settings output_format_json_quote_64bit_integers = 0, output_format_json_quote_denormals = 0`,
@@ -79,6 +90,7 @@ async function selectEvents(
       business: businessId,
       contacts: contactIds,
       count,
+      ...filter,
       ...(before && { ms: before.occurred_ms, id: before.event_id }),
     },
     format: 'JSONEachRow',

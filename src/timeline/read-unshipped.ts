@@ -1,5 +1,6 @@
 /** What the outbox still has of a person: events that were answered and are not in ClickHouse yet. */
 import { setImmediate } from 'node:timers/promises'
+import type { InterpretedType } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type TimelineRow, decodeTimelineRow } from '../outbox/timeline-row.ts'
 import { unpackEvents } from '../outbox/pack-events.ts'
@@ -12,6 +13,12 @@ export interface UnshippedQuery {
   count: number
   /** Only what is older. */
   before: TimelinePosition | undefined
+  filter?: EventFilter
+}
+
+export interface EventFilter {
+  event?: string
+  type?: InterpretedType
 }
 
 /** Text of the outbox that is in memory at once; a single row can have more. */
@@ -106,7 +113,7 @@ const CONTACT = /"contact_id": ?"([^"]{36})"/
 const OCCURRED = /"occurred_ms": ?(-?\d+)/
 
 /** Of all lines that are added, the newest of these contacts: a contact can have a million waiting, of which one page is wanted. */
-function keepNewest({ businessId, contactIds, count, before }: UnshippedQuery) {
+function keepNewest({ businessId, contactIds, count, before, filter = {} }: UnshippedQuery) {
   const ours = new Set(contactIds)
   let rows: TimelineRow[] = []
   let oldest = -Infinity
@@ -114,6 +121,7 @@ function keepNewest({ businessId, contactIds, count, before }: UnshippedQuery) {
     if (!ours.has(CONTACT.exec(line)?.[1] ?? '') || Number(OCCURRED.exec(line)?.[1]) < oldest) return
     const row = decodeTimelineRow(line)
     if (row.business_id !== businessId || (before && newestFirst(before, row) >= 0)) return
+    if (row.event !== (filter.event ?? row.event) || row.type !== (filter.type ?? row.type)) return
     rows.push(row)
     if (rows.length >= count + SPARE_ROWS) cut()
   }

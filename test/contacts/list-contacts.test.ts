@@ -23,9 +23,10 @@ interface Person {
   customerId: string
   tags: string[]
   stage: number
+  plan: string | number | boolean
 }
 
-const EVERYBODY: ContactFilter = { query: null, tag: null, stage: null }
+const EVERYBODY: ContactFilter = { query: null, tag: null, stage: null, field: null }
 const T0 = 1_700_000_000_000
 
 /** More than are looked at before an index is read, and more than an index is asked for. */
@@ -46,6 +47,7 @@ function makePeople(): Person[] {
     customerId: `Cust-${n.toString(36).toUpperCase()}`,
     tags: [...(n % 1000 === 3 ? ['rare'] : []), ...(n % 2 === 0 ? ['even'] : [])],
     stage: n % 7 === 0 ? 4 : n % 3,
+    plan: pick(['pro', 5, true, '5 "euro"', 'PRO'], n),
   }))
 }
 
@@ -53,10 +55,11 @@ async function add(businessId: string, people: Person[]): Promise<void> {
   await stack.sql`
     with x as (
       select * from json_to_recordset(${JSON.stringify(people)}::text::json) as x (id uuid, "createdAt" bigint,
-        "firstName" text, "lastName" text, email text, phone text, "customerId" text, tags json, stage smallint)
+        "firstName" text, "lastName" text, email text, phone text, "customerId" text, tags json, stage smallint, plan json)
     ), made as (
-      insert into contacts (business_id, id, created_at, keyed, first_name, last_name, tags, stage)
-      select ${businessId}, id, "createdAt", true, "firstName", "lastName", array(select json_array_elements_text(tags)), stage
+      insert into contacts (business_id, id, created_at, keyed, first_name, last_name, tags, stage, traits)
+      select ${businessId}, id, "createdAt", true, "firstName", "lastName", array(select json_array_elements_text(tags)), stage,
+        json_build_object('plan', json_build_array(1, plan::text))
       from x
     )
     insert into identities (business_id, kind, value, contact_id, proven, phone_read)
@@ -77,7 +80,7 @@ async function walk(businessId: string, filter: ContactFilter, limit: number): P
   return ids
 }
 
-function expected(people: Person[], { query, tag, stage }: ContactFilter): string[] {
+function expected(people: Person[], { query, tag, stage, field }: ContactFilter): string[] {
   const sought = query?.toLowerCase() ?? ''
   const digits = /^[+\d\s().-]+$/.test(sought) ? sought.replaceAll(/\D/g, '').replace(/^0+/, '') : ''
   const matches = (one: Person): boolean => {
@@ -91,6 +94,7 @@ function expected(people: Person[], { query, tag, stage }: ContactFilter): strin
   return people
     .filter((one) => query === null || matches(one))
     .filter((one) => (tag === null || one.tags.includes(tag)) && (stage === null || one.stage === stage))
+    .filter((one) => field === null || (field.key === 'plan' && String(one.plan) === field.value))
     .toSorted((a, b) => b.createdAt - a.createdAt || (a.id > b.id ? -1 : 1))
     .map(({ id }) => id)
 }
@@ -134,6 +138,13 @@ const filters = fc.record({
   query: fc.option(queries),
   tag: fc.option(fc.constantFrom('even', 'rare', 'none'), { freq: 3 }),
   stage: fc.option(fc.constantFrom(0, 3, 4), { freq: 3 }),
+  field: fc.option(
+    fc.record({
+      key: fc.constantFrom('plan', 'plan', 'plan', 'other'),
+      value: fc.constantFrom('pro', '5', 'true', '5 "euro"', 'none'),
+    }),
+    { freq: 2 },
+  ),
 })
 
 async function expectSame(businessId: string, people: Person[]): Promise<void> {

@@ -1,12 +1,14 @@
 -- A page of a business's contacts, newest first: those created before (p_before_at, p_before_id) that match all filters.
 --   p_limit     contacts wanted
---   p_stage, p_tag  null for any
+--   p_stage, p_tag, p_field  null for any
+--   p_field_values  JSON texts: the custom field has one of them
 --   p_patterns  of LIKE, lower-cased, wildcards of the caller escaped; any one has to match. Null for any contact.
 --     p_value_patterns are for emails, phones and customer ids, p_name_patterns for the first and last name with a space between
 --   p_ms        time limit; then it returns what it has found so far
 -- Returns the ids, and where it stopped (null at the end of the list).
 create or replace function find_contacts(
   p_business uuid, p_before_at bigint, p_before_id uuid, p_limit integer, p_stage smallint, p_tag text,
+  p_field text, p_field_values text[],
   p_value_patterns text[], p_name_patterns text[], p_ms integer
 ) returns table (ids uuid[], stopped_at bigint, stopped_id uuid)
 language plpgsql stable
@@ -27,7 +29,8 @@ begin
   ids := '{}';
   for c in
     select o.id, o.created_at,
-      (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags)) and (
+      (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags))
+      and (p_field is null or o.traits -> p_field ->> 1 = any (p_field_values)) and (
         p_value_patterns is null
         or lower(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, '')) like any (p_name_patterns)
         or coalesce((
@@ -79,6 +82,7 @@ begin
           ) o
           where o.merged_into is null and (o.created_at, o.id) < (p_before_at, p_before_id)
             and (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags))
+            and (p_field is null or o.traits -> p_field ->> 1 = any (p_field_values))
           order by o.created_at desc, o.id desc
           limit p_limit + 1
         ) page;

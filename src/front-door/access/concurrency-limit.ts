@@ -54,11 +54,16 @@ export function createConcurrencyLimit(atOnce: number, timeoutMs = WAIT_TIMEOUT_
   }
 }
 
-/** A request context: the slot is released with the answer. */
+/** A request context: its slots are released with the answer. */
 interface SlotHolder {
   releaseSlot: (() => void) | undefined
 }
 
 export async function acquireSlot(slots: ConcurrencyLimit, context: SlotHolder, businessId: string): Promise<void> {
-  context.releaseSlot = await slots(businessId)
+  const held = context.releaseSlot
+  const release = await slots(businessId)
+  context.releaseSlot = () => {
+    release()
+    held?.()
+  }
 }

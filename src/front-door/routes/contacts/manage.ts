@@ -1,4 +1,5 @@
 /** Edits, consent and erasure. All go through the business's live partition, like every change to a contact. */
+import { recordContactAudit } from '../../../accounts/audit.ts'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
 import { scrubOutbox } from '../../../outbox/scrub-outbox.ts'
@@ -44,8 +45,9 @@ export async function putSubscriptions(app: AppContext, context: RequestContext,
   const request = { kind: 'subscribe', businessId, receivedAt, requestId, contactId, channels, method } as const
   await acquireSlot(app.slots.change, context, businessId)
   const answer = await submitRequest(app, context, request, { keyed: true })
+  if (answer?.contactId === null) throw contactNotFound()
+  await audit(app, principal, 'contact.consent', answer?.contactId ?? contactId, Object.keys(channels))
   if (answer === null) return QUEUED
-  if (answer.contactId === null) throw contactNotFound()
   const { contactId: survivor, subscriptions } = answer
   return { message: RECORDED, data: { contactId: survivor, subscriptions } }
 }
@@ -62,9 +64,11 @@ export async function patchContact(app: AppContext, context: RequestContext, pri
   const request = { kind: 'edit', businessId, receivedAt, requestId, contactId: named, fact } as const
   await acquireSlot(app.slots.change, context, businessId)
   const answer = await submitRequest(app, context, request, { keyed: true })
+  reject(answer?.issues ?? [])
+  if (answer?.contactId === null) throw contactNotFound()
+  await audit(app, principal, 'contact.edit', answer?.contactId ?? named, editedFields(fact))
   if (answer === null) return QUEUED
-  reject(answer.issues ?? [])
-  const contactId = answer.contactId
+  const { contactId } = answer
   const contact = contactId && (await readContact(app.sql, { businessId, contactId, currency }))
   if (!contact) throw contactNotFound()
   const engagement = await readEngagement(app.clickhouse, businessId, contact)
@@ -89,11 +93,31 @@ export async function eraseContact(app: AppContext, context: RequestContext, pri
   const request = { kind: 'erase', businessId, receivedAt, requestId, contactId: requireId(context) } as const
   await acquireSlot(app.slots.change, context, businessId)
   const answer = await submitRequest(app, context, request, { keyed: true })
+  if (answer?.contactId === null) throw contactNotFound()
+  await audit(app, principal, 'contact.erase', answer?.contactId ?? request.contactId, [])
   if (answer === null) return QUEUED
-  if (answer.contactId === null) throw contactNotFound()
   await scrubOutbox(app.sql, businessId, answer.erasedIds ?? [answer.contactId])
   return { message: ERASED, data: { contactId: answer.contactId } }
 }
+
+/** After the change, which a worker has made: an entry says what happened. */
+function audit(
+  { sql }: AppContext,
+  { business, actor }: Principal,
+  action: string,
+  target: string,
+  fields: string[],
+): Promise<void> {
+  const details = fields.length === 0 ? {} : { fields }
+  return recordContactAudit(sql, { businessId: business.id, actor, action, target, details })
+}
+
+/** The names alone: the log holds no personal data. */
+const editedFields = ({ profile, traits, addTags, removeTags }: EditFact): string[] => [
+  ...Object.keys(profile),
+  ...Object.keys(traits),
+  ...(addTags.length + removeTags.length > 0 ? ['tags'] : []),
+]
 
 const EDITED = 'The contact is changed.'
 const RECORDED = 'The choice is recorded.'

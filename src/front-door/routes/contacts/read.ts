@@ -1,6 +1,6 @@
 /** Reads contacts, timelines and identify calls. */
 import { findContact } from '../../../contacts/find-contact.ts'
-import { type ContactFilter, listContacts } from '../../../contacts/list-contacts.ts'
+import { listContacts } from '../../../contacts/list-contacts.ts'
 import { listIdentifications } from '../../../contacts/list-identifications.ts'
 import { type Contact, readContact } from '../../../contacts/read-contact.ts'
 import { type ResolvedContact, resolveContact } from '../../../contacts/resolve-contact.ts'
@@ -8,16 +8,16 @@ import { RequestError } from '../../../errors.ts'
 import { IDENTITY_KINDS, type Identity } from '../../../rules/events/facts.ts'
 import { readIdentity } from '../../../rules/identity/identity.ts'
 import { EVENT_EXAMPLE } from '../../../outbox/timeline-row.ts'
-import { STAGES } from '../../../rules/events/journey-stage.ts'
-import { trimText } from '../../../rules/events/text.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'
 import { readTimeline } from '../../../timeline/read-timeline.ts'
+import type { EventFilter } from '../../../timeline/read-unshipped.ts'
 import { type Principal, keyRead } from '../../access/principal.ts'
-import { invalidRequest, uncleanIssues } from '../../http/check-body.ts'
+import { invalidRequest } from '../../http/check-body.ts'
 import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Route } from '../../app-context.ts'
 import type { Business } from '../../access/find-business.ts'
 import { CONTACT_EXAMPLE, LISTED_CONTACT_EXAMPLE } from '../../openapi/examples.ts'
 import { contactNotFound } from './contact-not-found.ts'
+import { FILTER_QUERY, readFilter } from './read-filter.ts'
 import { readId } from '../../http/read-id.ts'
 import { invalidCursor, PAGE_QUERY, queryOf, readPage } from '../../http/read-page.ts'
 import { AnyContactsData, ContactData, IdentificationsData, TimelineData } from './reply-schemas.ts'
@@ -56,30 +56,10 @@ async function findByIdentity(app: AppContext, business: Business, query: URLSea
 
 async function list(app: AppContext, context: RequestContext, { id: businessId, currency }: Business): Promise<Reply> {
   const page = readPage(context)
-  const filter = readFilter(queryOf(context))
+  const filter = { ...readFilter(queryOf(context)), field: null }
   const listed = await listContacts(app.sql, { businessId, currency, filter, ...page })
   if (listed === null) throw invalidCursor()
   return { message: LISTED, data: listed }
-}
-
-const MAX_QUERY = 256
-const MAX_TAG = 64
-
-/** A blank filter counts as absent. */
-function readFilter(sent: URLSearchParams): ContactFilter {
-  const [query, tag, stage] = ['query', 'tag', 'stage'].map((name) => trimText(sent.get(name) ?? '') || null) as [
-    string | null,
-    string | null,
-    string | null,
-  ]
-  const issues = uncleanIssues({ query: query ?? undefined, tag: tag ?? undefined })
-  const place = STAGES.findIndex((name) => name.toLowerCase() === stage?.toLowerCase())
-  if ((query?.length ?? 0) > MAX_QUERY)
-    issues.push({ path: 'query', message: `query is at most ${MAX_QUERY} characters` })
-  if ((tag?.length ?? 0) > MAX_TAG) issues.push({ path: 'tag', message: `tag is at most ${MAX_TAG} characters` })
-  if (stage !== null && place < 0) issues.push({ path: 'stage', message: `stage must be one of ${STAGES.join(', ')}` })
-  if (issues.length > 0) throw invalidRequest(issues)
-  return { query, tag, stage: stage === null ? null : place }
 }
 
 async function withEngagement({ clickhouse }: AppContext, businessId: string, contact: Contact) {
@@ -111,11 +91,20 @@ function describeFault(fault: string, sought: string): string {
   return sought.includes(' ') ? `${message}; in a query, write a plus sign as %2B` : message
 }
 
-export async function getTimeline(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+export function getTimeline(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  return timelineOf(app, context, principal, {})
+}
+
+export async function timelineOf(
+  app: AppContext,
+  context: RequestContext,
+  principal: Principal,
+  filter: EventFilter,
+): Promise<Reply> {
   const businessId = principal.business.id
   const page = readPage(context)
   const { contactIds } = await requireContact(app, context, businessId)
-  const timeline = await readTimeline(app, { businessId, contactIds, ...page })
+  const timeline = await readTimeline(app, { businessId, contactIds, filter, ...page })
   if (timeline === 'invalid_cursor') throw invalidCursor()
   if (timeline === 'unavailable') throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
   return { message: TIMELINE, data: timeline }
@@ -130,7 +119,11 @@ async function getIdentifications(app: AppContext, context: RequestContext, { bu
   return { message: IDENTIFICATIONS, data: listed }
 }
 
-async function requireContact(app: AppContext, context: RequestContext, businessId: string): Promise<ResolvedContact> {
+export async function requireContact(
+  app: AppContext,
+  context: RequestContext,
+  businessId: string,
+): Promise<ResolvedContact> {
   const contactId = readId(context.params['contactId'])
   const resolved = contactId && (await resolveContact(app.sql, businessId, contactId))
   if (!resolved) throw contactNotFound()
@@ -160,15 +153,7 @@ export const contactRoutes: readonly Route[] = [
         },
         phone: { schema: text, description: `Any format. ${PLUS}` },
         platformCustomerId: { schema: text, description: `Your own user id. ${PLUS}` },
-        query: {
-          schema: { type: 'string', maxLength: MAX_QUERY },
-          description:
-            'Part of a name, email, phone or customer id; case is ignored. A text of 1 or 2 characters must be the beginning of one. ' +
-            'It is not a pattern: % and _ are ordinary characters.',
-          example: 'lovel',
-        },
-        tag: { schema: { type: 'string', maxLength: MAX_TAG }, description: 'Only contacts with this tag.' },
-        stage: { schema: { type: 'string', enum: STAGES }, description: 'Only contacts in this stage.' },
+        ...FILTER_QUERY,
         ...PAGE_QUERY,
       },
       replies: {

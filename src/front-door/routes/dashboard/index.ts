@@ -2,11 +2,20 @@
 import type { DashboardRoute } from '../../access/authenticate-session.ts'
 import { describeApi } from '../../openapi/describe-api.ts'
 import { accountRoutes } from './account.ts'
+import { contactRoutes } from './contact.ts'
+import { contactListRoutes } from './contacts.ts'
 import { customFieldRoutes } from './custom-fields.ts'
 import { linkRoutes } from './links.ts'
 import { sessionRoutes } from './session.ts'
 
-const ROUTES: readonly DashboardRoute[] = [...sessionRoutes, ...linkRoutes, ...accountRoutes, ...customFieldRoutes]
+const ROUTES: readonly DashboardRoute[] = [
+  ...sessionRoutes,
+  ...linkRoutes,
+  ...accountRoutes,
+  ...contactListRoutes,
+  ...contactRoutes,
+  ...customFieldRoutes,
+]
 
 /** The types of the pages are made from it (src/dashboard/src/api.d.ts). */
 export const DASHBOARD_DESCRIPTION = describeApi(

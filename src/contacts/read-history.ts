@@ -1,0 +1,70 @@
+import { CHANNELS } from '../rules/events/facts.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { isoTime } from './read-contact.ts'
+
+/** The latest choice of each channel that has one. */
+export interface Consent {
+  channel: (typeof CHANNELS)[number]
+  subscribed: boolean
+  method: string
+  /** ISO 8601 UTC. */
+  recordedAt: string
+}
+
+/** What was merged, moved or released, and why. */
+export interface MergeRecord {
+  action: 'merged' | 'moved' | 'released'
+  /** The contact that was merged away, or that an identity was taken from. */
+  losingId: string
+  /** The identities that caused it. */
+  evidence: { kind: string; value: string }[]
+  /** ISO 8601 UTC. */
+  recordedAt: string
+}
+
+export interface ContactHistory {
+  consents: Consent[]
+  /** Newest first; at most `MAX_MERGES`. */
+  merges: MergeRecord[]
+  /** Of the campaigns that the contact is or was enrolled in, by id. */
+  campaignNames: Record<string, string>
+}
+
+export const MAX_MERGES = 200
+
+interface Row {
+  consents: (Omit<Consent, 'recordedAt'> & { recordedAt: number })[]
+  merges: (Omit<MergeRecord, 'recordedAt'> & { recordedAt: number })[]
+  campaignNames: Record<string, string>
+}
+
+/** How a contact came to be what it is, beside its events. `contactIds`: the survivor first, then the ids merged into it. */
+export async function readHistory(
+  sql: Sql,
+  { businessId, contactId, contactIds }: { businessId: string; contactId: string; contactIds: string[] },
+): Promise<ContactHistory> {
+  const ids = `{${contactIds.join(',')}}`
+  const [row] = await sql<[Row]>`
+    select
+      (select coalesce(json_agg(json_build_object('channel', s.channel, 'subscribed', s.subscribed, 'method', s.method,
+          'recordedAt', s.recorded_at)), '[]')
+        from subscriptions s where s.business_id = ${businessId} and s.contact_id = ${contactId}) as consents,
+      (select coalesce(json_agg(json_build_object('action', m.action, 'losingId', m.losing_id, 'evidence', m.evidence,
+          'recordedAt', m.recorded_at) order by m.recorded_at desc, m.id desc), '[]')
+        from (
+          select * from merge_log l
+          where l.business_id = ${businessId} and l.contact_id = any(${ids}::uuid[])
+          order by l.recorded_at desc, l.id desc limit ${MAX_MERGES}
+        ) m) as merges,
+      (select coalesce(json_object_agg(c.id, c.name), '{}')
+        from campaigns c where c.business_id = ${businessId} and c.id in (
+          select e.campaign_id from enrolments e where e.business_id = ${businessId} and e.contact_id = ${contactId}
+        )) as "campaignNames"`
+  return {
+    consents: CHANNELS.flatMap((channel) => row.consents.filter((one) => one.channel === channel)).map(dated),
+    merges: row.merges.map(dated),
+    campaignNames: row.campaignNames,
+  }
+}
+
+const dated = <T extends { recordedAt: number }>(one: T) => ({ ...one, recordedAt: isoTime(one.recordedAt) })

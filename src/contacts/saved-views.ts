@@ -1,0 +1,83 @@
+/** Filters of the list of contacts that a business has saved under names. */
+import { uuidv7 } from 'uuidv7'
+import { recordAudit, type Actor } from '../accounts/audit.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+
+export const MAX_VIEWS = 100
+export const MAX_VIEW_NAME = 100
+
+/** As they stand in the URL of the list; those that do not filter are absent. */
+export interface ViewFilters {
+  query?: string
+  tag?: string
+  stage?: string
+  field?: string
+  value?: string
+}
+
+export interface SavedView {
+  id: string
+  name: string
+  filters: ViewFilters
+}
+
+export type SaveOutcome = 'name_taken' | 'limit_reached' | 'not_found'
+
+/** By name; at most `MAX_VIEWS`. */
+export async function listViews(sql: Sql, businessId: string): Promise<SavedView[]> {
+  return await sql<SavedView[]>`
+    select id, name, filters from saved_views where business_id = ${businessId} order by lower(name), id`
+}
+
+interface Change {
+  businessId: string
+  actor: Actor
+}
+
+/** The lock of the business makes those who save at the same time go one after the other, so that the limit holds. */
+export async function createView(
+  sql: Sql,
+  { businessId, actor }: Change,
+  { name, filters }: Omit<SavedView, 'id'>,
+): Promise<SavedView | SaveOutcome> {
+  return await sql.begin(async (tx) => {
+    await tx`select from businesses where id = ${businessId} for no key update`
+    const held = await tx<{ name: string }[]>`select name from saved_views where business_id = ${businessId}`
+    if (held.some((one) => one.name === name)) return 'name_taken'
+    if (held.length >= MAX_VIEWS) return 'limit_reached'
+    const id = uuidv7()
+    await tx`
+      insert into saved_views (business_id, id, name, filters)
+      values (${businessId}, ${id}, ${name}, ${JSON.stringify(filters)}::text::jsonb)`
+    await recordAudit(tx, { businessId, actor, action: 'view.create', target: id })
+    return { id, name, filters }
+  })
+}
+
+export async function updateView(
+  sql: Sql,
+  { businessId, actor }: Change,
+  { id, name, filters }: SavedView,
+): Promise<SavedView | SaveOutcome> {
+  return await sql.begin(async (tx) => {
+    await tx`select from businesses where id = ${businessId} for no key update`
+    const others = await tx`
+      select from saved_views where business_id = ${businessId} and name = ${name} and id <> ${id}`
+    if (others.length > 0) return 'name_taken'
+    const { count } = await tx`
+      update saved_views set name = ${name}, filters = ${JSON.stringify(filters)}::text::jsonb
+      where business_id = ${businessId} and id = ${id}`
+    if (count === 0) return 'not_found'
+    await recordAudit(tx, { businessId, actor, action: 'view.update', target: id })
+    return { id, name, filters }
+  })
+}
+
+/** False when there is none. */
+export async function deleteView(sql: Sql, { businessId, actor }: Change, id: string): Promise<boolean> {
+  return await sql.begin(async (tx: Queryable) => {
+    const { count } = await tx`delete from saved_views where business_id = ${businessId} and id = ${id}`
+    if (count > 0) await recordAudit(tx, { businessId, actor, action: 'view.delete', target: id })
+    return count > 0
+  })
+}

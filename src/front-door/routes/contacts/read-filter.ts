@@ -1,0 +1,38 @@
+/** The filters of a list of contacts, as a query sends them. */
+import type { ContactFilter } from '../../../contacts/list-contacts.ts'
+import { STAGES } from '../../../rules/events/journey-stage.ts'
+import { trimText } from '../../../rules/events/text.ts'
+import { invalidRequest, uncleanIssues } from '../../http/check-body.ts'
+
+export const MAX_QUERY = 256
+export const MAX_TAG = 64
+
+/** A blank filter counts as absent. */
+export function readFilter(sent: URLSearchParams): Omit<ContactFilter, 'field'> {
+  const [query, tag, stage] = ['query', 'tag', 'stage'].map((name) => trimText(sent.get(name) ?? '') || null) as [
+    string | null,
+    string | null,
+    string | null,
+  ]
+  const issues = uncleanIssues({ query: query ?? undefined, tag: tag ?? undefined })
+  const place = STAGES.findIndex((name) => name.toLowerCase() === stage?.toLowerCase())
+  if ((query?.length ?? 0) > MAX_QUERY)
+    issues.push({ path: 'query', message: `query is at most ${MAX_QUERY} characters` })
+  if ((tag?.length ?? 0) > MAX_TAG) issues.push({ path: 'tag', message: `tag is at most ${MAX_TAG} characters` })
+  if (stage !== null && place < 0) issues.push({ path: 'stage', message: `stage must be one of ${STAGES.join(', ')}` })
+  if (issues.length > 0) throw invalidRequest(issues)
+  return { query, tag, stage: stage === null ? null : place }
+}
+
+/** For the OpenAPI description. */
+export const FILTER_QUERY = {
+  query: {
+    schema: { type: 'string', maxLength: MAX_QUERY },
+    description:
+      'Part of a name, email, phone or customer id; case is ignored. A text of 1 or 2 characters must be the beginning of one. ' +
+      'It is not a pattern: % and _ are ordinary characters.',
+    example: 'lovel',
+  },
+  tag: { schema: { type: 'string', maxLength: MAX_TAG }, description: 'Only contacts with this tag.' },
+  stage: { schema: { type: 'string', enum: STAGES }, description: 'Only contacts in this stage.' },
+} as const

@@ -1,0 +1,89 @@
+/** One person as JSON, with everything that is held of them. It is sent while it is read: no more than a page is in memory. */
+import { TextEncoder } from 'node:util'
+import { recordContactAudit } from '../../../accounts/audit.ts'
+import { listIdentifications } from '../../../contacts/list-identifications.ts'
+import { readContact } from '../../../contacts/read-contact.ts'
+import { readHistory } from '../../../contacts/read-history.ts'
+import { readTimeline } from '../../../timeline/read-timeline.ts'
+import { readVisits } from '../../../timeline/read-visits.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, RequestContext } from '../../app-context.ts'
+import { contactNotFound } from '../contacts/contact-not-found.ts'
+import { requireContact } from '../contacts/read.ts'
+
+const PAGE_SIZE = 500
+
+export async function exportContact(app: AppContext, context: RequestContext, principal: Principal): Promise<Response> {
+  const { business, actor } = principal
+  const { id: businessId, currency } = business
+  const { contactId, contactIds } = await requireContact(app, context, businessId)
+  const contact = await readContact(app.sql, { businessId, contactId, currency })
+  if (contact === null) throw contactNotFound()
+  const person = { ...contact, ...(await readHistory(app.sql, { businessId, contactId, contactIds })) }
+  await recordContactAudit(app.sql, { businessId, actor, action: 'contact.export', target: contactId })
+  const of = { businessId, contactIds, limit: PAGE_SIZE }
+  const lists = {
+    identifications: pagesOf(async (cursor) => {
+      const page = await listIdentifications(app.sql, { ...of, cursor })
+      return page && { rows: page.identifications, nextCursor: page.nextCursor }
+    }),
+    timeline: pagesOf(async (cursor) => {
+      const page = await readTimeline(app, { ...of, cursor })
+      return typeof page === 'string' ? null : { rows: page.events, nextCursor: page.nextCursor }
+    }),
+    visits: pagesOf(async (cursor) => {
+      const page = await readVisits(app, { ...of, visitorIds: contact.visitorIds, cursor })
+      return typeof page === 'string' ? null : { rows: page.visits, nextCursor: page.nextCursor }
+    }),
+  }
+  return new Response(streamOf(writeJson(person, lists)), {
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Disposition': `attachment; filename="contact-${contactId}.json"`,
+      'Cache-Control': 'no-store',
+    },
+  })
+}
+
+type Rows = AsyncGenerator<readonly object[]>
+
+/** Null: the store did not answer. The file then ends in the middle, and the download fails. */
+async function* pagesOf(
+  read: (cursor: string | null) => Promise<{ rows: readonly object[]; nextCursor: string | null } | null>,
+): Rows {
+  let cursor: string | null = null
+  do {
+    const page = await read(cursor)
+    if (page === null) throw new Error('A store did not answer during the export.')
+    yield page.rows
+    cursor = page.nextCursor
+  } while (cursor !== null)
+}
+
+async function* writeJson(contact: object, lists: Record<string, Rows>): AsyncGenerator<string> {
+  yield `{"contact":${JSON.stringify(contact)}`
+  for (const [name, pages] of Object.entries(lists)) {
+    yield `,"${name}":[`
+    let isFirst = true
+    for await (const rows of pages) {
+      if (rows.length > 0) yield `${isFirst ? '' : ','}${rows.map((row) => JSON.stringify(row)).join(',')}`
+      isFirst &&= rows.length === 0
+    }
+    yield ']'
+  }
+  yield '}\n'
+}
+
+function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    async pull(controller) {
+      const next = await texts.next()
+      if (next.done === true) controller.close()
+      else controller.enqueue(encoder.encode(next.value))
+    },
+    async cancel() {
+      await texts.return(undefined)
+    },
+  })
+}
