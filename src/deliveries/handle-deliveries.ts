@@ -1,6 +1,6 @@
 /** Lists, retries and drops deliveries for an operator. */
 import { CHUNK_ROWS, runInChunks } from '../stores/run-in-chunks.ts'
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
 
 export const DELIVERY_STATES = ['queued', 'sent', 'dead'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
@@ -39,22 +39,38 @@ export async function listDeliveries(
   limit: number,
 ): Promise<Delivery[]> {
   return sql<Delivery[]>`
-    select id, business_id as "businessId", destination_id as "destinationId",
-      (select name from destinations o where o.business_id = d.business_id and o.id = d.destination_id) as "destinationName",
-      contact_id as "contactId",
-      event_id as "eventId", event, type, state, attempts,
-      case when state = 'queued' then next_attempt_at end as "nextAttemptAt", last_error as "lastError",
-      created_at as "createdAt", settled_at as "settledAt"
-    from deliveries d where ${matches(sql, scope)} and ${state === null ? sql`true` : sql`state = ${state}`}
+    select ${columns(sql)} from deliveries d where ${matches(sql, scope)} and ${inState(sql, state)}
     order by created_at, id limit ${limit}`
 }
+
+/** Newest first. `before`: the id of the last delivery of the page before; null for the first page. */
+export async function pageDeliveries(
+  sql: Sql,
+  { state, ...scope }: DeliveryFilter,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<Delivery[]> {
+  return sql<Delivery[]>`
+    select ${columns(sql)} from deliveries d
+    where ${matches(sql, scope)} and ${inState(sql, state)} and ${before === null ? sql`true` : sql`id < ${before}`}
+    order by id desc limit ${limit}`
+}
+
+const columns = (sql: Sql) => sql`
+  id, business_id as "businessId", destination_id as "destinationId",
+  (select name from destinations o where o.business_id = d.business_id and o.id = d.destination_id) as "destinationName",
+  contact_id as "contactId",
+  event_id as "eventId", event, type, state, attempts,
+  case when state = 'queued' then next_attempt_at end as "nextAttemptAt", last_error as "lastError",
+  created_at as "createdAt", settled_at as "settledAt"`
+
+const inState = (sql: Sql, state: DeliveryState | null) => (state === null ? sql`true` : sql`state = ${state}`)
 
 /**
  * Makes deliveries due now, with their full number of tries: those that were given up, or the one that waits for a later
  * attempt. `report` is called with the number so far. Returns the number of deliveries.
  */
 export async function retryDeliveries(
-  sql: Sql,
+  sql: Queryable,
   chosen: DeliverySelection,
   report?: (soFar: number) => void,
 ): Promise<number> {
@@ -69,7 +85,7 @@ export async function retryDeliveries(
 
 /** Deletes deliveries that were not sent; sent ones stay until they are purged. `report` and the result are as in `retryDeliveries`. */
 export async function dropDeliveries(
-  sql: Sql,
+  sql: Queryable,
   chosen: DeliverySelection,
   report?: (soFar: number) => void,
 ): Promise<number> {
@@ -82,14 +98,14 @@ export async function dropDeliveries(
 }
 
 /** One chunk of them. Waits for rows that a merge or an erasure has locked. */
-function unsent(sql: Sql, { id, ...scope }: DeliverySelection) {
+function unsent(sql: Queryable, { id, ...scope }: DeliverySelection) {
   return sql`
     select business_id, id from deliveries
     where ${matches(sql, scope)} and ${id === null ? sql`state = 'dead'` : sql`id = ${id} and state <> 'sent'`}
     order by business_id, destination_id limit ${CHUNK_ROWS} for update`
 }
 
-function matches(sql: Sql, { businessId, destinationId }: Scope) {
+function matches(sql: Queryable, { businessId, destinationId }: Scope) {
   const business = businessId === null ? sql`true` : sql`business_id = ${businessId}`
   return destinationId === null ? business : sql`${business} and destination_id = ${destinationId}`
 }

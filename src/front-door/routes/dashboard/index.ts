@@ -5,6 +5,7 @@ import { accountRoutes } from './account.ts'
 import { contactRoutes } from './contact.ts'
 import { contactListRoutes } from './contacts.ts'
 import { customFieldRoutes } from './custom-fields.ts'
+import { deliveryRoutes } from './deliveries.ts'
 import { linkRoutes } from './links.ts'
 import { sessionRoutes } from './session.ts'
 
@@ -15,6 +16,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...contactListRoutes,
   ...contactRoutes,
   ...customFieldRoutes,
+  ...deliveryRoutes,
 ]
 
 /** The types of the pages are made from it (src/dashboard/src/api.d.ts). */

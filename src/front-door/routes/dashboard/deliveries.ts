@@ -1,0 +1,222 @@
+/** Destinations of conversions, what was sent to them, and sending again. */
+import { type Static, Type } from '@sinclair/typebox'
+import { recordAudit } from '../../../accounts/audit.ts'
+import { listDestinations } from '../../../deliveries/destinations.ts'
+import {
+  DELIVERY_STATES,
+  type Delivery,
+  type DeliveryFilter,
+  pageDeliveries,
+  retryDeliveries,
+} from '../../../deliveries/handle-deliveries.ts'
+import { DESTINATION_KINDS } from '../../../deliveries/settings.ts'
+import { RequestError } from '../../../errors.ts'
+import { CONVERSION_TYPES } from '../../../rules/events/facts.ts'
+import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
+import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { PAGE_QUERY, invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
+import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
+import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
+
+const DESTINATIONS = 'The destinations.'
+const DELIVERIES = 'The deliveries.'
+const RETRIED = 'The deliveries are due now.'
+
+const DestinationsData = Type.Object(
+  {
+    destinations: Type.Array(
+      Type.Object(
+        {
+          id: uuid,
+          kind: oneOf(DESTINATION_KINDS),
+          name: Type.String(),
+          types: Type.Array(oneOf(CONVERSION_TYPES)),
+          active: Type.Boolean(),
+          createdAt: dateTime,
+          settings: orNull(
+            Type.Record(Type.String(), Type.Unknown(), {
+              description:
+                'Without the secret. Null for who may not change destinations: an address can contain a token.',
+            }),
+          ),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+)
+
+async function getDestinations(app: AppContext, _: RequestContext, { business, can }: Principal): Promise<Reply> {
+  const found = await listDestinations(app.sql, business.id)
+  const data: Static<typeof DestinationsData> = {
+    destinations: found.map(({ id, kind, name, types, active, createdAt, settings }) => ({
+      id,
+      kind,
+      name,
+      types,
+      active,
+      createdAt: createdAt.toISOString(),
+      settings: can('destinations:write') ? settings : null,
+    })),
+  }
+  return { message: DESTINATIONS, data }
+}
+
+const DeliveriesData = Type.Object(
+  {
+    deliveries: Type.Array(
+      Type.Object(
+        {
+          id: uuid,
+          destinationId: uuid,
+          destinationName: Type.String(),
+          contactId: orNull(Type.String({ description: 'Null for who may not read contacts.' })),
+          event: Type.String(),
+          type: Type.String(),
+          state: oneOf(DELIVERY_STATES),
+          attempts: count,
+          lastReason: orNull(Type.String({ description: 'Why the last attempt failed.' })),
+          createdAt: dateTime,
+          nextAttemptAt: orNull(dateTime),
+          settledAt: orNull(dateTime),
+        },
+        closed,
+      ),
+    ),
+    nextCursor,
+  },
+  closed,
+)
+
+async function getDeliveries(app: AppContext, context: RequestContext, { business, can }: Principal): Promise<Reply> {
+  const { limit, cursor } = readPage(context)
+  const before = cursor === null ? null : readId(cursor)
+  if (cursor !== null && before === null) throw invalidCursor()
+  const filter = { businessId: business.id, ...readFilter(queryOf(context)) }
+  const found = await pageDeliveries(app.sql, filter, { before, limit: limit + 1 })
+  const shown = found.slice(0, limit)
+  const data: Static<typeof DeliveriesData> = {
+    deliveries: shown.map((one) => show(one, can('contacts:read'))),
+    nextCursor: found.length > limit ? (shown.at(-1)?.id ?? null) : null,
+  }
+  return { message: DELIVERIES, data }
+}
+
+function readFilter(query: URLSearchParams): Omit<DeliveryFilter, 'businessId'> {
+  const [destination, state] = [query.get('destinationId'), query.get('state')]
+  const destinationId = destination === null ? null : readId(destination)
+  if (destination !== null && destinationId === null)
+    throw invalidRequest([{ path: 'destinationId', message: 'destinationId must be the id of a destination' }])
+  const wanted = DELIVERY_STATES.find((known) => known === state) ?? null
+  if (state !== null && wanted === null)
+    throw invalidRequest([{ path: 'state', message: `state must be one of ${DELIVERY_STATES.join(', ')}` }])
+  return { destinationId, state: wanted }
+}
+
+function show(delivery: Delivery, showsContact: boolean): Static<typeof DeliveriesData>['deliveries'][number] {
+  const { id, destinationId, destinationName, contactId, event, type, state, attempts, lastError } = delivery
+  const { createdAt, nextAttemptAt, settledAt } = delivery
+  return {
+    id,
+    destinationId,
+    destinationName,
+    contactId: showsContact ? contactId : null,
+    event,
+    type,
+    state,
+    attempts,
+    lastReason: lastError,
+    createdAt: createdAt.toISOString(),
+    nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
+    settledAt: settledAt?.toISOString() ?? null,
+  }
+}
+
+const RetrySchema = Type.Object({
+  deliveryId: Type.Optional(Type.String({ description: 'One that was not sent. Left out: all that were given up.' })),
+  destinationId: Type.Optional(Type.String({ description: 'Only those of this destination.' })),
+  all: Type.Optional(Type.Boolean({ description: 'Must be true when deliveryId is left out.' })),
+})
+const checkRetry = compileCheck(RetrySchema)
+
+/** A large number is changed in chunks, so who asked for it is recorded before. */
+async function postRetry(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
+  const sent = requireBody(checkRetry(await readJson(app, context, BODY_LIMITS.single)))
+  const businessId = business.id
+  const destinationId = sent.destinationId === undefined ? null : readId(sent.destinationId)
+  if (sent.destinationId !== undefined && destinationId === null)
+    throw invalidRequest([{ path: 'destinationId', message: 'destinationId must be the id of a destination' }])
+  const entry = { businessId, actor, action: 'delivery.retry' }
+  if (sent.deliveryId === undefined) {
+    if (sent.all !== true) throw invalidRequest([{ path: 'deliveryId', message: 'deliveryId or all is required' }])
+    await recordAudit(app.sql, { ...entry, target: destinationId, details: { all: true } })
+    const retried = await retryDeliveries(app.sql, { businessId, destinationId, id: null })
+    return { message: RETRIED, data: { retried } }
+  }
+  const id = readId(sent.deliveryId)
+  if (id === null) throw deliveryNotFound()
+  await app.sql.begin(async (tx) => {
+    if ((await retryDeliveries(tx, { businessId, destinationId, id })) === 0) throw deliveryNotFound()
+    await recordAudit(tx, { ...entry, target: id })
+  })
+  return { message: RETRIED, data: { retried: 1 } }
+}
+
+const deliveryNotFound = () =>
+  new RequestError('not_found', { message: 'This delivery does not exist, was already sent, or is being sent now.' })
+
+export const deliveryRoutes: readonly DashboardRoute[] = [
+  businessRoute({
+    method: 'GET',
+    path: '/destinations',
+    permission: 'lists:read',
+    handler: getDestinations,
+    operation: {
+      summary: 'List the destinations of conversions',
+      tag: 'Settings',
+      key: 'session',
+      replies: { 200: { message: DESTINATIONS, description: 'Oldest first.', data: DestinationsData } },
+      errors: MEMBER_ERRORS,
+    },
+  }),
+  businessRoute({
+    method: 'GET',
+    path: '/deliveries',
+    permission: 'lists:read',
+    handler: getDeliveries,
+    operation: {
+      summary: 'List the conversions that are queued, were sent or were given up',
+      tag: 'Settings',
+      key: 'session',
+      query: {
+        ...PAGE_QUERY,
+        destinationId: { schema: { type: 'string' }, description: 'Only those of this destination.' },
+        state: { schema: { type: 'string', enum: [...DELIVERY_STATES] }, description: 'Only this state.' },
+      },
+      replies: { 200: { message: DELIVERIES, description: 'Newest first.', data: DeliveriesData } },
+      errors: [...MEMBER_ERRORS, 'invalid_request'],
+    },
+  }),
+  businessRoute({
+    method: 'POST',
+    path: '/deliveries/retry',
+    permission: 'destinations:write',
+    handler: postRetry,
+    operation: {
+      summary: 'Make a delivery due now, or all that were given up',
+      description: 'A delivery that was sent is not sent again.',
+      tag: 'Settings',
+      key: 'session',
+      body: { schema: RetrySchema },
+      replies: {
+        200: { message: RETRIED, description: 'How many.', data: Type.Object({ retried: count }, closed) },
+      },
+      errors: [...MEMBER_BODY_ERRORS, 'not_found'],
+    },
+  }),
+]
