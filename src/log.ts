@@ -6,7 +6,8 @@ import { type Logger, pino } from 'pino'
 
 export type { Logger }
 
-const PRIVATE = ['authorization', 'email', 'phone']
+/** Names of fields that are never logged. */
+export const PRIVATE = ['authorization', 'email', 'phone']
 const REDACTED = PRIVATE.flatMap((name) => [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`])
 
 /** How many bytes are buffered while the disk of the log is full; later lines are dropped. */

@@ -89,6 +89,11 @@ function frontDoorMetrics(registers: Registry[]) {
       labelNames: ['route'],
       registers,
     }),
+    requestsDropped: new Counter({
+      name: 'kept_requests_dropped_total',
+      help: 'Requests that the dashboard does not show, because Redis did not accept them.',
+      registers,
+    }),
     rateLimiterErrors: new Counter({
       name: 'rate_limiter_errors_total',
       help: 'Requests let through because the rate limiter could not be reached.',

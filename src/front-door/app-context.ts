@@ -1,7 +1,7 @@
 /** The types that every file of the front door uses: the app, one request, one route, one reply. */
 import type { SystemMailer } from '../accounts/system-mail.ts'
 import type { Config } from '../config.ts'
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode, RequestError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Disk } from '../embedded/read-disks.ts'
@@ -40,6 +40,8 @@ export interface AppContext {
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
   /** Limits per business: concurrent reads with a key, those of the dashboard, and concurrent changes by contact id. */
   slots: { read: ConcurrencyLimit; dashboard: ConcurrencyLimit; change: ConcurrencyLimit }
+  /** Keeps the last requests of each business for its people. */
+  recorder: { record(route: string, context: RequestContext, status: number, ms: number): void }
   /** Undefined when the installation cannot send mail. */
   mailer: SystemMailer | undefined
   /** Epoch ms. */
@@ -65,6 +67,14 @@ export interface RequestContext {
   address: () => string
   /** The business of the key, or the one that a page named; null until it is known to exist. */
   businessId: string | null
+  /** The last characters of the key, once it is known to be valid. */
+  keyHint: string | null
+  /** The parsed body, once it has arrived. */
+  body: unknown
+  /** What the handler returned. */
+  reply: Reply | null
+  /** Why it was refused. */
+  rejection: RequestError | null
   /** The error code of the answer; empty for a success. */
   rejectionCode: ErrorCode | ''
   /** Epoch ms: "now" for every rule. */

@@ -10,6 +10,7 @@ import { findBusinesses, findKeyHolders } from './access/find-business.ts'
 import { createRateLimiter } from './access/rate-limiter.ts'
 import { createCachedLookup } from './access/cached-lookup.ts'
 import { MAX_CONCURRENT, createConcurrencyLimit } from './access/concurrency-limit.ts'
+import { type RequestRecorder, recordRequests } from './requests/record-requests.ts'
 import { serve } from './http/serve.ts'
 import { shareReadiness } from './health/share-readiness.ts'
 import { createLogThrottle } from '../process/log-throttle.ts'
@@ -43,10 +44,12 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     { timeoutMs: config.rateLimitTimeoutMs },
   )
   const mailer = createSystemMailer(config)
+  const recorder = recordRequests({ redis: stores.redis.command, log, dropped: metrics.requestsDropped })
   let submitter: Submitter | undefined
   const closeAll = async () => {
     await limiter.close()
     mailer?.close()
+    await recorder.close()
     await submitter?.close()
     await stores.close()
   }
@@ -55,7 +58,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       throw withStoreName(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
-    const app = createAppContext(config, stores, { submitter, limiter, mailer, metrics, log })
+    const app = createAppContext(config, stores, { submitter, limiter, mailer, recorder, metrics, log })
     await Promise.all([waitUntilOpen(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + MARGIN_MS) / 1000)
@@ -105,7 +108,10 @@ async function openStores(config: Config, log: Logger) {
 
 const monotonicNow = () => performance.now()
 
-type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'metrics' | 'log'> & { submitter: Submitter }
+type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'metrics' | 'log'> & {
+  submitter: Submitter
+  recorder: RequestRecorder
+}
 
 function createAppContext(config: Config, stores: Stores, parts: Parts): AppContext {
   const { urls, sql, quick, clickhouse, redis } = stores

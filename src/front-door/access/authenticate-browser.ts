@@ -51,6 +51,7 @@ export async function authenticateBrowser(
 
 async function receiveNamed(app: AppContext, context: RequestContext, limit: BodyLimit): Promise<ReceivedBody> {
   const body = await readJson(app, context, limit)
+  context.body = body
   return { business: requireUsable(await findNamedBusiness(app, context, body)), body }
 }
 

@@ -22,6 +22,7 @@ export async function findCaller(app: AppContext, context: RequestContext): Prom
   const holder = key === null ? null : await app.keyHolders(sha256(key), context.address)
   if (holder === null) throw unauthorized('invalid_api_key')
   context.businessId = holder.business.id
+  context.keyHint = holder.hint
   if (holder.kind === 'secret') context.bodyQuotaKey = holder.business.id
   return holder
 }

@@ -13,6 +13,7 @@ const RETRY_SOON = { 'Retry-After': '1' }
 export async function errorResponse(app: AppContext, context: RequestContext, error: unknown): Promise<Response> {
   const rejection = toRequestError(error, context)
   context.rejectionCode = rejection.code
+  context.rejection = rejection
   report(app, context, rejection)
   if (UNCHARGED.has(rejection.status)) await refundCharges(app, context)
   return toResponse(rejection, context)

@@ -15,7 +15,7 @@ export async function handleRequest(
   app: AppContext,
   framed: FramedRoute,
   request: Request,
-  params: Record<string, string>,
+  params: Record<string, string> | undefined,
 ): Promise<Response> {
   const context = openContext(app, framed, request, params)
   app.inFlight.count += 1
@@ -47,17 +47,22 @@ function openContext(
   app: AppContext,
   framed: FramedRoute,
   request: Request,
-  params: Record<string, string>,
+  params: Record<string, string> | undefined,
 ): RequestContext {
   const requestId = readRequestId(request)
   // Cached: the server forgets the address when the caller disconnects.
   let address: string | undefined
   return {
     request,
-    params,
+    // Elysia has none for a path without parameters.
+    params: params ?? {},
     requestId,
     address: () => (address ??= clientAddress(request, app.config)),
     businessId: null,
+    keyHint: null,
+    body: undefined,
+    reply: null,
+    rejection: null,
     rejectionCode: '',
     receivedAt: app.now(),
     startedAt: performance.now(),
@@ -89,6 +94,7 @@ function toResponse(reply: Reply | Response, context: RequestContext): Response 
       if (!reply.headers.has(name)) reply.headers.set(name, value)
     return reply
   }
+  context.reply = reply
   const { status = 200, message, data } = reply
   return Response.json({ success: true, message, data }, { status, headers: context.headers })
 }
@@ -105,6 +111,7 @@ function observe(
 ): void {
   const { rejectionCode: code, businessId, requestId } = context
   const method = METHODS.has(context.request.method) ? context.request.method : 'OTHER'
+  if (businessId !== null && route.startsWith('/api/')) app.recorder.record(route, context, status, elapsedMs)
   app.metrics.requestSeconds.observe({ route, method, status }, elapsedMs / 1000)
   if (code !== '') app.metrics.requests.countRefusal({ route, method, status, code })
   // A log line per success would cost more than the request: successes are counted, and logged at debug level.

@@ -24,6 +24,7 @@ export async function receiveBody(
   limit: BodyLimit,
 ): Promise<ReceivedBody> {
   const body = await readJson(app, context, limit)
+  context.body = body
   // Nearly all bodies arrive at once and need no second check.
   if (performance.now() - context.startedAt < STALE_MS) return { business, body }
   const holder = await findCaller(app, context)

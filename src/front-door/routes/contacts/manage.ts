@@ -28,6 +28,7 @@ import { QueuedData } from '../reply-fields.ts'
 import { SubscriptionsSchema } from './subscriptions-schema.ts'
 import { EditSchema } from './edit-schema.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
+import { forgetRequests } from '../../requests/request-store.ts'
 import { acquireSlot } from '../../access/concurrency-limit.ts'
 
 const checkSubscriptions = compileCheck(SubscriptionsSchema)
@@ -96,7 +97,8 @@ export async function eraseContact(app: AppContext, context: RequestContext, pri
   if (answer?.contactId === null) throw contactNotFound()
   await audit(app, principal, 'contact.erase', answer?.contactId ?? request.contactId, [])
   if (answer === null) return QUEUED
-  await scrubOutbox(app.sql, businessId, answer.erasedIds ?? [answer.contactId])
+  const ids = answer.erasedIds ?? [answer.contactId]
+  await Promise.all([scrubOutbox(app.sql, businessId, ids), forgetKept(app, businessId, ids)])
   return { message: ERASED, data: { contactId: answer.contactId } }
 }
 
@@ -118,6 +120,13 @@ const editedFields = ({ profile, traits, addTags, removeTags }: EditFact): strin
   ...Object.keys(traits),
   ...(addTags.length + removeTags.length > 0 ? ['tags'] : []),
 ]
+
+/** Without Redis they are not shown either (see read-requests.ts), and expire within the hour. The person is erased already. */
+async function forgetKept({ redis, log }: AppContext, businessId: string, ids: string[]): Promise<void> {
+  await forgetRequests(redis, businessId, ids).catch((error: unknown) => {
+    log.warn({ err: error, businessId }, 'the last requests of an erased contact stay in Redis until they expire')
+  })
+}
 
 const EDITED = 'The contact is changed.'
 const RECORDED = 'The choice is recorded.'

@@ -7,6 +7,7 @@ import { contactListRoutes } from './contacts.ts'
 import { customFieldRoutes } from './custom-fields.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { linkRoutes } from './links.ts'
+import { requestRoutes } from './requests.ts'
 import { sessionRoutes } from './session.ts'
 
 const ROUTES: readonly DashboardRoute[] = [
@@ -17,6 +18,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...contactRoutes,
   ...customFieldRoutes,
   ...deliveryRoutes,
+  ...requestRoutes,
 ]
 
 /** The types of the pages are made from it (src/dashboard/src/api.d.ts). */

@@ -1,0 +1,147 @@
+/** One request as it is kept for an hour, for the people of its business. */
+import type { Issue } from '../../errors.ts'
+import { isRecord } from '../http/check-body.ts'
+import type { RequestContext } from '../app-context.ts'
+import { maskText, redactAnswer, redactBody, redactQuery } from './redact.ts'
+
+export const OUTCOMES = ['done', 'warned', 'queued', 'refused', 'limited', 'failed'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+export interface KeptRequest {
+  /** Its place in the entry that it was written with. */
+  index: number
+  /** Epoch ms. */
+  at: number
+  requestId: string
+  method: string
+  /** The pattern of the path: ids in a path may be of a person. */
+  route: string
+  query: string
+  status: number
+  outcome: Outcome
+  /** The error code; empty for a success. */
+  code: string
+  ms: number
+  /** The last characters of the key; null without one. */
+  key: string | null
+  event: string | null
+  contactId: string | null
+  message: string
+  warnings: string[]
+  issues: Issue[]
+  /** Null when there was none, or it is too large to be kept. */
+  body: unknown
+  bodyBytes: number
+  answer: unknown
+}
+
+const MAX_BODY = 4096
+const MAX_ANSWER = 2048
+const MAX_TEXT = 200
+const MAX_LIST = 20
+
+/** Bodies above it are not kept: what is redacted would be too large as well. */
+const MAX_SENT = 16_384
+
+/** References to what a request was. Nothing is read of them until they are written. */
+export interface Taken {
+  route: string
+  method: string
+  url: string
+  at: number
+  ms: number
+  status: number
+  code: string
+  requestId: string
+  key: string | null
+  body: unknown
+  bodyBytes: number
+  message: string
+  data: object | null
+  issues: readonly Issue[]
+  contactId: string | null
+}
+
+/** Copies the references, since a body must not be held with its whole request. */
+export function takeRequest(route: string, context: RequestContext, status: number, ms: number): Taken {
+  const { request, reply, rejection, bodyBytes } = context
+  return {
+    route,
+    method: request.method,
+    url: request.url,
+    at: context.receivedAt,
+    ms,
+    status,
+    code: context.rejectionCode,
+    requestId: context.requestId,
+    key: context.keyHint,
+    body: bodyBytes > MAX_SENT ? cutBody(context.body) : context.body,
+    bodyBytes,
+    message: reply?.message ?? rejection?.message ?? '',
+    // The answers of other routes hold the data of contacts.
+    data: reply !== null && isIngest(route) ? reply.data : null,
+    issues: rejection?.issues ?? [],
+    contactId: contactOf(context, route),
+  }
+}
+
+export const isIngest = (route: string): boolean => route.startsWith('/api/sdk/')
+
+/** Of an erasure nothing is kept that names the person. */
+function contactOf({ request, params, reply }: RequestContext, route: string): string | null {
+  if (request.method === 'DELETE') return null
+  const answered = reply === null || !isIngest(route) ? undefined : (reply.data as { contactId?: unknown }).contactId
+  if (typeof answered === 'string') return answered
+  return params['contactId']?.toLowerCase() ?? null
+}
+
+/** Of a large body the name of the event, or the number and the names of the first events of a batch. */
+function cutBody(body: unknown): unknown {
+  if (!isRecord(body)) return undefined
+  const { event, events } = body
+  return Array.isArray(events) ? redactBody({ events }, false) : { event }
+}
+
+export function outcomeOf(status: number, hasWarnings: boolean): Outcome {
+  if (status >= 500) return 'failed'
+  if (status === 429) return 'limited'
+  if (status >= 400) return 'refused'
+  if (status === 202) return 'queued'
+  return hasWarnings ? 'warned' : 'done'
+}
+
+export function keepRequest(taken: Taken, index: number): KeptRequest {
+  const { body, data, contactId, bodyBytes } = taken
+  const warnings = isRecord(data) && Array.isArray(data['warnings']) ? (data['warnings'] as string[]) : []
+  const isCut = bodyBytes > MAX_SENT
+  return {
+    index,
+    at: taken.at,
+    requestId: maskText(taken.requestId),
+    method: taken.method,
+    route: taken.route,
+    query: redactQuery(taken.url),
+    status: taken.status,
+    outcome: outcomeOf(taken.status, warnings.length > 0),
+    code: taken.code,
+    ms: Math.round(taken.ms * 10) / 10,
+    key: taken.key,
+    event: eventOf(body),
+    contactId,
+    message: cut(taken.message),
+    warnings: warnings.slice(0, MAX_LIST).map(cut),
+    issues: taken.issues.slice(0, MAX_LIST).map(({ path, message }) => ({ path: cut(path), message: cut(message) })),
+    body: body === undefined ? null : isCut ? body : within(MAX_BODY, redactBody(body, contactId !== null)),
+    bodyBytes,
+    answer: data === null ? null : within(MAX_ANSWER, redactAnswer(data)),
+  }
+}
+
+const cut = (text: string): string => maskText(text).slice(0, MAX_TEXT)
+
+function eventOf(body: unknown): string | null {
+  const event = isRecord(body) ? body['event'] : undefined
+  return typeof event === 'string' ? cut(event) : null
+}
+
+const within = (limit: number, value: unknown): unknown => (JSON.stringify(value).length > limit ? null : value)

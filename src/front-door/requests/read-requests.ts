@@ -1,0 +1,104 @@
+/** The last requests of a business, for its people. */
+import type { Redis } from '../../stores/redis.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import type { KeptRequest, Outcome } from './kept-request.ts'
+import { type Span, readEntries, readEntry } from './request-store.ts'
+
+export interface RequestFilter {
+  /** Part of the name of the event. */
+  event: string | null
+  /** The last characters of the key. */
+  key: string | null
+  outcome: Outcome | null
+  contactId: string | null
+}
+
+export interface FoundRequest extends KeptRequest {
+  id: string
+}
+
+export interface FoundRequests {
+  /** Newest first. */
+  requests: FoundRequest[]
+  /** Successes of the same time that were not kept. */
+  omitted: number
+  /** Ask for what comes after it. */
+  newest: number
+  /** Ask for what comes before it; null at the end. */
+  oldest: number | null
+}
+
+/** Enough for a page, beyond it an entry at most. */
+const PAGE = 100
+const ENTRIES_AT_ONCE = 100
+/** A filter that matches little reads no more entries at once; the page asks for the rest. */
+const MAX_ENTRIES = 1000
+
+type Stores = { redis: Redis; sql: Sql }
+
+export async function readRequests(
+  stores: Stores,
+  businessId: string,
+  span: Span,
+  filter: RequestFilter,
+): Promise<FoundRequests> {
+  const found: FoundRequest[] = []
+  let omitted = 0
+  let newest = span.after ?? 0
+  let { before } = span
+  let isEnd = false
+  for (let read = 0; read < MAX_ENTRIES && found.length < PAGE && !isEnd; read += ENTRIES_AT_ONCE) {
+    const entries = await readEntries(stores.redis, businessId, { ...span, ...(before && { before }) }, ENTRIES_AT_ONCE)
+    isEnd = entries.length < ENTRIES_AT_ONCE
+    for (const [index, { score, requests, omitted: left }] of entries.entries()) {
+      newest = Math.max(newest, score)
+      before = score
+      omitted += left
+      const matching = requests.filter((request) => matches(request, filter)).toSorted((a, b) => b.at - a.at)
+      found.push(...matching.map((request) => ({ ...request, id: `${score}-${request.index}` })))
+      if (found.length < PAGE) continue
+      isEnd &&= index === entries.length - 1
+      break
+    }
+  }
+  return {
+    requests: await withoutErased(stores.sql, businessId, found),
+    omitted,
+    newest,
+    oldest: isEnd ? null : (before ?? null),
+  }
+}
+
+function matches(request: KeptRequest, { event, key, outcome, contactId }: RequestFilter): boolean {
+  return (
+    (event === null || (request.event?.toLowerCase().includes(event.toLowerCase()) ?? false)) &&
+    (key === null || request.key === key) &&
+    (outcome === null || request.outcome === outcome) &&
+    (contactId === null || request.contactId === contactId)
+  )
+}
+
+/** Null when there is none, or its contact was erased. `id` as in `FoundRequest`. */
+export async function readRequest(stores: Stores, businessId: string, id: string): Promise<FoundRequest | null> {
+  const [, score, index] = /^(\d{13})-(\d{1,4})$/.exec(id) ?? []
+  if (score === undefined) return null
+  const entry = await readEntry(stores.redis, businessId, Number(score))
+  const found = entry?.requests.filter((request) => request.index === Number(index)) ?? []
+  const [request] = await withoutErased(
+    stores.sql,
+    businessId,
+    found.map((one) => ({ ...one, id })),
+  )
+  return request ?? null
+}
+
+/** Also for an erasure that Redis has not heard of. */
+async function withoutErased(sql: Sql, businessId: string, requests: FoundRequest[]): Promise<FoundRequest[]> {
+  const ids = [...new Set(requests.flatMap(({ contactId }) => contactId ?? []))]
+  if (ids.length === 0) return requests
+  const rows = await sql<{ id: string }[]>`
+    select contact_id as id from erasures
+    where business_id = ${businessId} and contact_id in (select value::uuid from json_array_elements_text(${JSON.stringify(ids)}::text::json))`
+  const erased = new Set(rows.map(({ id }) => id))
+  return requests.filter(({ contactId }) => contactId === null || !erased.has(contactId))
+}

@@ -1,0 +1,118 @@
+/**
+ * Collects the requests of each business, and writes them to Redis a few times a second. A request costs some references; only those
+ * that are kept are redacted and written, and their number is bounded. What Redis does not take is dropped and counted.
+ */
+import type { Logger } from '../../log.ts'
+import type { Redis } from '../../stores/redis.ts'
+import type { RequestContext } from '../app-context.ts'
+import { type Taken, isIngest, keepRequest, outcomeOf, takeRequest } from './kept-request.ts'
+import { type Line, writeEntry } from './request-store.ts'
+import { type Counts, addCounts, bucketOf, noCounts } from './traffic.ts'
+
+const FLUSH_MS = 200
+/** Of one business, in one flush. */
+export const MAX_KEPT = { refusals: 50, successes: 25 }
+/** Of all businesses, in one flush. Each gets one even beyond it. */
+const MAX_ALL = 100
+const MAX_BUSINESSES = 500
+/** A flush writes no entry above it. */
+const MAX_ENTRY_BYTES = 64 * 1024
+
+export interface RequestRecorder {
+  /** After the answer was made. */
+  record(route: string, context: RequestContext, status: number, ms: number): void
+  close(): Promise<void>
+}
+
+interface Pending {
+  refusals: Taken[]
+  successes: Taken[]
+  omitted: number
+  counts: Counts
+}
+
+interface Deps {
+  redis: Redis
+  log: Logger
+  dropped: { inc(by: number): void }
+}
+
+export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
+  let pending = new Map<string, Pending>()
+  let kept = 0
+  let flushing: Promise<void> | undefined
+  const timer = setInterval(() => {
+    if (flushing === undefined && pending.size > 0) {
+      flushing = flush().finally(() => {
+        flushing = undefined
+      })
+    }
+  }, FLUSH_MS)
+  timer.unref()
+
+  async function flush(): Promise<void> {
+    const batch = pending
+    pending = new Map()
+    kept = 0
+    for (const [businessId, one] of batch) {
+      try {
+        await write(redis, businessId, one)
+      } catch (error) {
+        dropped.inc(one.refusals.length + one.successes.length)
+        log.debug({ err: error, businessId }, 'the last requests of a business could not be kept')
+      }
+    }
+  }
+
+  const pendingOf = (businessId: string): Pending | undefined => {
+    let one = pending.get(businessId)
+    if (one === undefined && pending.size < MAX_BUSINESSES) {
+      one = { refusals: [], successes: [], omitted: 0, counts: noCounts() }
+      pending.set(businessId, one)
+    }
+    return one
+  }
+
+  return {
+    record(route, context, status, ms) {
+      const { businessId } = context
+      const one = businessId === null ? undefined : pendingOf(businessId)
+      if (one === undefined) return
+      if (isIngest(route)) count(one.counts, context, status, ms)
+      const list = status < 400 ? one.successes : one.refusals
+      const limit = status < 400 ? MAX_KEPT.successes : MAX_KEPT.refusals
+      if (list.length >= limit || (kept >= MAX_ALL && list.length > 0)) one.omitted += 1
+      else {
+        kept += 1
+        list.push(takeRequest(route, context, status, ms))
+      }
+    },
+    async close() {
+      clearInterval(timer)
+      await flushing
+      await flush()
+    },
+  }
+}
+
+function count(counts: Counts, { reply }: RequestContext, status: number, ms: number): void {
+  const { warnings, received } = (reply?.data ?? {}) as { warnings?: unknown; received?: unknown }
+  counts.outcomes[outcomeOf(status, warnings !== undefined)] += 1
+  if (status < 400) counts.events += typeof received === 'number' ? received : 1
+  counts.latency[bucketOf(ms)] = (counts.latency[bucketOf(ms)] ?? 0) + 1
+}
+
+async function write(redis: Redis, businessId: string, { refusals, successes, omitted, counts }: Pending) {
+  const requests: Line[] = []
+  let bytes = 0
+  // Refusals first, so that they are kept when an entry becomes too large.
+  for (const taken of [...refusals, ...successes]) {
+    const json = JSON.stringify(keepRequest(taken, requests.length))
+    bytes += json.length
+    if (bytes > MAX_ENTRY_BYTES) break
+    requests.push({ contactId: taken.contactId, json })
+  }
+  const left = refusals.length + successes.length - requests.length
+  await writeEntry(redis, businessId, { requests, omitted: omitted + left })
+  if (counts.latency.some((some) => some > 0)) await addCounts(redis, businessId, Date.now(), counts)
+}
