@@ -20,10 +20,11 @@ const queryClient = new QueryClient({
 })
 const router = buildRouter(queryClient)
 
+// Loads the page anew: nothing that the person saw stays in memory.
 hooks.signedOut = () => {
-  if (queryClient.getQueryData(meQuery.queryKey) == null) return
-  queryClient.setQueryData(meQuery.queryKey, null)
-  void router.invalidate()
+  const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) != null
+  const { href } = router.buildLocation({ to: '/dashboard/sign-in', search: { to: router.state.location.href } })
+  if (wasSignedIn) location.assign(href)
 }
 
 // A screen reader and the keyboard start at the new page, not at the link that led there.

@@ -13,6 +13,8 @@ interface DialogProps {
   size?: 'normal' | 'wide'
 }
 
+const FIELDS = 'input:not([hidden], [readonly]), select, textarea'
+
 /** Render it while it is open. */
 export function Dialog({ title, onClose, children, footer, size = 'normal' }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
@@ -20,6 +22,8 @@ export function Dialog({ title, onClose, children, footer, size = 'normal' }: Di
   useEffect(() => {
     const dialog = ref.current
     dialog?.showModal()
+    // What is to be filled in, not the button that closes. React focuses `autoFocus` before the dialog is open.
+    dialog?.querySelector<HTMLElement>(FIELDS)?.focus()
     return () => dialog?.close()
   }, [])
   return (

@@ -10,4 +10,4 @@ export function safeReturnPath(wanted: unknown, origin: string): string {
 }
 
 const FIRST = '/dashboard'
-const ENTRANCES = /^\/dashboard\/(sign-in|link|forgot|api)(\/|$)/
+const ENTRANCES = /^\/dashboard\/(sign-in|forgot|api)(\/|$)/

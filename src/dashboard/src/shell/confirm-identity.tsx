@@ -48,7 +48,6 @@ function ConfirmDialog({ answer }: { answer: (isConfirmed: boolean) => void }) {
           label={texts.confirmIdentity.password}
           autoComplete="current-password"
           required
-          autoFocus
           error={form.issueOf('password')}
         />
         {user.hasTotp && (

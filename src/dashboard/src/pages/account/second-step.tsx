@@ -100,7 +100,6 @@ function SetUp({ secret: { secret, uri }, onClose }: { secret: Secret; onClose: 
           autoComplete="one-time-code"
           dir="ltr"
           required
-          autoFocus
           error={form.issueOf('code')}
         />
         <ErrorBox error={form.error} />

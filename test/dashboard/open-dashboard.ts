@@ -1,0 +1,99 @@
+/** The dashboard of a whole service in a real Chromium, with a person signed in. */
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Role } from '../../src/accounts/rights.ts'
+import { openChromium } from '../sdk/browser/open-chromium.ts'
+import { openService, type Service } from '../support/service.ts'
+import { createBusiness } from '../support/stack.ts'
+import { addUser, signIn } from './session-client.ts'
+
+export interface Visit {
+  /** Null: nobody is signed in. `owner@x.io` unless named. */
+  email?: string | null
+  theme?: 'light' | 'dark'
+  width?: number
+  height?: number
+  language?: 'en' | 'de' | 'he'
+}
+
+export interface Dashboard {
+  service: Service
+  browser: Browser
+  /** Has one user of each role: `owner@x.io`, `marketer@x.io`, `analyst@x.io`, `read-only@x.io`; and `operator@x.io`. */
+  businessId: string
+  /** A page of a fresh browser profile. What it complains of is in `complaints`: errors, refused scripts and styles. */
+  visit(path: string, visit?: Visit): Promise<Page>
+  complaints: string[]
+  close(): Promise<void>
+}
+
+const ROLES: readonly Role[] = ['owner', 'marketer', 'analyst', 'read-only']
+
+export async function openDashboard(environment: Record<string, string> = {}): Promise<Dashboard> {
+  const secretsKey = randomBytes(32).toString('hex')
+  const service = await openService({ SECRETS_KEY: secretsKey, ...environment })
+  const { businessId } = await createBusiness(service.sql, { name: 'Corner Shop' })
+  for (const role of ROLES) await addUser(service.sql, `${role}@x.io`, { businessId, role })
+  await addUser(service.sql, 'operator@x.io', { isOperator: true })
+  const browser = await openChromium()
+  const complaints: string[] = []
+  const contexts: BrowserContext[] = []
+  return {
+    service,
+    browser,
+    businessId,
+    complaints,
+    async visit(path, { email = 'owner@x.io', theme = 'light', width = 1280, height = 800, language = 'en' } = {}) {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        locale: language,
+        colorScheme: theme,
+        reducedMotion: 'reduce',
+      })
+      contexts.push(context)
+      if (email !== null) await context.addCookies([{ ...(await cookieOf(service, email)), url: service.url }])
+      const page = await context.newPage()
+      hearComplaints(page, complaints)
+      await page.goto(service.url + path)
+      return page
+    },
+    async close() {
+      for (const context of contexts) await context.close()
+      await browser.close()
+      await service.close()
+    },
+  }
+}
+
+async function cookieOf(service: Service, email: string): Promise<{ name: string; value: string }> {
+  const [name = '', value = ''] = (await signIn(service, email)).cookie().split('=')
+  return { name, value }
+}
+
+/** Chromium writes each refused request to the console: the page expects those, but no refusal of its own policy. */
+function hearComplaints(page: Page, complaints: string[]): void {
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    const text = message.text()
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text)
+  })
+}
+
+const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+/** What axe finds, as `rule: element`. It comes in by the debugger, which the policy of the page does not hold. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  return page.evaluate<string[]>(`axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + target + ' ' + failureSummary)))`)
+}
+
+/** Nothing is loaded or animated any more. */
+export async function settle(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle')
+  await page.waitForFunction(
+    `document.querySelector('[aria-busy=true]') === null && document.querySelector('h1') !== null`,
+  )
+}

@@ -1,0 +1,90 @@
+/**
+ * Every page in light and dark, narrow and wide: no barriers by axe, nothing to scroll sideways, no complaints.
+ * `bun test/dashboard/screenshots.ts FOLDER` also keeps a picture of each.
+ */
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
+import { type Dashboard, findBarriers, openDashboard, settle, type Visit } from './open-dashboard.ts'
+
+interface Shown extends Visit {
+  name: string
+  /** One of PAGE_PATHS, filled in, with a query if it needs one. */
+  path: () => string
+  /** Opens what is to be looked at. */
+  open?: (page: Page) => Promise<void>
+}
+
+let dashboard: Dashboard
+beforeAll(async () => {
+  dashboard = await openDashboard()
+})
+afterAll(() => dashboard.close())
+
+const SHOWN: Shown[] = [
+  { name: 'sign-in', path: () => '/dashboard/sign-in', email: null },
+  { name: 'forgot', path: () => '/dashboard/forgot', email: null },
+  { name: 'link', path: () => '/dashboard/link', email: null },
+  { name: 'account', path: () => '/dashboard/account' },
+  { name: 'account-he', path: () => '/dashboard/account', language: 'he' },
+  { name: 'account-de', path: () => '/dashboard/account', language: 'de' },
+  {
+    name: 'second-step',
+    path: () => '/dashboard/account',
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Set up' }).click()
+      await page.getByRole('dialog').getByRole('img').waitFor()
+    },
+  },
+  {
+    name: 'palette',
+    path: () => '/dashboard/account',
+    open: async (page) => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Go to a page, or do something' }).waitFor()
+    },
+  },
+  {
+    name: 'shortcuts',
+    path: () => '/dashboard/account',
+    open: async (page) => {
+      await page.keyboard.press('?')
+      await page.getByRole('dialog').waitFor()
+    },
+  },
+]
+
+const THEMES = ['light', 'dark'] as const
+const WIDTHS = [360, 1280, 2560]
+const FOLDER = process.env['SCREENSHOTS']
+
+const cases = SHOWN.flatMap((shown) => THEMES.flatMap((theme) => WIDTHS.map((width) => ({ ...shown, theme, width }))))
+
+it.each(cases)('$name, $theme, $width px', async ({ name, path, open, ...visit }) => {
+  const page = await dashboard.visit(path(), visit)
+  await settle(page)
+  await open?.(page)
+  if (FOLDER !== undefined) {
+    // What is open covers the window; a page is as long as it is.
+    const fullPage = open === undefined
+    await page.screenshot({ path: join(FOLDER, `${name}-${visit.theme}-${visit.width}.png`), fullPage })
+  }
+  expect(await findBarriers(page)).toEqual([])
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+  expect(dashboard.complaints.splice(0)).toEqual([])
+  await page.context().close()
+})
+
+it('all pages are among them', () => {
+  const paths = SHOWN.map(({ path }) => path().split('?')[0] ?? '')
+  const missing = PAGE_PATHS.filter((pattern) => {
+    const parts = pattern.split('/')
+    return !paths.some((path) => {
+      const given = path.split('/')
+      return given.length === parts.length && parts.every((part, at) => part.startsWith('$') || part === given[at])
+    })
+  })
+  // It leads to another page.
+  expect(missing).toEqual(['/dashboard'])
+})
