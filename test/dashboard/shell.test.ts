@@ -14,7 +14,9 @@ beforeAll(async () => {
   dashboard = await openDashboard()
 })
 afterAll(() => dashboard.close())
-afterEach(() => expect(dashboard.complaints.splice(0)).toEqual([]))
+afterEach(() => {
+  if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.splice(0).join('\n'))
+})
 
 const pathOf = (page: Page) => page.url().slice(dashboard.service.url.length)
 /** --canvas */
