@@ -232,6 +232,13 @@ describe('the account', () => {
 })
 
 describe('the shell', () => {
+  it('asks once for who is signed in, before its scripts have run', async () => {
+    const page = await dashboard.visit('/dashboard/account')
+    await settle(page)
+    const asked = `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/api/me')).map(({ initiatorType }) => initiatorType)`
+    expect(await page.evaluate(asked)).toEqual(['link'])
+  })
+
   it('opens with the language of the browser, from right to left where it is written so', async () => {
     const page = await dashboard.visit('/dashboard/account', { language: 'he' })
     await heading(page).getByText('החשבון שלך').waitFor()

@@ -8,6 +8,9 @@ import { openService, type Service } from '../support/service.ts'
 
 const BUILT = new URL('../../src/dashboard/built/', import.meta.url)
 const index = readFileSync(new URL('index.html', BUILT), 'utf8')
+/** Without what the front door adds: what the browser is to ask for at once. */
+const bodyOf = ({ body }: Raw): string =>
+  body.toString().replace(/ {2}<link rel="modulepreload"[^>]*>\s*<link[^>]*>\n {2}(?=<\/head>)/, '')
 const assets = readdirSync(new URL('assets/', BUILT))
 const script = assets.find((name) => name.startsWith('vendor-')) ?? ''
 
@@ -48,9 +51,9 @@ describe('the pages', () => {
 
   it('are one document at every path', async () => {
     for (const path of PAGE_PATHS) {
-      const { status, headers, body } = await ask(path.replaceAll(/\$\w+/g, '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'))
-      expect([path, status, headers['content-type']]).toEqual([path, 200, 'text/html; charset=utf-8'])
-      expect(body.toString()).toBe(index)
+      const answer = await ask(path.replaceAll(/\$\w+/g, '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'))
+      expect([path, answer.status, answer.headers['content-type']]).toEqual([path, 200, 'text/html; charset=utf-8'])
+      expect(bodyOf(answer)).toBe(index)
     }
   })
 
@@ -99,6 +102,17 @@ describe('the pages', () => {
     expect(rootOf(both)).toBe('<html lang="en" dir="ltr" data-theme="system">')
   })
 
+  it('have the browser ask at once for the texts of their language, and for who is signed in', async () => {
+    for (const language of ['en', 'de', 'he']) {
+      const { body } = await ask('/dashboard', { cookie: `sluice_language=${language}` })
+      const head = body.toString()
+      expect(head).toContain('<link rel="preload" as="fetch" crossorigin href="/dashboard/api/me">')
+      const script = /<link rel="modulepreload" crossorigin href="([^"]*\/shell-[^"]*)">/.exec(head)?.[1] ?? ''
+      const save = { en: 'Save', de: 'Speichern', he: 'שמירה' }[language] ?? ''
+      expect((await ask(script)).body.toString()).toContain(save)
+    }
+  })
+
   it.each([
     'sluice_theme="><script>alert(1)</script>',
     'sluice_theme=dark"onload=x',
@@ -109,8 +123,8 @@ describe('the pages', () => {
     'sluice_theme; sluice_language=; =; ;;',
     "sluice_theme=$&$'; sluice_language=$1",
   ])('put nothing of a cookie into the page: %s', async (cookie) => {
-    const { status, body } = await ask('/dashboard', { cookie })
-    expect([status, body.toString()]).toEqual([200, index])
+    const answer = await ask('/dashboard', { cookie })
+    expect([answer.status, bodyOf(answer)]).toEqual([200, index])
   })
 
   it('answer HEAD alike, and no other method', async () => {

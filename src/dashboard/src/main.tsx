@@ -1,6 +1,6 @@
 import './app.css'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { RouterProvider } from '@tanstack/react-router'
+import { type AnyRoute, RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError, hooks } from './client.ts'
@@ -41,8 +41,12 @@ addEventListener('vite:preloadError', () => location.reload())
 const root = document.getElementById('page')
 if (root === null) throw new Error('index.html has no element for the page.')
 const mount = createRoot(root)
-// Asked at the same time: the shell needs both.
+// All at the same time: each would wait for the one before. The front door has the browser ask for the first two already.
 void queryClient.prefetchQuery(meQuery)
+for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+  const { component } = (router.routesById as Record<string, AnyRoute>)[routeId]?.options ?? {}
+  void (component as { preload?: () => Promise<void> } | undefined)?.preload?.()
+}
 await loadTexts('shell')
 mount.render(
   <StrictMode>
