@@ -5,15 +5,14 @@
 import type { Logger } from '../../log.ts'
 import type { Redis } from '../../stores/redis.ts'
 import type { RequestContext } from '../app-context.ts'
-import { type Taken, isIngest, keepRequest, outcomeOf, takeRequest } from './kept-request.ts'
+import { type Taken, keepRequest, takeRequest } from './kept-request.ts'
 import { type Line, writeEntry } from './request-store.ts'
-import { type Counts, addCounts, bucketOf, noCounts } from './traffic.ts'
 
 const FLUSH_MS = 200
 /** Of one business, in one flush. */
 export const MAX_KEPT = { refusals: 50, successes: 25 }
 /** Of all businesses, in one flush. Each gets one even beyond it. */
-const MAX_ALL = 100
+const MAX_ALL = 40
 const MAX_BUSINESSES = 500
 /** A flush writes no entry above it. */
 const MAX_ENTRY_BYTES = 64 * 1024
@@ -28,7 +27,6 @@ interface Pending {
   refusals: Taken[]
   successes: Taken[]
   omitted: number
-  counts: Counts
 }
 
 interface Deps {
@@ -67,7 +65,7 @@ export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
   const pendingOf = (businessId: string): Pending | undefined => {
     let one = pending.get(businessId)
     if (one === undefined && pending.size < MAX_BUSINESSES) {
-      one = { refusals: [], successes: [], omitted: 0, counts: noCounts() }
+      one = { refusals: [], successes: [], omitted: 0 }
       pending.set(businessId, one)
     }
     return one
@@ -78,7 +76,6 @@ export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
       const { businessId } = context
       const one = businessId === null ? undefined : pendingOf(businessId)
       if (one === undefined) return
-      if (isIngest(route)) count(one.counts, context, status, ms)
       const list = status < 400 ? one.successes : one.refusals
       const limit = status < 400 ? MAX_KEPT.successes : MAX_KEPT.refusals
       if (list.length >= limit || (kept >= MAX_ALL && list.length > 0)) one.omitted += 1
@@ -95,14 +92,7 @@ export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
   }
 }
 
-function count(counts: Counts, { reply }: RequestContext, status: number, ms: number): void {
-  const { warnings, received } = (reply?.data ?? {}) as { warnings?: unknown; received?: unknown }
-  counts.outcomes[outcomeOf(status, warnings !== undefined)] += 1
-  if (status < 400) counts.events += typeof received === 'number' ? received : 1
-  counts.latency[bucketOf(ms)] = (counts.latency[bucketOf(ms)] ?? 0) + 1
-}
-
-async function write(redis: Redis, businessId: string, { refusals, successes, omitted, counts }: Pending) {
+async function write(redis: Redis, businessId: string, { refusals, successes, omitted }: Pending) {
   const requests: Line[] = []
   let bytes = 0
   // Refusals first, so that they are kept when an entry becomes too large.
@@ -114,5 +104,4 @@ async function write(redis: Redis, businessId: string, { refusals, successes, om
   }
   const left = refusals.length + successes.length - requests.length
   await writeEntry(redis, businessId, { requests, omitted: omitted + left })
-  if (counts.latency.some((some) => some > 0)) await addCounts(redis, businessId, Date.now(), counts)
 }
