@@ -8,11 +8,12 @@ import type { RequestContext } from '../app-context.ts'
 import { type Taken, keepRequest, takeRequest } from './kept-request.ts'
 import { type Line, writeEntry } from './request-store.ts'
 
-const FLUSH_MS = 200
+/** A page shows a request within a second: half of it is this, the other half the time between two looks. */
+const FLUSH_MS = 500
 /** Of one business, in one flush. */
 export const MAX_KEPT = { refusals: 50, successes: 25 }
 /** Of all businesses, in one flush. Each gets one even beyond it. */
-const MAX_ALL = 40
+const MAX_ALL = { refusals: 200, successes: 40 }
 const MAX_BUSINESSES = 500
 /** A flush writes no entry above it. */
 const MAX_ENTRY_BYTES = 64 * 1024
@@ -37,7 +38,7 @@ interface Deps {
 
 export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
   let pending = new Map<string, Pending>()
-  let kept = 0
+  let kept = { refusals: 0, successes: 0 }
   let flushing: Promise<void> | undefined
   const timer = setInterval(() => {
     if (flushing === undefined && pending.size > 0) {
@@ -51,14 +52,16 @@ export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
   async function flush(): Promise<void> {
     const batch = pending
     pending = new Map()
-    kept = 0
-    for (const [businessId, one] of batch) {
-      try {
-        await write(redis, businessId, one)
-      } catch (error) {
-        dropped.inc(one.refusals.length + one.successes.length)
-        log.debug({ err: error, businessId }, 'the last requests of a business could not be kept')
-      }
+    kept = { refusals: 0, successes: 0 }
+    // All at once: they travel to Redis together.
+    await Promise.all([...batch].map(([businessId, one]) => writeOrDrop(businessId, one)))
+  }
+  async function writeOrDrop(businessId: string, one: Pending): Promise<void> {
+    try {
+      await write(redis, businessId, one)
+    } catch (error) {
+      dropped.inc(one.refusals.length + one.successes.length)
+      log.debug({ err: error, businessId }, 'the last requests of a business could not be kept')
     }
   }
 
@@ -76,11 +79,11 @@ export function recordRequests({ redis, log, dropped }: Deps): RequestRecorder {
       const { businessId } = context
       const one = businessId === null ? undefined : pendingOf(businessId)
       if (one === undefined) return
-      const list = status < 400 ? one.successes : one.refusals
-      const limit = status < 400 ? MAX_KEPT.successes : MAX_KEPT.refusals
-      if (list.length >= limit || (kept >= MAX_ALL && list.length > 0)) one.omitted += 1
+      const kind = status < 400 ? 'successes' : 'refusals'
+      const list = one[kind]
+      if (list.length >= MAX_KEPT[kind] || (kept[kind] >= MAX_ALL[kind] && list.length > 0)) one.omitted += 1
       else {
-        kept += 1
+        kept[kind] += 1
         list.push(takeRequest(route, context, status, ms))
       }
     },
