@@ -24,14 +24,26 @@ const REASONS = {
   'one row': 'the migration made the only row',
   counted: 'the rules count, and the version of the configuration is asserted',
   operator: 'set by an operator command, which checks it; no call of a customer writes it',
+  person: 'written by a route of the dashboard or an operator command, which checks it; no call of a customer does',
   present: 'the row that it names is made or locked by the same statement',
 } as const
 
 const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
+  'account_links.account_links_business_id_fkey': 'person',
+  'account_links.account_links_by_invitation': 'person',
+  'account_links.account_links_check': 'person',
+  'account_links.account_links_email_check': 'person',
+  'account_links.account_links_id_key': 'person',
+  'account_links.account_links_kind_check': 'person',
+  'account_links.account_links_pkey': 'person',
+  'account_links.account_links_role_check': 'person',
   'api_keys.api_keys_business_id_fkey': 'operator',
   'api_keys.api_keys_key_hash_key': 'operator',
   'api_keys.api_keys_kind_check': 'operator',
   'api_keys.api_keys_pkey': 'our id',
+  'audit_log.audit_log_actor_kind_check': 'our word',
+  'audit_log.audit_log_by_hour': 'upserted',
+  'audit_log.audit_log_pkey': 'our id',
   'businesses.businesses_bots_check': 'operator',
   'businesses.businesses_field_count_check': 'counted',
   'businesses.businesses_page_identify_check': 'operator',
@@ -65,6 +77,13 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'identities.identities_kind_check': 'our word',
   'identities.identities_pkey': 'again',
   'identities.one_customer_id_per_contact': 'again',
+  'installation.installation_only_row_check': 'one row',
+  'installation.installation_pkey': 'one row',
+  'memberships.business_has_owner': 'person',
+  'memberships.memberships_business_id_fkey': 'person',
+  'memberships.memberships_pkey': 'person',
+  'memberships.memberships_role_check': 'person',
+  'memberships.memberships_user_id_fkey': 'person',
   'merge_log.merge_log_action_check': 'our word',
   'merge_log.merge_log_pkey': 'our id',
   'migrations.migrations_pkey': 'operator',
@@ -75,10 +94,19 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'positions.positions_pkey': 'operator',
   'removed_tags.removed_tags_pkey': 'upserted',
   'revenue.revenue_pkey': 'upserted',
+  'saved_views.saved_views_business_id_fkey': 'person',
+  'saved_views.saved_views_by_name': 'person',
+  'saved_views.saved_views_pkey': 'person',
+  'sessions.sessions_id_key': 'person',
+  'sessions.sessions_pkey': 'person',
+  'sessions.sessions_user_id_fkey': 'person',
   'subscriptions.subscriptions_channel_check': 'our word',
   'subscriptions.subscriptions_pkey': 'upserted',
   'timeline_lease.timeline_lease_only_row_check': 'one row',
   'timeline_lease.timeline_lease_pkey': 'one row',
+  'users.users_email_check': 'person',
+  'users.users_email_key': 'person',
+  'users.users_pkey': 'person',
   'visitor_events.visitor_events_pkey': 'our id',
   'visitor_links.visitor_links_pkey': 'again',
   'visitor_touches.visitor_touches_business_id_visitor_id_fkey': 'present',
@@ -88,6 +116,8 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
 
 /** The largest value that a call can bring about in each column of at most 32 bits. */
 const INTEGERS: Record<string, number> = {
+  // Of one key in one hour: 5 times its limit a minute.
+  'audit_log.times': 1_000_000_000,
   'businesses.campaign_count': 1000,
   'businesses.field_count': 500,
   // An operator's; `admin` takes no more.
@@ -106,8 +136,13 @@ const INTEGERS: Record<string, number> = {
 
 /** The most bytes of each text that a btree indexes. A UTF-16 unit is at most three bytes of UTF-8. */
 const INDEXED: Record<string, number> = {
+  'account_links.email': 254 * 3,
+  'account_links.token_hash': 32,
   // A SHA-256.
   'api_keys.key_hash': 32,
+  // The id of a user or a key, or the name of a user of the operating system.
+  'audit_log.action': 64,
+  'audit_log.actor_id': 256,
   'contact_visitors.visitor_id': 128 * 3,
   'custom_fields.key': 64,
   'dead_letters.partition': 64,
@@ -120,7 +155,10 @@ const INDEXED: Record<string, number> = {
   'removed_tags.tag': 64 * 3,
   // Upper-cased: a unit becomes three at most.
   'revenue.currency': 8 * 3 * 3,
+  'saved_views.name': 100 * 3,
+  'sessions.token_hash': 32,
   'subscriptions.channel': 8,
+  'users.email': 254 * 3,
   'visitor_events.visitor_id': 128 * 3,
   'visitor_links.visitor_id': 128 * 3,
   'visitor_touches.visitor_id': 128 * 3,
