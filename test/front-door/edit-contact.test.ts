@@ -13,7 +13,7 @@ let service: Service
 let speak: Speak
 let tenant: TestBusiness
 beforeAll(async () => {
-  service = await openService()
+  service = await openService({ ANSWER_TIMEOUT_MS: '60000' })
   speak = speakTo(service.url)
 })
 afterAll(() => service.close())

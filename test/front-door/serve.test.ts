@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { serve } from '../../src/front-door/http/serve.ts'
 import { atLoad } from '../support/at-load.ts'
 
@@ -30,7 +30,8 @@ it('closes in good time under callers that keep their connections busy, and cuts
   const callers = Array.from({ length: 10 }, async (_, caller) => {
     for (let n = 0; await ask(`/${caller}-${n}`); n += 1);
   })
-  await sleep(200)
+  await vi.waitUntil(() => answered.size > 10, { timeout: atLoad(5000) })
+  await sleep(100)
   const started = performance.now()
   await listening.close(3000)
   expect(performance.now() - started).toBeLessThan(atLoad(1000))

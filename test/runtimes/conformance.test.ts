@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { atLoad } from '../support/at-load.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { type Stack, openStack } from '../support/stack.ts'
@@ -26,6 +27,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
       CLICKHOUSE_URL: clickhouseUrl,
       PORT: '0',
       HOST: '127.0.0.1',
+      ANSWER_TIMEOUT_MS: '60000',
     }
     const child = spawn(command, [...args, CLI, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     running.push(child)
@@ -59,6 +61,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     start('workers').stdout?.resume()
     const frontDoor = start('serve')
     speak = speakTo(await urlOf(frontDoor))
+    await vi.waitUntil(async () => (await speak('GET', '/readyz')).status === 200, { timeout: atLoad(30_000) })
   })
   afterAll(async () => {
     for (const child of running) if (child.exitCode === null) child.kill('SIGKILL')
