@@ -2,7 +2,7 @@
 import { uuidv7 } from 'uuidv7'
 import { CHUNK_ROWS, runInChunks } from '../stores/run-in-chunks.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
 import { sleep } from '../async/sleep.ts'
 import { type DestinationKind, clickIdsOf } from './settings.ts'
 
@@ -45,7 +45,11 @@ export async function addDestination(
  * Changes the named fields. Returns false, and changes nothing, when the settings are no longer those of `before`: `change` has
  * complete settings, and would undo another change of them.
  */
-export async function updateDestination(sql: Sql, before: Destination, change: DestinationChange): Promise<boolean> {
+export async function updateDestination(
+  sql: Queryable,
+  before: Destination,
+  change: DestinationChange,
+): Promise<boolean> {
   const { name = null, types = null, settings = before.settings, active = null, secret = null } = change
   const { count } = await sql`
     with business as (
@@ -112,13 +116,16 @@ export async function listDestinations(sql: Sql, businessId?: string): Promise<D
 }
 
 /** A destination with its sealed secret; undefined when it does not exist. */
-export async function findDestination(sql: Sql, id: string): Promise<(Destination & { secret: string }) | undefined> {
+export async function findDestination(
+  sql: Queryable,
+  id: string,
+): Promise<(Destination & { secret: string }) | undefined> {
   const [found] = await sql<(Destination & { secret: string })[]>`
     select ${columns(sql)}, secret from destinations where id = ${id}`
   return found
 }
 
-const columns = (sql: Sql) => sql`
+const columns = (sql: Queryable) => sql`
   id, business_id as "businessId", kind, name, to_json(types) as types, settings, active, created_at as "createdAt"`
 
 /** An array literal of Postgres, because the driver does not know the types. Only for plain words, without quoting. */
