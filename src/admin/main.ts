@@ -11,11 +11,13 @@ import { KEY_COMMANDS } from './key.ts'
 import { PARTITION_COMMANDS } from './partitions.ts'
 import { formatCommandList, formatHelp, withoutControls } from './format-help.ts'
 import { RECOVER_COMMANDS } from './recover/main.ts'
+import { USER_COMMANDS } from './user.ts'
 import { VERIFY_COMMANDS } from './verify/main.ts'
 
 const COMMANDS: Command[] = [
   ...BUSINESS_COMMANDS,
   ...KEY_COMMANDS,
+  ...USER_COMMANDS,
   ...DEAD_LETTER_COMMANDS,
   ...DESTINATION_COMMANDS,
   ...DELIVERY_COMMANDS,

@@ -41,6 +41,7 @@ const OTHER_IDS = new Set([
   'outbox.resend',
   'positions.attempt',
   'positions.pending_inactive',
+  'saved_views.id',
   'sessions.id',
   'sessions.user_id',
   'timeline_lease.owner',

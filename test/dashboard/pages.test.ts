@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
+import { createKey } from '../../src/businesses/keys.ts'
 import { type Dashboard, findBarriers, openDashboard, settle, type Visit } from './open-dashboard.ts'
 
 interface Shown extends Visit {
@@ -17,12 +18,39 @@ interface Shown extends Visit {
 }
 
 let dashboard: Dashboard
+let contactId: string
 beforeAll(async () => {
   dashboard = await openDashboard()
+  contactId = await sendPurchase()
 })
 afterAll(() => dashboard.close())
 
+/** What the pages of a business show. Returns the id of its contact. */
+async function sendPurchase(): Promise<string> {
+  const { service, businessId } = dashboard
+  const { key } = await createKey(service.sql, businessId, 'secret')
+  const send = async (path: string, body: object) => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+    const response = await fetch(`${service.url}/api/sdk/${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    return (await response.json()) as { data: { contactId: string } }
+  }
+  const identity = { email: 'ann@x.io', phone: '+972541234567', platformCustomerId: 'c-1' }
+  await send('identify', { identity, profile: { name: 'Ann Archer', country: 'FR', city: 'Lyon' } })
+  const traits = { plan: 'pro', seats: 3 }
+  const tags = ['vip', 'newsletter']
+  const { data } = await send('track', { event: 'purchase', identity, value: 49.9, currency: 'EUR', traits, tags })
+  return data.contactId
+}
+
 const SHOWN: Shown[] = [
+  { name: 'contacts', path: () => `/dashboard/b/${dashboard.businessId}/contacts` },
+  { name: 'contacts-none', path: () => `/dashboard/b/${dashboard.businessId}/contacts?query=nobody` },
+  { name: 'contacts-he', path: () => `/dashboard/b/${dashboard.businessId}/contacts`, language: 'he' },
+  { name: 'contact', path: () => `/dashboard/b/${dashboard.businessId}/contacts/${contactId}` },
   { name: 'sign-in', path: () => '/dashboard/sign-in', email: null },
   { name: 'forgot', path: () => '/dashboard/forgot', email: null },
   { name: 'link', path: () => '/dashboard/link', email: null },

@@ -65,6 +65,13 @@ export async function take<T>(asked: Promise<Answer<T>>): Promise<T> {
   })
 }
 
+/** For changes that the server may also store and apply later. Throws ApiError. */
+export async function apply(
+  asked: Promise<Pick<Answer<unknown>, 'error' | 'response'> & { data?: unknown }>,
+): Promise<void> {
+  await take(asked as Promise<Answer<unknown>>)
+}
+
 interface Failure {
   message?: string
   error?: { code: string; issues?: Issue[] }

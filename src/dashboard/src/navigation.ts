@@ -18,7 +18,16 @@ export interface NavigationEntry {
 }
 
 /** In the order of the side navigation. The first that a person may see is their first page. */
-export const NAVIGATION: readonly NavigationEntry[] = []
+export const NAVIGATION: readonly NavigationEntry[] = [
+  {
+    path: '/dashboard/b/$businessId/contacts',
+    text: 'contacts',
+    icon: 'people',
+    permission: 'lists:read',
+    group: 'people',
+    key: 'c',
+  },
+]
 
 /** The account is reached from the menu of the person. */
 export const ACCOUNT: NavigationEntry = {

@@ -8,6 +8,8 @@ export const PAGE_PATHS = [
   '/dashboard/forgot',
   '/dashboard/link',
   '/dashboard/account',
+  '/dashboard/b/$businessId/contacts',
+  '/dashboard/b/$businessId/contacts/$contactId',
 ] as const
 
 export type PagePath = (typeof PAGE_PATHS)[number]

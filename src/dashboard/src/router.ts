@@ -3,6 +3,8 @@ import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
 import type { PagePath } from './page-paths.ts'
 import { accountRoute } from './pages/account/route.ts'
+import { contactRoute } from './pages/contact/route.ts'
+import { contactsRoute } from './pages/contacts/route.ts'
 import { forgotRoute } from './pages/forgot/route.ts'
 import { linkRoute } from './pages/link/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
@@ -13,7 +15,7 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   forgotRoute,
   linkRoute,
-  appRoute.addChildren([firstRoute, accountRoute, businessRoute.addChildren([])]),
+  appRoute.addChildren([firstRoute, accountRoute, businessRoute.addChildren([contactsRoute, contactRoute])]),
 ])
 
 export function buildRouter(queryClient: QueryClient) {

@@ -3,11 +3,13 @@
  * language of the page; the front door puts the language on <html>, so that it is one for the life of a page.
  */
 import type { texts as account } from './en/account.ts'
+import type { texts as contacts } from './en/contacts.ts'
 import type { texts as shell } from './en/shell.ts'
 import type { texts as signIn } from './en/sign-in.ts'
 
 interface Sections {
   account: typeof account
+  contacts: typeof contacts
   shell: typeof shell
   'sign-in': typeof signIn
 }

@@ -1,0 +1,131 @@
+/** `admin user …`: the people who use the dashboard. */
+import { commandActor } from '../accounts/command-actor.ts'
+import { recordAudit } from '../accounts/audit.ts'
+import { LINK_HOURS, createLink } from '../accounts/links.ts'
+import { setRole } from '../accounts/members.ts'
+import { ROLES } from '../accounts/rights.ts'
+import { linkUrl } from '../accounts/system-mail.ts'
+import { createUser, findCredentials, listUsers, readEmail, removeTotp } from '../accounts/users.ts'
+import type { Config } from '../config.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { requireBusiness } from './business.ts'
+import { type Command, type CommandArguments, CommandError, UsageError } from './command.ts'
+import { formatTable } from './format-help.ts'
+import { withPostgres } from './open-postgres.ts'
+import { checkId } from './read-option.ts'
+
+const ORDER = 'the first person of a business has to be its owner'
+
+const create: Command = {
+  name: 'user create',
+  summary: 'Create a user, and print a link that signs them in once',
+  positionals: ['EMAIL'],
+  options: {
+    operator: { help: 'Make them an operator: they see every business and Operations' },
+    business: { value: 'ID', help: 'Add them to this business; needs --role' },
+    role: { value: ROLES.join('|'), help: `Their role in the business; ${ORDER}` },
+  },
+  async run(config, args) {
+    const email = checkEmail(args)
+    const businessId = args.text('business') === undefined ? null : checkId('--business', args.text('business') ?? '')
+    const role = ROLES.find((one) => one === args.text('role'))
+    if ((businessId === null) !== (args.text('role') === undefined)) {
+      throw new UsageError('--business and --role belong together')
+    }
+    if (businessId !== null && role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`)
+    const token = await withPostgres(config, async (sql) => {
+      if (businessId !== null) await requireBusiness(sql, businessId)
+      return sql.begin(async (tx) => {
+        const id = await createUser(tx, { email, isOperator: args.flag('operator') })
+        if (id === null) throw new CommandError('user_exists', `There is a user ${email} already`)
+        if (businessId !== null && role !== undefined) {
+          const outcome = await setRole(tx, businessId, id, role)
+          if (outcome !== 'done') throw new CommandError(outcome, `The role was not given: ${ORDER}`)
+        }
+        const actor = commandActor('admin user create')
+        await recordAudit(tx, {
+          businessId,
+          actor,
+          action: 'person.create',
+          target: id,
+          details: { role: role ?? null },
+        })
+        return createLink(tx, 'sign-in', email)
+      })
+    })
+    return showLink(config, email, token)
+  },
+}
+
+const link: Command = {
+  name: 'user link',
+  summary: 'Print a link that signs a user in once, for a forgotten password',
+  positionals: ['EMAIL'],
+  async run(config, args) {
+    const email = checkEmail(args)
+    const token = await withPostgres(config, async (sql) => {
+      const { id } = await requireUser(sql, email)
+      const actor = commandActor('admin user link')
+      await recordAudit(sql, { businessId: null, actor, action: 'person.link', target: id })
+      return createLink(sql, 'sign-in', email)
+    })
+    return showLink(config, email, token)
+  },
+}
+
+const removeSecondFactor: Command = {
+  name: 'user remove-second-factor',
+  summary: 'Turn the second factor of a user off, for a lost device',
+  positionals: ['EMAIL'],
+  async run(config, args) {
+    const email = checkEmail(args)
+    await withPostgres(config, async (sql) => {
+      const { id } = await requireUser(sql, email)
+      await removeTotp(sql, id)
+      const actor = commandActor('admin user remove-second-factor')
+      await recordAudit(sql, { businessId: null, actor, action: 'person.remove-second-factor', target: id })
+    })
+    return { json: { email, hasTotp: false }, text: `${email} signs in with the password alone` }
+  },
+}
+
+const list: Command = {
+  name: 'user list',
+  summary: 'List all users',
+  async run(config) {
+    const users = (await withPostgres(config, listUsers)).map((one) => ({
+      ...one,
+      createdAt: one.createdAt.toISOString(),
+    }))
+    const lines = users.map(({ email, name, isOperator, hasTotp }) => [
+      email,
+      isOperator ? 'operator' : '-',
+      hasTotp ? 'yes' : 'no',
+      name,
+    ])
+    const text = lines.length
+      ? formatTable([['EMAIL', 'OPERATOR', 'SECOND FACTOR', 'NAME'], ...lines])
+      : 'There are no users yet'
+    return { json: { users }, text }
+  },
+}
+
+function checkEmail(args: CommandArguments): string {
+  const email = readEmail(args.positional(0))
+  if (email === null) throw new UsageError(`EMAIL must be an email address, not "${args.positional(0)}"`)
+  return email
+}
+
+async function requireUser(sql: Sql, email: string) {
+  const user = await findCredentials(sql, email)
+  if (user === null) throw new CommandError('user_not_found', `There is no user ${email}. To see all: admin user list`)
+  return user
+}
+
+function showLink({ publicUrl, port }: Config, email: string, token: string) {
+  const url = linkUrl(publicUrl ?? `http://127.0.0.1:${port}`, token)
+  const text = `Open this link once within ${LINK_HOURS['sign-in']} hours to sign in as ${email}:\n${url}`
+  return { json: { email, url }, text }
+}
+
+export const USER_COMMANDS: Command[] = [create, link, removeSecondFactor, list]

@@ -1,0 +1,184 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { formatNumber } from '../../format.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { ErrorBox } from '../../parts/error-box.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { Page } from '../../parts/page.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Money, Time } from '../../parts/values.tsx'
+import { useBusiness, useCan } from '../../session/session.ts'
+import { textsOf } from '../../texts/index.ts'
+import styles from './contacts.module.css'
+import { type ListedContact, contactsQuery, countQuery } from './queries.ts'
+import type { ContactSearch } from './route.ts'
+import { STAGES, nameOf } from './show-contact.ts'
+
+const SEARCH_DELAY_MS = 200
+
+export function ContactsPage() {
+  const texts = textsOf('contacts')
+  const { id: businessId } = useBusiness()
+  const filter: ContactSearch = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const list = useInfiniteQuery(contactsQuery(businessId, filter))
+  const count = useQuery(countQuery(businessId, filter))
+  const contacts = list.data?.pages.flatMap((page) => page.contacts) ?? []
+  const { hasNextPage, isFetching, fetchNextPage } = list
+  // A page can be empty although there are more.
+  useEffect(() => {
+    if (contacts.length === 0 && hasNextPage && !isFetching) void fetchNextPage()
+  }, [contacts.length, hasNextPage, isFetching, fetchNextPage])
+  const setFilter = (change: ContactSearch) => {
+    const search = { ...filter, ...change }
+    void navigate({ to: '.', search: search as never, replace: true })
+  }
+  const isFiltered = Object.values(filter).some(Boolean)
+  const intro = count.data && texts[count.data.kind](formatNumber(count.data.count))
+  return (
+    <Page title={texts.title} intro={intro ?? '\u00a0'} width="full">
+      <Filters filter={filter} onChange={setFilter} />
+      <ErrorBox error={list.error} onRetry={() => void list.refetch()} />
+      <Table
+        label={texts.title}
+        columns={columnsOf(businessId)}
+        rows={contacts}
+        keyOf={({ contactId }) => contactId}
+        onOpen={({ contactId }) =>
+          void navigate({ to: '/dashboard/b/$businessId/contacts/$contactId', params: { businessId, contactId } })
+        }
+        onEnd={hasNextPage ? () => void fetchNextPage() : undefined}
+        total={count.data?.kind === 'exact' ? count.data.count : undefined}
+        isLoading={list.isPending || (contacts.length === 0 && hasNextPage)}
+        empty={
+          isFiltered ? (
+            <Empty
+              icon="search"
+              title={texts.noneTitle}
+              actions={<Button onClick={() => void navigate({ to: '.', search: {} as never })}>{texts.clear}</Button>}
+            >
+              {texts.none}
+            </Empty>
+          ) : (
+            <Empty icon="people" title={texts.emptyTitle}>
+              {texts.empty}
+            </Empty>
+          )
+        }
+      />
+    </Page>
+  )
+}
+
+function Filters({ filter, onChange }: { filter: ContactSearch; onChange: (change: ContactSearch) => void }) {
+  const texts = textsOf('contacts')
+  const canSearch = useCan('contacts:read')
+  return (
+    <div className={styles['filters']} role="search">
+      {canSearch && (
+        <Typed key="query" name="query" label={texts.search} value={filter.query ?? ''} onChange={onChange} />
+      )}
+      <SelectField
+        name="stage"
+        label={texts.stage}
+        isLabelHidden
+        value={filter.stage ?? ''}
+        options={[{ value: '', label: texts.anyStage }, ...STAGES.map((stage) => ({ value: stage, label: stage }))]}
+        onChange={(event) => onChange({ stage: STAGES.find((one) => one === event.target.value) })}
+      />
+      <Typed key="tag" name="tag" label={texts.tag} value={filter.tag ?? ''} onChange={onChange} />
+    </div>
+  )
+}
+
+/** Filters shortly after the last letter. */
+function Typed(props: {
+  name: 'query' | 'tag'
+  label: string
+  value: string
+  onChange: (change: ContactSearch) => void
+}) {
+  const { name, label, value, onChange } = props
+  const [typed, setTyped] = useState(value)
+  const [known, setKnown] = useState(value)
+  if (known !== value) {
+    setKnown(value)
+    setTyped(value)
+  }
+  useEffect(() => {
+    if (typed.trim() === value) return
+    const timer = setTimeout(() => onChange({ [name]: typed.trim() }), SEARCH_DELAY_MS)
+    return () => clearTimeout(timer)
+  })
+  return (
+    <TextField
+      name={name}
+      type="search"
+      label={label}
+      isLabelHidden
+      placeholder={label}
+      value={typed}
+      maxLength={name === 'tag' ? 64 : 256}
+      onChange={(event) => setTyped(event.target.value)}
+    />
+  )
+}
+
+function columnsOf(businessId: string): Column<ListedContact>[] {
+  const texts = textsOf('contacts')
+  return [
+    {
+      key: 'name',
+      header: texts.name,
+      width: 'minmax(150px, 2fr)',
+      cell: (contact) => (
+        <Link
+          to="/dashboard/b/$businessId/contacts/$contactId"
+          params={{ businessId, contactId: contact.contactId }}
+          tabIndex={-1}
+          className="foreign"
+        >
+          {nameOf(contact) ?? texts.unnamed}
+        </Link>
+      ),
+    },
+    {
+      key: 'address',
+      header: texts.address,
+      width: 'minmax(150px, 2fr)',
+      isSecondary: true,
+      cell: ({ identities }) => (
+        <bdi className="foreign">{identities.email[0] ?? identities.phone[0] ?? identities.platformCustomerId[0]}</bdi>
+      ),
+    },
+    { key: 'stage', header: texts.stage, width: '110px', cell: ({ stage }) => <Badge>{stage}</Badge> },
+    {
+      key: 'tags',
+      header: texts.tags,
+      width: 'minmax(100px, 1fr)',
+      isSecondary: true,
+      cell: ({ tags }) => <bdi className="foreign">{tags.join(', ')}</bdi>,
+    },
+    {
+      key: 'revenue',
+      header: texts.revenue,
+      width: '120px',
+      align: 'end',
+      cell: ({ revenue: { byCurrency } }) =>
+        Object.entries(byCurrency).map(([currency, amount]) => (
+          <Money key={currency} amount={amount} currency={currency} />
+        )),
+    },
+    {
+      key: 'created',
+      header: texts.created,
+      width: '130px',
+      align: 'end',
+      isSecondary: true,
+      cell: ({ createdAt }) => <Time at={createdAt} as="day" />,
+    },
+  ]
+}

@@ -1,0 +1,36 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { api, take } from '../../client.ts'
+import type { paths } from '../../api.d.ts'
+import type { ContactSearch } from './route.ts'
+
+type ListAnswer =
+  paths['/dashboard/api/b/{businessId}/contacts']['get']['responses']['200']['content']['application/json']
+export type ListedContact = ListAnswer['data']['contacts'][number]
+
+export const contactsQuery = (businessId: string, filter: ContactSearch) =>
+  infiniteQueryOptions({
+    queryKey: ['contacts', businessId, filter],
+    queryFn: ({ pageParam, signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/contacts', {
+          params: { path: { businessId }, query: { ...filter, limit: 100, ...(pageParam && { cursor: pageParam }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    placeholderData: keepPreviousData,
+  })
+
+export const countQuery = (businessId: string, filter: ContactSearch) =>
+  queryOptions({
+    queryKey: ['contacts', businessId, 'count', filter],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/contacts/count', {
+          params: { path: { businessId }, query: { ...filter } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })

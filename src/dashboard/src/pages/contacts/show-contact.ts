@@ -1,0 +1,24 @@
+import type { ListedContact } from './queries.ts'
+
+/** The journey stages, in their order (decisions, "Journey stage"). */
+export const STAGES = [
+  'Awareness',
+  'Consideration',
+  'Decision',
+  'Retention',
+  'Advocacy',
+] as const satisfies readonly ListedContact['stage'][]
+
+export type Stage = (typeof STAGES)[number]
+
+interface Named {
+  firstName: string | null
+  lastName: string | null
+  identities: { email: string[]; phone: string[]; platformCustomerId: string[] }
+}
+
+/** The name, or what else people know the contact by. */
+export function nameOf({ firstName, lastName, identities }: Named): string | undefined {
+  const name = [firstName, lastName].filter(Boolean).join(' ')
+  return name || (identities.email[0] ?? identities.phone[0] ?? identities.platformCustomerId[0])
+}
