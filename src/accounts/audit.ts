@@ -51,6 +51,7 @@ export interface AuditRow {
   id: number
   at: Date
   actorKind: Actor['kind']
+  actorId: string
   actorName: string
   action: string
   target: string | null
@@ -64,7 +65,7 @@ export async function listAudit(
   { businessId, before, limit }: { businessId: string | null; before: number | null; limit: number },
 ): Promise<AuditRow[]> {
   return sql<AuditRow[]>`
-    select id, at, actor_kind as "actorKind", actor_name as "actorName", action, target, details, times
+    select id, at, actor_kind as "actorKind", actor_id as "actorId", actor_name as "actorName", action, target, details, times
     from audit_log
     where business_id is not distinct from ${businessId}::uuid and id < ${before ?? Number.MAX_SAFE_INTEGER}
     order by id desc limit ${limit}`

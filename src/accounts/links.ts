@@ -38,24 +38,29 @@ export interface NewInvitation {
   invitedBy: string
 }
 
-/** Returns the token of the link; a pending invitation of the same person is replaced. Null when too many are pending. */
+/** Returns the token of the link, as `addInvitation` does. */
 export async function createInvitation(sql: Sql, invitation: NewInvitation): Promise<string | null> {
-  const { businessId, email, role, invitedBy } = invitation
-  const token = createToken()
-  return sql.begin(async (tx) => {
-    // Two invitations at the same time are counted one after the other.
-    await tx`select from businesses where id = ${businessId} for no key update`
-    const [{ pending }] = await tx<[{ pending: number }]>`
-      select count(*)::int as pending from account_links
-      where business_id = ${businessId} and expires_at > now() and email <> ${email}`
-    if (pending >= MAX_INVITATIONS) return null
-    await tx`delete from account_links where business_id = ${businessId} and (email = ${email} or expires_at < now())`
-    await tx`
-      insert into account_links (token_hash, id, kind, email, business_id, role, invited_by, expires_at)
-      values (${hashToken(token)}, ${uuidv7()}, 'invitation', ${email}, ${businessId}, ${role}, ${invitedBy},
-        now() + ${`${LINK_HOURS.invitation} hours`}::interval)`
-    return token
-  })
+  return (await sql.begin((tx) => addInvitation(tx, invitation)))?.token ?? null
+}
+
+/** In a transaction: a pending invitation of the same person is replaced. Null when too many are pending. */
+export async function addInvitation(
+  tx: Queryable,
+  { businessId, email, role, invitedBy }: NewInvitation,
+): Promise<{ id: string; token: string } | null> {
+  const [id, token] = [uuidv7(), createToken()]
+  // Two invitations at the same time are counted one after the other.
+  await tx`select from businesses where id = ${businessId} for no key update`
+  const [{ pending }] = await tx<[{ pending: number }]>`
+    select count(*)::int as pending from account_links
+    where business_id = ${businessId} and expires_at > now() and email <> ${email}`
+  if (pending >= MAX_INVITATIONS) return null
+  await tx`delete from account_links where business_id = ${businessId} and (email = ${email} or expires_at < now())`
+  await tx`
+    insert into account_links (token_hash, id, kind, email, business_id, role, invited_by, expires_at)
+    values (${hashToken(token)}, ${id}, 'invitation', ${email}, ${businessId}, ${role}, ${invitedBy},
+      now() + ${`${LINK_HOURS.invitation} hours`}::interval)`
+  return { id, token }
 }
 
 /** Null when the link is unknown, used or too old. */

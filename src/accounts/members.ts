@@ -38,6 +38,16 @@ export async function listInvitations(sql: Queryable, businessId: string): Promi
     from account_links where business_id = ${businessId} and expires_at > now() order by email`
 }
 
+export async function findInvitation(
+  sql: Queryable,
+  businessId: string,
+  id: string,
+): Promise<{ email: string; role: Role } | null> {
+  const [found] = await sql<{ email: string; role: Role }[]>`
+    select email, role from account_links where business_id = ${businessId} and id = ${id} and expires_at > now()`
+  return found ?? null
+}
+
 export async function removeInvitation(sql: Queryable, businessId: string, id: string): Promise<boolean> {
   const { count } = await sql`delete from account_links where business_id = ${businessId} and id = ${id}`
   return count > 0

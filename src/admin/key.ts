@@ -23,7 +23,7 @@ const create: Command = {
     if (!kind) throw new UsageError(`--kind must be secret or publishable, not "${wanted}"`)
     const createdKey = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return createKey(sql, businessId, kind)
+      return sql.begin((tx) => createKey(tx, businessId, kind))
     })
     return { json: createdKey, text: `Key ${createdKey.keyId}. Copy it now, it is shown only once:\n${createdKey.key}` }
   },
@@ -41,7 +41,7 @@ const importKey: Command = {
     if (typeof kind !== 'string') throw new UsageError(`--key ${kind.broken}`)
     const keyId = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return storeKey(sql, businessId, kind, key)
+      return sql.begin((tx) => storeKey(tx, businessId, kind, key))
     })
     if (keyId === null)
       throw new CommandError(
@@ -58,8 +58,9 @@ const revoke: Command = {
   positionals: ['KEYID'],
   async run(config, args) {
     const keyId = checkId('KEYID', args.positional(0))
-    const isRevoked = await withPostgres(config, (sql) => revokeKey(sql, keyId))
-    if (!isRevoked) throw new CommandError('key_not_found', `There is no key ${keyId}. To see all: admin key list`)
+    const businessId = await withPostgres(config, (sql) => revokeKey(sql, keyId))
+    if (businessId === null)
+      throw new CommandError('key_not_found', `There is no key ${keyId}. To see all: admin key list`)
     return { json: { keyId, revoked: true }, text: `Key ${keyId} was revoked` }
   },
 }
@@ -81,6 +82,7 @@ const list: Command = {
       ...key,
       createdAt: key.createdAt.toISOString(),
       revokedAt: key.revokedAt?.toISOString() ?? null,
+      lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
     }))
     const lines = keys.map((key) => [
       key.keyId,

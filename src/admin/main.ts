@@ -1,5 +1,6 @@
 /** `admin …`: the commands for operators. */
 import { ConfigError, type Config } from '../config.ts'
+import { RequestError } from '../errors.ts'
 import { unreachableCode } from '../stores/require-stores.ts'
 import { BUSINESS_COMMANDS } from './business.ts'
 import { type Command, CommandError, parseArguments, type Report, UsageError } from './command.ts'
@@ -88,6 +89,7 @@ function explain(error: unknown): { code: string; message: string; exitCode: num
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitCode: 2 }
   if (error instanceof CommandError) return { code: error.code, message: error.message, exitCode: 1 }
   if (error instanceof ConfigError) return { code: 'config', message: error.message, exitCode: 1 }
+  if (error instanceof RequestError) return { code: error.code, message: error.message, exitCode: 1 }
   const away = unreachableCode(error)
   if (away)
     return { code: 'unavailable', message: `Postgres does not answer (${away}). Is Sluice running?`, exitCode: 1 }

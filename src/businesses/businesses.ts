@@ -1,7 +1,7 @@
 /** Businesses and their settings. The data of each business is separate. */
 import { uuidv7 } from 'uuidv7'
 import type { PageIdentify } from '../rules/state.ts'
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable } from '../stores/postgres.ts'
 
 /** Whether events of bots and headless browsers are recorded. */
 export const BOTS = ['ignore', 'allow'] as const
@@ -14,7 +14,8 @@ export interface BusinessSettings {
   /** Requests a minute. */
   rateLimit?: number
   currency?: string
-  country?: string
+  /** Null: none. */
+  country?: string | null
   timezone?: string
   /** Browser origins that may call; any origin when empty. */
   origins?: string[]
@@ -22,21 +23,20 @@ export interface BusinessSettings {
   bots?: Bots
 }
 
-export interface ListedBusiness extends Required<Omit<BusinessSettings, 'country'>> {
+export interface ListedBusiness extends Required<BusinessSettings> {
   businessId: string
-  country: string | null
   createdAt: Date
 }
 
 /** Returns the new id. */
-export async function createBusiness(sql: Sql, settings: BusinessSettings & { name: string }): Promise<string> {
+export async function createBusiness(sql: Queryable, settings: BusinessSettings & { name: string }): Promise<string> {
   const id = uuidv7()
   await sql`insert into businesses ${sql({ id, ...columnsOf(settings) })}`
   return id
 }
 
 /** Returns false when there is no such business. Takes effect in every process within a second. */
-export async function updateBusiness(sql: Sql, id: string, settings: BusinessSettings): Promise<boolean> {
+export async function updateBusiness(sql: Queryable, id: string, settings: BusinessSettings): Promise<boolean> {
   // Workers decide by these two settings. A save that was decided with an older version is rejected and decided again.
   const changesDecisions = settings.pageIdentify !== undefined || settings.active !== undefined
   const { count } = await sql`
@@ -47,22 +47,30 @@ export async function updateBusiness(sql: Sql, id: string, settings: BusinessSet
 }
 
 /** Removes a business permanently; its recorded data stays. Returns false when there is no such business. */
-export async function removeBusiness(sql: Sql, id: string): Promise<boolean> {
+export async function removeBusiness(sql: Queryable, id: string): Promise<boolean> {
   const { count } = await sql`update businesses set removed_at = now() where id = ${id} and removed_at is null`
   return count > 0
 }
 
-export async function hasBusiness(sql: Sql, id: string): Promise<boolean> {
+export async function hasBusiness(sql: Queryable, id: string): Promise<boolean> {
   const [found] = await sql`select from businesses where id = ${id} and removed_at is null`
   return found !== undefined
 }
 
-export async function listBusinesses(sql: Sql): Promise<ListedBusiness[]> {
+export async function listBusinesses(sql: Queryable): Promise<ListedBusiness[]> {
   return sql<ListedBusiness[]>`
-    select id as "businessId", name, active, rate_limit as "rateLimit", currency, country, timezone,
-      to_jsonb(origins) as origins, page_identify as "pageIdentify", bots, created_at as "createdAt"
-    from businesses where removed_at is null order by id`
+    select ${listedColumns(sql)} from businesses where removed_at is null order by id`
 }
+
+export async function readBusiness(sql: Queryable, id: string): Promise<ListedBusiness | null> {
+  const [found] = await sql<ListedBusiness[]>`
+    select ${listedColumns(sql)} from businesses where id = ${id} and removed_at is null`
+  return found ?? null
+}
+
+const listedColumns = (sql: Queryable) => sql`
+  id as "businessId", name, active, rate_limit as "rateLimit", currency, country, timezone,
+  to_jsonb(origins) as origins, page_identify as "pageIdentify", bots, created_at as "createdAt"`
 
 /** The driver does not know the column types here, so the list is an array literal (an origin contains no quotes). */
 function columnsOf({ rateLimit, pageIdentify, origins, ...others }: BusinessSettings) {

@@ -1,7 +1,8 @@
 /** API keys. Only their hashes are stored, so a key is shown once. */
 import { createHash, randomBytes } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
-import type { Sql } from '../stores/postgres.ts'
+import { RequestError } from '../errors.ts'
+import type { Queryable } from '../stores/postgres.ts'
 
 export const KEY_KINDS = ['secret', 'publishable'] as const
 export type KeyKind = (typeof KEY_KINDS)[number]
@@ -14,22 +15,41 @@ export interface ListedKey {
   hint: string
   createdAt: Date
   revokedAt: Date | null
+  /** Within some minutes. */
+  lastUsedAt: Date | null
 }
 
 const PREFIXES: Record<KeyKind, string> = { secret: 'sk_live_', publishable: 'pk_live_' }
 const OLDER_PREFIX = 'sluice_live_'
 const RANDOM_BYTES = 24
 
-/** Creates a key. This is the only time that `key` is available. */
-export async function createKey(sql: Sql, businessId: string, kind: KeyKind): Promise<{ keyId: string; key: string }> {
+/** Of one business; revoked keys do not count. */
+export const MAX_ACTIVE_KEYS = 50
+
+/** Creates a key, as `storeKey` does. This is the only time that `key` is available. */
+export async function createKey(
+  sql: Queryable,
+  businessId: string,
+  kind: KeyKind,
+): Promise<{ keyId: string; key: string }> {
   const key = `${PREFIXES[kind]}${randomBytes(RANDOM_BYTES).toString('hex')}`
   const keyId = await storeKey(sql, businessId, kind, key)
   if (keyId === null) throw new Error('two random keys are the same')
   return { keyId, key }
 }
 
-/** Stores an existing key. Returns its id, or null when it is already stored, even if revoked. */
-export async function storeKey(sql: Sql, businessId: string, kind: KeyKind, key: string): Promise<string | null> {
+/**
+ * Stores an existing key. Returns its id, or null when it is already stored, even if revoked. Throws RequestError `limit_reached`.
+ * Call it in a transaction: then keys that are stored at the same time are counted one after the other.
+ */
+export async function storeKey(sql: Queryable, businessId: string, kind: KeyKind, key: string): Promise<string | null> {
+  await sql`select from businesses where id = ${businessId} for no key update`
+  const [{ active }] = await sql<[{ active: number }]>`
+    select count(*)::int as active from api_keys where business_id = ${businessId} and revoked_at is null`
+  if (active >= MAX_ACTIVE_KEYS) {
+    const message = `The business has ${MAX_ACTIVE_KEYS} active keys, which is the maximum. Revoke one first.`
+    throw new RequestError('limit_reached', { message })
+  }
   const [stored] = await sql<{ id: string }[]>`
     insert into api_keys (id, business_id, kind, key_hash, hint)
     values (${uuidv7()}, ${businessId}, ${kind}, ${createHash('sha256').update(key).digest()}, ${key.slice(-4)})
@@ -49,15 +69,32 @@ export function readKeyKind(key: string): KeyKind | { broken: string } {
   return { broken: `must begin with ${OLDER_PREFIX}, ${PREFIXES.secret} or ${PREFIXES.publishable}` }
 }
 
-/** Revokes a key permanently; it takes effect within a second. Returns false when there is no such key. */
-export async function revokeKey(sql: Sql, keyId: string): Promise<boolean> {
-  const { count } = await sql`update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${keyId}`
-  return count > 0
+/** Revokes a key permanently; it takes effect within a second. Returns its business, or null when there is no such key. */
+export async function revokeKey(
+  sql: Queryable,
+  keyId: string,
+  businessId: string | null = null,
+): Promise<string | null> {
+  const [revoked] = await sql<{ businessId: string }[]>`
+    update api_keys set revoked_at = coalesce(revoked_at, now())
+    where id = ${keyId} and business_id = coalesce(${businessId}::uuid, business_id)
+    returning business_id as "businessId"`
+  return revoked?.businessId ?? null
 }
 
-/** The keys of one business, or of all when `businessId` is null. */
-export async function listKeys(sql: Sql, businessId: string | null): Promise<ListedKey[]> {
+/** The keys of one business, or of all when `businessId` is null; oldest first. */
+export async function listKeys(sql: Queryable, businessId: string | null): Promise<ListedKey[]> {
   return sql<ListedKey[]>`
-    select id as "keyId", business_id as "businessId", kind, hint, created_at as "createdAt", revoked_at as "revokedAt"
-    from api_keys where business_id = coalesce(${businessId}::uuid, business_id) order by id`
+    select ${listedColumns(sql)} from api_keys where business_id = coalesce(${businessId}::uuid, business_id) order by id`
 }
+
+/** Active keys first, then the newest; at most `limit`. */
+export async function listLatestKeys(sql: Queryable, businessId: string, limit: number): Promise<ListedKey[]> {
+  return sql<ListedKey[]>`
+    select ${listedColumns(sql)} from api_keys where business_id = ${businessId}
+    order by revoked_at is not null, id desc limit ${limit}`
+}
+
+const listedColumns = (sql: Queryable) => sql`
+  id as "keyId", business_id as "businessId", kind, hint, created_at as "createdAt", revoked_at as "revokedAt",
+  last_used_at as "lastUsedAt"`

@@ -1,5 +1,6 @@
 /** Parses the settings of a business from text. Each function throws SettingError with the rule that the text breaks. */
 import { isSupportedCountry } from 'libphonenumber-js/min'
+import { isClean } from '../rules/events/text.ts'
 import { PAGE_IDENTIFY, type PageIdentify } from '../rules/state.ts'
 import { BOTS, type Bots } from './businesses.ts'
 
@@ -9,6 +10,7 @@ export class SettingError extends Error {}
 export function readName(text: string): string {
   const name = text.trim()
   if (name === '' || name.length > 200) throw new SettingError('must have 1 to 200 characters')
+  if (!isClean(name)) throw new SettingError('must not contain NUL characters or lone surrogates')
   return name
 }
 
@@ -44,14 +46,23 @@ export function readTimezone(text: string): string {
   }
 }
 
+export const MAX_ORIGINS = 100
+
 /** Allowed browser origins, or the single word `any`, which is the empty list. */
 export function readOrigins(texts: string[]): string[] {
   if (texts.length === 1 && texts[0] === 'any') return []
+  if (texts.length > MAX_ORIGINS) throw new SettingError(`must be at most ${MAX_ORIGINS} origins`)
   return texts.map((text) => {
-    const origin = URL.canParse(text) ? new URL(text).origin : 'null'
-    if (/^https?:/.test(origin)) return origin
+    const origin = originOf(text)
+    if (origin !== null) return origin
     throw new SettingError(`must be any, or an origin such as https://shop.example, not "${text}"`)
   })
+}
+
+/** As browsers send it; null for other text. */
+export function originOf(text: string): string | null {
+  const origin = URL.canParse(text) ? new URL(text).origin : 'null'
+  return /^https?:/.test(origin) ? origin : null
 }
 
 export const readActive = (text: string): boolean => oneOf(['true', 'false'], text) === 'true'

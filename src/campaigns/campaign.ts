@@ -1,4 +1,4 @@
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable } from '../stores/postgres.ts'
 
 /** A campaign as callers see it (decisions, "Campaigns"). */
 export interface Campaign {
@@ -11,7 +11,7 @@ export interface Campaign {
 }
 
 /** The columns of a Campaign. */
-export function campaignColumns(sql: Sql) {
+export function campaignColumns(sql: Queryable) {
   return sql`
     id as "campaignId", name, status, json_build_object('event', trigger_event) as trigger,
     can_enter_again as "canEnterAgain",

@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7'
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable } from '../stores/postgres.ts'
 import { type Campaign, campaignColumns } from './campaign.ts'
 
 export interface NewCampaign {
@@ -13,7 +13,11 @@ export interface NewCampaign {
 export const MAX_CAMPAIGNS = 1000
 
 /** Creates a draft, which enrols no contact until it is published. Null when the business has MAX_CAMPAIGNS. */
-export async function createCampaign(sql: Sql, businessId: string, campaign: NewCampaign): Promise<Campaign | null> {
+export async function createCampaign(
+  sql: Queryable,
+  businessId: string,
+  campaign: NewCampaign,
+): Promise<Campaign | null> {
   const { name, triggerEvent, canEnterAgain, goalEvent } = campaign
   const rows = await sql<Campaign[]>`
     with counted as (

@@ -1,4 +1,4 @@
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
 import { type Campaign, campaignColumns } from './campaign.ts'
 
 /** Oldest first. */
@@ -8,7 +8,7 @@ export async function listCampaigns(sql: Sql, businessId: string): Promise<Campa
 }
 
 /** Null when the business has no campaign with this id. `campaignId` is a UUID. */
-export async function readCampaign(sql: Sql, businessId: string, campaignId: string): Promise<Campaign | null> {
+export async function readCampaign(sql: Queryable, businessId: string, campaignId: string): Promise<Campaign | null> {
   const rows = await sql<Campaign[]>`
     select ${campaignColumns(sql)} from campaigns where business_id = ${businessId} and id = ${campaignId}`
   return rows[0] ?? null

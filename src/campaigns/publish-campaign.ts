@@ -1,9 +1,9 @@
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable } from '../stores/postgres.ts'
 import type { Campaign } from './campaign.ts'
 import { readCampaign } from './list-campaigns.ts'
 
 export type PublishCampaignResult =
-  | { kind: 'published'; campaign: Campaign }
+  | { kind: 'published'; campaign: Campaign; isFirst: boolean }
   | { kind: 'goal_is_trigger' }
   | { kind: 'not_found' }
 
@@ -13,14 +13,14 @@ export type PublishCampaignResult =
  * Publishing again changes nothing.
  */
 export async function publishCampaign(
-  sql: Sql,
+  sql: Queryable,
   businessId: string,
   campaignId: string,
 ): Promise<PublishCampaignResult> {
   const campaign = await readCampaign(sql, businessId, campaignId)
   if (campaign === null) return { kind: 'not_found' }
   if (campaign.goal?.event === campaign.trigger.event) return { kind: 'goal_is_trigger' }
-  await sql`
+  const { count } = await sql`
     with published as (
       update campaigns set status = 'published', published_at = now()
       where business_id = ${businessId} and id = ${campaignId} and status = 'draft'
@@ -28,5 +28,5 @@ export async function publishCampaign(
     )
     update businesses set config_version = config_version + 1
     where id = ${businessId} and exists (select from published)`
-  return { kind: 'published', campaign: { ...campaign, status: 'published' } }
+  return { kind: 'published', campaign: { ...campaign, status: 'published' }, isFirst: count > 0 }
 }

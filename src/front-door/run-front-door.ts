@@ -1,5 +1,6 @@
 /** Starts a front door: builds everything that it needs, and opens the port. */
 import { createSystemMailer } from '../accounts/system-mail.ts'
+import { type KeyUse, createKeyUse } from '../businesses/key-use.ts'
 import { type Config, resolveStores } from '../config.ts'
 import { readDisks } from '../embedded/read-disks.ts'
 import { buildApp } from './app.ts'
@@ -45,11 +46,13 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
   )
   const mailer = createSystemMailer(config)
   const recorder = recordRequests({ redis: stores.redis.command, log, dropped: metrics.requestsDropped })
+  const keyUse = createKeyUse({ sql: stores.sql, log })
   let submitter: Submitter | undefined
   const closeAll = async () => {
     await limiter.close()
     mailer?.close()
     await recorder.close()
+    keyUse.close()
     await submitter?.close()
     await stores.close()
   }
@@ -58,7 +61,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       throw withStoreName(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
-    const app = createAppContext(config, stores, { submitter, limiter, mailer, recorder, metrics, log })
+    const app = createAppContext(config, stores, { submitter, limiter, mailer, recorder, keyUse, metrics, log })
     await Promise.all([waitUntilOpen(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + MARGIN_MS) / 1000)
@@ -111,6 +114,7 @@ const monotonicNow = () => performance.now()
 type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'metrics' | 'log'> & {
   submitter: Submitter
   recorder: RequestRecorder
+  keyUse: KeyUse
 }
 
 function createAppContext(config: Config, stores: Stores, parts: Parts): AppContext {
@@ -127,7 +131,11 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
       monotonicNow,
     ),
     keyHolders: createCachedLookup(
-      batchLookups((hashes) => findKeyHolders(quick, hashes)),
+      batchLookups(async (hashes) => {
+        const found = await findKeyHolders(quick, hashes)
+        for (const { keyId } of found.values()) parts.keyUse.note(keyId)
+        return found
+      }),
       monotonicNow,
     ),
     businesses: createCachedLookup(

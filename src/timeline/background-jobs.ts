@@ -1,3 +1,4 @@
+import { purgeAudit } from '../accounts/audit.ts'
 import { sleep } from '../async/sleep.ts'
 import { finishWebErasures } from '../web-events/finish-web-erasures.ts'
 import { finishErasures } from './finish-erasures.ts'
@@ -11,6 +12,7 @@ import { causeOf } from './shipping-status.ts'
 const OBSERVE_MS = 5000
 const ERASE_MS = 1000
 const BACKOFF_MS = 3000
+const PURGE_AUDIT_MS = 60_000
 
 interface BackgroundJob {
   ms: number
@@ -44,6 +46,12 @@ export async function runBackgroundJobs(
       run: () => finishWebErasures(deps, signal),
     },
   ]
+  jobs.push({
+    ms: PURGE_AUDIT_MS,
+    isDue: () => true,
+    failureMessage: 'the audit log was not purged, trying again',
+    run: () => purgeAudit(sql),
+  })
   if (metrics)
     jobs.push({
       ms: OBSERVE_MS,

@@ -16,6 +16,7 @@ const RELEASED = {
   'postgres/0009_erasures.sql': '9609caa9f10717d4',
   'postgres/0010_installation.sql': '0c795ceb467cb54d',
   'postgres/0011_accounts.sql': 'e171ac8b4f75e9b0',
+  'postgres/0012_key_use.sql': '8043a3ff696b6c93',
   'postgres/0013_saved_views.sql': 'acfaacf29243fc87',
   'postgres/0015_custom_field_notes.sql': '10f9ce450a5a1f84',
   'clickhouse/0001_tables.sql': 'd9222b0628637546',

@@ -1,6 +1,7 @@
 /** Calls from pages: without a secret key, from any origin that their business allows. */
 import { isbot } from 'isbot'
 import { type ErrorCode, RequestError } from '../../errors.ts'
+import { originOf } from '../../businesses/settings.ts'
 import { trimText } from '../../rules/events/text.ts'
 import { type UnkeyedEndpoint, chargeAddress, chargeUnkeyed } from './charge.ts'
 import { invalidRequest, isRecord } from '../http/check-body.ts'
@@ -81,10 +82,25 @@ async function findNamedBusiness(app: AppContext, context: RequestContext, body:
 }
 
 function refuseForeignOrigin(context: RequestContext, { origins }: Business): void {
-  const origin = context.request.headers.get('origin')?.toLowerCase()
-  const allowed = origins.length === 0 || (origin !== undefined && origins.includes(origin))
-  if (!allowed) throw new RequestError('origin_not_allowed')
+  if (!isOriginAccepted(origins, context.request.headers.get('origin'))) throw new RequestError('origin_not_allowed')
 }
+
+const isOriginAccepted = (origins: string[], origin: string | null): boolean =>
+  origins.length === 0 || (origin !== null && origins.includes(origin.toLowerCase()))
+
+/** Whether calls from pages of this origin are accepted, and why. `text`: as a person types it. */
+export function explainOrigin(origins: string[], text: string) {
+  const origin = originOf(text)
+  if (origin === null) return { isAccepted: false, reason: 'not_an_origin', origin, similar: null } as const
+  if (origins.length === 0) return { isAccepted: true, reason: 'any_origin', origin, similar: null } as const
+  const listed = origins.map((one) => one.toLowerCase())
+  if (isOriginAccepted(listed, origin)) return { isAccepted: true, reason: 'listed', origin, similar: null } as const
+  const similar = listed.find((one) => bareHost(one) === bareHost(origin)) ?? null
+  return { isAccepted: false, reason: 'not_listed', origin, similar } as const
+}
+
+/** What people mix up: the scheme, the port, and a leading www. */
+const bareHost = (origin: string): string => new URL(origin).hostname.replace(/^www\./, '')
 
 /** Allows pages of any origin to send JSON, without other headers and without credentials. */
 export function preflightRoute(path: string): Route {

@@ -1,4 +1,5 @@
 import { CampaignData, CampaignsData, CampaignSchema } from './campaign-schema.ts'
+import { recordAudit } from '../../accounts/audit.ts'
 import { MAX_CAMPAIGNS, createCampaign } from '../../campaigns/create-campaign.ts'
 import { listCampaigns, readCampaign } from '../../campaigns/list-campaigns.ts'
 import { publishCampaign } from '../../campaigns/publish-campaign.ts'
@@ -26,14 +27,19 @@ const PUBLISHED = 'The campaign is published.'
 
 const checkCampaign = compileCheck(CampaignSchema)
 
-async function postCampaign(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
+async function postCampaign(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { name, trigger, canEnterAgain = false, goal } = requireBody(checkCampaign(body))
   const unclean = uncleanIssues({ name, 'trigger.event': trigger.event, 'goal.event': goal?.event })
   if (unclean.length > 0) throw invalidRequest(unclean)
   const drafted = { name, triggerEvent: trigger.event, canEnterAgain, goalEvent: goal?.event ?? null }
-  const campaign = await createCampaign(app.sql, business.id, drafted)
-  if (campaign === null) throw new RequestError('limit_reached', { message: TOO_MANY })
+  const campaign = await app.sql.begin(async (tx) => {
+    const created = await createCampaign(tx, business.id, drafted)
+    if (created === null) throw new RequestError('limit_reached', { message: TOO_MANY })
+    const entry = { businessId: business.id, actor, action: 'campaign.create', target: created.campaignId }
+    await recordAudit(tx, entry)
+    return created
+  })
   return { message: DRAFTED, data: { campaign } }
 }
 
@@ -47,8 +53,14 @@ async function getCampaign(app: AppContext, context: RequestContext, { business 
   return { message: READ, data: { campaign } }
 }
 
-async function postPublish(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
-  const published = await publishCampaign(app.sql, business.id, requireId(context))
+async function postPublish(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
+  const campaignId = requireId(context)
+  const published = await app.sql.begin(async (tx) => {
+    const result = await publishCampaign(tx, business.id, campaignId)
+    const entry = { businessId: business.id, actor, action: 'campaign.publish', target: campaignId }
+    if (result.kind === 'published' && result.isFirst) await recordAudit(tx, entry)
+    return result
+  })
   switch (published.kind) {
     case 'not_found':
       throw new RequestError('not_found')

@@ -6,6 +6,10 @@ import { contactRoutes } from './contact.ts'
 import { contactListRoutes } from './contacts.ts'
 import { customFieldRoutes } from './custom-fields.ts'
 import { deliveryRoutes } from './deliveries.ts'
+import { auditRoutes } from './audit.ts'
+import { businessRoutes } from './business.ts'
+import { keyRoutes } from './keys.ts'
+import { peopleRoutes } from './people.ts'
 import { linkRoutes } from './links.ts'
 import { requestRoutes } from './requests.ts'
 import { sessionRoutes } from './session.ts'
@@ -19,6 +23,10 @@ const ROUTES: readonly DashboardRoute[] = [
   ...customFieldRoutes,
   ...deliveryRoutes,
   ...requestRoutes,
+  ...keyRoutes,
+  ...businessRoutes,
+  ...peopleRoutes,
+  ...auditRoutes,
 ]
 
 /** The types of the pages are made from it (src/dashboard/src/api.d.ts). */

@@ -1,0 +1,73 @@
+/** Invites a person: the link goes to them by mail, or where the installation cannot send mail to the one who invites. */
+import { type Static, Type } from '@sinclair/typebox'
+import { type Actor, recordAudit } from '../../../accounts/audit.ts'
+import { LINK_HOURS, MAX_INVITATIONS, addInvitation } from '../../../accounts/links.ts'
+import { ROLES, type Role } from '../../../accounts/rights.ts'
+import { linkUrl } from '../../../accounts/system-mail.ts'
+import { RequestError } from '../../../errors.ts'
+import type { Queryable } from '../../../stores/postgres.ts'
+import type { AppContext } from '../../app-context.ts'
+import { closed, oneOf, orNull, uuid } from '../reply-fields.ts'
+
+export const InvitedData = Type.Object(
+  {
+    invitationId: uuid,
+    email: Type.String(),
+    role: oneOf(ROLES),
+    mail: oneOf(['sent', 'failed', 'off']),
+    link: orNull(
+      Type.String({
+        description: 'For you to pass on, when the installation cannot send mail. A path until PUBLIC_URL is set.',
+      }),
+    ),
+  },
+  closed,
+)
+
+interface Wanted {
+  business: { id: string; name: string }
+  email: string
+  role: Role
+  actor: Actor
+}
+
+/** In the transaction `tx`. A pending invitation of the same person is replaced. Throws RequestError `limit_reached`. */
+export async function storeInvitation(tx: Queryable, { business, email, role, actor }: Wanted) {
+  const invited = await addInvitation(tx, { businessId: business.id, email, role, invitedBy: actor.name })
+  if (invited === null) {
+    throw new RequestError('limit_reached', { message: `At most ${MAX_INVITATIONS} invitations can be open.` })
+  }
+  const entry = { businessId: business.id, actor, action: 'person.invite', target: invited.id }
+  await recordAudit(tx, { ...entry, details: { email, role } })
+  return invited
+}
+
+export async function deliverInvitation(
+  app: AppContext,
+  { id, token }: { id: string; token: string },
+  { business, email, role, actor }: Wanted,
+): Promise<Static<typeof InvitedData>> {
+  const invited = { invitationId: id, email, role }
+  const link = linkUrl(app.config.publicUrl ?? '', token)
+  if (app.mailer === undefined) return { ...invited, mail: 'off', link }
+  try {
+    await app.mailer.send(compose({ business, email, role, actor }, link))
+    return { ...invited, mail: 'sent', link: null }
+  } catch (error) {
+    app.log.warn({ err: error }, 'an invitation was not sent')
+    return { ...invited, mail: 'failed', link: null }
+  }
+}
+
+function compose({ business, email, role, actor }: Wanted, link: string) {
+  const name = oneLine(business.name)
+  const text = `${actor.name} invites you to ${name} on Sluice. Your role is: ${role}. To accept, open this link within ${LINK_HOURS.invitation / 24} days:
+
+${link}
+
+If you do not expect this, ignore this mail.`
+  return { to: email, subject: `Invitation to ${name}`, text }
+}
+
+/** Names are free text: none may look like more lines of the mail. */
+const oneLine = (text: string): string => text.replaceAll(/[\s\p{C}]+/gu, ' ')
