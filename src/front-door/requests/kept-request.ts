@@ -2,6 +2,7 @@
 import type { Issue } from '../../errors.ts'
 import { isRecord } from '../http/check-body.ts'
 import type { RequestContext } from '../app-context.ts'
+import { readId } from '../http/read-id.ts'
 import { maskText, redactAnswer, redactBody, redactQuery } from './redact.ts'
 
 export const OUTCOMES = ['done', 'warned', 'queued', 'refused', 'limited', 'failed'] as const
@@ -92,7 +93,8 @@ function contactOf({ request, params, reply }: RequestContext, route: string): s
   if (request.method === 'DELETE') return null
   const answered = reply === null || !isIngest(route) ? undefined : (reply.data as { contactId?: unknown }).contactId
   if (typeof answered === 'string') return answered
-  return params['contactId']?.toLowerCase() ?? null
+  // Only an id: a caller can write anything into a path.
+  return readId(params['contactId'])
 }
 
 /** Of a large body the name of the event, or the number and the names of the first events of a batch. */

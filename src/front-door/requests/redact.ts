@@ -19,7 +19,8 @@ const FIRST_EVENTS = 5
 
 const EMAIL = /[^\s@"'<>(),;:]{1,64}@[^\s@"'<>(),;:]{1,255}/g
 const PHONE = /\+\d[\d ().-]{5,20}\d/g
-const KEY = /\b[sp]k_live_\w+/g
+/** With each prefix that keys have had. */
+const KEY = /\b\w*_live_\w*/g
 
 /** A text with the addresses, phone numbers and keys in it masked. */
 export function maskText(text: string): string {

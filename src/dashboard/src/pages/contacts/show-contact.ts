@@ -1,4 +1,7 @@
-import type { ListedContact } from './queries.ts'
+import type { paths } from '../../api.d.ts'
+
+type Listed = paths['/dashboard/api/b/{businessId}/contacts']['get']['responses']['200']['content']['application/json']
+type ListedContact = Listed['data']['contacts'][number]
 
 /** The journey stages, in their order (decisions, "Journey stage"). */
 export const STAGES = [
