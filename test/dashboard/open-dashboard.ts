@@ -90,10 +90,10 @@ export async function findBarriers(page: Page): Promise<string[]> {
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + target + ' ' + failureSummary)))`)
 }
 
-/** Nothing is loaded or animated any more. */
-export async function settle(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle')
-  await page.waitForFunction(
-    `document.querySelector('[aria-busy=true]') === null && document.querySelector('h1') !== null`,
-  )
+/** Nothing is loaded or animated any more, but for what a polling page asks again and again. */
+export async function settle(page: Page, isPolling = false): Promise<void> {
+  await page.waitForLoadState(isPolling ? 'load' : 'networkidle')
+  // Not by a function of the page: trying one again is `eval`, which its policy refuses.
+  await page.locator('h1').first().waitFor()
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
 }

@@ -15,6 +15,7 @@ interface Shown extends Visit {
   path: () => string
   /** Opens what is to be looked at. */
   open?: (page: Page) => Promise<void>
+  isPolling?: boolean
 }
 
 let dashboard: Dashboard
@@ -50,6 +51,7 @@ const SHOWN: Shown[] = [
   { name: 'contacts', path: () => `/dashboard/b/${dashboard.businessId}/contacts` },
   { name: 'contacts-none', path: () => `/dashboard/b/${dashboard.businessId}/contacts?query=nobody` },
   { name: 'contacts-he', path: () => `/dashboard/b/${dashboard.businessId}/contacts`, language: 'he' },
+  { name: 'live', path: () => `/dashboard/b/${dashboard.businessId}/live`, isPolling: true },
   { name: 'contact', path: () => `/dashboard/b/${dashboard.businessId}/contacts/${contactId}` },
   { name: 'sign-in', path: () => '/dashboard/sign-in', email: null },
   { name: 'forgot', path: () => '/dashboard/forgot', email: null },
@@ -89,9 +91,9 @@ const FOLDER = process.env['SCREENSHOTS']
 
 const cases = SHOWN.flatMap((shown) => THEMES.flatMap((theme) => WIDTHS.map((width) => ({ ...shown, theme, width }))))
 
-it.each(cases)('$name, $theme, $width px', async ({ name, path, open, ...visit }) => {
+it.each(cases)('$name, $theme, $width px', async ({ name, path, open, isPolling, ...visit }) => {
   const page = await dashboard.visit(path(), visit)
-  await settle(page)
+  await settle(page, isPolling)
   await open?.(page)
   if (FOLDER !== undefined) {
     // What is open covers the window; a page is as long as it is.

@@ -11,6 +11,7 @@ const absolute = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyl
 const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
 const universal = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
 const monies = new Map<string, Intl.NumberFormat>()
 
 export const formatNumber = (value: number): string => number.format(value)
@@ -19,6 +20,7 @@ export const formatCompact = (value: number): string => compact.format(value)
 export const formatPercent = (share: number): string => percent.format(share)
 export const formatTime = (at: Date): string => absolute.format(at)
 export const formatDay = (at: Date): string => dayOnly.format(at)
+export const formatClock = (at: Date): string => clock.format(at)
 export const formatUtc = (at: Date): string => `${universal.format(at)} UTC`
 
 export function formatMoney(amount: number, currency: string): string {

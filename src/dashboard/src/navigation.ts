@@ -27,6 +27,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     group: 'people',
     key: 'c',
   },
+  {
+    path: '/dashboard/b/$businessId/live',
+    text: 'live',
+    icon: 'live',
+    permission: 'contacts:read',
+    group: 'data',
+    key: 'l',
+  },
 ]
 
 /** The account is reached from the menu of the person. */

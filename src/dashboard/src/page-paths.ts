@@ -10,6 +10,7 @@ export const PAGE_PATHS = [
   '/dashboard/account',
   '/dashboard/b/$businessId/contacts',
   '/dashboard/b/$businessId/contacts/$contactId',
+  '/dashboard/b/$businessId/live',
 ] as const
 
 export type PagePath = (typeof PAGE_PATHS)[number]

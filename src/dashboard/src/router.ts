@@ -7,6 +7,7 @@ import { contactRoute } from './pages/contact/route.ts'
 import { contactsRoute } from './pages/contacts/route.ts'
 import { forgotRoute } from './pages/forgot/route.ts'
 import { linkRoute } from './pages/link/route.ts'
+import { liveRoute } from './pages/live/route.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { appRoute, businessRoute, firstRoute } from './routes/app.tsx'
 import { Failed, NotFound, rootRoute } from './routes/root.tsx'
@@ -15,7 +16,7 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   forgotRoute,
   linkRoute,
-  appRoute.addChildren([firstRoute, accountRoute, businessRoute.addChildren([contactsRoute, contactRoute])]),
+  appRoute.addChildren([firstRoute, accountRoute, businessRoute.addChildren([contactsRoute, contactRoute, liveRoute])]),
 ])
 
 export function buildRouter(queryClient: QueryClient) {

@@ -1,20 +1,31 @@
 /** Values for the reader: times in their zone with UTC on hover, numbers and money in their locale. */
 import { useEffect, useState } from 'react'
-import { formatAgo, formatCompact, formatDay, formatMoney, formatNumber, formatTime, formatUtc } from '../format.ts'
+import {
+  formatAgo,
+  formatClock,
+  formatCompact,
+  formatDay,
+  formatMoney,
+  formatNumber,
+  formatTime,
+  formatUtc,
+} from '../format.ts'
 
 interface TimeProps {
   /** ISO 8601, or epoch ms. */
   at: string | number
-  /** `ago` follows the clock. */
-  as?: 'time' | 'day' | 'ago'
+  /** `ago` follows the clock; `clock` is the time of the day, with seconds. */
+  as?: 'time' | 'day' | 'ago' | 'clock'
 }
+
+const FORMATS = { time: formatTime, day: formatDay, clock: formatClock }
 
 export function Time({ at, as = 'time' }: TimeProps) {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return <span>{at}</span>
   return (
     <time dateTime={date.toISOString()} title={formatUtc(date)} className="numeric">
-      {as === 'ago' ? <Ago at={date} /> : as === 'day' ? formatDay(date) : formatTime(date)}
+      {as === 'ago' ? <Ago at={date} /> : FORMATS[as](date)}
     </time>
   )
 }

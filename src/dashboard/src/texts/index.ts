@@ -4,12 +4,14 @@
  */
 import type { texts as account } from './en/account.ts'
 import type { texts as contacts } from './en/contacts.ts'
+import type { texts as live } from './en/live.ts'
 import type { texts as shell } from './en/shell.ts'
 import type { texts as signIn } from './en/sign-in.ts'
 
 interface Sections {
   account: typeof account
   contacts: typeof contacts
+  live: typeof live
   shell: typeof shell
   'sign-in': typeof signIn
 }

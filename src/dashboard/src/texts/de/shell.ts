@@ -1,7 +1,7 @@
 import type { texts as english } from '../en/shell.ts'
 
 export const texts: typeof english = {
-  navigation: { label: 'Hauptmenü', account: 'Ihr Konto', contacts: 'Kontakte' },
+  navigation: { label: 'Hauptmenü', account: 'Ihr Konto', contacts: 'Kontakte', live: 'Live-Anfragen' },
   groups: { people: 'Personen', data: 'Daten', settings: 'Einstellungen', installation: 'Installation' },
   skip: 'Zum Inhalt springen',
   openMenu: 'Menü öffnen',

@@ -1,6 +1,6 @@
 /** The frame of all pages, and the parts that they share. */
 export const texts = {
-  navigation: { label: 'Main', account: 'Your account', contacts: 'Contacts' },
+  navigation: { label: 'Main', account: 'Your account', contacts: 'Contacts', live: 'Live requests' },
   groups: { people: 'People', data: 'Data', settings: 'Settings', installation: 'Installation' },
   skip: 'Skip to content',
   openMenu: 'Open menu',

@@ -1,7 +1,7 @@
 import type { texts as english } from '../en/shell.ts'
 
 export const texts: typeof english = {
-  navigation: { label: 'תפריט ראשי', account: 'החשבון שלך', contacts: 'אנשי קשר' },
+  navigation: { label: 'תפריט ראשי', account: 'החשבון שלך', contacts: 'אנשי קשר', live: 'בקשות בזמן אמת' },
   groups: { people: 'אנשים', data: 'נתונים', settings: 'הגדרות', installation: 'ההתקנה' },
   skip: 'דילוג לתוכן',
   openMenu: 'פתיחת התפריט',

@@ -1,0 +1,32 @@
+/** A request as a command of a shell: nothing in it may end its quotes. The key is for the reader to fill in. */
+interface Sent {
+  method: string
+  route: string
+  query: string
+  contactId: string | null
+  body: unknown
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+export function curlOf({ method, route, query, contactId, body }: Sent, origin: string): string {
+  const path = contactId === null ? route : route.replace(':contactId', contactId)
+  const parts = [
+    `curl -X ${quote(method)} ${quote(origin + path + (query === '' || query.startsWith('?') ? query : `?${query}`))}`,
+    `-H 'Authorization: Bearer YOUR_KEY'`,
+  ]
+  if (body != null) parts.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body))}`)
+  return parts.join(' \\\n  ')
+}
+
+export const firstEvent = (origin: string): string =>
+  curlOf(
+    {
+      method: 'POST',
+      route: '/api/sdk/track',
+      query: '',
+      contactId: null,
+      body: { event: 'signup', identity: { email: 'ada@example.com' } },
+    },
+    origin,
+  )
