@@ -5,6 +5,7 @@
 import type { texts as account } from './en/account.ts'
 import type { texts as contacts } from './en/contacts.ts'
 import type { texts as live } from './en/live.ts'
+import { language } from './language.ts'
 import type { texts as shell } from './en/shell.ts'
 import type { texts as signIn } from './en/sign-in.ts'
 
@@ -17,11 +18,7 @@ interface Sections {
 }
 export type Section = keyof Sections
 
-export const LANGUAGES = { en: 'English', de: 'Deutsch', he: 'עברית' } as const
-export type Language = keyof typeof LANGUAGES
-
-const lang = document.documentElement.lang
-export const language: Language = lang in LANGUAGES ? (lang as Language) : 'en'
+export { LANGUAGES, type Language, language } from './language.ts'
 
 const files = import.meta.glob<{ texts: unknown }>('./{en,de,he}/*.ts')
 const loaded = new Map<Section, unknown>()
@@ -41,9 +38,4 @@ export function textsOf<S extends Section>(section: S): Sections[S] {
   const texts = loaded.get(section)
   if (texts === undefined) throw new Error(`The loader of the route must load the texts of ${section}.`)
   return texts as Sections[S]
-}
-
-/** The form of `count` in this language: `other` where there is no such form. */
-export function plural(count: number, forms: { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>): string {
-  return forms[new Intl.PluralRules(language).select(count)] ?? forms.other
 }

@@ -1,4 +1,4 @@
-import { plural } from '../index.ts'
+import { plural } from '../language.ts'
 
 export const texts = {
   title: 'Live requests',

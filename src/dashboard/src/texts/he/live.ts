@@ -1,5 +1,5 @@
 import type { texts as english } from '../en/live.ts'
-import { plural } from '../index.ts'
+import { plural } from '../language.ts'
 
 export const texts: typeof english = {
   title: 'בקשות בזמן אמת',
