@@ -253,7 +253,7 @@ it('two erasures and writers at once leave nothing of either person', async () =
   expect(entries.flatMap(({ requests }) => requests.map(({ contactId }) => contactId))).toEqual(Array(350).fill('cccc'))
 })
 
-it('keeps so many bytes of a business, the newest ones, for an hour', async () => {
+it('keeps the newest requests of a business, up to its byte limit, for an hour', async () => {
   const { businessId } = await createBusiness(service.sql)
   const text = 'x'.repeat(60_000)
   for (let entry = 0; entry < 80; entry += 1) {
