@@ -1,7 +1,6 @@
 import './app.css'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { type AnyRoute, RouterProvider } from '@tanstack/react-router'
-import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError, hooks } from './client.ts'
 import { buildRouter } from './router.ts'
@@ -49,9 +48,7 @@ for (const { routeId } of router.matchRoutes(router.latestLocation)) {
 }
 await loadTexts('shell')
 mount.render(
-  <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router} />
-    </QueryClientProvider>
-  </StrictMode>,
+  <QueryClientProvider client={queryClient}>
+    <RouterProvider router={router} />
+  </QueryClientProvider>,
 )
