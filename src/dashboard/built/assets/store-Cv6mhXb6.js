@@ -1,1 +1,0 @@
-import{n as e}from"./rolldown-runtime-WkwZ5CU-.js";import{A as t}from"./vendor-DWLCCrMe.js";var n=e(t(),1);function r(e){let t=e,n=new Set;return{get:()=>t,set(e){t=e;for(let e of n)e()},subscribe(e){return n.add(e),()=>n.delete(e)}}}var i=e=>(0,n.useSyncExternalStore)(e.subscribe,e.get);export{i as n,r as t};
