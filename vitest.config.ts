@@ -41,13 +41,19 @@ const SERIAL = [
 const FIRST = [
   'faults/faults',
   'verify/lost',
-  'end-to-end/killed-start',
   'verify/uncompared',
+  'dashboard/pages',
+  'workers/cut-off',
   'verify/restore',
   'verify/command',
+  'end-to-end/killed-start',
+  'dashboard/shell',
+  'verify/live',
+  'verify/rules',
+  'sdk/browser/delivery',
+  'timeline/ship-resent',
+  'workers/cut-changes',
   'end-to-end/engines',
-  'end-to-end/import-sending',
-  'workers/pipeline',
 ]
 
 class SlowestFirst extends BaseSequencer {

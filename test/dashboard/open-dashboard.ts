@@ -85,7 +85,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 /** What axe finds, as `rule: element`. It comes in by the debugger, which the policy of the page does not hold. */
 export async function findBarriers(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
   return page.evaluate<string[]>(`axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + target + ' ' + failureSummary)))`)
 }
@@ -96,4 +96,6 @@ export async function settle(page: Page, isPolling = false): Promise<void> {
   // Not by a function of the page: trying one again is `eval`, which its policy refuses.
   await page.locator('h1').first().waitFor()
   await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+  await page.evaluate(`new Promise((resolve) => requestAnimationFrame(resolve)).then(() =>
+    Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))`)
 }

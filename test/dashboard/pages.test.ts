@@ -89,20 +89,26 @@ const THEMES = ['light', 'dark'] as const
 const WIDTHS = [360, 1280, 2560]
 const FOLDER = process.env['SCREENSHOTS']
 
-const cases = SHOWN.flatMap((shown) => THEMES.flatMap((theme) => WIDTHS.map((width) => ({ ...shown, theme, width }))))
-
-it.each(cases)('$name, $theme, $width px', async ({ name, path, open, isPolling, ...visit }) => {
-  const page = await dashboard.visit(path(), visit)
+// One visit of each: the window of a page changes its size and its theme while it is open.
+it.each(SHOWN)('$name, light and dark, narrow and wide', async ({ name, path, open, isPolling, ...visit }) => {
+  const page = await dashboard.visit(path(), { ...visit, width: WIDTHS[0] })
   await settle(page, isPolling)
   await open?.(page)
-  if (FOLDER !== undefined) {
-    // What is open covers the window; a page is as long as it is.
-    const fullPage = open === undefined
-    await page.screenshot({ path: join(FOLDER, `${name}-${visit.theme}-${visit.width}.png`), fullPage })
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 })
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme })
+      await settle(page, isPolling)
+      const shown = `${name}-${theme}-${width}`
+      // What is open covers the window; a page is as long as it is.
+      if (FOLDER !== undefined) {
+        await page.screenshot({ path: join(FOLDER, `${shown}.png`), fullPage: open === undefined })
+      }
+      expect(await findBarriers(page), shown).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), shown).toBeLessThanOrEqual(0)
+      expect(dashboard.complaints.splice(0), shown).toEqual([])
+    }
   }
-  expect(await findBarriers(page)).toEqual([])
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
-  expect(dashboard.complaints.splice(0)).toEqual([])
   await page.context().close()
 })
 
