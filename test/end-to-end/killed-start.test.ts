@@ -3,9 +3,9 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { runsIn } from '../../src/embedded/stop-leftover.ts'
-import { isAlive, killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { runsIn, signalIfAlive } from '../../src/embedded/stop-leftover.ts'
+import { killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
 
 const FOLDERS: Record<string, string> = {
   redis: 'redis',
@@ -26,7 +26,7 @@ beforeAll(async () => {
   running = runCli({ DATA_DIR: dataDir }, 'start')
 })
 afterAll(async () => {
-  await pressCtrlC(running)
+  if (isRunning()) await pressCtrlC(running)
   await running.ended
   killRuns()
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 })
@@ -35,9 +35,22 @@ afterAll(async () => {
 const readPid = async (name: string) => Number(await readFile(join(dataDir, `${name}.pid`), 'utf8'))
 const works = (name: string, pid: number) => runsIn(pid, join(dataDir, FOLDERS[name] ?? ''))
 
+const isRunning = () => running.child.exitCode === null && running.child.signalCode === null
+
+/** Kills the start and all that it runs. The watchdogs remove the pid files as soon as it is gone, so they are read before. */
 async function killAll(): Promise<void> {
-  for (const pid of await Promise.all(NAMES.map(readPid))) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  const pids = await Promise.all(NAMES.map(readPid))
+  running.child.kill('SIGKILL')
+  for (const pid of pids) signalIfAlive(pid, 'SIGKILL')
+  await running.ended
 }
+
+// A test that failed half-way has left none, and the next one needs it.
+beforeEach(async () => {
+  if (isRunning()) return
+  running = runCli({ DATA_DIR: dataDir }, 'start')
+  await untilStarted(running)
+})
 
 async function killAndStart(): Promise<void> {
   running.child.kill('SIGKILL')
@@ -71,19 +84,16 @@ test('the workers keep their name, and have their partitions back without waitin
   const taken = async () => [
     ...(await readFile(join(dataDir, 'workers.log'), 'utf8')).matchAll(/acquired a partition/g),
   ]
+  const startAgain = async () => {
+    await killAll()
+    running = runCli({ DATA_DIR: dataDir, LEASE_MS: '600000' }, 'start')
+    await untilStarted(running)
+  }
   const name = await readFile(join(dataDir, 'worker-name'), 'utf8')
   const before = (await taken()).length
-  running.child.kill('SIGKILL')
-  await killAll()
-  await running.ended
-  running = runCli({ DATA_DIR: dataDir, LEASE_MS: '600000' }, 'start')
-  await untilStarted(running)
+  await startAgain()
   expect(await readFile(join(dataDir, 'worker-name'), 'utf8')).toBe(name)
   // With this LEASE_MS a start under another name would wait for ten minutes.
-  running.child.kill('SIGKILL')
-  await killAll()
-  await running.ended
-  running = runCli({ DATA_DIR: dataDir, LEASE_MS: '600000' }, 'start')
-  await untilStarted(running)
+  await startAgain()
   expect((await taken()).length).toBeGreaterThan(before)
 })

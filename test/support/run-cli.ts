@@ -1,7 +1,7 @@
 /** The command line as a process of its own, with what it says. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect } from 'vitest'
+import { vi } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { atLoad } from './at-load.ts'
 
@@ -29,9 +29,13 @@ export function runCli(settings: Record<string, string | undefined>, ...words: s
   return { child, output: () => output, ended }
 }
 
-/** Resolves to the address that it tells. */
+/** Resolves to the address that it prints. A start that is not ready in time rejects with what it printed. */
 export async function untilStarted(started: Run): Promise<string> {
-  await expect.poll(() => started.output(), { timeout: atLoad(60_000) }).toContain('Ctrl-C stops it all')
+  const timeout = Math.min(atLoad(60_000), 200_000)
+  const isStarted = () => started.output().includes('Ctrl-C stops it all')
+  await vi.waitUntil(isStarted, { timeout }).catch(() => {
+    throw new Error(`not started after ${timeout} ms. It printed:\n${started.output()}`)
+  })
   return /runs at (\S+)/.exec(started.output())?.[1] ?? ''
 }
 
