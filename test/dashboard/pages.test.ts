@@ -47,12 +47,29 @@ async function sendPurchase(): Promise<string> {
   return data.contactId
 }
 
+const settings = (page: string) => () => `/dashboard/b/${dashboard.businessId}/settings/${page}`
+
 const SHOWN: Shown[] = [
   { name: 'contacts', path: () => `/dashboard/b/${dashboard.businessId}/contacts` },
   { name: 'contacts-none', path: () => `/dashboard/b/${dashboard.businessId}/contacts?query=nobody` },
   { name: 'contacts-he', path: () => `/dashboard/b/${dashboard.businessId}/contacts`, language: 'he' },
   { name: 'live', path: () => `/dashboard/b/${dashboard.businessId}/live`, isPolling: true },
   { name: 'contact', path: () => `/dashboard/b/${dashboard.businessId}/contacts/${contactId}` },
+  { name: 'keys', path: settings('keys') },
+  {
+    name: 'new-key',
+    path: settings('keys'),
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Create key' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+      await page.getByText('Copy it now').waitFor()
+    },
+  },
+  { name: 'business', path: settings('business') },
+  { name: 'business-he', path: settings('business'), language: 'he' },
+  { name: 'people', path: settings('people') },
+  { name: 'people-de', path: settings('people'), language: 'de' },
+  { name: 'audit', path: settings('audit') },
   { name: 'sign-in', path: () => '/dashboard/sign-in', email: null },
   { name: 'forgot', path: () => '/dashboard/forgot', email: null },
   { name: 'link', path: () => '/dashboard/link', email: null },

@@ -35,6 +35,38 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     group: 'data',
     key: 'l',
   },
+  {
+    path: '/dashboard/b/$businessId/settings/keys',
+    text: 'keys',
+    icon: 'key',
+    permission: 'lists:read',
+    group: 'settings',
+    key: 'k',
+  },
+  {
+    path: '/dashboard/b/$businessId/settings/business',
+    text: 'business',
+    icon: 'building',
+    permission: 'lists:read',
+    group: 'settings',
+    key: 'b',
+  },
+  {
+    path: '/dashboard/b/$businessId/settings/people',
+    text: 'people',
+    icon: 'person',
+    permission: 'lists:read',
+    group: 'settings',
+    key: 'p',
+  },
+  {
+    path: '/dashboard/b/$businessId/settings/audit',
+    text: 'audit',
+    icon: 'list',
+    permission: 'audit:read',
+    group: 'settings',
+    key: 'u',
+  },
 ]
 
 /** The account is reached from the menu of the person. */

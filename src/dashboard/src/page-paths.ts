@@ -11,6 +11,10 @@ export const PAGE_PATHS = [
   '/dashboard/b/$businessId/contacts',
   '/dashboard/b/$businessId/contacts/$contactId',
   '/dashboard/b/$businessId/live',
+  '/dashboard/b/$businessId/settings/keys',
+  '/dashboard/b/$businessId/settings/business',
+  '/dashboard/b/$businessId/settings/people',
+  '/dashboard/b/$businessId/settings/audit',
 ] as const
 
 export type PagePath = (typeof PAGE_PATHS)[number]

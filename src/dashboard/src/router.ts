@@ -8,6 +8,7 @@ import { contactsRoute } from './pages/contacts/route.ts'
 import { forgotRoute } from './pages/forgot/route.ts'
 import { linkRoute } from './pages/link/route.ts'
 import { liveRoute } from './pages/live/route.ts'
+import { auditRoute, businessSettingsRoute, keysRoute, peopleRoute } from './pages/settings/routes.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { appRoute, businessRoute, firstRoute } from './routes/app.tsx'
 import { Failed, NotFound, rootRoute } from './routes/root.tsx'
@@ -16,7 +17,19 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   forgotRoute,
   linkRoute,
-  appRoute.addChildren([firstRoute, accountRoute, businessRoute.addChildren([contactsRoute, contactRoute, liveRoute])]),
+  appRoute.addChildren([
+    firstRoute,
+    accountRoute,
+    businessRoute.addChildren([
+      contactsRoute,
+      contactRoute,
+      liveRoute,
+      keysRoute,
+      businessSettingsRoute,
+      peopleRoute,
+      auditRoute,
+    ]),
+  ]),
 ])
 
 export function buildRouter(queryClient: QueryClient) {

@@ -8,6 +8,8 @@ import styles from './table.module.css'
 export interface Column<Row> {
   key: string
   header: string
+  /** The header is read aloud, but not shown: for a column of buttons. */
+  isHeaderHidden?: boolean
   cell: (row: Row) => ReactNode
   /** A track of a CSS grid: `minmax(160px, 2fr)`, `110px`. */
   width: string
@@ -111,7 +113,7 @@ export function Table<Row>(props: TableProps<Row>) {
           <div role="row" aria-rowindex={1} className={styles['row']}>
             {columns.map((column) => (
               <div key={column.key} role="columnheader" className={cellClass(column)}>
-                {column.header}
+                <span className={column.isHeaderHidden ? 'visually-hidden' : undefined}>{column.header}</span>
               </div>
             ))}
           </div>

@@ -6,6 +6,7 @@ import type { texts as account } from './en/account.ts'
 import type { texts as contacts } from './en/contacts.ts'
 import type { texts as live } from './en/live.ts'
 import { language } from './language.ts'
+import type { texts as settings } from './en/settings.ts'
 import type { texts as shell } from './en/shell.ts'
 import type { texts as signIn } from './en/sign-in.ts'
 
@@ -13,6 +14,7 @@ interface Sections {
   account: typeof account
   contacts: typeof contacts
   live: typeof live
+  settings: typeof settings
   shell: typeof shell
   'sign-in': typeof signIn
 }

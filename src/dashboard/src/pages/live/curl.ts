@@ -1,4 +1,4 @@
-/** A request as a command of a shell: nothing in it may end its quotes. The key is for the reader to fill in. */
+/** A request as a command of a shell: nothing in it may end its quotes. Without a key, the reader fills it in. */
 interface Sent {
   method: string
   route: string
@@ -9,17 +9,17 @@ interface Sent {
 
 const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-export function curlOf({ method, route, query, contactId, body }: Sent, origin: string): string {
+export function curlOf({ method, route, query, contactId, body }: Sent, origin: string, key = 'YOUR_KEY'): string {
   const path = contactId === null ? route : route.replace(':contactId', contactId)
   const parts = [
     `curl -X ${quote(method)} ${quote(origin + path + (query === '' || query.startsWith('?') ? query : `?${query}`))}`,
-    `-H 'Authorization: Bearer YOUR_KEY'`,
+    `-H ${quote(`Authorization: Bearer ${key}`)}`,
   ]
   if (body != null) parts.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body))}`)
   return parts.join(' \\\n  ')
 }
 
-export const firstEvent = (origin: string): string =>
+export const firstEvent = (origin: string, key?: string): string =>
   curlOf(
     {
       method: 'POST',
@@ -29,4 +29,5 @@ export const firstEvent = (origin: string): string =>
       body: { event: 'signup', identity: { email: 'ada@example.com' } },
     },
     origin,
+    key,
   )

@@ -1,7 +1,16 @@
 import type { texts as english } from '../en/shell.ts'
 
 export const texts: typeof english = {
-  navigation: { label: 'Hauptmenü', account: 'Ihr Konto', contacts: 'Kontakte', live: 'Live-Anfragen' },
+  navigation: {
+    label: 'Hauptmenü',
+    account: 'Ihr Konto',
+    contacts: 'Kontakte',
+    live: 'Live-Anfragen',
+    keys: 'API-Schlüssel',
+    business: 'Unternehmen',
+    people: 'Personen',
+    audit: 'Protokoll',
+  },
   groups: { people: 'Personen', data: 'Daten', settings: 'Einstellungen', installation: 'Installation' },
   skip: 'Zum Inhalt springen',
   openMenu: 'Menü öffnen',
@@ -69,6 +78,7 @@ export const texts: typeof english = {
     text: 'Der Rest geht noch. Versuchen Sie es noch einmal, oder laden Sie neu.',
   },
   errors: {
+    last_owner: 'Ein Unternehmen braucht einen Inhaber. Machen Sie zuerst eine andere Person zum Inhaber.',
     offline: 'Der Server hat nicht geantwortet. Prüfen Sie die Verbindung und versuchen Sie es noch einmal.',
     internal: 'Bei uns ist etwas fehlgeschlagen. Versuchen Sie es noch einmal.',
     unavailable: 'Der Server ist ausgelastet. Versuchen Sie es gleich noch einmal.',

@@ -1,6 +1,15 @@
 /** The frame of all pages, and the parts that they share. */
 export const texts = {
-  navigation: { label: 'Main', account: 'Your account', contacts: 'Contacts', live: 'Live requests' },
+  navigation: {
+    label: 'Main',
+    account: 'Your account',
+    contacts: 'Contacts',
+    live: 'Live requests',
+    keys: 'API keys',
+    business: 'Business',
+    people: 'People',
+    audit: 'Audit log',
+  },
   groups: { people: 'People', data: 'Data', settings: 'Settings', installation: 'Installation' },
   skip: 'Skip to content',
   openMenu: 'Open menu',
@@ -65,6 +74,7 @@ export const texts = {
   },
   failed: { title: 'This page failed', text: 'The rest still works. Try again, or reload.' },
   errors: {
+    last_owner: 'A business needs an owner. Make another person owner first.',
     offline: 'The server did not answer. Check your connection and try again.',
     internal: 'Something failed on our side. Try again.',
     unavailable: 'The server is busy. Try again in a moment.',

@@ -1,7 +1,16 @@
 import type { texts as english } from '../en/shell.ts'
 
 export const texts: typeof english = {
-  navigation: { label: 'תפריט ראשי', account: 'החשבון שלך', contacts: 'אנשי קשר', live: 'בקשות בזמן אמת' },
+  navigation: {
+    label: 'תפריט ראשי',
+    account: 'החשבון שלך',
+    contacts: 'אנשי קשר',
+    live: 'בקשות בזמן אמת',
+    keys: 'מפתחות API',
+    business: 'העסק',
+    people: 'אנשים',
+    audit: 'יומן שינויים',
+  },
   groups: { people: 'אנשים', data: 'נתונים', settings: 'הגדרות', installation: 'ההתקנה' },
   skip: 'דילוג לתוכן',
   openMenu: 'פתיחת התפריט',
@@ -62,6 +71,7 @@ export const texts: typeof english = {
   notFound: { title: 'אין עמוד כזה', text: 'ייתכן שהכתובת שגויה, או שהעמוד הוסר.', home: 'לעמוד הראשון' },
   failed: { title: 'העמוד נכשל', text: 'כל השאר פועל. אפשר לנסות שוב או לטעון מחדש.' },
   errors: {
+    last_owner: 'לעסק חייב להיות בעלים. יש למנות קודם אדם אחר לבעלים.',
     offline: 'השרת לא ענה. יש לבדוק את החיבור ולנסות שוב.',
     internal: 'משהו נכשל אצלנו. יש לנסות שוב.',
     unavailable: 'השרת עמוס. יש לנסות שוב בעוד רגע.',

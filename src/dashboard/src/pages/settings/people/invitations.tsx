@@ -1,0 +1,107 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, take } from '../../../client.ts'
+import { Badge } from '../../../parts/badge.tsx'
+import { Icon } from '../../../parts/icon.tsx'
+import { Menu } from '../../../parts/menu.tsx'
+import { Section } from '../../../parts/page.tsx'
+import { type Column, Table } from '../../../parts/table.tsx'
+import { showError, showToast } from '../../../parts/toast.tsx'
+import { Time } from '../../../parts/values.tsx'
+import { useCan } from '../../../session/session.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { type Invitation, peopleQuery } from '../queries.ts'
+import { type Invited, ShownLink } from './invite.tsx'
+
+interface InvitationsProps {
+  businessId: string
+  invitations: readonly Invitation[]
+}
+
+export function Invitations({ businessId, invitations }: InvitationsProps) {
+  const texts = textsOf('settings')
+  const client = useQueryClient()
+  const canChange = useCan('people:write')
+  const [invited, setInvited] = useState<Invited | null>(null)
+  const refresh = () => client.invalidateQueries({ queryKey: peopleQuery(businessId).queryKey })
+  const common = { onError: showError, onSettled: refresh }
+  const resend = useMutation({
+    ...common,
+    mutationFn: (invitationId: string) => {
+      const params = { path: { businessId, invitationId } }
+      return take(api.POST('/dashboard/api/b/{businessId}/invitations/{invitationId}/resend', { params }))
+    },
+    onSuccess: (answer) => (answer.mail === 'sent' ? showToast(texts.invited) : setInvited(answer)),
+  })
+  const revoke = useMutation({
+    ...common,
+    mutationFn: (invitationId: string) => {
+      const params = { path: { businessId, invitationId } }
+      return take(api.DELETE('/dashboard/api/b/{businessId}/invitations/{invitationId}', { params }))
+    },
+    onSuccess: () => showToast(texts.invitationRevoked),
+  })
+  const actions: Column<Invitation> = {
+    key: 'actions',
+    header: texts.actionsColumn,
+    isHeaderHidden: true,
+    width: '56px',
+    align: 'end',
+    cell: ({ id, email }) => (
+      <Menu
+        label={texts.actionsOf(email)}
+        items={[
+          { label: texts.resend, icon: 'send', onSelect: () => resend.mutate(id) },
+          { label: texts.revoke, icon: 'trash', isDangerous: true, onSelect: () => revoke.mutate(id) },
+        ]}
+      >
+        <Icon name="more" />
+      </Menu>
+    ),
+  }
+  return (
+    <Section title={texts.invitations} intro={texts.invitationsIntro}>
+      <Table
+        label={texts.invitations}
+        columns={[...columnsOf(), ...(canChange ? [actions] : [])]}
+        rows={invitations}
+        keyOf={({ id }) => id}
+      />
+      {invited !== null && <ShownLink invited={invited} onClose={() => setInvited(null)} />}
+    </Section>
+  )
+}
+
+function columnsOf(): Column<Invitation>[] {
+  const texts = textsOf('settings')
+  const { roles } = textsOf('shell')
+  return [
+    {
+      key: 'email',
+      header: texts.person,
+      width: 'minmax(120px, 2fr)',
+      cell: ({ email }) => <bdi className="foreign">{email}</bdi>,
+    },
+    {
+      key: 'role',
+      header: texts.role,
+      width: '110px',
+      isSecondary: true,
+      cell: ({ role }) => <Badge>{roles[role]}</Badge>,
+    },
+    {
+      key: 'by',
+      header: texts.invitedBy,
+      width: 'minmax(100px, 1fr)',
+      isSecondary: true,
+      cell: ({ invitedBy }) => <bdi className="foreign">{invitedBy}</bdi>,
+    },
+    {
+      key: 'expires',
+      header: texts.expires,
+      width: '130px',
+      isSecondary: true,
+      cell: ({ expiresAt }) => <Time at={expiresAt} as="day" />,
+    },
+  ]
+}

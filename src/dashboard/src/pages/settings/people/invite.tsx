@@ -1,0 +1,86 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, take } from '../../../client.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Code } from '../../../parts/code.tsx'
+import { Dialog } from '../../../parts/dialog.tsx'
+import { ErrorBox } from '../../../parts/error-box.tsx'
+import { TextField } from '../../../parts/field.tsx'
+import { Note } from '../../../parts/note.tsx'
+import { showToast } from '../../../parts/toast.tsx'
+import { useForm } from '../../../parts/use-form.ts'
+import { textsOf } from '../../../texts/index.ts'
+import { peopleQuery } from '../queries.ts'
+import { RoleField, readRole } from './role-field.tsx'
+
+/** How the server delivered the link. */
+export interface Invited {
+  email: string
+  mail: 'sent' | 'failed' | 'off'
+  link: string | null
+}
+
+export function Invite({ businessId, onClose }: { businessId: string; onClose: () => void }) {
+  const texts = textsOf('settings')
+  const shell = textsOf('shell')
+  const client = useQueryClient()
+  const [invited, setInvited] = useState<Invited | null>(null)
+  const form = useForm(async ({ email = '', role }) => {
+    const body = { email: email.trim(), role: readRole(role) }
+    const params = { path: { businessId } }
+    const answer = await take(api.POST('/dashboard/api/b/{businessId}/invitations', { params, body }))
+    await client.invalidateQueries({ queryKey: peopleQuery(businessId).queryKey })
+    if (answer.mail === 'sent') {
+      showToast(texts.invited)
+      onClose()
+    } else setInvited(answer)
+  })
+  if (invited !== null) return <ShownLink invited={invited} onClose={onClose} />
+  return (
+    <Dialog title={texts.invite} onClose={onClose}>
+      <form {...form.props} className="stack">
+        <TextField
+          name="email"
+          type="email"
+          label={texts.email}
+          autoComplete="off"
+          dir="ltr"
+          required
+          error={form.issueOf('email')}
+        />
+        <RoleField value="marketer" error={form.issueOf('role')} />
+        <ErrorBox error={form.error} />
+        <div className="actions">
+          <Button onClick={onClose}>{shell.cancel}</Button>
+          <Button kind="primary" type="submit" isPending={form.isPending}>
+            {texts.invite}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** When no mail left the server: the link is passed on by hand, or sent again later. */
+export function ShownLink({ invited: { email, mail, link }, onClose }: { invited: Invited; onClose: () => void }) {
+  const texts = textsOf('settings')
+  return (
+    <Dialog
+      title={texts.invited}
+      onClose={onClose}
+      footer={
+        <Button kind="primary" onClick={onClose}>
+          {texts.done}
+        </Button>
+      }
+    >
+      <div className="stack">
+        <p>
+          <bdi className="foreign">{email}</bdi>
+        </p>
+        <Note>{mail === 'failed' ? texts.mailFailed : texts.mailOff}</Note>
+        {link !== null && <Code text={new URL(link, location.origin).href} label={texts.invitationLink} />}
+      </div>
+    </Dialog>
+  )
+}
