@@ -55,6 +55,8 @@ const SHOWN: Shown[] = [
   { name: 'contacts-he', path: () => `/dashboard/b/${dashboard.businessId}/contacts`, language: 'he' },
   { name: 'live', path: () => `/dashboard/b/${dashboard.businessId}/live`, isPolling: true },
   { name: 'contact', path: () => `/dashboard/b/${dashboard.businessId}/contacts/${contactId}` },
+  { name: 'custom-fields', path: () => `/dashboard/b/${dashboard.businessId}/custom-fields` },
+  { name: 'custom-field', path: () => `/dashboard/b/${dashboard.businessId}/custom-fields?field=plan` },
   { name: 'keys', path: settings('keys') },
   {
     name: 'new-key',

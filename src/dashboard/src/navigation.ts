@@ -28,6 +28,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     key: 'c',
   },
   {
+    path: '/dashboard/b/$businessId/custom-fields',
+    text: 'customFields',
+    icon: 'fields',
+    permission: 'lists:read',
+    group: 'people',
+    key: 'f',
+  },
+  {
     path: '/dashboard/b/$businessId/live',
     text: 'live',
     icon: 'live',

@@ -11,6 +11,7 @@ export const PAGE_PATHS = [
   '/dashboard/b/$businessId/contacts',
   '/dashboard/b/$businessId/contacts/$contactId',
   '/dashboard/b/$businessId/live',
+  '/dashboard/b/$businessId/custom-fields',
   '/dashboard/b/$businessId/settings/keys',
   '/dashboard/b/$businessId/settings/business',
   '/dashboard/b/$businessId/settings/people',

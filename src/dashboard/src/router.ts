@@ -5,6 +5,7 @@ import type { PagePath } from './page-paths.ts'
 import { accountRoute } from './pages/account/route.ts'
 import { contactRoute } from './pages/contact/route.ts'
 import { contactsRoute } from './pages/contacts/route.ts'
+import { customFieldsRoute } from './pages/custom-fields/route.ts'
 import { forgotRoute } from './pages/forgot/route.ts'
 import { linkRoute } from './pages/link/route.ts'
 import { liveRoute } from './pages/live/route.ts'
@@ -24,6 +25,7 @@ const routeTree = rootRoute.addChildren([
       contactsRoute,
       contactRoute,
       liveRoute,
+      customFieldsRoute,
       keysRoute,
       businessSettingsRoute,
       peopleRoute,

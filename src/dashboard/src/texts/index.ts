@@ -4,6 +4,7 @@
  */
 import type { texts as account } from './en/account.ts'
 import type { texts as contacts } from './en/contacts.ts'
+import type { texts as customFields } from './en/custom-fields.ts'
 import type { texts as live } from './en/live.ts'
 import { language } from './language.ts'
 import type { texts as settings } from './en/settings.ts'
@@ -13,6 +14,7 @@ import type { texts as signIn } from './en/sign-in.ts'
 interface Sections {
   account: typeof account
   contacts: typeof contacts
+  'custom-fields': typeof customFields
   live: typeof live
   settings: typeof settings
   shell: typeof shell

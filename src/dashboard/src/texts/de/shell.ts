@@ -5,6 +5,7 @@ export const texts: typeof english = {
     label: 'Hauptmenü',
     account: 'Ihr Konto',
     contacts: 'Kontakte',
+    customFields: 'Eigene Felder',
     live: 'Live-Anfragen',
     keys: 'API-Schlüssel',
     business: 'Unternehmen',

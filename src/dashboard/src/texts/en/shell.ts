@@ -4,6 +4,7 @@ export const texts = {
     label: 'Main',
     account: 'Your account',
     contacts: 'Contacts',
+    customFields: 'Custom fields',
     live: 'Live requests',
     keys: 'API keys',
     business: 'Business',

@@ -5,6 +5,7 @@ export const texts: typeof english = {
     label: 'תפריט ראשי',
     account: 'החשבון שלך',
     contacts: 'אנשי קשר',
+    customFields: 'שדות מותאמים',
     live: 'בקשות בזמן אמת',
     keys: 'מפתחות API',
     business: 'העסק',

@@ -1,0 +1,27 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, take } from '../../client.ts'
+import type { paths } from '../../api.d.ts'
+
+type Listed =
+  paths['/dashboard/api/b/{businessId}/custom-fields']['get']['responses']['200']['content']['application/json']['data']
+export type CustomField = Listed['customFields'][number]
+export type FieldUse = Listed['use']
+
+export const fieldsQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['custom-fields', businessId],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/custom-fields', { params: { path: { businessId } }, signal })),
+  })
+
+export const valuesQuery = (businessId: string, key: string) =>
+  queryOptions({
+    queryKey: ['custom-fields', businessId, 'values', key],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/custom-fields/values', {
+          params: { path: { businessId }, query: { key } },
+          signal,
+        }),
+      ),
+  })

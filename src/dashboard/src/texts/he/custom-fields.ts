@@ -1,0 +1,27 @@
+import type { texts as english } from '../en/custom-fields.ts'
+
+export const texts: typeof english = {
+  title: 'שדות מותאמים',
+  intro: 'מה שהאירועים והפרופילים אומרים על אנשים מעבר לשדות הרגילים.',
+  ofAll: (count: string) => (count === '1' ? 'מלא: מתוך איש קשר אחד.' : `מלא: מתוך ${count} אנשי קשר.`),
+  ofSample: (count: string) => `מלא: מתוך מדגם של ${count} אנשי קשר.`,
+  field: 'שדה',
+  type: 'סוג',
+  types: { Number: 'מספר', Date: 'תאריך', Boolean: 'כן או לא', Text: 'טקסט' },
+  filled: 'מלא',
+  firstSeen: 'נראה לראשונה',
+  description: 'תיאור',
+  hidden: 'מוסתר',
+  showHidden: 'הצגת שדות מוסתרים',
+  allHidden: 'כל השדות מוסתרים',
+  emptyTitle: 'אין עדיין שדות מותאמים',
+  empty: 'שדה מופיע כאשר באירוע או בקריאת identify יש traits, כגון { "plan": "pro" }. סוגו הוא סוג הערך הראשון.',
+  hide: 'הסתרת השדה הזה',
+  hideHint: 'הוא לא יופיע בבחירת שדות. הנתונים שלו נשארים, וערכים חדשים נשמרים.',
+  values: 'ערכים',
+  noValues: 'לאף איש קשר אין ערך.',
+  filledBy: (filled: string, contacts: string) => `ל-${filled} מתוך ${contacts} אנשי קשר יש ערך.`,
+  distinct: (count: string) => (count === '1' ? 'כולם זהים.' : `${count} ערכים שונים.`),
+  quantiles: ['הקטן ביותר', 'רבע תחתון', 'חציון', 'רבע עליון', 'הגדול ביותר'],
+  top: 'הערכים השכיחים',
+}
