@@ -1,0 +1,106 @@
+/** Checks the segments that a rule names: they exist, name each other in no circle, and stay within the limits. */
+import { showCount } from '../limits.ts'
+import { dependsOn } from './reads-of.ts'
+import { type Reading, fault } from './reading.ts'
+import type { Rule } from './rule.ts'
+import { conditionsOf } from './walk-conditions.ts'
+
+const MAX_NESTING = 5
+const MAX_CONDITIONS = 1000
+/** Of JSON, in characters: each mention of a segment is a copy of its rule in what the saves evaluate. */
+const MAX_SIZE = 131_072
+
+type Rules = ReadonlyMap<string, Rule>
+
+/** @param self the id of the segment that the rule is of; undefined when it is new */
+export function checkNesting(reading: Reading, rule: Rule, path: string, segments: Rules, self?: string): void {
+  const leadsToSelf = memo(false, (id: string): boolean => id === self || namedBy(segments, id).some(leadsToSelf))
+  checkNames(reading, segments, leadsToSelf)
+  if (reading.faults.length > 0) return
+  const edited = self === undefined ? segments : new Map([...segments, [self, rule]])
+  const measure = createMeasure(edited)
+  checkLimits(reading, rule, path, measure)
+  const outer = [...segments.keys()].filter((id) => id !== self && leadsToSelf(id))
+  if (reading.faults.length === 0) checkOuter(reading, path, outer, measure)
+}
+
+function checkNames(reading: Reading, segments: Rules, leadsToSelf: (id: string) => boolean): void {
+  for (const { id, path } of reading.segments) {
+    if (!segments.has(id)) fault(reading, path, 'is not a segment')
+    else if (leadsToSelf(id)) fault(reading, path, 'leads back to the segment itself')
+  }
+}
+
+function checkLimits(reading: Reading, rule: Rule, path: string, measure: Measure): void {
+  for (const named of reading.segments) {
+    const isTooDeep = measure.nestingOf(named.id) + 1 > MAX_NESTING
+    if (isTooDeep) fault(reading, named.path, `is nested over ${MAX_NESTING} segments deep`)
+  }
+  if (measure.conditionsIn(rule) > MAX_CONDITIONS) {
+    fault(reading, path, `has over ${showCount(MAX_CONDITIONS)} conditions with those of the segments that it names`)
+  }
+  if (measure.sizeIn(rule) > MAX_SIZE) {
+    fault(reading, path, `is over ${showCount(MAX_SIZE)} characters long with the rules of the segments that it names`)
+  }
+}
+
+/** The segments that lead to the edited one grow with it. */
+function checkOuter(reading: Reading, path: string, ids: readonly string[], measure: Measure): void {
+  for (const id of ids) {
+    const problem =
+      measure.nestingOf(id) > MAX_NESTING
+        ? `nest over ${MAX_NESTING} segments deep`
+        : measure.conditionsOf(id) > MAX_CONDITIONS
+          ? `have over ${showCount(MAX_CONDITIONS)} conditions`
+          : measure.sizeOf(id) > MAX_SIZE && `be over ${showCount(MAX_SIZE)} characters long`
+    if (problem) fault(reading, path, `would make the rule of segment ${id}, which names this one, ${problem}`)
+  }
+}
+
+interface Measure {
+  /** How many segments deep a segment's rule leads: 0 when it names none. */
+  nestingOf(id: string): number
+  /** The conditions of a segment's rule and those of the segments that it names. */
+  conditionsOf(id: string): number
+  conditionsIn(rule: Rule): number
+  /** The characters of a segment's rule as JSON, with those of the rules that it names, each as often as it is named. */
+  sizeOf(id: string): number
+  sizeIn(rule: Rule): number
+}
+
+function createMeasure(segments: Rules): Measure {
+  const nestingOf = memo(0, (id: string): number =>
+    Math.max(0, ...namedBy(segments, id).map((id) => nestingOf(id) + 1)),
+  )
+  const conditionsIn = (rule: Rule): number =>
+    conditionsOf(rule).reduce((sum, leaf) => sum + 1 + ('segment' in leaf ? ofSegment(leaf.segment) : 0), 0)
+  const ofSegment = memo(0, (id: string): number => conditionsIn(ruleOf(segments, id)))
+  const sizeIn = (rule: Rule): number =>
+    conditionsOf(rule).reduce(
+      (sum, leaf) => sum + ('segment' in leaf ? sizeOf(leaf.segment) : 0),
+      JSON.stringify(rule).length,
+    )
+  const sizeOf = memo(0, (id: string): number => sizeIn(ruleOf(segments, id)))
+  return { nestingOf, conditionsOf: ofSegment, conditionsIn, sizeOf, sizeIn }
+}
+
+const namedBy = (segments: Rules, id: string): string[] => dependsOn(ruleOf(segments, id))
+
+function ruleOf(segments: Rules, id: string): Rule {
+  const rule = segments.get(id)
+  if (rule === undefined) throw new Error(`the segment ${id} is named, but it does not exist`)
+  return rule
+}
+
+/** Computes a value of each segment once. @param initial what it is while it is computed */
+function memo<Value>(initial: Value, compute: (id: string) => Value): (id: string) => Value {
+  const known = new Map<string, Value>()
+  return (id) => {
+    const found = known.get(id)
+    if (found !== undefined) return found
+    known.set(id, initial)
+    const value = compute(id)
+    known.set(id, value)
+    return value
+  }
+}

@@ -1,0 +1,145 @@
+import type { FieldType } from '../events/facts.ts'
+import { type CompiledRule, compileRule } from './compile-rule.ts'
+import type { FactKey, SegmentFacts, TimeKey } from './facts.ts'
+import { fixedBy } from './fixed-by.ts'
+import { lastChange, nextChange } from './next-change.ts'
+import { factConditionsOf, isTimed, readsOf } from './reads-of.ts'
+import type { ResolvedRule } from './rule.ts'
+import { type Window, windowsOf } from './windows-of.ts'
+
+/** A rule that saves evaluate: that of a segment, or the one that is being built beside it. */
+export interface SegmentRule {
+  no: number
+  segmentId: string
+  isBuilding: boolean
+  rule: ResolvedRule
+}
+
+export interface CompiledSegment {
+  no: number
+  segmentId: string
+  isBuilding: boolean
+  /** Time alone can change the answer. */
+  isTimed: boolean
+  /** It reads counts or sums of the timeline, which follow the answer of an event. */
+  isWindowed: boolean
+  reads: ReadonlySet<FactKey>
+  /** What fixes the instants of the conditions that time changes. */
+  timedBy: ReadonlySet<TimeKey>
+  test(facts: SegmentFacts, now: number): boolean
+  /** See next-change.ts. */
+  nextChange(facts: SegmentFacts, now: number): number | null
+  lastChange(facts: SegmentFacts, now: number): number
+  /** See fixed-by.ts. */
+  fixedBy(facts: SegmentFacts, at: number): TimeKey[]
+}
+
+export interface CompiledSegments {
+  all: CompiledSegment[]
+  timed: CompiledSegment[]
+  byNumber: ReadonlyMap<number, CompiledSegment>
+  /** What fixes the instants of any of them. */
+  timedBy: ReadonlySet<TimeKey>
+  byFact: ReadonlyMap<FactKey, CompiledSegment[]>
+  /** Those to evaluate when a contact is created, beside those that read a fact that it is created with. */
+  ofNewContacts: CompiledSegment[]
+  /** What their rules read. Lists are sorted. */
+  watched: WatchedNames
+  /** The counts and sums of the timeline that they read, by key. */
+  windows: ReadonlyMap<string, Window>
+  /** The events that those count. */
+  windowEvents: ReadonlySet<string>
+}
+
+export interface WatchedNames {
+  events: string[]
+  fields: string[]
+  tags: string[]
+  revenue: boolean
+  windows: boolean
+}
+
+/** Compiles the rules of a business. `fields` is read at each evaluation: fields that are added to the map later count. */
+export function compileSegments(
+  rules: readonly SegmentRule[],
+  fields: ReadonlyMap<string, FieldType>,
+): CompiledSegments {
+  const compiled = rules.map((rule) => ({ rule: rule.rule, segment: compileSegment(rule, fields) }))
+  const all = compiled.map(({ segment }) => segment)
+  const windows = windowsOf(rules)
+  return {
+    all,
+    timed: all.filter(({ isTimed }) => isTimed),
+    byNumber: new Map(all.map((segment) => [segment.no, segment])),
+    timedBy: new Set(all.flatMap(({ timedBy }) => [...timedBy])),
+    byFact: indexByFact(all),
+    ofNewContacts: compiled
+      .filter(({ rule, segment }) => readsCreation(rule) || segment.test(NOTHING, 0))
+      .map(({ segment }) => segment),
+    watched: watchedBy(all),
+    windows,
+    windowEvents: new Set([...windows.values()].map(({ condition }) => condition.event)),
+  }
+}
+
+function compileSegment({ rule, ...named }: SegmentRule, fields: ReadonlyMap<string, FieldType>): CompiledSegment {
+  const compiled: CompiledRule = compileRule(rule, fields)
+  const { test, timed } = compiled
+  const reads = readsOf(rule)
+  return {
+    ...named,
+    isTimed: isTimed(rule),
+    isWindowed: [...reads].some((key) => key.startsWith('window:')),
+    reads,
+    timedBy: new Set(timed.map(({ key }) => key)),
+    test,
+    nextChange: (facts, now) => nextChange(compiled, facts, now),
+    lastChange: (facts, now) => lastChange(compiled, facts, now),
+    fixedBy: (facts, at) => fixedBy(timed, facts, at),
+  }
+}
+
+function indexByFact(all: readonly CompiledSegment[]): Map<FactKey, CompiledSegment[]> {
+  const byFact = new Map<FactKey, CompiledSegment[]>()
+  for (const segment of all)
+    for (const key of segment.reads) {
+      const readers = byFact.get(key)
+      if (readers) readers.push(segment)
+      else byFact.set(key, [segment])
+    }
+  return byFact
+}
+
+/** A contact with no facts but those that every contact has. Without `createdAt` no rule depends on the time of its evaluation. */
+const NOTHING: SegmentFacts = {
+  createdAt: 0,
+  stage: 0,
+  profile: {},
+  identities: [],
+  subscriptions: {},
+  orderCount: 0,
+  statistics: new Map(),
+  traits: new Map(),
+  tags: new Set(),
+  revenue: new Map(),
+  windows: new Map(),
+}
+
+function readsCreation(rule: ResolvedRule): boolean {
+  return factConditionsOf(rule).some(
+    (condition) => 'attribute' in condition && (condition.attribute === 'createdAt' || condition.attribute === 'stage'),
+  )
+}
+
+function watchedBy(all: readonly CompiledSegment[]): WatchedNames {
+  const keys = new Set(all.flatMap(({ reads }) => [...reads]))
+  const namesOf = (kind: string): string[] =>
+    [...keys].flatMap((key) => (key.startsWith(`${kind}:`) ? [key.slice(kind.length + 1)] : [])).sort()
+  return {
+    events: namesOf('event'),
+    fields: namesOf('field'),
+    tags: namesOf('tag'),
+    revenue: namesOf('revenue').length > 0,
+    windows: namesOf('window').length > 0,
+  }
+}

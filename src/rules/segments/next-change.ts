@@ -1,0 +1,29 @@
+import type { CompiledRule } from './compile-rule.ts'
+import type { SegmentFacts } from './facts.ts'
+
+/**
+ * The first instant after `now` at which the answer of a rule differs from the one at `now`, if the facts stay; null when there is
+ * none. Between the instants at which conditions change, the answer stays the same.
+ */
+export function nextChange({ test, timed }: CompiledRule, facts: SegmentFacts, now: number): number | null {
+  if (timed.length === 0) return null
+  const instants = timed.flatMap(({ changes }) => changes(facts)).filter((at) => at > now)
+  if (instants.length === 0) return null
+  const answer = test(facts, now)
+  const ordered = instants.sort((a, b) => a - b)
+  return ordered.find((at, index) => at !== ordered[index - 1] && test(facts, at) !== answer) ?? null
+}
+
+/** Items are decided at most this long after their receipt. */
+const MAX_LATE_MS = 7 * 86_400_000
+
+/**
+ * The last instant up to `now` at which time has changed a condition: an item that was received before must not be decided as of its
+ * receipt. 0: there is none, or it lies so far back that no such item can come.
+ */
+export function lastChange({ timed }: CompiledRule, facts: SegmentFacts, now: number): number {
+  let last = 0
+  for (const { changes } of timed)
+    for (const at of changes(facts)) if (at <= now && at > now - MAX_LATE_MS && at > last) last = at
+  return last
+}

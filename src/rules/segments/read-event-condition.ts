@@ -1,0 +1,47 @@
+import { checkOperation } from './read-operation.ts'
+import { OPERATORS, checkDays } from './read-value.ts'
+import { checkWhere } from './read-where.ts'
+import { type RawObject, type Reading, readName, readOneOf, wordOf } from './reading.ts'
+
+const MAX_EVENT = 64
+const MAX_PATH = 4096
+const MAX_CURRENCY = 8
+const EVENT_DATES = OPERATORS.date.filter((operator) => operator !== 'within_next_days')
+
+export function checkEvent(reading: Reading, raw: RawObject, path: string): void {
+  readName(reading, raw['event'], `${path}.event`, MAX_EVENT)
+  const [withinDays, where] = [wordOf(raw, 'withinDays'), wordOf(raw, 'where')]
+  if (withinDays !== undefined || where !== undefined || raw['metric'] === 'sum')
+    return checkWindowed(reading, raw, path)
+  const metric = readOneOf(reading, wordOf(raw, 'metric'), `${path}.metric`, ['last', 'first', 'count', 'sum'])
+  if (metric === undefined) return
+  const operation =
+    metric === 'count'
+      ? ({ type: 'number', operators: OPERATORS.number } as const)
+      : ({ type: 'date', operators: EVENT_DATES } as const)
+  checkOperation(reading, raw, path, ['event', 'metric'], operation)
+}
+
+function checkWindowed(reading: Reading, raw: RawObject, path: string): void {
+  const metric = readOneOf(reading, wordOf(raw, 'metric'), `${path}.metric`, ['count', 'sum'])
+  const [withinDays, where] = [wordOf(raw, 'withinDays'), wordOf(raw, 'where')]
+  if (withinDays !== undefined) checkDays(reading, withinDays, `${path}.withinDays`)
+  if (where !== undefined) checkWhere(reading, where, `${path}.where`)
+  if (metric === undefined) return
+  const words = ['event', 'metric', 'withinDays', 'where', ...(metric === 'sum' ? checkSum(reading, raw, path) : [])]
+  const takesDecimals = metric === 'sum'
+  checkOperation(reading, raw, path, words, { type: 'number', operators: OPERATORS.number, takesDecimals })
+}
+
+/** @returns the words that belong to the sum */
+function checkSum(reading: Reading, raw: RawObject, path: string): string[] {
+  const property = readName(reading, wordOf(raw, 'property'), `${path}.property`, MAX_PATH)
+  if (property !== 'value') return ['property']
+  checkCurrency(reading, raw, path)
+  return ['property', 'currency']
+}
+
+export function checkCurrency(reading: Reading, raw: RawObject, path: string): void {
+  const currency = wordOf(raw, 'currency')
+  if (currency !== undefined) readName(reading, currency, `${path}.currency`, MAX_CURRENCY)
+}

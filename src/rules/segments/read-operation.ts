@@ -1,0 +1,35 @@
+import { type Operand, type ValueType, checkValue, operandOf } from './read-value.ts'
+import { type RawObject, type Reading, checkWords, fault, readOneOf, wordOf } from './reading.ts'
+
+export interface Operation {
+  type: ValueType
+  operators: readonly string[]
+  /** Numbers may also be given as decimal strings. */
+  takesDecimals?: boolean
+}
+
+/** Checks the operator of a condition, its value, and that no other words than `words` and theirs are there. */
+export function checkOperation(
+  reading: Reading,
+  raw: RawObject,
+  path: string,
+  words: readonly string[],
+  { type, operators, takesDecimals = false }: Operation,
+): void {
+  const operator = readOneOf(reading, wordOf(raw, 'operator'), `${path}.operator`, operators)
+  // Which words belong to an unknown operator is unknown too.
+  if (operator === undefined) return checkWords(reading, raw, path, [...words, 'operator', 'value', 'ignoreCase'])
+  const operand = operandOf(type, operator)
+  checkWords(reading, raw, path, [...words, 'operator', ...wordsOf(operand)])
+  if (operand === 'nothing') return
+  checkValue(reading, wordOf(raw, 'value'), `${path}.value`, operand, takesDecimals)
+  const ignoreCase = wordOf(raw, 'ignoreCase') ?? false
+  if (wordsOf(operand).includes('ignoreCase') && typeof ignoreCase !== 'boolean') {
+    fault(reading, `${path}.ignoreCase`, 'must be true or false')
+  }
+}
+
+function wordsOf(operand: Operand): string[] {
+  if (operand === 'nothing') return []
+  return operand === 'text' || operand === 'texts' ? ['value', 'ignoreCase'] : ['value']
+}

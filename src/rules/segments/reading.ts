@@ -1,0 +1,73 @@
+/** What the readers of a rule share: the faults they found, and how to take words from an object that may be anything. */
+import type { FieldType } from '../events/facts.ts'
+import type { Fault } from '../events/fault.ts'
+import { showCount } from '../limits.ts'
+import { isClean, sanitiseText, trimText } from '../events/text.ts'
+
+const MAX_FAULTS = 20
+const MAX_SHOWN = 64
+
+export interface Reading {
+  faults: Fault[]
+  fields: ReadonlyMap<string, FieldType>
+  /** The number of conditions so far. */
+  conditions: number
+  /** The segments that are named, in the order of the rule. */
+  segments: { id: string; path: string }[]
+}
+
+export type RawObject = Record<string, unknown>
+
+export function isObject(raw: unknown): raw is RawObject {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+}
+
+/** Notes a fault. Its message begins with the path. Beyond 20 they are left out. */
+export function fault({ faults }: Reading, path: string, message: string): void {
+  if (faults.length < MAX_FAULTS) faults.push({ path, message: `${path} ${message}` })
+}
+
+/** The words that a condition may leave out. With null they count as left out. */
+const OPTIONAL = ['value', 'ignoreCase', 'currency', 'channel', 'withinDays', 'where', 'property']
+
+/** The value of a word; undefined when it was left out. */
+export function wordOf(raw: RawObject, word: string): unknown {
+  const value = Object.hasOwn(raw, word) ? raw[word] : undefined
+  return value === null && OPTIONAL.includes(word) ? undefined : value
+}
+
+/** Notes a fault for each word that does not belong there. */
+export function checkWords(reading: Reading, raw: RawObject, path: string, known: readonly string[]): void {
+  for (const word of Object.keys(raw)) {
+    const isLeftOut = OPTIONAL.includes(word) && wordOf(raw, word) === undefined
+    if (!known.includes(word) && !isLeftOut) fault(reading, `${path}.${show(word)}`, 'does not belong there')
+  }
+}
+
+/** A word of the caller, shortened so that a message can repeat it. */
+const show = (word: string): string => sanitiseText(word.slice(0, MAX_SHOWN)).text
+
+/** Reads a word that is one of a list. */
+export function readOneOf<Word extends string>(
+  reading: Reading,
+  raw: unknown,
+  path: string,
+  words: readonly Word[],
+): Word | undefined {
+  const word = words.find((word) => word === raw)
+  if (word === undefined) fault(reading, path, `must be one of ${words.join(', ')}`)
+  return word
+}
+
+/** Reads the name of an event, a tag or the like: 1 to `max` characters after trimming. */
+export function readName(reading: Reading, raw: unknown, path: string, max: number): string | undefined {
+  if (typeof raw !== 'string') {
+    fault(reading, path, 'must be a string')
+    return undefined
+  }
+  const { length } = trimText(raw)
+  if (length === 0 || length > max) fault(reading, path, `must be 1 to ${showCount(max)} characters`)
+  else if (!isClean(raw)) fault(reading, path, 'must not hold NUL characters or lone surrogates')
+  else return raw
+  return undefined
+}

@@ -1,0 +1,32 @@
+import { compileSegments } from '../../../src/rules/segments/compile-segments.ts'
+import type { FieldType } from '../../../src/rules/events/facts.ts'
+import type { SegmentFacts } from '../../../src/rules/segments/facts.ts'
+import { readRule } from '../../../src/rules/segments/read-rule.ts'
+import { resolveRule } from '../../../src/rules/segments/resolve-rule.ts'
+import type { ResolvedRule, Rule } from '../../../src/rules/segments/rule.ts'
+
+export interface World {
+  fields?: Record<string, FieldType>
+  segments?: Record<string, Rule>
+  currency?: string
+  country?: string | null
+}
+
+/** Checks a rule as a caller sends it, and resolves it. */
+export function resolved(raw: unknown, { segments = {}, currency = 'EUR', country = 'DE' }: World = {}): ResolvedRule {
+  const context = { fields: new Map<string, FieldType>(), segments: new Map(Object.entries(segments)) }
+  const read = readRule(raw, context)
+  if ('faults' in read) throw new Error(JSON.stringify(read.faults))
+  return resolveRule(read.rule, { segments: context.segments, currency, country })
+}
+
+export function compiled(raw: unknown, world: World = {}) {
+  const rules = [{ no: 1, segmentId: 'one', isBuilding: false, rule: resolved(raw, world) }]
+  const [segment] = compileSegments(rules, new Map(Object.entries(world.fields ?? {}))).all
+  if (!segment) throw new Error('no rule was compiled')
+  return segment
+}
+
+/** Whether a rule as a caller sends it is true of a contact. */
+export const holds = (raw: unknown, facts: SegmentFacts, now = 0, world: World = {}): boolean =>
+  compiled(raw, world).test(facts, now)
