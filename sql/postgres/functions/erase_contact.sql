@@ -1,7 +1,8 @@
 -- Erases a person: everything that Postgres knows under the contact's id and every id merged into it, but for the hashes
 -- of its idempotency keys. The ids stay in `erasures`, so that a repeat of an erased event brings nothing back; the outbox
 -- and ClickHouse follow from there.
-create or replace function erase_contact(p_business uuid, p_contact uuid) returns void
+--   p_at  when it was asked for, in epoch ms; null: now
+create or replace function erase_contact(p_business uuid, p_contact uuid, p_at bigint default null) returns void
 language plpgsql
 -- Not planned for the one business: one that is new to the statistics is taken for empty then, and read from end to end.
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -25,6 +26,7 @@ declare
   ) || array(select '"visitorId":' || to_json(browser)::text from unnest(own) as browser);
   -- Browsers that are left.
   others json;
+  segment_changes text;
 begin
   -- Everything that is recorded about them from here on has a higher revision.
   perform from visitors where business_id = p_business and visitor_id = any (browsers)
@@ -46,6 +48,7 @@ begin
   delete from event_statistics where business_id = p_business and contact_id = any (ids);
   delete from revenue where business_id = p_business and contact_id = any (ids);
   delete from subscriptions where business_id = p_business and contact_id = any (ids);
+  delete from consent_history where business_id = p_business and contact_id = any (ids);
   delete from visitors where business_id = p_business and visitor_id = any (own);
   delete from visitor_events where business_id = p_business and visitor_id = any (own);
   delete from visitor_links where business_id = p_business and visitor_id = any (own);
@@ -89,6 +92,15 @@ begin
   delete from enrolments where business_id = p_business and contact_id = any (ids);
   delete from deliveries where business_id = p_business and contact_id = any (ids);
   delete from merge_log where business_id = p_business and (contact_id = any (ids) or losing_id = any (ids));
+  delete from segment_clock where business_id = p_business and contact_id = any (ids);
+  delete from segment_windows where business_id = p_business and contact_id = any (ids);
+  delete from segment_window_calls where business_id = p_business and contact_id = any (ids);
+  segment_changes := end_memberships(p_business, ids,
+    coalesce(p_at, (extract(epoch from clock_timestamp()) * 1000)::bigint), 'erasure');
+  if segment_changes is not null then
+    insert into outbox (events, event_count, business_ids, contact_ids, changed, segment_changes)
+      values ('', 0, '{}', '{}', '{}', segment_changes);
+  end if;
   delete from contacts where business_id = p_business and id = any (ids);
 end
 $$;

@@ -1,6 +1,7 @@
 -- A page of a business's contacts, newest first: those created before (p_before_at, p_before_id) that match all filters.
 --   p_limit     contacts wanted
---   p_stage, p_tag, p_field  null for any
+--   p_stage, p_tag, p_segment, p_field  null for any
+--   p_segment   a segment: those who are members by its rule in force
 --   p_field_values  JSON texts: the custom field has one of them
 --   p_patterns  of LIKE, lower-cased, wildcards of the caller escaped; any one has to match. Null for any contact.
 --     p_value_patterns are for emails, phones and customer ids, p_name_patterns for the first and last name with a space between
@@ -8,7 +9,7 @@
 -- Returns the ids, and where it stopped (null at the end of the list).
 create or replace function find_contacts(
   p_business uuid, p_before_at bigint, p_before_id uuid, p_limit integer, p_stage smallint, p_tag text,
-  p_field text, p_field_values text[],
+  p_segment uuid, p_field text, p_field_values text[],
   p_value_patterns text[], p_name_patterns text[], p_ms integer
 ) returns table (ids uuid[], stopped_at bigint, stopped_id uuid)
 language plpgsql stable
@@ -20,17 +21,39 @@ declare
   most_found constant integer := 2000;
   -- This many contacts are checked first: where most match, the page is full before an index would have been read.
   first_look constant integer := 1000;
+  -- The same, before the members of a segment are read.
+  member_look constant integer := 4000;
+  -- They are collected and sorted up to this number.
+  most_members constant integer := 20000;
   until timestamptz := clock_timestamp() + p_ms * interval '1 millisecond';
   looked integer := 0;
   is_indexed boolean := to_regclass('identities_search') is not null;
+  -- The number of the rule in force.
+  rule integer := (
+    select r.no from segment_rules r
+    where r.business_id = p_business and r.segment_id = p_segment and r.state = 'current'
+  );
   found_ids uuid[];
+  -- The contacts to page through are in found_ids.
+  is_collected boolean := false;
+  -- They match the patterns.
+  is_matched boolean := false;
   c record;
 begin
   ids := '{}';
+  if p_segment is not null and rule is null then
+    return next;
+    return;
+  end if;
   for c in
     select o.id, o.created_at,
       (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags))
-      and (p_field is null or o.traits -> p_field ->> 1 = any (p_field_values)) and (
+      and (p_field is null or o.traits -> p_field ->> 1 = any (p_field_values))
+      and (p_segment is null or coalesce((
+        select true from segment_members m
+        where m.business_id = o.business_id and m.contact_id = o.id and m.segment_no = rule
+        limit 1
+      ), false)) and (
         p_value_patterns is null
         or lower(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, '')) like any (p_name_patterns)
         or coalesce((
@@ -74,28 +97,18 @@ begin
         limit most_found
       );
       if cardinality(found_ids) < most_found then
-        select coalesce(array_agg(page.id order by page.created_at desc, page.id desc), '{}') into ids
-        from (
-          select o.id, o.created_at from (select distinct id from unnest(found_ids) as every (id)) found
-          cross join lateral (
-            select * from contacts o where o.business_id = p_business and o.id = found.id limit 1
-          ) o
-          where o.merged_into is null and (o.created_at, o.id) < (p_before_at, p_before_id)
-            and (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags))
-            and (p_field is null or o.traits -> p_field ->> 1 = any (p_field_values))
-          order by o.created_at desc, o.id desc
-          limit p_limit + 1
-        ) page;
-        stopped_at := null;
-        stopped_id := null;
-        if cardinality(ids) > p_limit then
-          ids := ids[:p_limit];
-          select o.created_at, o.id into stopped_at, stopped_id
-            from contacts o where o.business_id = p_business and o.id = ids[p_limit];
-        end if;
-        return next;
-        return;
+        is_collected := true;
+        is_matched := true;
+        exit;
       end if;
+    end if;
+    if looked = member_look and rule is not null then
+      found_ids := array(
+        select m.contact_id from segment_members m where m.business_id = p_business and m.segment_no = rule
+        limit most_members + 1
+      );
+      is_collected := cardinality(found_ids) <= most_members;
+      exit when is_collected;
     end if;
     if looked % 256 = 0 and clock_timestamp() > until then
       return next;
@@ -104,6 +117,36 @@ begin
   end loop;
   stopped_at := null;
   stopped_id := null;
+  if is_collected then
+    select coalesce(array_agg(page.id order by page.created_at desc, page.id desc), '{}') into ids
+    from (
+      select o.id, o.created_at from contacts o
+      where o.business_id = p_business and o.id = any (found_ids) and o.merged_into is null
+        and (o.created_at, o.id) < (p_before_at, p_before_id)
+        and (p_stage is null or o.stage = p_stage) and (p_tag is null or p_tag = any (o.tags))
+        and (p_field is null or o.traits -> p_field ->> 1 = any (p_field_values))
+        and (p_segment is null or not is_matched or coalesce((
+          select true from segment_members m
+          where m.business_id = o.business_id and m.contact_id = o.id and m.segment_no = rule
+          limit 1
+        ), false)) and (
+          p_value_patterns is null or is_matched
+          or lower(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, '')) like any (p_name_patterns)
+          or coalesce((
+            select true from identities i
+            where i.business_id = o.business_id and i.contact_id = o.id and lower(i.value) like any (p_value_patterns)
+            limit 1
+          ), false)
+        )
+      order by o.created_at desc, o.id desc
+      limit p_limit + 1
+    ) page;
+    if cardinality(ids) > p_limit then
+      ids := ids[:p_limit];
+      select o.created_at, o.id into stopped_at, stopped_id
+        from contacts o where o.business_id = p_business and o.id = ids[p_limit];
+    end if;
+  end if;
   return next;
 end
 $$;

@@ -12,6 +12,8 @@
 --   p_in_full     contact ids                      of these the tags, and the cleared traits that have no field
 --   p_most_browsers                                how many browsers of each contact are counted, and how many that
 --                                                  wait; null: none
+--   p_watched     [{ business_id, events, fields, tags, revenue, windows }]  what the segments of these businesses read of their
+--                                                  contacts; `events` null: all; null: nothing is read for segments
 -- The long lists are columns, array literals in this order; all others are JSON. Null when there is nothing.
 -- Answers { contacts, keys, visitors }; a merged contact that is named answers as its survivor. A contact is an array and not an
 -- object, and in no order of its own: naming, sorting and leaving out is dearer here than in the worker.
@@ -21,7 +23,7 @@
 -- no plan that was made while a table was empty can become a scan as it grows.
 create or replace function load_state(
   p_identities text[], p_keys text[], p_visitors json, p_contacts text[], p_goals json, p_most_contacts integer,
-  p_in_full uuid[], p_most_browsers integer
+  p_in_full uuid[], p_most_browsers integer, p_watched json
 ) returns json
 language plpgsql stable
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
@@ -180,6 +182,12 @@ begin
               limit p_most_browsers
             ) waiting
           )
+        ) end,
+        case when p_watched is not null then (
+          select load_watched(c.business_id, c.id, c.traits, c.tags, c.order_count, w.events, w.fields, w.tags, w.revenue, w.windows)
+          from json_to_recordset(p_watched) as w (business_id uuid, events text[], fields text[], tags text[], revenue boolean,
+            windows boolean)
+          where w.business_id = c.business_id
         ) end
       )
       from (

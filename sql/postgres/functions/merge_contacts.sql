@@ -84,6 +84,7 @@ declare
   merged record;
   -- Contacts that were merged into a loser before.
   followers uuid[];
+  segment_changes text;
 begin
   with lost as (
     delete from event_statistics where business_id = p_business and contact_id = any (p_losers) returning *
@@ -144,6 +145,9 @@ begin
   update identifications set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
+  update consent_history set contact_id = pair.survivor
+    from unnest(p_losers, p_survivors) as pair (loser, survivor)
+    where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
   update enrolments set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
@@ -161,6 +165,34 @@ begin
   on conflict (business_id, contact_id, tag) do update set removed_at = greatest(known.removed_at, excluded.removed_at);
   if found then
     perform keep_removed_tags(p_business, survivor) from (select distinct unnest(p_survivors) as survivor) every;
+  end if;
+
+  -- The rules have taken the losers out of their segments already. This is for rows that the rules did not expect.
+  delete from segment_clock where business_id = p_business and contact_id = any (p_losers);
+  with lost as (
+    delete from segment_windows where business_id = p_business and contact_id = any (p_losers) returning *
+  )
+  insert into segment_windows as kept (business_id, contact_id, key_hash, value, next_at)
+    select p_business, pair.survivor, key_hash, sum(value), min(next_at)
+    from lost join unnest(p_losers, p_survivors) as pair (loser, survivor) on pair.loser = lost.contact_id
+    group by pair.survivor, key_hash
+  on conflict (business_id, contact_id, key_hash) do update set
+    value = kept.value + excluded.value,
+    next_at = least(kept.next_at, excluded.next_at);
+  with lost as (
+    delete from segment_window_calls where business_id = p_business and contact_id = any (p_losers) returning *
+  )
+  insert into segment_window_calls as kept (business_id, contact_id, outbox_id, received_at, cause)
+    select p_business, pair.survivor, outbox_id, min(received_at), max(cause)
+    from lost join unnest(p_losers, p_survivors) as pair (loser, survivor) on pair.loser = lost.contact_id
+    group by pair.survivor, outbox_id
+  on conflict (business_id, contact_id, outbox_id) do update set
+    received_at = least(kept.received_at, excluded.received_at),
+    cause = greatest(kept.cause, excluded.cause);
+  segment_changes := end_memberships(p_business, p_losers, (extract(epoch from clock_timestamp()) * 1000)::bigint, 'merge');
+  if segment_changes is not null then
+    insert into outbox (events, event_count, business_ids, contact_ids, changed, segment_changes)
+      values ('', 0, '{}', '{}', '{}', segment_changes);
   end if;
 
   update identities set contact_id = pair.survivor

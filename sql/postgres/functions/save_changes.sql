@@ -6,6 +6,7 @@
 -- uuids. The first contacts, as many as p_changed is long, got something; the others were only looked at.
 -- Returns true when everything was written; false when the position was not p_from at this epoch; null when p_keys_unasked (few
 -- keys, assumed to be new) and one of p_keys exists. In the last two cases nothing is written.
+-- Without p_partition no position is moved: the segment worker saves what time has changed.
 -- Raises SL001 when something was not as the decision assumed: the caller loads and decides again.
 -- With p_dry_run it raises SL003 in place of committing: this finds the item that causes a data error.
 -- Tables are probed by whole keys alone (laterals, upserts, single rows): see load_state.
@@ -15,7 +16,7 @@ create or replace function save_changes(
   -- Configuration.
   p_businesses text[], p_new_fields json,
   -- Contacts: who they are, what was assumed of them, what they get.
-  p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_contacts text[],
+  p_contact_businesses uuid[], p_contact_ids uuid[], p_changed boolean[], p_assumed text[], p_raised integer[], p_contacts text[],
   p_released json, p_kept_identities json, p_new_identities text[], p_merges text[], p_merge_log json,
   p_statistics text[], p_revenue text[], p_subscriptions json, p_edits json, p_erasures json,
   -- Idempotency keys.
@@ -25,6 +26,8 @@ create or replace function save_changes(
   p_listed_visitors json, p_identifications json,
   -- Campaigns and deliveries.
   p_new_enrolments json, p_ended_enrolments json, p_deliveries json,
+  -- Segments.
+  p_memberships json, p_clocks json, p_windows json, p_window_calls json, p_answered_calls json,
   -- The timeline, and what could not be applied.
   p_events text, p_event_count integer, p_dead_letters json, p_replayed json
 ) returns boolean
@@ -38,6 +41,9 @@ declare
   merged record;
   touched_businesses uuid[] := p_contact_businesses[:cardinality(p_changed)];
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
+  raised_place integer;
+  segment_changes text;
+  outbox_id bigint;
 begin
   -- An error would say the same, but also to the log, for each request that is sent again.
   if p_keys_unasked then
@@ -50,10 +56,12 @@ begin
     end if;
   end if;
 
-  update positions set position = p_to, attempt = p_attempt, moved_at = now()
-    where partition = p_partition and epoch = p_epoch and position = p_from;
-  if not found then
-    return false;
+  if p_partition is not null then
+    update positions set position = p_to, attempt = p_attempt, moved_at = now()
+      where partition = p_partition and epoch = p_epoch and position = p_from;
+    if not found then
+      return false;
+    end if;
   end if;
 
   -- The configuration that was read is still the one in force; a publish waits for this save, and the next one sees it.
@@ -105,6 +113,14 @@ begin
     end if;
   end if;
 
+  -- A fact that segments read has changed: another partition must not decide without it.
+  if p_raised is not null then
+    foreach raised_place in array p_raised loop
+      update contacts set version = version + 1
+        where business_id = p_contact_businesses[raised_place] and id = p_contact_ids[raised_place];
+    end loop;
+  end if;
+
   -- New contacts are inserted complete; those that were there are locked by now, and get what they lacked. `raised` is by
   -- how much the version goes up: 1 for a new one.
   if p_contacts is not null then
@@ -151,6 +167,16 @@ begin
       update enrolments e set state = changed.state, ended_at = changed.ended_at
         where e.business_id = changed.business_id and e.contact_id = changed.contact_id and e.id = changed.id;
     end loop;
+  end if;
+  -- Before the merges: a contact that is merged leaves its segments first.
+  if p_memberships is not null then
+    segment_changes := change_memberships(p_memberships);
+  end if;
+  if p_clocks is not null then
+    perform move_clocks(p_clocks);
+  end if;
+  if p_windows is not null then
+    perform change_windows(p_windows);
   end if;
   -- Every visitor named here is locked first, in order: other partitions see them too.
   if p_merges is not null or p_link_steps is not null then
@@ -250,6 +276,10 @@ begin
         method text, recorded_at bigint)
     on conflict (business_id, contact_id, channel) do update set
       subscribed = excluded.subscribed, method = excluded.method, recorded_at = excluded.recorded_at;
+    insert into consent_history (business_id, contact_id, channel, subscribed, method, recorded_at)
+      select business_id, contact_id, channel, subscribed, method, recorded_at
+      from json_to_recordset(p_subscriptions) as x (business_id uuid, contact_id uuid, channel text, subscribed boolean,
+        method text, recorded_at bigint);
   end if;
   -- After the merges and everything about visitors: a click may have become known with the conversion itself.
   if p_deliveries is not null then
@@ -279,14 +309,21 @@ begin
         add_tags json, remove_tags json);
   end if;
   if p_erasures is not null then
-    perform erase_contact(business_id, contact_id)
-      from json_to_recordset(p_erasures) as x (business_id uuid, contact_id uuid);
+    perform erase_contact(business_id, contact_id, at)
+      from json_to_recordset(p_erasures) as x (business_id uuid, contact_id uuid, at bigint);
   end if;
 
-  if touched <> '{}' then
-    insert into outbox (events, unpacked_bytes, event_count, business_ids, contact_ids, changed)
+  if touched <> '{}' or segment_changes is not null then
+    insert into outbox (events, unpacked_bytes, event_count, business_ids, contact_ids, changed, segment_changes)
       values (p_events, case when p_events like 'zstd:%' then split_part(left(p_events, 20), ':', 2)::integer end,
-        p_event_count, touched_businesses, touched, p_changed);
+        p_event_count, touched_businesses, touched, p_changed, segment_changes)
+      returning id into outbox_id;
+  end if;
+  if p_answered_calls is not null then
+    perform remove_window_calls(p_answered_calls);
+  end if;
+  if p_window_calls is not null then
+    perform call_windows(p_window_calls, outbox_id);
   end if;
 
   if p_dry_run then

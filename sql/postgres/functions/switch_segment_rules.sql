@@ -1,0 +1,103 @@
+-- Puts the rules of a business that were being built in force, all at once. Their members are complete. What the switch changed is
+-- written to the history afterwards, step by step: see log_switch.
+--   p_epoch  of the pass that completed them; SL001 when an edit came meanwhile
+create or replace function switch_segment_rules(p_business uuid, p_epoch bigint, p_at bigint) returns boolean
+language plpgsql
+as $$
+begin
+  -- Waits for the saves that decided by the former rules. Those that come after decide again.
+  update businesses set config_version = config_version + 1 where id = p_business;
+  delete from segment_builds where business_id = p_business and epoch = p_epoch;
+  if not found then
+    raise exception 'the rules were edited meanwhile' using errcode = 'SL001';
+  end if;
+  update segment_rules b set switched_at = p_at, in_force_at = p_at, replaces = (
+      select c.no from segment_rules c
+      where c.business_id = p_business and c.segment_id = b.segment_id and c.state = 'current'
+    )
+    where b.business_id = p_business and b.state = 'building';
+  update segment_rules c set state = 'retired', switched_at = null
+    where c.business_id = p_business and c.state = 'current' and exists (
+      select from segment_rules b where b.business_id = p_business and b.state = 'building' and b.segment_id = c.segment_id
+    );
+  update segment_rules set state = 'current' where business_id = p_business and state = 'building';
+  return true;
+end
+$$;
+
+-- Writes to the history what a switch changed for these contacts: who is a member by the new rule alone entered, who was one by the
+-- former rule alone left, and who is in both stays in since it entered. Returns lines of outbox.segment_changes. A contact that was done
+-- already gets none: its rows say so.
+create or replace function log_switch(p_business uuid, p_no bigint, p_contacts uuid[]) returns text[]
+language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
+as $$
+declare
+  rule record;
+  former record;
+  one uuid;
+  lines text[] := '{}';
+  left_behind integer := 0;
+begin
+  select segment_id, switched_at, replaces into rule from segment_rules where business_id = p_business and no = p_no;
+  if rule.switched_at is null then
+    return lines;
+  end if;
+  foreach one in array p_contacts loop
+    delete from segment_members m
+      where m.business_id = p_business and m.contact_id = one and m.segment_no = rule.replaces
+      returning m.since, m.cause into former;
+    if found then
+      left_behind := left_behind + 1;
+      update segment_members m set since = former.since, cause = former.cause, logged = true
+        where m.business_id = p_business and m.contact_id = one and m.segment_no = p_no and not m.logged;
+      if not found then
+        lines := lines || segment_change_line(p_business, rule.segment_id, one, rule.switched_at, false, 'rule');
+      end if;
+    else
+      update segment_members m set since = rule.switched_at, cause = 'rule', logged = true
+        where m.business_id = p_business and m.contact_id = one and m.segment_no = p_no and not m.logged;
+      if found then
+        lines := lines || segment_change_line(p_business, rule.segment_id, one, rule.switched_at, true, 'rule');
+      end if;
+    end if;
+  end loop;
+  if left_behind > 0 then
+    perform count_members(array[p_business], array[rule.replaces], array[-left_behind]);
+  end if;
+  return lines;
+end
+$$;
+
+-- One step of the above for all contacts of the rule. Returns how many contacts it looked at; 0: the history is complete.
+create or replace function log_switch_step(p_business uuid, p_no bigint, p_most integer) returns integer
+language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_custom_plan set jit = off
+as $$
+declare
+  former bigint := (select replaces from segment_rules where business_id = p_business and no = p_no);
+  ids uuid[];
+  lines text[];
+begin
+  -- Contacts in order, as saves lock them.
+  ids := array(
+    select contact_id from (
+      (select contact_id from segment_members
+        where business_id = p_business and segment_no = former limit p_most)
+      union
+      (select contact_id from segment_members
+        where business_id = p_business and segment_no = p_no and not logged limit p_most)
+    ) waiting order by contact_id
+  );
+  perform from contacts where business_id = p_business and id = any (ids) order by id for no key update;
+  lines := log_switch(p_business, p_no, ids);
+  if lines <> '{}' then
+    insert into outbox (events, event_count, business_ids, contact_ids, changed, segment_changes)
+      values ('', 0, '{}', '{}', '{}', array_to_string(lines, E'\n'));
+  end if;
+  if ids = '{}' then
+    update segment_rules set switched_at = null, replaces = null where business_id = p_business and no = p_no;
+  end if;
+  return cardinality(ids);
+end
+$$;
