@@ -1,4 +1,5 @@
 import { CHANNELS } from '../rules/events/facts.ts'
+import { type StageEntry, stageHistory } from '../rules/events/stage-history.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { isoTime } from './read-contact.ts'
 
@@ -9,6 +10,12 @@ export interface Consent {
   method: string
   /** ISO 8601 UTC. */
   recordedAt: string
+}
+
+/** A stage of the journey, and what moved the contact into it. */
+export interface StageChange extends Omit<StageEntry, 'at'> {
+  /** ISO 8601 UTC. */
+  at: string
 }
 
 /** What was merged, moved or released, and why. */
@@ -24,6 +31,10 @@ export interface MergeRecord {
 
 export interface ContactHistory {
   consents: Consent[]
+  /** All choices, newest first; at most `MAX_CHOICES`. */
+  consentHistory: Consent[]
+  /** Oldest first. */
+  stages: StageChange[]
   /** Newest first; at most `MAX_MERGES`. */
   merges: MergeRecord[]
   /** Of the campaigns that the contact is or was enrolled in, by id. */
@@ -31,9 +42,14 @@ export interface ContactHistory {
 }
 
 export const MAX_MERGES = 200
+export const MAX_CHOICES = 200
 
 interface Row {
   consents: (Omit<Consent, 'recordedAt'> & { recordedAt: number })[]
+  consentHistory: (Omit<Consent, 'recordedAt'> & { recordedAt: number })[]
+  /** Null when the contact was erased meanwhile. */
+  createdAt: number | null
+  events: { event: string; firstAt: number }[]
   merges: (Omit<MergeRecord, 'recordedAt'> & { recordedAt: number })[]
   campaignNames: Record<string, string>
 }
@@ -49,6 +65,15 @@ export async function readHistory(
       (select coalesce(json_agg(json_build_object('channel', s.channel, 'subscribed', s.subscribed, 'method', s.method,
           'recordedAt', s.recorded_at)), '[]')
         from subscriptions s where s.business_id = ${businessId} and s.contact_id = ${contactId}) as consents,
+      (select coalesce(json_agg(json_build_object('channel', h.channel, 'subscribed', h.subscribed, 'method', h.method,
+          'recordedAt', h.recorded_at) order by h.recorded_at desc, h.id desc), '[]')
+        from (
+          select * from consent_history o where o.business_id = ${businessId} and o.contact_id = ${contactId}
+          order by o.recorded_at desc, o.id desc limit ${MAX_CHOICES}
+        ) h) as "consentHistory",
+      (select c.created_at from contacts c where c.business_id = ${businessId} and c.id = ${contactId}) as "createdAt",
+      (select coalesce(json_agg(json_build_object('event', e.event, 'firstAt', e.first_at)), '[]')
+        from event_statistics e where e.business_id = ${businessId} and e.contact_id = ${contactId}) as events,
       (select coalesce(json_agg(json_build_object('action', m.action, 'losingId', m.losing_id, 'evidence', m.evidence,
           'recordedAt', m.recorded_at) order by m.recorded_at desc, m.id desc), '[]')
         from (
@@ -62,9 +87,13 @@ export async function readHistory(
         )) as "campaignNames"`
   return {
     consents: CHANNELS.flatMap((channel) => row.consents.filter((one) => one.channel === channel)).map(dated),
+    consentHistory: row.consentHistory.map(dated),
+    stages: row.createdAt === null ? [] : stageHistory(row.createdAt, row.events).map(showStage),
     merges: row.merges.map(dated),
     campaignNames: row.campaignNames,
   }
 }
 
 const dated = <T extends { recordedAt: number }>(one: T) => ({ ...one, recordedAt: isoTime(one.recordedAt) })
+
+const showStage = ({ at, ...entry }: StageEntry): StageChange => ({ ...entry, at: isoTime(at) })

@@ -1,0 +1,34 @@
+/** When a contact first reached each stage. It follows from the event statistics, so that it is right after a merge and a backfill, too. */
+import { STAGES, type StageName, stageOf } from './journey-stage.ts'
+
+export interface StageEntry {
+  stage: StageName
+  /** The event that moved the contact; null for the first stage, in which each contact begins. */
+  event: string | null
+  /** When it happened, in epoch ms. */
+  at: number
+}
+
+interface Happened {
+  event: string
+  firstAt: number
+}
+
+/** Oldest first. A stage that the contact passed over is not listed. */
+export function stageHistory(createdAt: number, events: readonly Happened[]): StageEntry[] {
+  const moves = events
+    .flatMap(({ event, firstAt }) => ({ event, at: firstAt, stage: stageOf(event) ?? 0 }))
+    .filter(({ stage }) => stage > 0)
+    // Of two at the same instant, the further one counts.
+    .toSorted((one, other) => one.at - other.at || other.stage - one.stage)
+  const began = Math.min(createdAt, ...events.map(({ firstAt }) => firstAt))
+  let reached = 0
+  const entries: StageEntry[] = []
+  if (!moves.some(({ at }) => at <= began)) entries.push({ stage: STAGES[0], event: null, at: began })
+  for (const { event, at, stage } of moves) {
+    if (stage <= reached) continue
+    reached = stage
+    entries.push({ stage: STAGES[stage], event, at })
+  }
+  return entries
+}
