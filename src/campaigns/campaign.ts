@@ -1,11 +1,13 @@
 import type { Queryable } from '../stores/postgres.ts'
 
+export type CampaignTrigger = { event: string } | { segment: string; on: 'enter' | 'leave' }
+
 /** A campaign as callers see it (decisions, "Campaigns"). */
 export interface Campaign {
   campaignId: string
   name: string
   status: 'draft' | 'published'
-  trigger: { event: string }
+  trigger: CampaignTrigger
   canEnterAgain: boolean
   goal: { event: string } | null
 }
@@ -13,7 +15,8 @@ export interface Campaign {
 /** The columns of a Campaign. */
 export function campaignColumns(sql: Queryable) {
   return sql`
-    id as "campaignId", name, status, json_build_object('event', trigger_event) as trigger,
+    id as "campaignId", name, status, case when trigger_event is not null then json_build_object('event', trigger_event)
+      else json_build_object('segment', trigger_segment, 'on', trigger_on) end as trigger,
     can_enter_again as "canEnterAgain",
     case when goal_event is not null then json_build_object('event', goal_event) end as goal`
 }

@@ -1,10 +1,10 @@
 import { uuidv7 } from 'uuidv7'
 import type { Queryable } from '../stores/postgres.ts'
-import { type Campaign, campaignColumns } from './campaign.ts'
+import { type Campaign, type CampaignTrigger, campaignColumns } from './campaign.ts'
 
 export interface NewCampaign {
   name: string
-  triggerEvent: string
+  trigger: CampaignTrigger
   canEnterAgain: boolean
   goalEvent: string | null
 }
@@ -18,15 +18,17 @@ export async function createCampaign(
   businessId: string,
   campaign: NewCampaign,
 ): Promise<Campaign | null> {
-  const { name, triggerEvent, canEnterAgain, goalEvent } = campaign
+  const { name, trigger, canEnterAgain, goalEvent } = campaign
+  const { event, segment, on } = { event: null, segment: null, on: null, ...trigger }
   const rows = await sql<Campaign[]>`
     with counted as (
       update businesses set campaign_count = campaign_count + 1
       where id = ${businessId} and campaign_count < ${MAX_CAMPAIGNS}
       returning id
     )
-    insert into campaigns (business_id, id, name, trigger_event, can_enter_again, goal_event)
-    select id, ${uuidv7()}::uuid, ${name}, ${triggerEvent}, ${canEnterAgain}::boolean, ${goalEvent}::text from counted
+    insert into campaigns (business_id, id, name, trigger_event, trigger_segment, trigger_on, can_enter_again,
+      goal_event)
+    select id, ${uuidv7()}::uuid, ${name}, ${event}::text, ${segment}::uuid, ${on}::text, ${canEnterAgain}::boolean, ${goalEvent}::text from counted
     returning ${campaignColumns(sql)}`
   return rows[0] ?? null
 }

@@ -5,6 +5,7 @@ import { readCampaign } from './list-campaigns.ts'
 export type PublishCampaignResult =
   | { kind: 'published'; campaign: Campaign; isFirst: boolean }
   | { kind: 'goal_is_trigger' }
+  | { kind: 'unknown_segment' }
   | { kind: 'not_found' }
 
 /**
@@ -19,7 +20,11 @@ export async function publishCampaign(
 ): Promise<PublishCampaignResult> {
   const campaign = await readCampaign(sql, businessId, campaignId)
   if (campaign === null) return { kind: 'not_found' }
-  if (campaign.goal?.event === campaign.trigger.event) return { kind: 'goal_is_trigger' }
+  const { trigger, goal } = campaign
+  if ('event' in trigger && goal?.event === trigger.event) return { kind: 'goal_is_trigger' }
+  // The lock of the business keeps the segment from being deleted meanwhile.
+  await sql`select from businesses where id = ${businessId} for update`
+  if ('segment' in trigger && !(await hasSegment(sql, businessId, trigger.segment))) return { kind: 'unknown_segment' }
   const { count } = await sql`
     with published as (
       update campaigns set status = 'published', published_at = now()
@@ -29,4 +34,9 @@ export async function publishCampaign(
     update businesses set config_version = config_version + 1
     where id = ${businessId} and exists (select from published)`
   return { kind: 'published', campaign: { ...campaign, status: 'published' }, isFirst: count > 0 }
+}
+
+async function hasSegment(sql: Queryable, businessId: string, segmentId: string): Promise<boolean> {
+  const rows = await sql`select from segments where business_id = ${businessId} and id = ${segmentId}`
+  return rows.length > 0
 }

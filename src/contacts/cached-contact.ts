@@ -8,7 +8,10 @@ import { type ContactState, type ContactIdentity, identityKey } from '../rules/s
 /** An identity field of a call. */
 export type SentIdentity = { business_id: string; kind: IdentityKind; value: string }
 
-type Parts = Pick<ContactState, 'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'cleared'>
+type Parts = Pick<
+  ContactState,
+  'profile' | 'pageFilled' | 'enrolments' | 'goalLastAt' | 'subscriptions' | 'cleared' | 'facts'
+>
 
 export interface CachedContact extends Pick<
   ContactState,
@@ -44,8 +47,9 @@ export function toCachedContact(contact: ContactState, businessId: string): Cach
   }
 }
 
-/** Copies the fields that change without raising the contact's version. */
+/** Copies the fields that change without the contact's identities. */
 export function refreshCachedContact(cached: CachedContact, contact: ContactState): void {
+  cached.version = contact.version
   cached.stage = contact.stage
   cached.tags = contact.tags
   cached.browsers = contact.browsers
@@ -72,6 +76,7 @@ export function fromCachedContact(cached: CachedContact, sent: SentIdentity): Co
     cleared: parts?.cleared ?? null,
     browsers,
     mergedIds: [],
+    facts: parts?.facts ?? null,
   }
 }
 
@@ -82,7 +87,7 @@ export function keysOf({ businessId, onlyKey, identities }: CachedContact): stri
 }
 
 function partsOf(contact: ContactState): Partial<Parts> | null {
-  const { profile, pageFilled, enrolments, goalLastAt, subscriptions, cleared } = contact
+  const { profile, pageFilled, enrolments, goalLastAt, subscriptions, cleared, facts } = contact
   const parts: Partial<Parts> = {}
   if (!isEmpty(profile)) parts.profile = profile
   if (pageFilled !== 0) parts.pageFilled = pageFilled
@@ -90,6 +95,7 @@ function partsOf(contact: ContactState): Partial<Parts> | null {
   if (goalLastAt.size > 0) parts.goalLastAt = goalLastAt
   if (!isEmpty(subscriptions)) parts.subscriptions = subscriptions
   if (cleared) parts.cleared = cleared
+  if (facts) parts.facts = facts
   return isEmpty(parts) ? null : parts
 }
 

@@ -2,7 +2,9 @@
  * What `save_changes` reads, from the changes of one micro-batch. What can be folded to one row per key is folded, and rows
  * are sorted: two saves that touch the same ones queue up behind each other instead of deadlocking.
  */
-import { type Changes, type ContactDelta, emptyDelta } from '../rules/changes.ts'
+import { type Changes, type ContactDelta, type WindowChange, emptyDelta, isVersionRaised } from '../rules/changes.ts'
+import { CHANNELS } from '../rules/events/facts.ts'
+import { type WindowCall, uniteCalls } from '../rules/segments/window-call.ts'
 import { type ContactState, type State, survivorOf } from '../rules/state.ts'
 import { writeLines } from '../outbox/pack-events.ts'
 import { hashKey } from './collect-lookups.ts'
@@ -10,6 +12,7 @@ import { inSnakeCase } from './in-snake-case.ts'
 import { type ContactPositions, mergeRecords } from './merge-records.ts'
 import { encodeEvent } from '../outbox/timeline-row.ts'
 import { visitorRecords } from './visitor-records.ts'
+import { hashWindowKey } from './window-hashes.ts'
 import { columnOf, profileRecord } from './profile-columns.ts'
 import { COLUMNS, type ColumnList, type RowsOf } from './save-parameters.ts'
 import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
@@ -38,6 +41,7 @@ export function recordsOf(state: State, changes: Changes) {
     lists: {
       businesses: columns('businesses', businessRecords(state, changes)),
       assumed: columns('assumed', assumedContacts(state, places)),
+      raised: raisedPlaces(state, changes, places),
       contacts: columns('contacts', touched.filter(({ changed }) => changed).map(contactRecord(state, places))),
       merges: columns('merges', mergeRecords(state, changes, places)),
       new_identities: columns('new_identities', identities.inserted),
@@ -64,6 +68,11 @@ export function recordsOf(state: State, changes: Changes) {
       erasures: snakeRecords(changes.erasures),
       edits: snakeRecords(changes.edits.map((edit) => ({ ...edit, cleared: edit.cleared.map(columnOf) }))),
       deliveries: snakeRecords(changes.deliveries.map(moved)),
+      memberships: snakeRecords([...changes.memberships.values()].flat()),
+      clocks: writeRecords([...changes.clocks.values()].flatMap(clockRecord)),
+      windows: writeRecords([...changes.windows.values()].flat().map(windowRecord)),
+      window_calls: snakeRecords(windowCalls(state, changes)),
+      answered_calls: snakeRecords(changes.answeredCalls),
     },
   }
 }
@@ -98,6 +107,41 @@ function assumedContacts(state: State, places: ContactPositions) {
     .map(({ id, version }) => ({ place: places.get(id), version }))
 }
 
+/** The contacts whose version goes up for their segments alone. The record of a changed contact raises it with everything else. */
+function raisedPlaces(state: State, changes: Changes, places: ContactPositions): string | null {
+  const raised = [...state.contacts.values()].filter(({ id, version }) => {
+    const isStored = version !== null && !state.mergedInto.has(id)
+    return isStored && isVersionRaised(changes, id) && !changes.deltas.get(id)?.raisesVersion
+  })
+  return raised.length === 0 ? null : arrayLiteral(raised.map(({ id }) => places.get(id)))
+}
+
+function clockRecord({ businessId, id, facts }: ContactState) {
+  if (!facts) return []
+  const { dueAt, settledAt, bulkFacts } = facts.clock
+  return [{ business_id: businessId, contact_id: id, due_at: dueAt, settled_at: settledAt, bulk_facts: [...bulkFacts] }]
+}
+
+const windowRecord = ({ businessId, contactId, key, value, nextAt }: WindowChange) => ({
+  business_id: businessId,
+  contact_id: contactId,
+  key_hash: hashWindowKey(key),
+  value,
+  next_at: nextAt,
+})
+
+/** Those of contacts that were merged away are their survivors'. */
+function windowCalls(state: State, { windowCalls: made }: Changes): WindowCall[] {
+  const calls = new Map<string, WindowCall>()
+  for (const call of made.values()) {
+    const contactId = survivorOf(state, call.contactId)
+    const moved = contactId === call.contactId ? call : { ...call, contactId, isNew: false }
+    const known = calls.get(contactId)
+    calls.set(contactId, known ? uniteCalls(known, moved) : moved)
+  }
+  return [...calls.values()]
+}
+
 interface Touched {
   id: string
   delta: ContactDelta
@@ -107,17 +151,18 @@ interface Touched {
 
 /** All contacts that got anything: for the timeline and its erasure. */
 function touchedContacts(state: State, changes: Changes): Touched[] {
-  const touched = [...changes.deltas].map(([id, delta]) => touchedContact(state, id, delta))
+  const touched = [...changes.deltas].map(([id, delta]) => touchedContact(state, changes, id, delta))
   // Created and merged within this batch: they need a row, too, because responses have named their ids.
   for (const id of state.mergedInto.keys()) {
-    if (changes.newContacts.has(id) && !changes.deltas.has(id)) touched.push(touchedContact(state, id, emptyDelta()))
+    if (changes.newContacts.has(id) && !changes.deltas.has(id))
+      touched.push(touchedContact(state, changes, id, emptyDelta()))
   }
   return touched.sort(byId)
 }
 
-function touchedContact(state: State, id: string, delta: ContactDelta): Touched {
+function touchedContact(state: State, changes: Changes, id: string, delta: ContactDelta): Touched {
   const contact = state.contacts.get(id)
-  return { id, delta, changed: hasChanged(contact, delta) }
+  return { id, delta, changed: hasChanged(contact, delta) || hasChangedConsent(changes, id) }
 }
 
 const contactRecord =
@@ -153,6 +198,13 @@ function hasChanged(contact: ContactState | undefined, delta: ContactDelta): boo
     Object.keys(delta.profile).length > 0
   )
 }
+
+/** Without a record, a contact is not subscribed. */
+const hasChangedConsent = ({ subscriptions }: Changes, contactId: string): boolean =>
+  CHANNELS.some((channel) => {
+    const change = subscriptions.get(`${contactId} ${channel}`)
+    return change !== undefined && change.subscribed !== (change.was?.subscribed ?? false)
+  })
 
 /**
  * Those that Postgres does not know are inserted, never updated: if another worker has inserted one, that is a

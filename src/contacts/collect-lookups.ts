@@ -19,7 +19,10 @@ export interface Lookups {
 }
 
 /** Each lookup once, also of a contact or key that comes often. */
-export function collectLookups(items: Item[], isKnown: (sent: SentIdentity, key: string) => boolean): Lookups {
+export function collectLookups(
+  items: Item[],
+  isKnown: (sent: SentIdentity, key: string, item: Item) => boolean,
+): Lookups {
   const lookups: Lookups = { identities: [], keys: [], visitors: [], contacts: [] }
   const visitors = new Map<string, Lookups['visitors'][number]>()
   const seen = { contacts: new Set<string>(), identities: new Set<string>(), keys: new Set<string>() }
@@ -35,7 +38,7 @@ export function collectLookups(items: Item[], isKnown: (sent: SentIdentity, key:
       if (value === undefined) continue
       const sent = { business_id, kind, value }
       const key = identityKey(business_id, kind, value)
-      if (!isKnown(sent, key) && isFirst(seen.identities, key)) lookups.identities.push(sent)
+      if (!isKnown(sent, key, item) && isFirst(seen.identities, key)) lookups.identities.push(sent)
     }
     addVisitorLookup(visitors, item)
     const key = keyOf(item)

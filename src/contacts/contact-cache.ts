@@ -3,7 +3,7 @@
  * out of date at any time: each save asserts the version of every contact that it looked at, and what was decided from a
  * stale one is decided again from Postgres. So is what was decided from keys that were taken for new.
  */
-import type { Changes } from '../rules/changes.ts'
+import { type Changes, isVersionRaised } from '../rules/changes.ts'
 import type { BusinessState, ContactState, State } from '../rules/state.ts'
 import {
   type CachedContact,
@@ -33,8 +33,11 @@ const FEW_TAGS = 500
 const IDLE_MS = 600_000
 
 export interface ContactCache {
-  /** Lends the contact that holds this identity to the state; false when it is not known here. `key`: its `identityKey`. */
-  checkout(state: State, sent: SentIdentity, key: string): boolean
+  /**
+   * Lends the contact that holds this identity to the state; false when it is not known here. `key`: its `identityKey`. `isWatched`:
+   * the facts that segments read are needed, too.
+   */
+  checkout(state: State, sent: SentIdentity, key: string, isWatched?: boolean): boolean
   /** After the commit: takes back the contacts that were lent, in their new state, and adds new ones. */
   commit(state: State, changes: Changes): void
   /** Whether a micro-batch may be decided as if all of its idempotency keys were new; the save finds out when they are not. */
@@ -47,7 +50,7 @@ export interface ContactCache {
 
 /**
  * A cache for each partition, which lasts as long as its epoch: not everything that another owner may have done to a contact
- * raises its version (what it consented to does not).
+ * raises its version (the tags that it got do not).
  */
 export function createContactCaches(
   maxWeight = MAX_WEIGHT,
@@ -113,14 +116,16 @@ export function createContactCache(maxWeight: () => number): ContactCache {
   }
 
   return {
-    checkout(state, sent, key) {
-      if (state.owners.has(key)) return true
+    checkout(state, sent, key, isWatched = false) {
+      const lent = state.owners.get(key)
+      if (lent !== undefined) return !isWatched || state.contacts.get(lent)?.facts !== null
       const entry = owners.get(key)
       if (!entry) return false
       if (entry.checkedOut || entry.configVersion !== state.businesses.get(sent.business_id)?.configVersion) {
         drop(entry)
         return false
       }
+      if (isWatched && !entry.parts?.facts) return false
       entry.checkedOut = fromCachedContact(entry, sent)
       entry.used = true
       state.contacts.set(entry.id, entry.checkedOut)
@@ -181,9 +186,9 @@ function changedOutsideOf(changes: Changes): (contact: ContactState) => boolean 
   return ({ id, businessId }) => merged.has(id) || erased.has(id) || configured.has(businessId)
 }
 
-function applySave(contact: ContactState, { deltas }: Changes): void {
-  const delta = deltas.get(contact.id)
-  contact.version = contact.version === null ? 1 : contact.version + (delta?.raisesVersion ? 1 : 0)
+function applySave(contact: ContactState, changes: Changes): void {
+  const delta = changes.deltas.get(contact.id)
+  contact.version = contact.version === null ? 1 : contact.version + (isVersionRaised(changes, contact.id) ? 1 : 0)
   contact.stage = Math.max(contact.stage, delta?.stage ?? 0)
   contact.mergedIds = []
   // The rules need only the number of few tags. The tags themselves would take many times the memory.

@@ -17,8 +17,11 @@ import {
   scopedKey,
 } from '../rules/state.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { compileSegments, type SegmentRule } from '../rules/segments/compile-segments.ts'
 import { type Lookups, collectLookups, hashKey } from './collect-lookups.ts'
+import { type LoadedFacts, readWatchedFacts, watchedItems, watchedRecords } from './watched-facts.ts'
 import type { ContactCache } from './contact-cache.ts'
+import { windowKeysByHash } from './window-hashes.ts'
 import { arrayLiteral, writeColumns, writeRecords } from './write-columns.ts'
 
 /** The configuration of businesses, as last read. A save that finds it outdated makes the worker drop it. */
@@ -51,35 +54,65 @@ export async function loadState(
   for (const business of businesses)
     state.businesses.set(business.id, { ...business, fields: new Map(business.fields) })
   const served = items.filter(({ businessId }) => state.businesses.get(businessId)?.active)
-  const lookups = collectLookups(served, (sent, key) => contacts?.checkout(state, sent, key) ?? false)
+  const isWatched = watchedItems(state)
+  const lookups = collectLookups(
+    served,
+    (sent, key, item) => contacts?.checkout(state, sent, key, isWatched(item)) ?? false,
+  )
   const keysAssumedNew = canSkipKeyLookup(lookups, served) && (contacts?.assumesKeysNew() ?? false)
   const hashed = keysAssumedNew
     ? []
     : lookups.keys.map(({ businessId, key }) => ({ businessId, key, hash: hashKey(key) }))
   if (hashed.length === 0 && !hasOtherLookups(lookups)) return { state, keysAssumedNew }
   const countsBrowsers = inFull.length > 0 || lookups.visitors.some(({ joins }) => joins)
-  const goals = businesses.flatMap((business) =>
-    goalEvents(business).map((event) => ({ business_id: business.id, event })),
-  )
+  const goals = goalRecords(businesses)
+  const watched = inFull.length > 0 || served.some(isWatched) ? watchedRecords(businesses) : []
   const keys = hashed.map(({ businessId, hash }) => ({ business_id: businessId, key_hash: hash }))
-  const [row] = await sql<[{ state: LoadedState }]>`
-    select load_state(
-      p_identities => ${writeColumns(LOAD_COLUMNS.identities, lookups.identities)}::text::text[],
-      p_keys => ${writeColumns(LOAD_COLUMNS.keys, keys)}::text::text[],
-      p_visitors => ${writeRecords(lookups.visitors)}::text::json,
-      p_contacts => ${writeColumns(LOAD_COLUMNS.contacts, lookups.contacts)}::text::text[],
-      p_goals => ${writeRecords(goals)}::text::json,
-      p_most_contacts => ${MAX_CONTACTS_PER_VISITOR},
-      p_in_full => ${inFull.length === 0 ? null : arrayLiteral(inFull)}::text::uuid[],
-      p_most_browsers => ${countsBrowsers ? MAX_BROWSERS : null}::integer
-    ) as state`
-  fillState(state, row.state, new Map(hashed.map(({ hash, key }) => [hash, key])))
+  const loaded = await callLoadState(sql, { ...lookups, keys, goals, inFull, countsBrowsers, watched })
+  fillState(state, loaded, new Map(hashed.map(({ hash, key }) => [hash, key])))
   if (state.keys.size > 0) contacts?.noteRepeatedKey()
   return { state, keysAssumedNew }
 }
 
+/** Contacts by their ids, with what the segments of their businesses read: for work that no request has asked for. */
+export async function loadContacts(sql: Sql, cache: ConfigCache, contacts: Lookups['contacts']): Promise<State> {
+  const state = emptyState()
+  const businesses = await loadBusinesses(sql, cache, [...new Set(contacts.map(({ business_id }) => business_id))])
+  for (const business of businesses) state.businesses.set(business.id, business)
+  const watched = watchedRecords(businesses)
+  const goals = goalRecords(businesses)
+  const none = { identities: [], keys: [], visitors: [], inFull: [], countsBrowsers: false }
+  fillState(state, await callLoadState(sql, { ...none, contacts, goals, watched }), new Map())
+  return state
+}
+
+async function callLoadState(
+  sql: Sql,
+  asked: Pick<Lookups, 'identities' | 'visitors' | 'contacts'> & {
+    keys: { business_id: string; key_hash: string }[]
+    goals: { business_id: string; event: string }[]
+    inFull: string[]
+    countsBrowsers: boolean
+    watched: ReturnType<typeof watchedRecords>
+  },
+): Promise<LoadedState> {
+  const [row] = await sql<[{ state: LoadedState }]>`
+    select load_state(
+      p_identities => ${writeColumns(LOAD_COLUMNS.identities, asked.identities)}::text::text[],
+      p_keys => ${writeColumns(LOAD_COLUMNS.keys, asked.keys)}::text::text[],
+      p_visitors => ${writeRecords(asked.visitors)}::text::json,
+      p_contacts => ${writeColumns(LOAD_COLUMNS.contacts, asked.contacts)}::text::text[],
+      p_goals => ${writeRecords(asked.goals)}::text::json,
+      p_most_contacts => ${MAX_CONTACTS_PER_VISITOR},
+      p_in_full => ${asked.inFull.length === 0 ? null : arrayLiteral(asked.inFull)}::text::uuid[],
+      p_most_browsers => ${asked.countsBrowsers ? MAX_BROWSERS : null}::integer,
+      p_watched => ${writeRecords(asked.watched)}::text::json
+    ) as state`
+  return row.state
+}
+
 /** The businesses that exist. All loops of a worker share the cache, so it may be emptied at any await. */
-async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<BusinessState[]> {
+export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<BusinessState[]> {
   if (cache.size > MAX_CACHED_BUSINESSES) cache.clear()
   const known = ids.flatMap((id) => cache.get(id) ?? [])
   if (known.length === ids.length) return known
@@ -93,33 +126,47 @@ async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Prom
       campaigns: Campaign[] | null
       destinations: Destination[] | null
       page_identify: PageIdentify
+      segment_rules: SegmentRule[] | null
     }[]
   >`
     select b.id, b.config_version, b.page_identify, b.active,
       (select json_object_agg(f.key, f.type) from custom_fields f where f.business_id = b.id) as fields,
-      (select json_agg(json_build_object('id', c.id, 'triggerEvent', c.trigger_event, 'goalEvent', c.goal_event,
+      (select json_agg(json_build_object('id', c.id, 'triggerEvent', c.trigger_event,
+          'triggerSegment', case when c.trigger_segment is not null
+            then json_build_object('segmentId', c.trigger_segment, 'on', c.trigger_on) end, 'goalEvent', c.goal_event,
           'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
         from campaigns c where c.business_id = b.id and c.status = 'published') as campaigns,
       (select json_agg(json_build_object('id', d.id, 'types', d.types) order by d.id)
-        from destinations d where d.business_id = b.id and d.active) as destinations
+        from destinations d where d.business_id = b.id and d.active) as destinations,
+      (select json_agg(json_build_object('no', r.no, 'segmentId', r.segment_id, 'isBuilding', r.state = 'building',
+          'rule', r.rule) order by r.no)
+        from segment_rules r where r.business_id = b.id and r.state <> 'retired') as segment_rules
     from businesses b
     where b.id in (select value::uuid from json_array_elements_text(${JSON.stringify(missing)}::text::json))`
-  const read = rows.map((row) => ({
-    id: row.id,
-    configVersion: row.config_version,
-    active: row.active,
-    fields: new Map(Object.entries(row.fields ?? {})),
-    campaigns: row.campaigns ?? [],
-    destinations: row.destinations ?? [],
-    pageIdentify: row.page_identify,
-  }))
+  const read = rows.map((row) => {
+    const fields = new Map(Object.entries(row.fields ?? {}))
+    const segmentRules = row.segment_rules ?? []
+    return {
+      id: row.id,
+      configVersion: row.config_version,
+      active: row.active,
+      fields,
+      campaigns: row.campaigns ?? [],
+      destinations: row.destinations ?? [],
+      pageIdentify: row.page_identify,
+      segmentRules,
+      segments: segmentRules.length === 0 ? null : compileSegments(segmentRules, fields),
+    }
+  })
   for (const business of read) cache.set(business.id, business)
   return [...known, ...read]
 }
 
-function goalEvents(business: BusinessState): string[] {
-  const goals = business.campaigns.flatMap((campaign) => (campaign.goalEvent === null ? [] : [campaign.goalEvent]))
-  return [...new Set(goals)]
+function goalRecords(businesses: BusinessState[]) {
+  return businesses.flatMap(({ id, campaigns }) => {
+    const goals = campaigns.flatMap(({ goalEvent }) => (goalEvent === null ? [] : [goalEvent]))
+    return [...new Set(goals)].map((event) => ({ business_id: id, event }))
+  })
 }
 
 /** The columns of the lists that `load_state` unnests, in their order. */
@@ -155,6 +202,7 @@ type LoadedContact = [
   tags: number | string[] | null,
   cleared: string[] | null,
   browsers: [listed: number, waiting: number] | null,
+  watched: LoadedFacts | null,
 ]
 
 /** Null: nothing of the kind was asked for, or no contact found. */
@@ -244,7 +292,7 @@ const linkOf = ([fromAt, contactId, identifiedAt, waitsFor]: LoadedLink): Visito
 
 function addContact(state: State, row: LoadedContact): void {
   const [businessId, id, createdAt, version, keyed, stage, profile, pageFilled, ...rest] = row
-  const [identities, enrolments, goals, subscriptions, mergedIds, tags, cleared, browsers] = rest
+  const [identities, enrolments, goals, subscriptions, mergedIds, tags, cleared, browsers, watched] = rest
   const contact: ContactState = {
     id,
     businessId,
@@ -270,6 +318,7 @@ function addContact(state: State, row: LoadedContact): void {
     tags: Array.isArray(tags) ? new Set(tags) : tags,
     cleared: cleared && new Set(cleared),
     browsers: browsers && { listed: browsers[0], waiting: browsers[1] },
+    facts: watched && readWatchedFacts(watched, stage, windowKeysByHash(state.businesses.get(businessId)?.segments)),
   }
   // The row just read is newer than the contact that the cache lent.
   const checkedOut = state.contacts.get(id)

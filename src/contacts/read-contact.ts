@@ -41,6 +41,7 @@ export interface Contact extends Record<ProfileField, string | null> {
   visitorIds: string[]
   visitors: Visitor[]
   enrolments: { campaignId: string; state: string; enrolledAt: string; endedAt: string | null }[]
+  segments: { segmentId: string; name: string; enteredAt: string }[]
   createdAt: string
   mergedFrom: string[]
 }
@@ -65,6 +66,7 @@ interface ContactRow extends Record<ProfileField, string | null> {
   subscriptions: Partial<Subscriptions>
   visitors: VisitorRow[]
   enrolments: { campaignId: string; state: string; enrolledAt: number; endedAt: number | null }[]
+  segments: { segmentId: string; name: string; enteredAt: number }[]
   mergedFrom: string[]
 }
 
@@ -97,6 +99,10 @@ export async function readContact(
       (select coalesce(json_agg(json_build_object('campaignId', e.campaign_id, 'state', e.state,
           'enrolledAt', e.enrolled_at, 'endedAt', e.ended_at) order by e.enrolled_at, e.received_at), '[]')
         from enrolments e where e.business_id = c.business_id and e.contact_id = c.id) as enrolments,
+      (select coalesce(json_agg(json_build_object('segmentId', s.id, 'name', s.name, 'enteredAt', m.since)
+          order by m.since, s.id), '[]')
+        from list_memberships(c.business_id, c.id) m
+        join segments s on s.business_id = c.business_id and s.id = m.segment_id) as segments,
       to_json(array(select m.id from contacts m where m.business_id = c.business_id and m.merged_into = c.id
         order by m.created_at, m.id)) as "mergedFrom"
     from contacts c
@@ -127,6 +133,7 @@ function toContact(row: ContactRow, currency: string): Contact {
       enrolledAt: isoTime(one.enrolledAt),
       endedAt: one.endedAt === null ? null : isoTime(one.endedAt),
     })),
+    segments: row.segments.map((one) => ({ ...one, enteredAt: isoTime(one.enteredAt) })),
     createdAt: isoTime(row.createdAt),
     mergedFrom,
   }

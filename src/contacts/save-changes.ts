@@ -8,7 +8,8 @@ import { callSaveChanges } from './save-parameters.ts'
 import { arrayLiteral, writeRecords } from './write-columns.ts'
 
 export interface SaveRequest {
-  partition: string
+  /** Null: no position is moved. */
+  partition: string | null
   epoch: number
   from: string
   to: string

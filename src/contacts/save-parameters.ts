@@ -41,6 +41,7 @@ export const PARAMETERS = {
   contact_businesses: '::text::uuid[]',
   contact_ids: '::text::uuid[]',
   assumed: COLUMN_LIST,
+  raised: '::text::integer[]',
   contacts: COLUMN_LIST,
   released: RECORDS,
   ended_enrolments: RECORDS,
@@ -69,6 +70,11 @@ export const PARAMETERS = {
   erasures: RECORDS,
   deliveries: RECORDS,
   edits: RECORDS,
+  memberships: RECORDS,
+  clocks: RECORDS,
+  windows: RECORDS,
+  window_calls: RECORDS,
+  answered_calls: RECORDS,
 } as const satisfies Record<string, string>
 
 type Parameter = keyof typeof PARAMETERS

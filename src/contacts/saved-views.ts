@@ -11,6 +11,7 @@ export interface ViewFilters {
   query?: string
   tag?: string
   stage?: string
+  segment?: string
   field?: string
   value?: string
 }

@@ -24,12 +24,18 @@ import type {
   Touch,
 } from './events/facts.ts'
 import type { TraitEntry } from './events/traits.ts'
+import type { NotedEffect } from './effects.ts'
+import type { Cause } from './segments/cause.ts'
+import type { ItemWatch } from './segments/watched-facts.ts'
+import type { AnsweredCall, WindowCall } from './segments/window-call.ts'
 
 /** All changes to one contact. */
 export interface ContactDelta {
   keyed: boolean
   /** True when a change affects later decisions. The save then raises the contact's version. */
   raisesVersion: boolean
+  /** True when a fact that segments read has changed. The save raises the contact's version then, too. */
+  changesWatched: boolean
   stage: number
   orders: number
   tags: Set<string>
@@ -122,6 +128,8 @@ export interface MergeLogEntry {
   /** The identities that caused it. */
   evidence: { kind: IdentityKind; value: string }[]
   recordedAt: number
+  /** Of a moved identity: the channels whose opt-outs the save copies to the contact. */
+  optOuts?: Channel[]
 }
 
 export interface ConsentChange {
@@ -146,6 +154,33 @@ export interface Edit {
   traits: Record<string, string | null>
   addTags: string[]
   removeTags: string[]
+}
+
+/** A contact entered or left a segment. */
+export interface MembershipChange {
+  businessId: string
+  contactId: string
+  /** Of the rule. */
+  no: number
+  entered: boolean
+  /** Epoch ms. */
+  at: number
+  cause: Exclude<Cause, 'erasure'>
+  /** Time alone made it, whether it is silent or not. */
+  isByTime?: boolean
+}
+
+/** A count or sum of the timeline has another value, or changes at another instant. */
+export interface WindowChange {
+  businessId: string
+  contactId: string
+  key: string
+  /** Null when it is undefined. */
+  value: string | null
+  /** When time alone changes the value (epoch ms); null: never. */
+  nextAt: number | null
+  /** Another value than before: decisions from the former one do not hold. */
+  isOther: boolean
 }
 
 export interface Changes {
@@ -192,10 +227,23 @@ export interface Changes {
   endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
   /** The last change per contact and channel. The key consists of both. */
   subscriptions: Map<string, ConsentChange>
-  erasures: { businessId: string; contactId: string }[]
+  /** `at`: when they were asked for, in epoch ms. */
+  erasures: { businessId: string; contactId: string; at: number }[]
   edits: Edit[]
   events: RecordedEvent[]
   deliveries: Delivery[]
+  /** By contact and number of the rule (`membershipKey`), in the order in which they happened. */
+  memberships: Map<string, MembershipChange[]>
+  /** The contacts whose clock changed: the working copy has the new one. */
+  clocks: Map<string, ContactState>
+  /** The contacts whose counts and sums of the timeline have to be read, by id. */
+  windowCalls: Map<string, WindowCall>
+  /** The calls that this save answers: it removes them. */
+  answeredCalls: AnsweredCall[]
+  /** The counts and sums that were read, by contact. */
+  windows: Map<string, WindowChange[]>
+  /** Of the present item; null when its caller did not ask for them. */
+  effects: NotedEffect[] | null
 }
 
 /** What every step of a decision needs. `newId` returns time-ordered UUIDs. */
@@ -203,6 +251,10 @@ export interface DecisionContext {
   state: State
   changes: Changes
   newId: () => string
+  /** When the micro-batch is decided, in epoch ms: the time of what has no receipt, such as a merge or a batch in a segment. */
+  decidedAt: number
+  /** Of the present item; absent when its business has no segments. */
+  watch?: ItemWatch
 }
 
 export function emptyChanges(): Changes {
@@ -228,6 +280,12 @@ export function emptyChanges(): Changes {
     edits: [],
     events: [],
     deliveries: [],
+    memberships: new Map(),
+    clocks: new Map(),
+    windowCalls: new Map(),
+    answeredCalls: [],
+    windows: new Map(),
+    effects: null,
   }
 }
 
@@ -235,6 +293,7 @@ export function emptyDelta(): ContactDelta {
   return {
     keyed: false,
     raisesVersion: false,
+    changesWatched: false,
     stage: 0,
     orders: 0,
     tags: new Set(),
@@ -243,6 +302,13 @@ export function emptyDelta(): ContactDelta {
     statistics: new Map(),
     revenue: new Map(),
   }
+}
+
+/** Whether the save raises the version of a stored contact. */
+export function isVersionRaised({ deltas, clocks, windows }: Changes, contactId: string): boolean {
+  const delta = deltas.get(contactId)
+  if (delta?.raisesVersion || delta?.changesWatched || clocks.has(contactId)) return true
+  return windows.get(contactId)?.some(({ isOther }) => isOther) ?? false
 }
 
 export function deltaOf(changes: Changes, contactId: string): ContactDelta {

@@ -27,9 +27,24 @@ import { type LinkOutcome, MAX_CONTACTS_PER_VISITOR, linkByEvent, linkVisitor } 
 import { amountToNumber } from './events/money.ts'
 import { contactById } from './identity/contact-by-id.ts'
 import { recordEvent, rememberKey } from './events/record-event.ts'
-import { type ContactState, type StoredConsent, scopedKey } from './state.ts'
+import { collectEffects } from './effects.ts'
+import { beginWatch, settleBeforeErasure, settleItem, watchFact } from './segments/watch-item.ts'
+import { type ContactState, type StoredConsent, scopedKey, survivorOf } from './state.ts'
 
 export function decide(context: DecisionContext, item: Item): Decision {
+  const { state, changes } = context
+  changes.effects = 'wantsEffects' in item && item.wantsEffects ? [] : null
+  const watch = beginWatch(context, item)
+  const watching = watch ? { ...context, watch } : context
+  const decision = decideItem(watching, item)
+  settleItem(watching)
+  const { effects: noted } = changes
+  if (!noted) return decision
+  const effects = collectEffects(noted, (contactId) => survivorOf(state, contactId) === decision.contactId)
+  return { ...decision, effects }
+}
+
+function decideItem(context: DecisionContext, item: Item): Decision {
   if (!context.state.businesses.get(item.businessId)?.active)
     throw new Error('the business does not exist or is inactive')
   // The stream gives an erasure or an edit a micro-batch of its own. Together with other items, an erasure would delete new
@@ -143,17 +158,20 @@ function linkIdentified(context: DecisionContext, contact: ContactState, item: I
 }
 
 /** The stream gives an erasure a micro-batch of its own, so no other item in the batch can create the person again. */
-function decideErase({ state, changes }: DecisionContext, item: EraseItem): EraseDecision {
+function decideErase(context: DecisionContext, item: EraseItem): EraseDecision {
+  const { state, changes } = context
   const contact = contactById(state, item)
   if (!contact) return { contactId: null }
-  changes.erasures.push({ businessId: item.businessId, contactId: contact.id })
+  settleBeforeErasure(context, contact)
+  changes.erasures.push({ businessId: item.businessId, contactId: contact.id, at: item.receivedAt })
   return { contactId: contact.id, erasedIds: [contact.id, ...contact.mergedIds] }
 }
 
-function decideSubscribe({ state, changes }: DecisionContext, item: SubscribeItem): SubscribeDecision {
+function decideSubscribe(context: DecisionContext, item: SubscribeItem): SubscribeDecision {
+  const { state, changes } = context
   const contact = contactById(state, item)
   if (!contact) return { contactId: null }
-  deltaOf(changes, contact.id)
+  const delta = deltaOf(changes, contact.id)
   for (const channel of CHANNELS) {
     const subscribed = item.channels[channel]
     const existing = contact.subscriptions[channel]
@@ -161,6 +179,11 @@ function decideSubscribe({ state, changes }: DecisionContext, item: SubscribeIte
     const key = `${contact.id} ${channel}`
     const made = changes.subscriptions.get(key)
     const was = made ? made.was : existing
+    if (existing?.subscribed !== subscribed) {
+      watchFact(context, contact, `subscription:${channel}`)
+      // An opt-out moves with an address: another partition must not decide without it.
+      delta.raisesVersion = true
+    }
     contact.subscriptions[channel] = { subscribed, at: item.receivedAt }
     changes.subscriptions.set(key, {
       businessId: item.businessId,

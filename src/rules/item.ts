@@ -8,6 +8,7 @@ import type {
   Source,
   Subscriptions,
 } from './events/facts.ts'
+import type { Effects } from './effects.ts'
 import type { Fault } from './events/fault.ts'
 
 interface ItemBase {
@@ -22,9 +23,12 @@ export interface EventItem extends ItemBase {
   isReplay: boolean
   source: Source
   fact: EventFact
+  wantsEffects?: boolean
 }
 export interface BrowserItem extends ItemBase {
   kind: 'browser'
+  /** A replayed dead letter. */
+  isReplay: boolean
   fact: BrowserFact
 }
 export interface IdentifyItem extends ItemBase {
@@ -33,6 +37,7 @@ export interface IdentifyItem extends ItemBase {
   /** A replayed dead letter. */
   isReplay: boolean
   fact: IdentifyFact
+  wantsEffects?: boolean
 }
 export interface SubscribeItem extends ItemBase {
   kind: 'subscribe'
@@ -61,6 +66,7 @@ export interface EventDecision {
   deduped: boolean
   interpreted: { type: InterpretedType; countedRevenue: number }
   warnings: string[]
+  effects?: Effects
 }
 /** `contactId` is null while the visitor has no contact. */
 export interface BrowserDecision {
@@ -74,6 +80,7 @@ export interface IdentifyDecision {
   linkedVisitor: boolean
   subscriptions: Subscriptions
   warnings: string[]
+  effects?: Effects
 }
 /** `contactId` is the survivor; null when the business has no such contact. */
 export interface SubscribeDecision {

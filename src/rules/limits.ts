@@ -27,10 +27,11 @@ export class UnreadError extends Error {
   override name = 'UnreadError'
   readonly contactIds: readonly string[]
 
-  /** The contacts that were merged into it in this batch are read, too: it has their data now. */
-  constructor(state: State, { id }: ContactState) {
+  /** The contacts that were merged into them in this batch are read, too: they have their data now. */
+  constructor(state: State, ...contacts: ContactState[]) {
     super('a contact was not read in full')
-    const merged = [...state.mergedInto.keys()].filter((loser) => survivorOf(state, loser) === id)
-    this.contactIds = [id, ...merged].filter((one) => state.contacts.get(one)?.version !== null)
+    const ids = contacts.map(({ id }) => id)
+    const merged = [...state.mergedInto.keys()].filter((loser) => ids.includes(survivorOf(state, loser)))
+    this.contactIds = [...ids, ...merged].filter((one) => state.contacts.get(one)?.version !== null)
   }
 }

@@ -3,11 +3,24 @@
  * changes this working copy, so that the second event of a batch sees the effects of the first.
  */
 import type { Channel, ConversionType, FieldType, IdentityKind, Profile } from './events/facts.ts'
+import type { ContactIdentity, Statistic, StoredConsent } from './contact-parts.ts'
+import type { CompiledSegments, SegmentRule } from './segments/compile-segments.ts'
+import type { WatchedFacts } from './segments/watched-facts.ts'
+
+export type { ContactIdentity, Statistic, StoredConsent } from './contact-parts.ts'
+
+/** Entering or leaving this segment starts a campaign. */
+export interface SegmentTrigger {
+  segmentId: string
+  on: 'enter' | 'leave'
+}
 
 /** A published campaign. */
 export interface Campaign {
   id: string
-  triggerEvent: string
+  /** The event that starts it; null when a segment does. */
+  triggerEvent: string | null
+  triggerSegment: SegmentTrigger | null
   goalEvent: string | null
   canEnterAgain: boolean
 }
@@ -37,13 +50,10 @@ export interface BusinessState {
   /** The active ones. */
   destinations: Destination[]
   pageIdentify: PageIdentify
-}
-
-export interface ContactIdentity {
-  kind: IdentityKind
-  value: string
-  /** A call with a secret key has sent it. */
-  proven: boolean
+  /** The rules that every item is evaluated by: those in force, and those that are being built. */
+  segmentRules: SegmentRule[]
+  /** `segmentRules` compiled for `fields`; null when there are none. */
+  segments: CompiledSegments | null
 }
 
 export type EnrolmentEnd = 'finished' | 'converted' | 'stopped' | 'merged'
@@ -56,12 +66,6 @@ export interface EnrolmentState {
   enrolledAt: number
   receivedAt: number
   endedAt: number | null
-}
-
-/** An opt-in (true) or opt-out (false), and when it was received: epoch milliseconds. */
-export interface StoredConsent {
-  subscribed: boolean
-  at: number
 }
 
 /** How many browsers a contact lists, and how many wait, each counted up to the limit. Immutable: replaced, not changed. */
@@ -96,6 +100,8 @@ export interface ContactState {
   browsers: BrowserCount | null
   /** Ids that had been merged into it; filled only where a request names the contact. */
   mergedIds: string[]
+  /** What the segments of its business read. Null when it was not read. */
+  facts: WatchedFacts | null
 }
 
 export interface RecordedKey {
@@ -200,10 +206,4 @@ export function waitsForKey(state: State, { keyed, businessId }: ContactState): 
 
 export function customerIdOf(contact: ContactState): ContactIdentity | undefined {
   return contact.identities.find((existing) => existing.kind === 'platformCustomerId')
-}
-
-export interface Statistic {
-  firstAt: number
-  lastAt: number
-  count: number
 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keysOf, fromCachedContact, toCachedContact, refreshCachedContact } from '../../src/contacts/cached-contact.ts'
+import { type WatchedFacts, emptyWatchedFacts } from '../../src/rules/segments/watched-facts.ts'
 import { type ContactState, identityKey } from '../../src/rules/state.ts'
 
 const BUSINESS = 'b'
@@ -19,7 +20,11 @@ const enrolment = fc.record({
   endedAt: fc.option(fc.nat()),
 })
 const choice = fc.record({ subscribed: fc.boolean(), at: fc.nat() })
+const watched: fc.Arbitrary<WatchedFacts> = fc
+  .record({ orderCount: fc.nat(), tags: fc.array(fc.string(), { maxLength: 2 }) })
+  .map(({ orderCount, tags }) => ({ ...emptyWatchedFacts(), orderCount, tags: new Set(tags) }))
 const parts = {
+  facts: fc.option(watched),
   profile: fc.record({ firstName: fc.string(), city: fc.string() }, { requiredKeys: [], noNullPrototype: true }),
   pageFilled: fc.nat(63),
   enrolments: fc.array(enrolment, { maxLength: 2 }),
@@ -93,6 +98,7 @@ describe('a remembered contact', () => {
       cleared: null,
       browsers: { listed: 0, waiting: 0 },
       mergedIds: [],
+      facts: null,
     })
     const recalled = (id: string) =>
       fromCachedContact(toCachedContact(plain(id), BUSINESS), { business_id: BUSINESS, kind: 'email', value: id })

@@ -34,6 +34,8 @@ describe('what it holds', () => {
       campaigns: [],
       destinations: [],
       pageIdentify: 'open',
+      segmentRules: [],
+      segments: null,
     })
     return made
   }
@@ -54,6 +56,7 @@ describe('what it holds', () => {
     cleared: null,
     browsers: { listed: 0, waiting: 0 },
     mergedIds: [],
+    facts: null,
   })
   const keyOf = (id: string) => identityKey('b', 'email', id)
   const checkout = (cache: ContactCache, to: State, id: string) =>

@@ -68,7 +68,7 @@ it('in one micro-batch with the identifications too, and after a merge', async (
 it('starts no campaign and is told to no platform; what is live does both', async () => {
   const drafted = await createCampaign(stack.sql, businessId, {
     name: 'c',
-    triggerEvent: 'lead_submitted',
+    trigger: { event: 'lead_submitted' },
     canEnterAgain: true,
     goalEvent: null,
   })
@@ -185,7 +185,7 @@ describe('an identification that is reported late', () => {
 it('is past when it happened before the first person was identified and arrives after that, as if it had come in time', async () => {
   const made = await createCampaign(stack.sql, businessId, {
     name: 'c',
-    triggerEvent: 'lead_submitted',
+    trigger: { event: 'lead_submitted' },
     canEnterAgain: true,
     goalEvent: null,
   })
@@ -212,7 +212,7 @@ it('is past when it happened before the first person was identified and arrives 
     (
       await createCampaign(stack.sql, businessId, {
         name: 'c',
-        triggerEvent: 'e',
+        trigger: { event: 'e' },
         canEnterAgain: true,
         goalEvent: null,
       })

@@ -26,11 +26,11 @@ interface Person {
   plan: string | number | boolean
 }
 
-const EVERYBODY: ContactFilter = { query: null, tag: null, stage: null, field: null }
+const EVERYBODY: ContactFilter = { query: null, tag: null, stage: null, segment: null, field: null }
 const T0 = 1_700_000_000_000
 
 /** More than are looked at before an index is read, and more than an index is asked for. */
-const PEOPLE = 4000
+const PEOPLE = 6000
 
 const pick = <T>(list: readonly T[], n: number): T => list[n % list.length]!
 
@@ -67,6 +67,33 @@ async function add(businessId: string, people: Person[]): Promise<void> {
     from x cross join lateral (values ('email', email), ('phone', phone), ('platformCustomerId', "customerId")) as i (kind, value)`
 }
 
+/** Segments in force, with their members as saves write them. */
+const SEGMENTS = {
+  few: crypto.randomUUID(),
+  /** Too many to be collected and sorted. */
+  many: crypto.randomUUID(),
+  computing: crypto.randomUUID(),
+}
+const isIn = (segment: string | null, place: number): boolean =>
+  segment === null || (segment === SEGMENTS.few && place % 37 === 0) || (segment === SEGMENTS.many && place % 3 === 0)
+
+async function addSegments(businessId: string, people: Person[]): Promise<void> {
+  const numbers = { [SEGMENTS.few]: 1, [SEGMENTS.many]: 2, [SEGMENTS.computing]: 3 }
+  for (const [id, no] of Object.entries(numbers)) {
+    const state = id === SEGMENTS.computing ? 'building' : 'current'
+    await stack.sql`
+      insert into segment_rules (business_id, no, segment_id, version, rule, state) values (${businessId}, ${no}, ${id}, 1, '{}', ${state})`
+    const members = people.filter((_, place) => state === 'building' || isIn(id, place)).map((one) => one.id)
+    await stack.sql`
+      insert into segment_members (business_id, contact_id, segment_no, since, cause)
+      select ${businessId}, value::uuid, ${no}, 1, 'live' from json_array_elements_text(${JSON.stringify(members)}::text::json)`
+  }
+  // Members that are in no list, so that there are too many to collect.
+  await stack.sql`
+    insert into segment_members (business_id, contact_id, segment_no, since, cause)
+    select ${businessId}, gen_random_uuid(), 2, 1, 'live' from generate_series(1, 20000)`
+}
+
 async function walk(businessId: string, filter: ContactFilter, limit: number): Promise<string[]> {
   const ids: string[] = []
   let cursor: string | null = null
@@ -80,7 +107,7 @@ async function walk(businessId: string, filter: ContactFilter, limit: number): P
   return ids
 }
 
-function expected(people: Person[], { query, tag, stage, field }: ContactFilter): string[] {
+function expected(people: Person[], { query, tag, stage, segment, field }: ContactFilter): string[] {
   const sought = query?.toLowerCase() ?? ''
   const digits = /^[+\d\s().-]+$/.test(sought) ? sought.replaceAll(/\D/g, '').replace(/^0+/, '') : ''
   const matches = (one: Person): boolean => {
@@ -92,6 +119,7 @@ function expected(people: Person[], { query, tag, stage, field }: ContactFilter)
       : isPhone || name.includes(sought) || values.some((value) => value.includes(sought))
   }
   return people
+    .filter((_, place) => isIn(segment, place))
     .filter((one) => query === null || matches(one))
     .filter((one) => (tag === null || one.tags.includes(tag)) && (stage === null || one.stage === stage))
     .filter((one) => field === null || (field.key === 'plan' && String(one.plan) === field.value))
@@ -138,6 +166,7 @@ const filters = fc.record({
   query: fc.option(queries),
   tag: fc.option(fc.constantFrom('even', 'rare', 'none'), { freq: 3 }),
   stage: fc.option(fc.constantFrom(0, 3, 4), { freq: 3 }),
+  segment: fc.option(fc.constantFrom(...Object.values(SEGMENTS), crypto.randomUUID()), { freq: 2 }),
   field: fc.option(
     fc.record({
       key: fc.constantFrom('plan', 'plan', 'plan', 'other'),
@@ -151,7 +180,7 @@ async function expectSame(businessId: string, people: Person[]): Promise<void> {
   const check = async (filter: ContactFilter, limit: number) => {
     expect(await walk(businessId, filter, limit)).toEqual(expected(people, filter))
   }
-  await check(EVERYBODY, 500)
+  for (const segment of [null, ...Object.values(SEGMENTS)]) await check({ ...EVERYBODY, segment }, 500)
   await fc.assert(fc.asyncProperty(filters, fc.constantFrom(100, 499, 500), check), { numRuns: runs(40) })
 }
 
@@ -159,6 +188,7 @@ test('a page after the other is everybody who matches, newest first, with the in
   const [business, other] = [crypto.randomUUID(), crypto.randomUUID()]
   const people = makePeople()
   await add(business, people)
+  await addSegments(business, people)
   await add(
     other,
     people.slice(0, 50).map((one) => ({ ...one, id: crypto.randomUUID() })),

@@ -109,6 +109,7 @@ async function fill(): Promise<void> {
 /** What live events need: a contact, an identity, a key, a browser by its key, and what hangs on one contact or browser. */
 const INTENDED = new Set([
   'businesses_pkey',
+  'consent_history_pkey',
   'contact_visitors_listed',
   'contact_visitors_pkey',
   'contacts_by_survivor',
@@ -125,6 +126,12 @@ const INTENDED = new Set([
   'positions_pkey',
   'removed_tags_pkey',
   'revenue_pkey',
+  'segment_clock_pkey',
+  'segment_members_pkey',
+  'segment_rules_pkey',
+  'segment_rules_switched',
+  'segment_window_calls_pkey',
+  'segment_windows_pkey',
   'subscriptions_pkey',
   'visitor_events_pkey',
   'visitor_links_by_contact',

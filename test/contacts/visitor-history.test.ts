@@ -76,7 +76,7 @@ describe('an event of a visitor whom nobody has identified', () => {
     const campaign = async (trigger: string, goal: string) => {
       const drafted = await createCampaign(stack.sql, businessId, {
         name: trigger,
-        triggerEvent: trigger,
+        trigger: { event: trigger },
         canEnterAgain: false,
         goalEvent: goal,
       })
@@ -122,7 +122,7 @@ describe('an event of a visitor whom nobody has identified', () => {
         await takeBusiness()
         const made = await createCampaign(stack.sql, businessId, {
           name: 'c',
-          triggerEvent: 'signup',
+          trigger: { event: 'signup' },
           canEnterAgain: false,
           goalEvent: 'done',
         })

@@ -148,8 +148,8 @@ describe('a page’s word about a person whom a keyed call has used', () => {
 
   it('starts no campaign, reaches no goal, moves no stage, counts no order and reports no conversion', async () => {
     const campaigns = [
-      { name: 'theirs', triggerEvent: 'demo', goalEvent: null },
-      { name: 'ours', triggerEvent: 'signup', goalEvent: 'lead_submitted' },
+      { name: 'theirs', trigger: { event: 'demo' }, goalEvent: null },
+      { name: 'ours', trigger: { event: 'signup' }, goalEvent: 'lead_submitted' },
     ]
     for (const campaign of campaigns) {
       const made = await createCampaign(stack.sql, businessId, { ...campaign, canEnterAgain: true })

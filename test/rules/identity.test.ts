@@ -268,13 +268,13 @@ describe('all fields together', () => {
   })
 
   test.each<RawIdentity>([{}, { email: null }, { email: null, phone: null, platformCustomerId: null }])(
-    '%j is no identity, without a word',
+    '%j is not an identity, without a word',
     (raw) => {
       expect(readIdentity(raw, null)).toEqual({ identity: null, warnings: [], faults: [] })
     },
   )
 
-  test('every fault is told, and none repeats what was sent', () => {
+  test('every fault is reported, and none repeats what was sent', () => {
     const raw = { email: 'secret address', phone: '9'.repeat(65), platformCustomerId: `secret${'x'.repeat(255)}` }
     const { identity, faults } = readIdentity(raw, null)
     expect(identity).toBeNull()

@@ -83,7 +83,7 @@ describe('no type, a value: money moved, whatever the name', () => {
     }
   })
 
-  test('an unknown name with 0 is told that the amount had no meaning', () => {
+  test('an unknown name with 0 gets a warning that the amount had no meaning', () => {
     expect(interpret({ event: 'lesson_done', value: 0 }, 'USD')).toEqual({
       type: 'none',
       counted: '0',

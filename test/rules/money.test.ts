@@ -128,7 +128,7 @@ describe('sums', () => {
     expect(negate('0')).toBe('0')
   })
 
-  test.each(['', 'abc', '1,5', '1.', '.5', '+1', '0x10', 'NaN', '1 '])('%j is no amount', (text) => {
+  test.each(['', 'abc', '1,5', '1.', '.5', '+1', '0x10', 'NaN', '1 '])('%j is not an amount', (text) => {
     expect(() => addAmounts(text, '0')).toThrow(RangeError)
   })
 })

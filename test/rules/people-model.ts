@@ -51,6 +51,8 @@ export function openPeople(setting: PageIdentify) {
     campaigns: [],
     destinations: [],
     pageIdentify: setting,
+    segmentRules: [],
+    segments: null,
   })
   let ids = 0
   const newId = () => String((ids += 1)).padStart(6, '0')
@@ -62,7 +64,7 @@ export function openPeople(setting: PageIdentify) {
       const before = takeSnapshot(state)
       const call = { businessId: 'b', keyed, receivedAt }
       const { contact, isNew, warnings } = findOrCreateContact(
-        { state, changes: emptyChanges(), newId },
+        { state, changes: emptyChanges(), newId, decidedAt: receivedAt },
         call,
         identity,
         null,

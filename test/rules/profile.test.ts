@@ -70,7 +70,7 @@ test('a whole profile is read', () => {
 })
 
 describe('lengths', () => {
-  test.each(FIELDS)('%s of 256 characters is no fault, of 257 it is', (field) => {
+  test.each(FIELDS)('%s of 256 characters is accepted, of 257 it is a fault', (field) => {
     expect(readProfile({ [field]: ` ${'x'.repeat(256)} ` }).faults).toEqual([])
     expect(readProfile({ [field]: 'x'.repeat(257) })).toEqual({
       profile: {},

@@ -23,6 +23,7 @@ function contact(id: string, keyed: boolean, ...held: Held[]): ContactState {
     cleared: null,
     browsers: { listed: 0, waiting: 0 },
     mergedIds: [],
+    facts: null,
   }
 }
 

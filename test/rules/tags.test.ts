@@ -37,7 +37,7 @@ test.each([
   expect(readTags(raw)).toEqual({ tags: [], faults: [{ path, message: containing(rule) }] })
 })
 
-test('every bad tag is told', () => {
+test('every bad tag is reported', () => {
   expect(readTags(['', 'fine', 'x'.repeat(65)]).faults.map(({ path }) => path)).toEqual(['tags.0', 'tags.2'])
 })
 

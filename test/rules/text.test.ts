@@ -148,7 +148,7 @@ describe('hasMoreValues', () => {
     [{ a: 1, b: [2, { c: null }] }, 6],
     [JSON.parse(`[${'[],'.repeat(99)}[]]`), 101],
     [JSON.parse('['.repeat(5000) + ']'.repeat(5000)), 5000],
-  ])('%j holds so many', (value, count) => {
+  ])('%j holds %i values', (value, count) => {
     expect([hasMoreValues(value, count - 1), hasMoreValues(value, count)]).toEqual([true, false])
   })
 
@@ -164,7 +164,7 @@ describe('hasMoreValues', () => {
     expect(new Set(read)).toEqual(new Set(['length']))
   })
 
-  test('a JSON of so many values has about twice as many bytes at least', () => {
+  test('a JSON of that number of values has about twice as many bytes at least', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(hasMoreValues(value, (JSON.stringify(value).length + 1) / 2)).toBe(false)

@@ -79,7 +79,7 @@ describe('readTraits', () => {
     expect(readTraits(many(100_000, 'Bad')).warnings.at(-1)).toBe('99500 more traits were skipped for the same reasons')
   })
 
-  test('a wrong type is refused after 500 good and 500 bad keys, and 20 are told', () => {
+  test('a wrong type is refused after 500 good and 500 bad keys, and 20 are reported', () => {
     const { faults } = readTraits({ ...many(501, 'a'), ...many(501, 'Bad'), ...many(30, 'z', {}) })
     expect(faults.map(({ path }) => path)).toEqual(Array.from({ length: 20 }, (_, at) => `traits.z${at}`))
   })

@@ -9,17 +9,38 @@ import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, State } from
  * @returns a warning for each limit that kept the contact out of campaigns
  */
 export function startCampaigns(
-  { state, changes, newId }: DecisionContext,
+  context: DecisionContext,
   contact: ContactState,
   { event, occurredAt, receivedAt }: Pick<EventFact, 'event' | 'occurredAt'> & { receivedAt: number },
 ): string[] {
-  const triggered = campaignsOf(state, contact).filter((campaign) => campaign.triggerEvent === event)
+  const triggered = campaignsOf(context.state, contact).filter((campaign) => campaign.triggerEvent === event)
+  // The caller's clock may be ahead: an enrolment never starts after the event was received.
+  return enrol(context, contact, triggered, { enrolledAt: Math.min(occurredAt, receivedAt), receivedAt })
+}
+
+/** Enrols the contact in the campaigns that its entry into a segment, or its exit, triggers. `at`: of the change, in epoch ms. */
+export function startBySegment(
+  context: DecisionContext,
+  contact: ContactState,
+  { segmentId, entered, at }: { segmentId: string; entered: boolean; at: number },
+): string[] {
+  const on = entered ? 'enter' : 'leave'
+  const triggered = campaignsOf(context.state, contact).filter(
+    ({ triggerSegment }) => triggerSegment?.segmentId === segmentId && triggerSegment.on === on,
+  )
+  return enrol(context, contact, triggered, { enrolledAt: at, receivedAt: at })
+}
+
+function enrol(
+  { changes, newId }: DecisionContext,
+  contact: ContactState,
+  triggered: Campaign[],
+  { enrolledAt, receivedAt }: Pick<EnrolmentState, 'enrolledAt' | 'receivedAt'>,
+): string[] {
   if (triggered.length === 0) return []
   const entered = enterable(triggered, contact)
   const allowed = entered.slice(0, MAX_ENROLMENTS_OF_AN_EVENT)
   const room = Math.max(0, MAX_ENROLMENTS - contact.enrolments.length)
-  // The caller's clock may be ahead: an enrolment never starts after the event was received.
-  const enrolledAt = Math.min(occurredAt, receivedAt)
   for (const campaign of allowed.slice(0, room)) {
     const isReached = isGoalReachedSince(campaign, contact, enrolledAt)
     const enrolment: EnrolmentState = {
@@ -33,6 +54,7 @@ export function startCampaigns(
     }
     contact.enrolments.push(enrolment)
     changes.newEnrolments.set(enrolment.id, { businessId: contact.businessId, enrolment })
+    changes.effects?.push({ kind: 'enrolled', contactId: contact.id, campaignId: campaign.id, state: enrolment.state })
     deltaOf(changes, contact.id).raisesVersion = true
   }
   return [
@@ -88,6 +110,7 @@ export function endEnrolment(
 ): void {
   enrolment.state = end
   enrolment.endedAt = at
+  changes.effects?.push({ kind: 'ended', contactId: enrolment.contactId, campaignId: enrolment.campaignId, state: end })
   if (!changes.newEnrolments.has(enrolment.id)) changes.endedEnrolments.set(enrolment.id, { businessId, enrolment })
 }
 

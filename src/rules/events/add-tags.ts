@@ -1,17 +1,22 @@
 /** Tags are added up to a limit (decisions, "Identity"). */
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import { MAX_TAGS, UnreadError, countOf, showCount } from '../limits.ts'
+import { readWatched, watchFact } from '../segments/watch-item.ts'
 import type { ContactState } from '../state.ts'
 
 /** @returns a warning when tags were skipped at the limit */
-export function addTags({ state, changes }: DecisionContext, contact: ContactState, tags: readonly string[]): string[] {
+export function addTags(context: DecisionContext, contact: ContactState, tags: readonly string[]): string[] {
   if (tags.length === 0) return []
+  const { state, changes } = context
   const delta = deltaOf(changes, contact.id)
   if (typeof contact.tags === 'number') {
     const added = tags.filter((tag) => !delta.tags.has(tag))
     if (contact.tags + added.length <= MAX_TAGS) {
       contact.tags += added.length
-      for (const tag of added) delta.tags.add(tag)
+      for (const tag of added) {
+        addWatchedTag(context, contact, tag)
+        delta.tags.add(tag)
+      }
       return []
     }
   }
@@ -22,6 +27,7 @@ export function addTags({ state, changes }: DecisionContext, contact: ContactSta
   for (const tag of tags) {
     // An existing tag is written again: another partition may have removed it.
     if (existing.has(tag) || existing.size < MAX_TAGS) {
+      addWatchedTag(context, contact, tag)
       existing.add(tag)
       delta.tags.add(tag)
     } else skipped += 1
@@ -29,11 +35,30 @@ export function addTags({ state, changes }: DecisionContext, contact: ContactSta
   return skipped === 0 ? [] : [skippedTags(skipped)]
 }
 
+function addWatchedTag(context: DecisionContext, contact: ContactState, tag: string): void {
+  if (readWatched(context, contact, `tag:${tag}`)?.tags.has(tag) === false)
+    watchFact(context, contact, `tag:${tag}`)?.tags.add(tag)
+}
+
 const skippedTags = (count: number): string =>
   `${countOf(count, 'tag')} skipped: a contact has at most ${showCount(MAX_TAGS)}`
 
 /** For an edit: removes tags, then adds tags up to the limit. `taken` are the tags that were added. */
 export function replaceTags(
+  context: DecisionContext,
+  contact: ContactState,
+  removed: readonly string[],
+  added: readonly string[],
+): { taken: string[]; warnings: string[] } {
+  for (const tag of removed)
+    if (readWatched(context, contact, `tag:${tag}`)?.tags.has(tag))
+      watchFact(context, contact, `tag:${tag}`)?.tags.delete(tag)
+  const replaced = replaceListed(context, contact, removed, added)
+  for (const tag of replaced.taken) addWatchedTag(context, contact, tag)
+  return replaced
+}
+
+function replaceListed(
   { state, changes }: DecisionContext,
   contact: ContactState,
   removed: readonly string[],

@@ -3,6 +3,7 @@ import { type DecisionContext, deltaOf } from '../changes.ts'
 import type { TraitValue } from './facts.ts'
 import { MAX_CLEARED, UnreadError, countOf, showCount } from '../limits.ts'
 import type { BusinessState, ContactState } from '../state.ts'
+import { readWatched, recompileFor, watchFact } from '../segments/watch-item.ts'
 import { type TraitEntry, fits, inferFieldType, wins } from './traits.ts'
 
 export const MAX_CUSTOM_FIELDS = 500
@@ -13,12 +14,13 @@ export const MAX_CUSTOM_FIELDS = 500
  * @returns one warning per skipped trait; the time of a skipped value is not stored
  */
 export function applyTraits(
-  { state, changes }: DecisionContext,
+  context: DecisionContext,
   contact: ContactState,
   traits: Record<string, TraitValue>,
   at: number,
   receivedAt: number,
 ): string[] {
+  const { state, changes } = context
   const warnings: string[] = []
   let skipped = 0
   const business = state.businesses.get(contact.businessId)
@@ -37,8 +39,10 @@ export function applyTraits(
       const type = inferFieldType(value)
       business.fields.set(key, type)
       changes.newFields.push({ businessId: business.id, key, type, createdAt: receivedAt })
+      recompileFor(context, business, key)
     }
     const stored: TraitEntry = [at, value === null ? null : JSON.stringify(value)]
+    setWatchedTrait(context, contact, key, stored)
     const existing = deltaOf(changes, contact.id).traits.get(key)
     if (!existing || wins(stored, existing)) deltaOf(changes, contact.id).traits.set(key, stored)
   }
@@ -47,6 +51,11 @@ export function applyTraits(
       `${countOf(skipped, 'cleared trait')} skipped: a contact remembers ${showCount(MAX_CLEARED)} that have no field`,
     )
   return warnings
+}
+
+function setWatchedTrait(context: DecisionContext, contact: ContactState, key: string, sent: TraitEntry): void {
+  const stored = readWatched(context, contact, `field:${key}`)?.traits.get(key)
+  if (!stored || wins(sent, stored)) watchFact(context, contact, `field:${key}`)?.traits.set(key, sent)
 }
 
 /** @returns false when the contact already has the maximum number of cleared keys without a field */

@@ -2,7 +2,10 @@
 import { type Changes, type DecisionContext, type RecordedEvent, deltaOf } from '../changes.ts'
 import { type Statistic, type ContactState, scopedKey } from '../state.ts'
 import { reachGoal, startCampaigns } from '../campaigns/enrolment.ts'
+import { callForEvent } from '../segments/call-windows.ts'
+import { watchFact } from '../segments/watch-item.ts'
 import { stageOf } from './journey-stage.ts'
+import { addStatistic } from './add-statistic.ts'
 import { addAmounts } from './money.ts'
 import { queueDeliveries } from './queue-deliveries.ts'
 
@@ -18,10 +21,14 @@ export function recordEvent(
 ): string[] {
   const { event, occurredAt, meaning } = fact
   const delta = deltaOf(context.changes, contact.id)
-  if (meaning.order) delta.orders += 1
-  if (meaning.currency !== null && meaning.counted !== '0')
-    delta.revenue.set(meaning.currency, addAmounts(delta.revenue.get(meaning.currency) ?? '0', meaning.counted))
+  if (meaning.order) countOrders(context, contact, 1)
+  if (meaning.currency !== null && meaning.counted !== '0') {
+    const facts = watchFact(context, contact, `revenue:${meaning.currency}`)
+    for (const revenue of [delta.revenue, ...(facts ? [facts.revenue] : [])])
+      revenue.set(meaning.currency, addAmounts(revenue.get(meaning.currency) ?? '0', meaning.counted))
+  }
   countEvents(context, contact, event, { firstAt: occurredAt, lastAt: occurredAt, count: 1 }, { at: receivedAt })
+  callForEvent(context, contact, event, { receivedAt, isBatch: source === 'batch' })
   const warnings = isPast ? [] : startCampaigns(context, contact, { event, occurredAt, receivedAt })
   const recorded = { eventId: context.newId(), businessId, contactId: contact.id, receivedAt, source, fact }
   context.changes.events.push(recorded)
@@ -41,18 +48,26 @@ export function countEvents(
   when: { at: number; recordedAt?: number },
 ): void {
   const delta = deltaOf(context.changes, contact.id)
+  const facts = watchFact(context, contact, `event:${event}`)
+  if (facts) addStatistic(facts.statistics, event, counted)
   addStatistic(delta.statistics, event, counted)
-  delta.stage = Math.max(delta.stage, stageOf(event) ?? 0)
+  moveStage(context, contact, stageOf(event) ?? 0)
   reachGoal(context, contact, { event, lastAt: counted.lastAt, ...when })
 }
 
-export function addStatistic(statistics: Map<string, Statistic>, event: string, added: Statistic): void {
-  const seen = statistics.get(event)
-  statistics.set(event, {
-    firstAt: Math.min(added.firstAt, seen?.firstAt ?? Infinity),
-    lastAt: Math.max(added.lastAt, seen?.lastAt ?? -Infinity),
-    count: added.count + (seen?.count ?? 0),
-  })
+export function countOrders(context: DecisionContext, contact: ContactState, orders: number): void {
+  const facts = watchFact(context, contact, 'orders')
+  if (facts) facts.orderCount += orders
+  deltaOf(context.changes, contact.id).orders += orders
+}
+
+/** A stage is never left backward. */
+function moveStage(context: DecisionContext, contact: ContactState, stage: number): void {
+  const delta = deltaOf(context.changes, contact.id)
+  if (stage <= Math.max(contact.stage, delta.stage)) return
+  const facts = watchFact(context, contact, 'stage')
+  if (facts) facts.stage = stage
+  delta.stage = stage
 }
 
 /** Stores an idempotency key: a later event with this key is a repeat. */

@@ -6,6 +6,8 @@ import { type FieldType, PROFILE_FIELDS, type ProfileField, type TraitValue } fr
 import type { Fault } from '../events/fault.ts'
 import { setField } from './fill-profile.ts'
 import type { EditDecision, EditItem } from '../item.ts'
+import { readWatched, watchFact } from '../segments/watch-item.ts'
+import type { ContactState } from '../state.ts'
 import { contactById } from './contact-by-id.ts'
 import { fits } from '../events/traits.ts'
 
@@ -25,12 +27,14 @@ export function decideEdit(context: DecisionContext, item: EditItem): EditDecisi
   for (const field of PROFILE_FIELDS) {
     const value = fact.profile[field]
     if (value === undefined) continue
+    if ((contact.profile[field] ?? null) !== value) watchFact(context, contact, `profile:${field}`)
     setField(contact, field, value)
     if (value === null) cleared.push(field)
     else delta.profile[field] = value
   }
   const { taken, warnings: ofTags } = replaceTags(context, contact, fact.removeTags, fact.addTags)
   const traits = item.isReplay ? [] : [...delta.traits].map(([key, [, json]]) => [key, json] as const)
+  for (const [key, json] of traits) replaceWatchedTrait(context, contact, key, json)
   changes.edits.push({
     businessId,
     contactId: contact.id,
@@ -41,6 +45,12 @@ export function decideEdit(context: DecisionContext, item: EditItem): EditDecisi
     removeTags: fact.removeTags,
   })
   return { contactId: contact.id, warnings: [...fact.warnings, ...warnings, ...ofTags] }
+}
+
+/** As `edit_contact` does it: where the stored value is not older, the new one is dated 1 ms after it. */
+function replaceWatchedTrait(context: DecisionContext, contact: ContactState, key: string, json: string | null): void {
+  const stored = readWatched(context, contact, `field:${key}`)?.traits.get(key)
+  if (stored && stored[1] !== json) watchFact(context, contact, `field:${key}`)?.traits.set(key, [stored[0] + 1, json])
 }
 
 /** Faults for the values that do not fit the business's fields. */

@@ -4,6 +4,7 @@
  */
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import { PROFILE_FIELDS, type Profile, type ProfileField } from '../events/facts.ts'
+import { watchFact } from '../segments/watch-item.ts'
 import { type ContactState, type State, waitsForKey } from '../state.ts'
 
 /** One value, and whether it came from a page. */
@@ -12,15 +13,13 @@ interface ProfileValue {
   byPage: boolean
 }
 
-export function fillProfile(
-  { state, changes }: DecisionContext,
-  contact: ContactState,
-  sent: Profile,
-  keyed: boolean,
-): void {
+export function fillProfile(context: DecisionContext, contact: ContactState, sent: Profile, keyed: boolean): void {
   for (const field of PROFILE_FIELDS) {
     const value = sent[field]
-    if (value !== undefined) fillField(state, changes, contact, field, { value, byPage: !keyed })
+    const filled = value !== undefined && { value, byPage: !keyed }
+    if (!filled || !isOpenFor(context.state, contact, field, filled)) continue
+    watchFact(context, contact, `profile:${field}`)
+    fillField(context.changes, contact, field, filled)
   }
 }
 
@@ -28,21 +27,19 @@ export function fillProfile(
 export function mergeProfiles(state: State, changes: Changes, survivor: ContactState, loser: ContactState): void {
   for (const field of PROFILE_FIELDS) {
     const theirs = valueOf(loser, field)
-    if (theirs) fillField(state, changes, survivor, field, theirs)
+    if (theirs && isOpenFor(state, survivor, field, theirs)) fillField(changes, survivor, field, theirs)
   }
   loser.profile = {}
   loser.pageFilled = 0
 }
 
-function fillField(
-  state: State,
-  changes: Changes,
-  contact: ContactState,
-  field: ProfileField,
-  sent: ProfileValue,
-): void {
+/** Whether the value is missing, or gives way to this one. */
+function isOpenFor(state: State, contact: ContactState, field: ProfileField, sent: ProfileValue): boolean {
   const existing = valueOf(contact, field)
-  if (existing && !yieldsTo(existing, sent, waitsForKey(state, contact))) return
+  return !existing || yieldsTo(existing, sent, waitsForKey(state, contact))
+}
+
+function fillField(changes: Changes, contact: ContactState, field: ProfileField, sent: ProfileValue): void {
   contact.profile[field] = sent.value
   contact.pageFilled = sent.byPage ? contact.pageFilled | bitOf(field) : contact.pageFilled & ~bitOf(field)
   const delta = deltaOf(changes, contact.id)

@@ -1,9 +1,11 @@
 /** Applies the identity plan of one call to the working copy. The result is exactly one contact. */
-import { type DecisionContext, type Changes, type IdentityChange, deltaOf } from '../changes.ts'
-import { IDENTITY_KINDS, type Identity, type IdentityKind } from '../events/facts.ts'
+import { type DecisionContext, type Changes, type IdentityChange, type MergeLogEntry, deltaOf } from '../changes.ts'
+import { type Channel, IDENTITY_KINDS, type Identity, type IdentityKind } from '../events/facts.ts'
 import { MAX_OF_A_KIND } from '../limits.ts'
 import { mergeContacts } from './merge-contacts.ts'
 import { type SentField, planIdentity } from './resolve-identity.ts'
+import { emptyWatchedFacts } from '../segments/watched-facts.ts'
+import { watchFact, watchNewContact } from '../segments/watch-item.ts'
 import { type ContactState, type State, contactOf, identityKey } from '../state.ts'
 import { moveOptOuts } from './move-opt-outs.ts'
 import { suspendLinks } from '../visitors/visitor-links.ts'
@@ -37,7 +39,7 @@ export function findOrCreateContact(
   for (const other of plan.merges) {
     const evidence = fields.map(({ kind, value }) => ({ kind, value }))
     const reason = { evidence, at: call.receivedAt, newId: context.newId }
-    contact = mergeContacts(context.state, context.changes, contact, other, reason)
+    contact = mergeContacts(context, contact, other, reason)
   }
   const warnings = [...plan.warnings]
   for (const field of plan.attach) {
@@ -70,7 +72,8 @@ function sentFields(state: State, businessId: string, identity: Identity): SentF
   return fields
 }
 
-function createContact({ state, changes, newId }: DecisionContext, call: CallInfo): ContactState {
+function createContact(context: DecisionContext, call: CallInfo): ContactState {
+  const { state, changes, newId, watch } = context
   const contact: ContactState = {
     id: newId(),
     businessId: call.businessId,
@@ -88,9 +91,11 @@ function createContact({ state, changes, newId }: DecisionContext, call: CallInf
     cleared: null,
     browsers: { listed: 0, waiting: 0 },
     mergedIds: [],
+    facts: watch ? emptyWatchedFacts() : null,
   }
   state.contacts.set(contact.id, contact)
   changes.newContacts.set(contact.id, contact)
+  watchNewContact(context, contact)
   return contact
 }
 
@@ -98,11 +103,13 @@ function createContact({ state, changes, newId }: DecisionContext, call: CallInf
 function attach(context: DecisionContext, call: CallInfo, contact: ContactState, field: SentField): void {
   const { state, changes } = context
   const { kind, value } = field
+  watchFact(context, contact, `identity:${kind}`)
   if (field.owner) {
+    watchFact(context, field.owner, `identity:${kind}`)
     drop(field.owner, kind, value)
     deltaOf(changes, field.owner.id).raisesVersion = true
-    logLeaving(context, call, 'moved', contact, field.owner, kind, value)
-    moveOptOuts(changes, kind, field.owner, contact)
+    const optOuts = moveOptOuts(context, kind, field.owner, contact)
+    logLeaving(context, call, 'moved', contact, field.owner, { kind, value }, optOuts)
   }
   contact.identities.push({ kind, value, proven: call.keyed })
   state.owners.set(identityKey(call.businessId, kind, value), contact.id)
@@ -123,10 +130,11 @@ function releaseCustomerId(
   value: string,
 ): void {
   const kind = 'platformCustomerId'
+  watchFact(context, holder, `identity:${kind}`)
   drop(holder, kind, value)
   context.state.owners.delete(identityKey(call.businessId, kind, value))
   recordIdentity(context.changes, holder, { kind, value, phoneRead: false }, 'leaves')
-  logLeaving(context, call, 'released', contact, holder, kind, value)
+  logLeaving(context, call, 'released', contact, holder, { kind, value })
 }
 
 function recordIdentity(
@@ -156,8 +164,8 @@ function logLeaving(
   action: 'moved' | 'released',
   contact: ContactState,
   from: ContactState,
-  kind: IdentityKind,
-  value: string,
+  evidence: MergeLogEntry['evidence'][number],
+  optOuts: Channel[] = [],
 ): void {
   changes.mergeLog.push({
     businessId: call.businessId,
@@ -165,8 +173,9 @@ function logLeaving(
     action,
     contactId: contact.id,
     losingId: from.id,
-    evidence: [{ kind, value }],
+    evidence: [evidence],
     recordedAt: call.receivedAt,
+    ...(optOuts.length > 0 && { optOuts }),
   })
 }
 

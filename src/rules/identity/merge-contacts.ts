@@ -2,11 +2,12 @@
 import { addAmounts } from '../events/money.ts'
 import { mergeTags } from '../events/add-tags.ts'
 import { mergeCleared } from '../events/apply-traits.ts'
-import { type Changes, type ContactDelta, type MergeLogEntry, deltaOf } from '../changes.ts'
+import { type Changes, type ContactDelta, type DecisionContext, type MergeLogEntry, deltaOf } from '../changes.ts'
+import { watchMerge } from '../segments/watch-merge.ts'
 import { endEnrolment, checkGoals } from '../campaigns/enrolment.ts'
 import { CHANNELS } from '../events/facts.ts'
 import { mergeProfiles } from './fill-profile.ts'
-import { addStatistic } from '../events/record-event.ts'
+import { addStatistic } from '../events/add-statistic.ts'
 import { type BrowserCount, type ContactState, type StoredConsent, type State, identityKey } from '../state.ts'
 import { wins } from '../events/traits.ts'
 
@@ -18,14 +19,15 @@ export interface MergeReason {
 
 /** Merges both and returns the survivor: the older one, by `createdAt`, then `contactId`. */
 export function mergeContacts(
-  state: State,
-  changes: Changes,
+  context: DecisionContext,
   a: ContactState,
   b: ContactState,
   reason: MergeReason,
 ): ContactState {
   const [survivor, loser] = isOlder(a, b) ? [a, b] : [b, a]
+  const { state, changes } = context
   const { businessId } = survivor
+  const settle = watchMerge(context, survivor, loser)
   state.mergedInto.set(loser.id, survivor.id)
   changes.merges.push({ businessId, losingId: loser.id, survivingId: survivor.id })
   changes.mergeLog.push({
@@ -47,6 +49,7 @@ export function mergeContacts(
   changes.deltas.delete(loser.id)
   deltaOf(changes, survivor.id).raisesVersion = true
   mergeProfiles(state, changes, survivor, loser)
+  settle?.()
   checkGoals(state, changes, survivor, reason.at)
   return survivor
 }
@@ -111,6 +114,7 @@ const mergeConsents = (ours: StoredConsent | undefined, theirs: StoredConsent | 
 function foldDelta(into: ContactDelta, from: ContactDelta | undefined): void {
   if (!from) return
   into.keyed ||= from.keyed
+  into.changesWatched ||= from.changesWatched
   into.stage = Math.max(into.stage, from.stage)
   into.orders += from.orders
   for (const tag of from.tags) into.tags.add(tag)

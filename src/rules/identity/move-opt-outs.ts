@@ -1,6 +1,7 @@
 /** An opt-out belongs to an address. When the address moves to another contact, the opt-out moves with it. */
-import type { Changes } from '../changes.ts'
+import type { DecisionContext } from '../changes.ts'
 import type { Channel, IdentityKind } from '../events/facts.ts'
+import { watchFact } from '../segments/watch-item.ts'
 import type { ContactState } from '../state.ts'
 
 const CHANNELS_OF: Record<IdentityKind, readonly Channel[]> = {
@@ -10,24 +11,31 @@ const CHANNELS_OF: Record<IdentityKind, readonly Channel[]> = {
 }
 
 /**
- * Copies the opt-outs of this micro-batch when an identity of this kind moves to another contact. The save copies those in
- * Postgres, from the merge log.
+ * Copies the opt-outs of this micro-batch when an identity of this kind moves to another contact.
+ * @returns the channels whose opt-outs are in Postgres, for the merge log: the save copies them
  */
 export function moveOptOuts(
-  { subscriptions }: Changes,
+  context: DecisionContext,
   kind: IdentityKind,
   from: ContactState,
   to: ContactState,
-): void {
+): Channel[] {
+  const { subscriptions } = context.changes
+  const stored: Channel[] = []
   for (const channel of CHANNELS_OF[kind]) {
     const existing = from.subscriptions[channel]
     if (existing?.subscribed !== false || to.subscriptions[channel]?.subscribed === false) continue
     const [fromKey, toKey] = [`${from.id} ${channel}`, `${to.id} ${channel}`]
     const [theirs, ours] = [subscriptions.get(fromKey), subscriptions.get(toKey)]
     const was = ours ? ours.was : to.subscriptions[channel]
+    if (to.subscriptions[channel]?.subscribed) watchFact(context, to, `subscription:${channel}`)
     to.subscriptions[channel] = existing
     if (theirs) subscriptions.set(toKey, { ...theirs, contactId: to.id, was })
-    // An opt-in of the new contact in this micro-batch would overwrite the opt-out that the save copies.
-    else subscriptions.delete(toKey)
+    else {
+      // An opt-in of the new contact in this micro-batch would overwrite the opt-out that the save copies.
+      subscriptions.delete(toKey)
+      stored.push(channel)
+    }
   }
+  return stored
 }

@@ -1,0 +1,35 @@
+import type { Changes, MembershipChange } from '../changes.ts'
+import type { ContactState } from '../state.ts'
+import type { CompiledSegment } from './compile-segments.ts'
+
+/**
+ * Records that a contact entered or left. A change that undoes the previous one of this micro-batch leaves no trace, unless time
+ * made one of them (segments, "Membership").
+ * @returns false when it undoes the previous one
+ */
+export function changeMembership(
+  { memberships, effects }: Changes,
+  { id: contactId, businessId }: ContactState,
+  { no, segmentId, isBuilding }: CompiledSegment,
+  change: Pick<MembershipChange, 'entered' | 'at' | 'cause' | 'isByTime'>,
+): boolean {
+  const key = membershipKey(contactId, no)
+  const made = memberships.get(key) ?? []
+  const last = made.at(-1)
+  const isUndoing = last !== undefined && !last.isByTime && !change.isByTime && last.entered !== change.entered
+  if (isUndoing) made.pop()
+  else made.push({ businessId, contactId, no, ...change })
+  memberships.set(key, made)
+  if (!isBuilding && !change.isByTime)
+    effects?.push({ contactId, segmentId, kind: change.entered ? 'entered' : 'left' })
+  return !isUndoing
+}
+
+/** Whether anything is recorded for a contact and a rule. */
+export const hasChanged = (
+  { memberships }: Changes,
+  { id }: ContactState,
+  { no }: Pick<CompiledSegment, 'no'>,
+): boolean => (memberships.get(membershipKey(id, no))?.length ?? 0) > 0
+
+const membershipKey = (contactId: string, no: number): string => `${contactId} ${no}`

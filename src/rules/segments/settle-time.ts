@@ -1,0 +1,69 @@
+import { startBySegment } from '../campaigns/enrolment.ts'
+import type { DecisionContext } from '../changes.ts'
+import type { ContactState } from '../state.ts'
+import { changeMembership } from './change-membership.ts'
+import type { CompiledSegment, CompiledSegments } from './compile-segments.ts'
+import type { SegmentFacts } from './facts.ts'
+import { viewFacts } from './view-facts.ts'
+import { type WatchedFacts, isLeftToWorker } from './watched-facts.ts'
+
+interface ChangeByTime {
+  segment: CompiledSegment
+  entered: boolean
+  at: number
+  isSilent: boolean
+}
+
+/**
+ * Records what time alone has changed up to `now` (epoch ms), each change at its instant, starts campaigns with what is not silent, and
+ * sets the clock to the next instant. The facts have been the same since before the clock's instant.
+ */
+export function settleTime(
+  context: DecisionContext,
+  { timed }: CompiledSegments,
+  contact: ContactState,
+  facts: WatchedFacts,
+  now: number,
+): void {
+  const { changes } = context
+  const { clock } = facts
+  if (clock.dueAt === null || clock.dueAt > now) return
+  const view = viewFacts(contact, facts)
+  const made: ChangeByTime[] = []
+  let next: number | null = null
+  for (const segment of timed) {
+    if (isLeftToWorker(segment, facts)) continue
+    const after = changesOf(segment, view, facts, clock.dueAt, now, made)
+    if (after !== null && (next === null || after < next)) next = after
+  }
+  made.sort((a, b) => a.at - b.at || a.segment.no - b.segment.no)
+  for (const { segment, entered, at, isSilent } of made) {
+    changeMembership(changes, contact, segment, { entered, at, cause: isSilent ? 'bulk' : 'time', isByTime: true })
+    if (!isSilent && !segment.isBuilding)
+      startBySegment(context, contact, { segmentId: segment.segmentId, entered, at })
+  }
+  clock.dueAt = next
+  clock.settledAt = now
+  changes.clocks.set(contact.id, contact)
+}
+
+/** Adds the changes of one rule from `from` to `to`, both in. Returns the instant of the next one. */
+function changesOf(
+  segment: CompiledSegment,
+  view: SegmentFacts,
+  { clock }: WatchedFacts,
+  from: number,
+  to: number,
+  made: ChangeByTime[],
+): number | null {
+  let isMember = segment.test(view, from - 1)
+  let at = segment.nextChange(view, from - 1)
+  while (at !== null && at <= to) {
+    isMember = !isMember
+    const fixing = segment.fixedBy(view, at)
+    const isSilent = fixing.length > 0 && fixing.every((fact) => clock.bulkFacts.has(fact))
+    made.push({ segment, entered: isMember, at, isSilent })
+    at = segment.nextChange(view, at)
+  }
+  return at
+}

@@ -1,0 +1,199 @@
+import { startBySegment } from '../campaigns/enrolment.ts'
+import { type Changes, type DecisionContext, type MembershipChange, deltaOf } from '../changes.ts'
+import type { ContactState } from '../state.ts'
+import { changeMembership, hasChanged } from './change-membership.ts'
+import type { CompiledSegment, CompiledSegments } from './compile-segments.ts'
+import { settleTime } from './settle-time.ts'
+import { viewFacts } from './view-facts.ts'
+import { type Period, type StepValue, type WindowStep, type WindowWalk, walkWindows } from './walk-windows.ts'
+import { earlierOf, moveClock } from './watch-item.ts'
+import type { WatchedFacts } from './watched-facts.ts'
+import type { WindowReading } from './window-reading.ts'
+import type { Window } from './windows-of.ts'
+
+type Cause = MembershipChange['cause']
+
+/** What was read of the timeline for one contact. */
+export interface WindowNews extends Period {
+  /** The windows that were read; one without a reading has no event. */
+  windows: readonly Window[]
+  readings: ReadonlyMap<string, WindowReading>
+  /** The cause of what is other than it was at the beginning of the period. */
+  cause: Cause
+  /** No rule on windows was evaluated for the contact so far. */
+  isNew?: boolean
+}
+
+/**
+ * Brings the counts and sums of a contact up to date, and records what that changes in its segments, and what is due by time until then:
+ * each change at its instant and with its own cause.
+ */
+export function settleWindows(
+  context: DecisionContext,
+  segments: CompiledSegments,
+  contact: ContactState,
+  news: WindowNews,
+): void {
+  const { facts } = contact
+  if (!facts) throw new Error(`the facts of contact ${contact.id} were not loaded`)
+  const windows = news.windows.filter(({ key }) => segments.windows.has(key))
+  const walk = walkWindows(windows, news.readings, news)
+  const steps = [...beginningOf(walk, facts, news), ...walk.steps.map(toDatedStep)]
+  recordWindows(context.changes, contact, facts, walk)
+  if (news.isNew) {
+    facts.isUndecided = false
+    // Other workers have read that it is undecided.
+    deltaOf(context.changes, contact.id).changesWatched = true
+  }
+  const settling: Settling = { context, segments, contact, facts, starts: [] }
+  steps.forEach((step, place) => {
+    const isLast = place === steps.length - 1
+    applyStep(settling, isLast && isUndated(step) ? { ...step, at: Math.max(step.at, news.until) } : step)
+  })
+  if (news.isNew) leaveOthers(settling, news)
+  for (const start of settling.starts) startBySegment(context, contact, start)
+}
+
+/** An item that knew nothing of the windows of a new contact may have entered it where it does not belong. */
+function leaveOthers({ context, segments, contact, facts }: Settling, { until, cause }: WindowNews): void {
+  const { changes } = context
+  const view = viewFacts(contact, facts)
+  const at = Math.max(until, facts.clock.settledAt)
+  for (const segment of segments.all) {
+    if (!segment.isWindowed || hasChanged(changes, contact, segment) || segment.test(view, at)) continue
+    changeMembership(changes, contact, segment, { entered: false, at, cause })
+  }
+}
+
+interface DatedStep extends WindowStep {
+  /** Of what does not happen by time. */
+  cause: Cause
+  /** No rule on windows has an answer before it. */
+  isNew?: boolean
+}
+
+/** Silent changes are dated by when they are settled, unless others follow. */
+const isUndated = ({ isByTime, cause }: DatedStep): boolean => !isByTime && cause !== 'live'
+
+function toDatedStep(step: WindowStep): DatedStep {
+  return { ...step, cause: [...step.values.values()].every(({ isBulk }) => isBulk) ? 'bulk' : 'live' }
+}
+
+function beginningOf(
+  { before }: WindowWalk,
+  facts: WatchedFacts,
+  { from, cause, isNew = false }: WindowNews,
+): DatedStep[] {
+  const values = new Map<string, StepValue>()
+  for (const [key, value] of before) if (facts.windows.get(key) !== value) values.set(key, { value, isBulk: false })
+  return values.size > 0 || isNew ? [{ at: from, isByTime: false, values, cause, isNew }] : []
+}
+
+function recordWindows(
+  { windows }: Changes,
+  { id: contactId, businessId }: ContactState,
+  facts: WatchedFacts,
+  { after }: WindowWalk,
+): void {
+  const made = [...after].flatMap(([key, { value, nextAt }]) => {
+    const isOther = facts.windows.get(key) !== value
+    if (!isOther && (facts.windowsDue.get(key) ?? null) === nextAt) return []
+    return [{ businessId, contactId, key, value: value ?? null, nextAt, isOther }]
+  })
+  if (made.length > 0) windows.set(contactId, made)
+}
+
+interface Settling {
+  context: DecisionContext
+  segments: CompiledSegments
+  contact: ContactState
+  facts: WatchedFacts
+  /** What starts campaigns when all is settled: an entry that is undone at once does not. */
+  starts: { segmentId: string; entered: boolean; at: number }[]
+}
+
+function applyStep(settling: Settling, step: DatedStep): void {
+  const { context, segments, contact, facts } = settling
+  const { changes } = context
+  const { clock } = facts
+  const at = Math.max(step.at, clock.settledAt)
+  // What else time changes at this very instant is settled together with the windows.
+  const isOnTime = step.isByTime && at === step.at
+  const since = isOnTime ? at - 1 : at
+  settleTime(context, segments, contact, facts, since)
+  const isClockDue = isOnTime && clock.dueAt !== null && clock.dueAt <= at
+  const touched = touchedBy(segments, step, isClockDue)
+  const view = viewFacts(contact, facts)
+  const was = touched.map((segment) => !step.isNew && segment.test(view, since))
+  for (const [key, { value }] of step.values) {
+    if (value === undefined) facts.windows.delete(key)
+    else facts.windows.set(key, value)
+  }
+  touched.forEach((segment, place) => {
+    const entered = segment.test(view, at)
+    if (entered === was[place]) return
+    const cause = step.isByTime ? causeByTime(segment, step, facts, segment.fixedBy(view, at)) : step.cause
+    recordChange(settling, segment, { entered, at, cause, isByTime: step.isByTime })
+    clock.settledAt = Math.max(clock.settledAt, at)
+    changes.clocks.set(contact.id, contact)
+  })
+  if (isClockDue) {
+    clock.dueAt = null
+    clock.settledAt = at
+    changes.clocks.set(contact.id, contact)
+  }
+  wakeEarlier(changes, contact, facts, touched, at)
+}
+
+function recordChange(
+  { context, contact, starts }: Settling,
+  segment: CompiledSegment,
+  change: Pick<MembershipChange, 'entered' | 'at' | 'cause' | 'isByTime'>,
+): void {
+  const { segmentId } = segment
+  const isUndone = !changeMembership(context.changes, contact, segment, change)
+  if (isUndone) {
+    const last = starts.findLastIndex((start) => start.segmentId === segmentId)
+    if (starts[last]?.entered === !change.entered) starts.splice(last, 1)
+  } else if (!segment.isBuilding && (change.cause === 'live' || change.cause === 'time')) {
+    starts.push({ segmentId, entered: change.entered, at: change.at })
+  }
+}
+
+function touchedBy(segments: CompiledSegments, { values, isNew }: DatedStep, isClockDue: boolean): CompiledSegment[] {
+  const touched = new Set<CompiledSegment>(isClockDue ? segments.timed : [])
+  for (const key of values.keys())
+    for (const segment of segments.byFact.get(`window:${key}`) ?? []) touched.add(segment)
+  if (isNew) for (const segment of segments.all) if (segment.isWindowed) touched.add(segment)
+  return [...touched]
+}
+
+/** A change by time is silent when everything that fixes its instant came in batches. */
+function causeByTime(
+  segment: CompiledSegment,
+  { values }: DatedStep,
+  { clock }: WatchedFacts,
+  fixing: ReturnType<CompiledSegment['fixedBy']>,
+): Cause {
+  const left = [...values].filter(([key]) => segment.reads.has(`window:${key}`))
+  const isSilent = left.every(([, { isBulk }]) => isBulk) && fixing.every((key) => clock.bulkFacts.has(key))
+  return isSilent ? 'bulk' : 'time'
+}
+
+/** The clock wakes for the next change of these rules, too. */
+function wakeEarlier(
+  changes: Changes,
+  contact: ContactState,
+  facts: WatchedFacts,
+  touched: readonly CompiledSegment[],
+  at: number,
+): void {
+  const view = viewFacts(contact, facts)
+  let { dueAt, settledAt } = facts.clock
+  for (const segment of touched) {
+    if (!segment.isTimed) continue
+    dueAt = earlierOf(dueAt, segment.nextChange(view, at))
+    settledAt = Math.max(settledAt, segment.lastChange(view, at))
+  }
+  moveClock(changes, contact, facts, { dueAt, settledAt })
+}
