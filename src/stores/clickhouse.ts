@@ -36,6 +36,8 @@ export function connectClickHouse(
       deduplicate_blocks_in_dependent_materialized_views: 1,
       date_time_input_format: 'basic',
       output_format_json_quote_64bit_integers: 1,
+      // A read that was given up does not go on in ClickHouse.
+      cancel_http_readonly_queries_on_client_close: 1,
     },
   })
   pings.set(client, shared(pingOf(url)))

@@ -6,6 +6,7 @@ import { describeFault } from '../stores/insert-lines.ts'
 import type { Lease } from './lease.ts'
 import type { PendingWorkWatcher } from './pending-work.ts'
 import { observeOutbox } from './observe-outbox.ts'
+import { createDefinitionSender } from './send-segment-definitions.ts'
 import type { ShipDeps } from './ship-deps.ts'
 import { causeOf } from './shipping-status.ts'
 
@@ -13,6 +14,7 @@ const OBSERVE_MS = 5000
 const ERASE_MS = 1000
 const BACKOFF_MS = 3000
 const PURGE_AUDIT_MS = 60_000
+const SEND_DEFINITIONS_MS = 1000
 
 interface BackgroundJob {
   ms: number
@@ -46,6 +48,12 @@ export async function runBackgroundJobs(
       run: () => finishWebErasures(deps, signal),
     },
   ]
+  jobs.push({
+    ms: SEND_DEFINITIONS_MS,
+    isDue: () => true,
+    failureMessage: 'the definitions of segments were not sent, trying again',
+    run: createDefinitionSender(deps),
+  })
   jobs.push({
     ms: PURGE_AUDIT_MS,
     isDue: () => true,

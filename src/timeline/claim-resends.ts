@@ -63,9 +63,10 @@ async function readWaiting(sql: Sql, limits: GroupLimits): Promise<ResentRow[]> 
     select id, events from (
       select id, events, row_number() over sofar as place,
         sum(greatest(event_count, cardinality(contact_ids), cardinality(visitor_ids))) over sofar as total,
-        sum(coalesce(unpacked_bytes, octet_length(events))) over sofar as bytes
+        sum(coalesce(unpacked_bytes, octet_length(events)) + coalesce(octet_length(segment_changes), 0)) over sofar
+          as bytes
       from (
-        select id, event_count, events, unpacked_bytes, contact_ids, visitor_ids from outbox
+        select id, event_count, events, unpacked_bytes, segment_changes, contact_ids, visitor_ids from outbox
         where shipped_at is null and group_id is null and resend is not null
         order by id limit ${limits.events}
       ) oldest

@@ -10,6 +10,7 @@ import { sleep } from '../async/sleep.ts'
 
 /** The tables that `erase_contact` and the steps after it delete from. */
 export const CLEANED_TABLES = [
+  'consent_history',
   'contact_visitors',
   'contacts',
   'dead_letters',
@@ -22,6 +23,10 @@ export const CLEANED_TABLES = [
   'outbox',
   'removed_tags',
   'revenue',
+  'segment_clock',
+  'segment_members',
+  'segment_window_calls',
+  'segment_windows',
   'subscriptions',
   'visitor_events',
   'visitor_links',

@@ -18,6 +18,8 @@ export interface Group {
   id: string
   /** JSON lines of `TimelineRow`. */
   lines: string[]
+  /** JSON lines of `SegmentChangeRow`. */
+  segmentChanges: string[]
   /** ClickHouse had it before; its contacts' statistics are to be checked too (see stamp-resent.ts). */
   isResent: boolean
   /** It has rows of visitors, too. */
@@ -58,9 +60,10 @@ async function stampGroup(
       select id,
         row_number() over sofar as place,
         sum(greatest(event_count, cardinality(contact_ids), cardinality(visitor_ids))) over sofar as events,
-        sum(coalesce(unpacked_bytes, octet_length(events))) over sofar as bytes
+        sum(coalesce(unpacked_bytes, octet_length(events)) + coalesce(octet_length(segment_changes), 0)) over sofar
+          as bytes
       from (
-        select id, event_count, events, unpacked_bytes, contact_ids, visitor_ids from outbox
+        select id, event_count, events, unpacked_bytes, segment_changes, contact_ids, visitor_ids from outbox
         where shipped_at is null and group_id is null and resend is null
         order by id limit ${limits.events + 1}
       ) oldest
@@ -75,12 +78,20 @@ async function stampGroup(
   return row && { id, moreWaits: row.waiting > rows.length }
 }
 
-async function readGroup(sql: Sql, id: string): Promise<Pick<Group, 'lines' | 'isResent' | 'hasVisitors'>> {
-  const rows = await sql<{ events: string; resend: string[] | null; visitors: number }[]>`
-    select events, to_json(resend) as resend, cardinality(visitor_ids) as visitors
+interface GroupRow {
+  events: string
+  segment_changes: string | null
+  resend: string[] | null
+  visitors: number
+}
+
+async function readGroup(sql: Sql, id: string): Promise<Omit<Group, 'id' | 'moreWaits'>> {
+  const rows = await sql<GroupRow[]>`
+    select events, segment_changes, to_json(resend) as resend, cardinality(visitor_ids) as visitors
     from outbox where group_id = ${id} and shipped_at is null order by id`
   return {
     lines: rows.flatMap(({ events, resend }) => linesOf(events).filter((line) => !resend || isOneOf(resend, line))),
+    segmentChanges: rows.flatMap(({ segment_changes: lines }) => lines?.split('\n').filter(Boolean) ?? []),
     isResent: rows.some(({ resend }) => resend !== null),
     hasVisitors: rows.some(({ visitors }) => visitors > 0),
   }

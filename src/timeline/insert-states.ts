@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import { ONE_THREAD } from '../stores/insert-lines.ts'
 
 /** Each keeps the highest revision of a state. */
-export type StatesTable = 'contact_snapshots' | 'visitors' | 'visitor_links' | 'visitor_touches'
+export type StatesTable = 'contact_snapshots' | 'visitors' | 'visitor_links' | 'visitor_touches' | 'segment_definitions'
 
 /**
  * Inserts JSON lines into a table that keeps the highest revision of each state. A token of its own for each insert:

@@ -6,9 +6,11 @@ import { sleep } from '../async/sleep.ts'
 /** Once a lease is released or has ended, another process takes it within this time. */
 const MAX_INTERVAL_MS = 1000
 
-/** The right to ship the outbox: one process at a time. */
+export type LeaseTable = 'timeline_lease' | 'segment_lease'
+
+/** The right to ship the outbox, or to run the segment worker: one process at a time. */
 export interface Lease {
-  /** Names this process in `timeline_lease`. */
+  /** Names this process in the table. */
   readonly owner: string
   isHeld(): boolean
   /** Stops renewing, and lets another process take over at once. */
@@ -24,16 +26,20 @@ export interface Lease {
  * harmless: a group is a fixed list of rows, no row is ever in two groups, its token lets ClickHouse take it once, and a
  * snapshot only ever gives way to a newer one. So the lease saves work; tokens and revisions keep things right.
  */
-export async function takeLease(deps: { sql: Sql; log: Logger }, leaseMs: number): Promise<Lease> {
+export async function takeLease(
+  deps: { sql: Sql; log: Logger },
+  leaseMs: number,
+  table: LeaseTable = 'timeline_lease',
+): Promise<Lease> {
   const owner = crypto.randomUUID()
   const released = new AbortController()
   let heldUntil = 0
   const renew = async () => {
     // Counted from before the call, so that this process lets go no later than Postgres does.
     const asked = performance.now()
-    if (await renewLease(deps.sql, owner, leaseMs)) heldUntil = asked + leaseMs
+    if (await renewLease(deps.sql, table, owner, leaseMs)) heldUntil = asked + leaseMs
   }
-  const tryRenew = () => renew().catch((error: unknown) => deps.log.warn({ err: error }, 'timeline lease not renewed'))
+  const tryRenew = () => renew().catch((error: unknown) => deps.log.warn({ err: error, table }, 'lease not renewed'))
   await tryRenew()
   const renewing = repeat(tryRenew, Math.min(leaseMs / 3, MAX_INTERVAL_MS), released.signal)
   return {
@@ -43,7 +49,7 @@ export async function takeLease(deps: { sql: Sql; log: Logger }, leaseMs: number
       released.abort()
       heldUntil = 0
       await renewing
-      await deps.sql`update timeline_lease set owner = null, lease_until = '-infinity' where owner = ${owner}`
+      await deps.sql`update ${deps.sql(table)} set owner = null, lease_until = '-infinity' where owner = ${owner}`
     },
   }
 }
@@ -56,9 +62,9 @@ async function repeat(run: () => Promise<void>, everyMs: number, signal: AbortSi
 }
 
 /** False when another process has it. */
-async function renewLease(sql: Sql, owner: string, leaseMs: number): Promise<boolean> {
+async function renewLease(sql: Sql, table: LeaseTable, owner: string, leaseMs: number): Promise<boolean> {
   const renewed = await sql`
-    update timeline_lease set owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    update ${sql(table)} set owner = ${owner}, lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where owner = ${owner} or not (${leaseIsHeld(sql)})
     returning ${asynchronousCommit(sql)}`
   return renewed.count === 1

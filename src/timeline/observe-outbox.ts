@@ -14,11 +14,16 @@ export interface TimelineMetrics {
   timelineInsertSeconds?: { observe(seconds: number): void }
 }
 
-/** What is sent again, long after it was recorded, is not counted. */
 export async function observeOutbox(sql: Sql, metrics: TimelineMetrics): Promise<void> {
-  const [waiting] = await sql<{ rows: number; seconds: number }[]>`
+  const { rows, seconds } = await readOutboxLag(sql)
+  metrics.outboxRows?.set(rows)
+  metrics.outboxLagSeconds?.set(seconds)
+}
+
+/** What is sent again, long after it was recorded, is not counted. */
+export async function readOutboxLag(sql: Sql): Promise<{ rows: number; seconds: number }> {
+  const [waiting] = await sql<[{ rows: number; seconds: number }]>`
     select count(*) as rows, coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as seconds
     from outbox where shipped_at is null and resend is null`
-  metrics.outboxRows?.set(waiting?.rows ?? 0)
-  metrics.outboxLagSeconds?.set(waiting?.seconds ?? 0)
+  return waiting
 }

@@ -7,6 +7,8 @@ import { describeFault } from '../stores/insert-lines.ts'
 interface QueryDeps {
   clickhouse: ClickHouseClient
   log: Logger
+  /** Aborts when the answer is not wanted any more. */
+  signal?: AbortSignal
 }
 
 export interface RetryOptions {
@@ -17,9 +19,10 @@ export interface RetryOptions {
 }
 
 const RETRY_MS = 150
+const NEVER = new AbortController().signal
 
 /**
- * Asks ClickHouse until it answers; undefined when it has not within the patience. Rejects when it does not understand
+ * Asks ClickHouse until it answers; undefined when it has not within the patience, or `deps.signal` aborts. Rejects when it does not understand
  * the question, which is a fault of ours.
  */
 export async function queryWithRetry<Result>(
@@ -29,15 +32,18 @@ export async function queryWithRetry<Result>(
 ): Promise<Result | undefined> {
   const began = performance.now()
   const watch = watchLiveness(deps.clickhouse, limits)
+  const gone = deps.signal ?? NEVER
+  const signal = AbortSignal.any([watch.signal, gone])
   try {
     for (;;) {
       try {
-        return await query(watch.signal)
+        return await query(signal)
       } catch (error) {
         if (isMisunderstood(error)) throw error
+        if (gone.aborted) return undefined
         deps.log.warn({ reason: describeFault(error) }, 'not read from ClickHouse')
-        if (performance.now() - began < limits.ms) await sleep(RETRY_MS, watch.signal)
-        if (watch.signal.aborted || performance.now() - began >= limits.ms) return undefined
+        if (performance.now() - began < limits.ms) await sleep(RETRY_MS, signal)
+        if (signal.aborted || performance.now() - began >= limits.ms) return undefined
       }
     }
   } finally {
@@ -67,5 +73,6 @@ function watchLiveness(clickhouse: ClickHouseClient, limits: RetryOptions): { si
 const MISUNDERSTOOD =
   /^(SYNTAX_ERROR|BAD_ARGUMENTS|BAD_QUERY_PARAMETER|UNKNOWN_(IDENTIFIER|FUNCTION|SETTING|QUERY_PARAMETER)|ILLEGAL_TYPE_OF_ARGUMENT|TYPE_MISMATCH|NO_COMMON_TYPE|TOO_DEEP_SUBQUERIES)$/
 
-const isMisunderstood = (error: unknown): boolean =>
+/** ClickHouse does not understand a query, which is a fault of ours. */
+export const isMisunderstood = (error: unknown): boolean =>
   error instanceof ClickHouseError && MISUNDERSTOOD.test(error.type ?? '')

@@ -1,14 +1,12 @@
 /** How custom fields are used, from the snapshots of contacts. Of many contacts, a sample is read: the same ones each time. */
-import { ClickHouseError } from '@clickhouse/client'
 import type { FieldType } from '../rules/events/facts.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { nullIfLate, select } from './select-in-time.ts'
 
 /** About this many contacts are read. */
 export const SAMPLE_CONTACTS = 100_000
 const TOP_VALUES = 10
 const SHOWN_LENGTH = 200
-const PATIENCE_MS = 5_000
-const MEMORY_BYTES = 512 * 1024 ** 2
 
 /** `isSampled`: the counts are those of a part of the contacts. */
 interface Sample {
@@ -23,7 +21,7 @@ export interface FieldUse extends Sample {
 
 /** Null when ClickHouse does not say in time, for whatever reason. */
 export async function readFieldUse(clickhouse: ClickHouseClient, businessId: string): Promise<FieldUse | null> {
-  return orNull(async (signal) => {
+  return nullIfLate(async (signal) => {
     const step = await chooseStep(clickhouse, businessId, signal)
     const [row] = await select<{ contacts: number; keys: string[]; counts: number[] }>(
       clickhouse,
@@ -54,7 +52,7 @@ export async function readFieldValues(
   clickhouse: ClickHouseClient,
   { businessId, key, type }: { businessId: string; key: string; type: FieldType },
 ): Promise<FieldValues | null> {
-  return orNull(async (signal) => {
+  return nullIfLate(async (signal) => {
     const step = await chooseStep(clickhouse, businessId, signal)
     const text = type === 'Number' || type === 'Boolean' ? 'JSONExtractRaw' : 'JSONExtractString'
     const [row] = await select<ValuesRow>(
@@ -118,35 +116,3 @@ async function chooseStep(clickhouse: ClickHouseClient, businessId: string, sign
   )
   return Math.max(1, Math.round((row?.rows ?? 0) / SAMPLE_CONTACTS))
 }
-
-async function select<Row>(
-  clickhouse: ClickHouseClient,
-  query: string,
-  params: Record<string, unknown>,
-  signal: AbortSignal,
-): Promise<Row[]> {
-  const result = await clickhouse.query({
-    query,
-    query_params: params,
-    format: 'JSONEachRow',
-    abort_signal: signal,
-    clickhouse_settings: {
-      output_format_json_quote_64bit_integers: 0,
-      max_execution_time: PATIENCE_MS / 1000,
-      max_memory_usage: String(MEMORY_BYTES),
-    },
-  })
-  return result.json<Row>()
-}
-
-async function orNull<Result>(read: (signal: AbortSignal) => Promise<Result>): Promise<Result | null> {
-  const signal = AbortSignal.timeout(PATIENCE_MS)
-  try {
-    return await read(signal)
-  } catch (error) {
-    if (signal.aborted || !(error instanceof ClickHouseError) || LIMITS.has(error.type ?? '')) return null
-    throw error
-  }
-}
-
-const LIMITS = new Set(['MEMORY_LIMIT_EXCEEDED', 'TIMEOUT_EXCEEDED'])

@@ -10,6 +10,8 @@ export interface ReadDeps {
   sql: Sql
   clickhouse: ClickHouseClient
   log: Logger
+  /** Aborts when the answer is not wanted any more. */
+  signal?: AbortSignal
 }
 
 export interface TimelineQuery {

@@ -1,6 +1,7 @@
 import { PROFILE_COLUMNS, type ProfileColumn } from '../contacts/profile-columns.ts'
 import { arrayLiteral } from '../contacts/write-columns.ts'
 import { STAGES } from '../rules/events/journey-stage.ts'
+import { readIso } from '../rules/events/read-iso.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { insertStates } from './insert-states.ts'
@@ -19,6 +20,8 @@ interface ContactRow extends Record<ProfileColumn, string | null> {
   emails: string[]
   phones: string[]
   platform_customer_ids: string[]
+  /** The channels that the contact opted into. */
+  subscribed: string[]
   stage: number
   tags: string[]
   /** [epoch ms, JSON text of the value or null when cleared] */
@@ -63,7 +66,8 @@ async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
   return await sql<ContactRow[]>`
     select c.place, c.business_id, c.id as contact_id, c.revision, c.merged_into, c.created_at as created_ms,
       ${sql(PROFILE_COLUMNS.map((column) => `c.${column}`))}, c.emails, c.phones, c.platform_customer_ids, c.stage,
-      to_json(c.tags) as tags, c.traits, c.order_count, coalesce(r.revenue, '{}') as revenue
+      to_json(c.tags) as tags, c.traits, c.order_count, coalesce(r.revenue, '{}') as revenue,
+      coalesce(s.subscribed, '[]') as subscribed
     from (
       select t.place, c.*, i.emails, i.phones, i.platform_customer_ids, row_number() over sofar as nth,
         sum(i.length + case when pg_column_size(c.traits) < ${MEASURED} then 0 else octet_length(c.traits::text) end)
@@ -87,6 +91,10 @@ async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
       select json_object_agg(currency, amount::text) as revenue
       from revenue where business_id = c.business_id and contact_id = c.id
     ) r on true
+    left join lateral (
+      select json_agg(channel order by channel) as subscribed
+      from subscriptions where business_id = c.business_id and contact_id = c.id and subscribed
+    ) s on true
     where c.nth = 1 or c.length <= ${LENGTH}
     order by c.place`
 }
@@ -94,13 +102,32 @@ async function readRows(sql: Sql, touched: Touched[]): Promise<ContactRow[]> {
 /** What is not known is left out: most of the columns of most contacts. */
 function encode({ stage, traits, place: _, ...contact }: ContactRow): string {
   const known = Object.fromEntries(Object.entries(contact).filter(([, value]) => value !== null))
-  return JSON.stringify({ ...known, stage: STAGES[stage] ?? '', custom_fields: customFields(traits) })
+  const fields = Object.entries(traits).flatMap(([key, [, json]]) => (json === null ? [] : [{ key, json }]))
+  return JSON.stringify({
+    ...known,
+    stage: STAGES[stage] ?? '',
+    custom_fields: writeFields(fields),
+    date_fields: Object.fromEntries(fields.flatMap(readDate)),
+  })
 }
 
-/** The values are JSON text already, and stay as they were sent. */
-function customFields(traits: ContactRow['traits']): string {
-  const fields = Object.entries(traits).filter(([, [, value]]) => value !== null)
-  return `{${fields.map(([key, [, value]]) => `${JSON.stringify(key)}:${value}`).join(',')}}`
+interface Field {
+  key: string
+  /** JSON text of its value. */
+  json: string
+}
+
+/** The values are JSON text already. */
+const writeFields = (fields: Field[]): string =>
+  `{${fields.map(({ key, json }) => `${JSON.stringify(key)}:${writeValue(json)}`).join(',')}}`
+
+/** ClickHouse reads no object with a whole number beyond 64 bits. With an exponent, the number is a double. */
+const writeValue = (json: string): string => (/^-?\d{19,}$/.test(json) ? `${json}e0` : json)
+
+/** The value in epoch ms, when it is a date: ClickHouse reads dates in other ways. */
+function readDate({ key, json }: Field): [string, number][] {
+  const at = json.startsWith('"') ? readIso(JSON.parse(json) as string) : undefined
+  return at === undefined ? [] : [[key, at]]
 }
 
 /** A row of `contact_snapshots`; a column that is absent is empty. */

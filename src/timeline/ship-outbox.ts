@@ -5,6 +5,7 @@ import { findFaultyLines, isDataFault } from '../stores/insert-lines.ts'
 import type { Lease } from './lease.ts'
 import { rebuildStatistics } from './rebuild-statistics.ts'
 import { sendForgotten } from './send-forgotten.ts'
+import { sendSegmentChanges } from './send-segment-changes.ts'
 import { sendSnapshots } from './send-snapshots.ts'
 import { sendTouches } from './send-touches.ts'
 import { sendVisitorLinks } from './send-visitor-links.ts'
@@ -17,8 +18,8 @@ export interface Shipped extends Pick<Group, 'moreWaits'> {
 }
 
 /**
- * Takes one group from the outbox to ClickHouse (design, promise 5): its events under the group's id as token, then the
- * present state of the contacts and visitors it touched, then the mark in Postgres. A crash after any step repeats the group, which
+ * Takes one group from the outbox to ClickHouse (design, promise 5): its events under the group's id as token, its changes of
+ * segments likewise, then the present state of the contacts and visitors it touched, then the mark in Postgres. A crash after any step repeats the group, which
  * changes nothing that is there. Returns undefined when nothing waits. Rejects on trouble; the group is then the first to
  * be sent again.
  */
@@ -34,6 +35,7 @@ export async function shipOutbox(
   if (!lease.isHeld()) throw new Error('the timeline lease ran out')
   const started = performance.now()
   const events = await sendEvents(deps, group, signal)
+  await sendSegmentChanges(deps.clickhouse, group, signal)
   await sendSnapshots(deps, group.id, signal)
   if (group.hasVisitors) await sendAllOfVisitors(deps, group.id, signal)
   if (group.isResent) await rebuildStatistics(deps, group.id, lease)

@@ -18,7 +18,7 @@ it.each([
   expect(unpackEvents(writeLines(lines))).toBe(lines.join('\n'))
 })
 
-it('tells the bytes of what it packed, and gives back what is more than ASCII', () => {
+it('returns the bytes of what it packed, and gives back what is more than ASCII', () => {
   const lines = [JSON.stringify({ text: 'é😀'.repeat(20_000) }), JSON.stringify({ text: line(9) })]
   const events = writeLines(lines)
   expect(events.split(':')[1]).toBe(String(Buffer.byteLength(lines.join('\n'))))

@@ -1,0 +1,32 @@
+/** Events and revenue of the last days, from the timeline. */
+import { QUARTER_MS } from '../rules/local-days.ts'
+import type { ClickHouseClient } from '../stores/clickhouse.ts'
+import { nullIfLate, select } from './select-in-time.ts'
+
+export interface QuarterOfEvents {
+  /** Epoch ms: a quarter of an hour begins. */
+  at: number
+  currency: string | null
+  events: number
+  /** Net of refunds, exact, as a decimal. */
+  revenue: string
+}
+
+/** By quarter of an hour and currency. Null when ClickHouse does not answer in time. */
+export function readDailyEvents(
+  clickhouse: ClickHouseClient,
+  { businessId, since }: { businessId: string; since: number },
+): Promise<QuarterOfEvents[] | null> {
+  return nullIfLate((signal) =>
+    select<QuarterOfEvents>(
+      clickhouse,
+      `select intDiv(occurred_ms, ${QUARTER_MS}) * ${QUARTER_MS} as at, currency, count() as events,
+        toString(sum(counted)) as revenue
+      from events
+      where business_id = {businessId: UUID} and occurred_ms >= {since: Int64}
+      group by at, currency`,
+      { businessId, since },
+      signal,
+    ),
+  )
+}
