@@ -1,0 +1,106 @@
+/** Computes the members of new and edited rules, beside those of the rules in force (segments, "Membership": bulk). */
+import { loadBusinesses } from '../contacts/load-state.ts'
+import { enterBuilt } from '../rules/segments/enter-built.ts'
+import { faultKind } from '../stores/postgres.ts'
+import { type ContactId, type Settle, saveSettled } from './save-settled.ts'
+import type { SegmentDeps } from './segment-deps.ts'
+
+const SET_SIZE = 1000
+/** Contacts may be due meanwhile: it gives way to them after this. */
+const ROUND_MS = 250
+
+export interface Build {
+  business_id: string
+  epoch: number
+  cursor: string | null
+  requested_at: string
+}
+
+/**
+ * Looks at the next contacts of each business whose rules are being built. When all have been looked at, the rules are put in force.
+ * Contacts that are made or changed meanwhile are the saves' business: they evaluate these rules, too. Rules that read the timeline are
+ * built elsewhere: see windows/build-windowed.ts.
+ * @returns true while there is more to do
+ */
+export async function buildMembers(deps: SegmentDeps, signal: AbortSignal): Promise<boolean> {
+  const builds = (await findBuilds(deps)).filter(({ isWindowed }) => !isWindowed)
+  const until = performance.now() + ROUND_MS
+  for (const { build } of beginAnywhere(builds)) {
+    if (signal.aborted || performance.now() >= until) break
+    await buildStep(deps, build, () => Promise.resolve(enter(deps)))
+  }
+  return builds.length > 0
+}
+
+/** Those that had no turn in one round have it in another. */
+function beginAnywhere<One>(all: One[]): One[] {
+  const from = Math.floor(Math.random() * all.length)
+  return [...all.slice(from), ...all.slice(0, from)]
+}
+
+const enter =
+  ({ now }: SegmentDeps): Settle =>
+  (context, contact, { segments }) => {
+    if (segments) enterBuilt(context, segments, contact, now())
+  }
+
+/** `isWindowed`: one of the rules reads the timeline. */
+export async function findBuilds(deps: SegmentDeps): Promise<{ build: Build; isWindowed: boolean }[]> {
+  const { sql, configs } = deps
+  const builds = await sql<Build[]>`
+    select b.business_id, b.epoch, b.cursor, b.requested_at::text from segment_builds b
+    where not exists (select from segment_rules r where r.business_id = b.business_id and r.switched_at is not null)
+    order by b.requested_at`
+  // As they are since the edits: what is cached may be older.
+  for (const { business_id } of builds) configs.delete(business_id)
+  const ids = builds.map(({ business_id }) => business_id)
+  const businesses = ids.length === 0 ? [] : await loadBusinesses(sql, configs, ids)
+  const windowed = new Set(
+    businesses.flatMap(({ id, segments }) =>
+      segments?.all.some(({ isBuilding, isWindowed }) => isBuilding && isWindowed) ? [id] : [],
+    ),
+  )
+  return builds.map((build) => ({ build, isWindowed: windowed.has(build.business_id) }))
+}
+
+/** @param prepare what it returns settles these contacts */
+export async function buildStep(
+  deps: SegmentDeps,
+  { business_id, epoch, cursor }: Build,
+  prepare: (contacts: ContactId[]) => Promise<Settle>,
+): Promise<void> {
+  const { sql, now } = deps
+  const contacts = await sql<ContactId[]>`
+    select ${business_id}::uuid as business_id, id from contacts
+    where business_id = ${business_id} and id > ${cursor ?? FIRST}
+    order by business_id, id limit ${SET_SIZE}`
+  if (contacts.length === 0) return await putInForce(deps, business_id, epoch)
+  await buildSet(deps, contacts, await prepare(contacts))
+  await sql`
+    update segment_builds set cursor = ${contacts.at(-1)!.id}, done = done + ${contacts.length},
+      total = greatest(total, done + ${contacts.length})
+    where business_id = ${business_id} and epoch = ${epoch}`
+  deps.log.debug({ businessId: business_id, contacts: contacts.length, at: now() }, 'segments: contacts looked at')
+}
+
+const FIRST = '00000000-0000-0000-0000-000000000000'
+
+/** A contact that changed while it was looked at is looked at again. */
+async function buildSet(deps: SegmentDeps, contacts: ContactId[], settle: Settle): Promise<void> {
+  for (let attempts = 0; ; attempts += 1) {
+    const settled = await saveSettled(deps, contacts, settle)
+    if (settled.length === contacts.length) return
+    if (attempts >= MAX_ATTEMPTS) throw new Error('contacts change faster than they can be looked at')
+  }
+}
+const MAX_ATTEMPTS = 100
+
+async function putInForce({ sql, now, log }: SegmentDeps, businessId: string, epoch: number): Promise<void> {
+  try {
+    await sql`select switch_segment_rules(${businessId}, ${epoch}, ${now()})`
+  } catch (error) {
+    // Edited meanwhile: the next step begins the pass again.
+    if (faultKind(error) !== 'conflict') throw error
+    log.debug({ businessId }, 'segments: the rules were edited while they were built')
+  }
+}

@@ -1,0 +1,126 @@
+/** The operators of conditions as SQL of ClickHouse, equal to those of src/rules/segments. Each takes a value that is defined. */
+import { instantOf, spanOf } from '../../rules/segments/compare-dates.ts'
+import { boundOf, boundsOf } from '../../rules/segments/compare-numbers.ts'
+import { textsOf } from '../../rules/segments/compare-texts.ts'
+import { unitsAround } from '../../rules/segments/decimals.ts'
+import type { DateOperator, NumberOperator, RuleNumber, RuleValue, TextOperator } from '../../rules/segments/rule.ts'
+import { textLiteral } from '../../stores/clickhouse-literal.ts'
+
+/** What a condition's operator compares with. */
+export interface Operand {
+  value?: RuleValue
+  ignoreCase?: boolean
+}
+
+export const TRUE = '1'
+export const FALSE = '0'
+
+/**
+ * A condition on one value: undefined, `not_exists` is true of it and every other operator false.
+ * @param test of a value that is defined
+ */
+export function conditionSql(isDefined: string, operator: string, test: string): string {
+  if (operator === 'not_exists') return `not (${isDefined})`
+  return operator === 'exists' ? `(${isDefined})` : `(${isDefined} and ${test})`
+}
+
+const COMPARISONS = {
+  equals: '=',
+  not_equals: '!=',
+  greater_than: '>',
+  greater_than_or_equal: '>=',
+  less_than: '<',
+  less_than_or_equal: '<=',
+} as const
+
+/** @param number of the type Float64 */
+export function numberSql(number: string, operator: NumberOperator, { value }: Operand): string {
+  if (operator === 'exists' || operator === 'not_exists') return operator === 'exists' ? TRUE : FALSE
+  if (operator === 'between') {
+    const [from, to] = boundsOf(value)
+    return `${number} between ${doubleLiteral(from)} and ${doubleLiteral(to)}`
+  }
+  return `${number} ${COMPARISONS[operator]} ${doubleLiteral(boundOf(value))}`
+}
+
+const doubleLiteral = (bound: RuleNumber): string => `toFloat64(${Number(bound)})`
+
+/** @param decimal with `scale` digits after the point. Bounds of any length are compared exactly. */
+export function decimalSql(decimal: string, scale: number, operator: NumberOperator, { value }: Operand): string {
+  if (operator === 'exists' || operator === 'not_exists') return operator === 'exists' ? TRUE : FALSE
+  const literal = (units: bigint) => decimalLiteral(units, scale)
+  if (operator === 'between') {
+    const [from, to] = boundsOf(value)
+    return `${decimal} between ${literal(unitsAround(from, scale).ceil)} and ${literal(unitsAround(to, scale).floor)}`
+  }
+  const { floor, ceil } = unitsAround(boundOf(value), scale)
+  if (operator === 'equals' || operator === 'not_equals') {
+    if (floor !== ceil) return operator === 'equals' ? FALSE : TRUE
+    return `${decimal} ${COMPARISONS[operator]} ${literal(floor)}`
+  }
+  const isUpwards = operator === 'greater_than' || operator === 'less_than_or_equal'
+  return `${decimal} ${COMPARISONS[operator]} ${literal(isUpwards ? floor : ceil)}`
+}
+
+/** Beyond every sum, and within the type Decimal256. */
+const MOST_UNITS = 10n ** 75n
+
+function decimalLiteral(units: bigint, scale: number): string {
+  const near = units > MOST_UNITS ? MOST_UNITS : units < -MOST_UNITS ? -MOST_UNITS : units
+  const digits = String(near < 0n ? -near : near).padStart(scale + 1, '0')
+  return `toDecimal256('${near < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}', ${scale})`
+}
+
+/** Equal bytes of UTF-8 are equal code units, and a part of a text begins and ends between characters in both. */
+export function textSql(given: string, operator: TextOperator, { value, ignoreCase = false }: Operand): string {
+  if (operator === 'exists' || operator === 'not_exists') return operator === 'exists' ? TRUE : FALSE
+  // Of ClickHouse, `lower` changes A to Z alone.
+  const text = ignoreCase ? `lower(${given})` : given
+  const [first = '', ...others] = textsOf(value, ignoreCase).map(textLiteral)
+  switch (operator) {
+    case 'equals':
+      return `${text} = ${first}`
+    case 'not_equals':
+      return `${text} != ${first}`
+    case 'contains':
+      return `position(${text}, ${first}) > 0`
+    case 'starts_with':
+      return `startsWith(${text}, ${first})`
+    case 'ends_with':
+      return `endsWith(${text}, ${first})`
+    case 'in':
+      return `${text} in (${[first, ...others].join(', ')})`
+  }
+}
+
+interface DateContext {
+  /** Epoch ms. */
+  now: number
+  /** As in `compileDateTest`. */
+  mayBeAhead: boolean
+}
+
+/** @param at epoch ms */
+export function dateSql(
+  at: string,
+  operator: DateOperator,
+  { value }: Operand,
+  { now, mayBeAhead }: DateContext,
+): string {
+  switch (operator) {
+    case 'exists':
+      return TRUE
+    case 'not_exists':
+      return FALSE
+    case 'before':
+      return `${at} < ${instantOf(value)}`
+    case 'after':
+      return `${at} > ${instantOf(value)}`
+    case 'within_next_days':
+      return `${at} between ${now} and ${now + spanOf(value)}`
+    case 'older_than_days':
+      return `${at} < ${now - spanOf(value)}`
+    case 'within_days':
+      return mayBeAhead ? `${at} between ${now - spanOf(value)} and ${now}` : `${at} >= ${now - spanOf(value)}`
+  }
+}

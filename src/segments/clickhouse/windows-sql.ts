@@ -1,0 +1,80 @@
+/** Windowed counts and sums, of the events of the timeline (segments, "Windowed counts and sums"). */
+import { neededType } from '../../rules/segments/needed-type.ts'
+import { spanOf } from '../../rules/segments/compare-dates.ts'
+import type { NumberOperator, PropertyCondition, TextOperator, WindowedCondition } from '../../rules/segments/rule.ts'
+import { textLiteral } from '../../stores/clickhouse-literal.ts'
+import { conditionSql, numberSql, textSql } from './compare-sql.ts'
+import { type JsonType, jsonConditionSql, propertySql } from './json-sql.ts'
+
+/** An event may have been dated so far ahead. */
+const AHEAD_MS = 300_000
+
+/** Digits after the point: of amounts, and of what is added of properties, which have no limit of their own. */
+const AMOUNT_SCALE = 6
+const PROPERTY_SCALE = 38
+/** What is added of properties is below this: such sums are exact. Anything greater adds nothing. */
+const MOST_ADDED = 1e30
+
+export const isOfMoney = ({ metric, property }: WindowedCondition): boolean => metric === 'sum' && property === 'value'
+
+/** The digits after the point of a sum's value. */
+export const scaleOf = (condition: WindowedCondition): number => (isOfMoney(condition) ? AMOUNT_SCALE : PROPERTY_SCALE)
+
+/** The properties of an event as `matchingSql` and `valueSql` read them, in a query on `events`. */
+export const PROPERTIES = 'readable_properties'
+
+/** Whether an event counts. */
+export function matchingSql(condition: WindowedCondition, now: number): string {
+  const { withinDays } = condition
+  const times =
+    withinDays === undefined ? [] : [`occurred_ms between ${now - spanOf(withinDays)} and ${now + AHEAD_MS}`]
+  return [...times, timelessSql(condition)].join(' and ')
+}
+
+/** Whether an event counts while it is in the window. */
+export const timelessSql = ({ event, where = [] }: WindowedCondition): string =>
+  [`event = ${textLiteral(event)}`, ...where.map(propertyConditionSql)].join(' and ')
+
+/** The value that a condition has of several events, and of how many values it was made: 0 when it is undefined. */
+export function aggregatesOf(condition: WindowedCondition, now: number): { value: string; counted: string } {
+  const matches = matchingSql(condition, now)
+  if (condition.metric === 'count') return { value: `countIf(${matches})`, counted: `countIf(${matches})` }
+  const { added, isAdded } = addedSql(condition)
+  const isCounted = `${matches} and ${isAdded}`
+  return { value: `sumIf(${added}, ${isCounted})`, counted: `countIf(${isCounted})` }
+}
+
+/** What an event adds to a sum, and whether it adds anything. */
+export function addedSql({ property = '', currency = '' }: WindowedCondition): { added: string; isAdded: string } {
+  if (property === 'value') return { added: 'counted', isAdded: `ifNull(currency = ${textLiteral(currency)}, 0)` }
+  // The others that win over properties are texts.
+  if (property === 'currency' || property === 'type') return { added: 'counted', isAdded: '0' }
+  const json = propertySql(PROPERTIES, property)
+  return {
+    added: `toDecimal256OrZero(${json}, ${PROPERTY_SCALE})`,
+    isAdded: `match(${json}, '^[-0-9]') and abs(toFloat64OrZero(${json})) < ${MOST_ADDED}`,
+  }
+}
+
+function propertyConditionSql(condition: PropertyCondition): string {
+  const { property, operator } = condition
+  switch (property) {
+    case 'value': {
+      const test = numberSql('assumeNotNull(value)', operator as NumberOperator, condition)
+      return conditionSql('isNotNull(value)', operator, test)
+    }
+    case 'currency': {
+      const test = textSql('assumeNotNull(currency)', operator as TextOperator, condition)
+      return conditionSql('isNotNull(currency)', operator, test)
+    }
+    case 'type':
+      return conditionSql('1', operator, textSql('type', operator as TextOperator, condition))
+    default: {
+      const json = propertySql(PROPERTIES, property)
+      const type = neededType(condition)
+      return type === null
+        ? conditionSql(`${json} not in ('', 'null')`, operator, '1')
+        : jsonConditionSql(json, type as JsonType, condition)
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { uuidv7 } from 'uuidv7'
+import { type Actor, recordAudit } from '../accounts/audit.ts'
+import type { Fault } from '../rules/events/fault.ts'
+import { readRule } from '../rules/segments/read-rule.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { MAX_CONDITIONS, MAX_SEGMENTS, countConditions } from './limits.ts'
+import { readSegment } from './list-segments.ts'
+import { loadDefinitions, lockBusiness, rulesOf } from './load-definitions.ts'
+import { rebuildRules } from './rebuild-rules.ts'
+import type { Segment } from './segment.ts'
+
+export interface NewSegment {
+  name: string
+  description: string | null
+  /** As it was sent. */
+  rule: unknown
+}
+
+/** Who changes which business. */
+export interface Change {
+  businessId: string
+  actor: Actor
+}
+
+export type SaveRefusal = { kind: 'faults'; faults: Fault[] } | { kind: 'too_many_segments' | 'too_many_conditions' }
+
+/** The segment has no members until its rule was computed for every contact. */
+export async function createSegment(
+  sql: Sql,
+  { businessId, actor }: Change,
+  { name, description, rule: sent }: NewSegment,
+): Promise<{ kind: 'created'; segment: Segment } | SaveRefusal> {
+  return await sql.begin(async (tx) => {
+    await lockBusiness(tx, businessId)
+    const definitions = await loadDefinitions(tx, businessId)
+    const { segments: held, fields } = definitions
+    if (held.length >= MAX_SEGMENTS) return { kind: 'too_many_segments' }
+    const read = readRule(sent, { fields, segments: rulesOf(definitions) })
+    if ('faults' in read) return { kind: 'faults', faults: read.faults }
+    if (countConditions([...held.map(({ rule }) => rule), read.rule]) > MAX_CONDITIONS)
+      return { kind: 'too_many_conditions' }
+    const id = uuidv7()
+    await tx`
+      insert into segments (business_id, id, name, description, rule)
+      values (${businessId}, ${id}, ${name}, ${description}, ${JSON.stringify(read.rule)}::text::jsonb)`
+    await rebuildRules(tx, businessId)
+    await recordAudit(tx, { businessId, actor, action: 'segment.create', target: id })
+    return { kind: 'created', segment: await requireSegment(tx, businessId, id) }
+  })
+}
+
+export async function requireSegment(
+  tx: Parameters<typeof readSegment>[0],
+  businessId: string,
+  segmentId: string,
+): Promise<Segment> {
+  const segment = await readSegment(tx, businessId, segmentId)
+  if (segment === null) throw new Error(`the segment ${segmentId} is gone, although its business is locked`)
+  return segment
+}

@@ -1,0 +1,31 @@
+import type { Sql } from '../stores/postgres.ts'
+
+/** What waits for the segment worker. */
+export interface SegmentWork {
+  /** The next instant at which time changes a contact's membership (epoch ms). Null: never. */
+  nextDue: number | null
+  /** The next instant at which time changes a count or a sum (epoch ms). Null: never. */
+  nextWindowDue: number | null
+  /** Counts or sums of a contact have to be read again. */
+  isCalled: boolean
+  hasSwitched: boolean
+  hasBuilds: boolean
+  hasRetired: boolean
+}
+
+/** One statement of a few index probes: all that a worker without work asks. */
+export async function findWork(sql: Sql): Promise<SegmentWork> {
+  const [work] = await sql<[SegmentWork]>`
+    select
+      (select due_at from segment_clock where due_at is not null order by due_at limit 1) as "nextDue",
+      (select next_at from segment_windows where next_at is not null order by next_at limit 1) as "nextWindowDue",
+      exists (select from segment_window_calls) as "isCalled",
+      exists (select from segment_rules where switched_at is not null) as "hasSwitched",
+      exists (select from segment_builds) as "hasBuilds",
+      exists (select from segment_rules where state = 'retired') as "hasRetired"`
+  return work
+}
+
+/** Whether any of it may need the timeline. */
+export const hasWindowWork = ({ nextWindowDue, isCalled, hasBuilds, hasRetired }: SegmentWork): boolean =>
+  nextWindowDue !== null || isCalled || hasBuilds || hasRetired

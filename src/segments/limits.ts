@@ -1,0 +1,17 @@
+import { conditionsOf } from '../rules/segments/walk-conditions.ts'
+import type { Rule } from '../rules/segments/rule.ts'
+
+/** Of a business. */
+export const MAX_SEGMENTS = 1000
+/** Of a business, in the rules as they are written. */
+export const MAX_CONDITIONS = 10_000
+
+/** In characters. */
+export const MAX_NAME = 256
+export const MAX_DESCRIPTION = 2000
+
+export function countConditions(rules: Iterable<Rule>): number {
+  let total = 0
+  for (const rule of rules) total += conditionsOf(rule).length
+  return total
+}

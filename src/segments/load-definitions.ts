@@ -1,0 +1,56 @@
+/** What rules are read and resolved with. */
+import type { FieldType } from '../rules/events/facts.ts'
+import type { Rule } from '../rules/segments/rule.ts'
+import type { Queryable } from '../stores/postgres.ts'
+
+export interface Definitions {
+  /** The default currency of the business, upper-cased. */
+  currency: string
+  country: string | null
+  /** The custom fields. */
+  fields: ReadonlyMap<string, FieldType>
+  segments: readonly Definition[]
+}
+
+export interface Definition {
+  id: string
+  name: string
+  version: number
+  /** As it was written last. */
+  rule: Rule
+}
+
+/**
+ * Waits until every save and every change of segments that is under way has ended, and keeps later ones waiting until the
+ * transaction ends. Call it before anything is read or locked.
+ */
+export async function lockBusiness(tx: Queryable, businessId: string): Promise<void> {
+  await tx`select from businesses where id = ${businessId} for no key update`
+}
+
+/** All as of one instant. */
+export async function loadDefinitions(sql: Queryable, businessId: string): Promise<Definitions> {
+  const [row] = await sql<(Omit<Definitions, 'fields'> & { fields: { key: string; type: FieldType }[] })[]>`
+    select upper(b.currency) as currency, b.country,
+      (select coalesce(json_agg(json_build_object('key', f.key, 'type', f.type)), '[]')
+        from custom_fields f where f.business_id = b.id) as fields,
+      (select coalesce(json_agg(json_build_object('id', s.id, 'name', s.name, 'version', s.version, 'rule', s.rule)
+          order by s.created_at, s.id), '[]')
+        from segments s where s.business_id = b.id) as segments
+    from businesses b where b.id = ${businessId}`
+  if (row === undefined) throw new Error(`there is no business ${businessId}`)
+  return { ...row, fields: toMap(row.fields) }
+}
+
+export async function listFieldTypes(sql: Queryable, businessId: string): Promise<ReadonlyMap<string, FieldType>> {
+  return toMap(
+    await sql<{ key: string; type: FieldType }[]>`
+      select key, type from custom_fields where business_id = ${businessId}`,
+  )
+}
+
+const toMap = (fields: { key: string; type: FieldType }[]) => new Map(fields.map(({ key, type }) => [key, type]))
+
+/** The rules by the ids of their segments. */
+export const rulesOf = ({ segments }: Pick<Definitions, 'segments'>): ReadonlyMap<string, Rule> =>
+  new Map(segments.map(({ id, rule }) => [id, rule]))

@@ -1,0 +1,33 @@
+/** As people write a condition: what it reads, then how it compares. Postgres keeps the words of an object in an order of its own. */
+const ORDER = [
+  'all',
+  'any',
+  'not',
+  'event',
+  'customField',
+  'tag',
+  'attribute',
+  'segment',
+  'channel',
+  'metric',
+  'property',
+  'currency',
+  'withinDays',
+  'where',
+  'operator',
+  'value',
+  'ignoreCase',
+]
+
+/** The same rule, with the words of each object in that order and all others after them. */
+export function orderWords<Json>(json: Json): Json {
+  if (Array.isArray(json)) return json.map(orderWords) as Json
+  if (typeof json !== 'object' || json === null) return json
+  const words = Object.keys(json).toSorted((a, b) => place(a) - place(b))
+  return Object.fromEntries(words.map((word) => [word, orderWords(json[word as keyof Json & string])])) as Json
+}
+
+function place(word: string): number {
+  const at = ORDER.indexOf(word)
+  return at === -1 ? ORDER.length : at
+}

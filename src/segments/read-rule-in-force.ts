@@ -1,0 +1,27 @@
+import type { FieldType } from '../rules/events/facts.ts'
+import { resolveRule } from '../rules/segments/resolve-rule.ts'
+import type { ResolvedRule } from '../rules/segments/rule.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { loadDefinitions, rulesOf } from './load-definitions.ts'
+
+export interface RuleInForce {
+  rule: ResolvedRule
+  /** The custom fields of the business. */
+  fields: ReadonlyMap<string, FieldType>
+}
+
+/**
+ * The rule that decides who is a member; while a new segment has none, the one that is being computed. Null when the business has no
+ * such segment.
+ */
+export async function readRuleInForce(sql: Sql, businessId: string, segmentId: string): Promise<RuleInForce | null> {
+  const definitions = await loadDefinitions(sql, businessId)
+  const { segments, fields, currency, country } = definitions
+  const definition = segments.find(({ id }) => id === segmentId)
+  if (definition === undefined) return null
+  const [current] = await sql<{ rule: ResolvedRule }[]>`
+    select rule from segment_rules
+    where business_id = ${businessId} and segment_id = ${segmentId} and state = 'current'`
+  const context = { segments: rulesOf(definitions), currency, country }
+  return { rule: current?.rule ?? resolveRule(definition.rule, context), fields }
+}

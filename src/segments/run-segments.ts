@@ -1,0 +1,64 @@
+import { backoffMs } from '../async/backoff.ts'
+import { sleep } from '../async/sleep.ts'
+import { takeLease } from '../timeline/lease.ts'
+import { buildMembers } from './build-members.ts'
+import { findWork, hasWindowWork } from './find-work.ts'
+import { foldSizes } from './fold-sizes.ts'
+import { logSwitched } from './log-switched.ts'
+import { removeRetired } from './remove-retired.ts'
+import type { WindowDeps } from './segment-deps.ts'
+import { settleDue } from './settle-due.ts'
+import { type WindowProgress, runWindows } from './windows/run-windows.ts'
+
+/** How often it looks for contacts that are due and rules that were edited. */
+const LOOK_MS = 1000
+const FOLD_MS = 10_000
+const RETRY = { firstMs: 100, maxMs: 3000 }
+
+/**
+ * Does what no request asks for: changes of membership by time, and the members of rules that were edited. Runs until `signal` aborts.
+ * Any number of processes may run it: one works, the others stand by. Each save asserts what it was decided from, so that two at work
+ * at once do nothing twice.
+ */
+export async function runSegments(deps: WindowDeps, signal: AbortSignal): Promise<void> {
+  const lease = await takeLease(deps, deps.config.leaseMs, 'segment_lease')
+  const progress: WindowProgress = { isCurrent: true, hasWork: false }
+  const windows = runWindows(deps, lease, progress, signal)
+  let foldAt = 0
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      const waitMs = lease.isHeld() ? await runRound(deps, progress, signal) : LOOK_MS
+      if (lease.isHeld() && performance.now() >= foldAt) {
+        await foldSizes(deps)
+        foldAt = performance.now() + FOLD_MS
+      }
+      failures = 0
+      if (waitMs > 0) await sleep(waitMs, signal)
+    } catch (error) {
+      if (signal.aborted) break
+      failures += 1
+      deps.log.warn({ err: error }, 'segments were not settled, trying again')
+      await sleep(backoffMs(failures, RETRY), signal)
+    }
+  }
+  await windows
+  await lease.release().catch((error: unknown) => deps.log.warn({ err: error }, 'segment lease not released'))
+}
+
+/** Contacts that are due come before everything else. Returns how long nothing is due, in milliseconds. */
+async function runRound(deps: WindowDeps, progress: WindowProgress, signal: AbortSignal): Promise<number> {
+  const work = await findWork(deps.sql)
+  progress.hasWork = hasWindowWork(work)
+  const { nextDue, hasSwitched, hasBuilds, hasRetired } = work
+  const isDue = nextDue !== null && nextDue <= deps.now()
+  const next = isDue ? await settleDue(deps, progress.isCurrent) : nextDue
+  if (next === 'more') return 0
+  const isBusy = [
+    hasSwitched && (await logSwitched(deps)),
+    hasBuilds && (await buildMembers(deps, signal)),
+    hasRetired && (await removeRetired(deps)),
+  ].includes(true)
+  if (isBusy) return 0
+  return next === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(0, next - deps.now()))
+}

@@ -1,0 +1,58 @@
+import { uuidv7 } from 'uuidv7'
+import { loadContacts } from '../contacts/load-state.ts'
+import { saveChanges } from '../contacts/save-changes.ts'
+import { type Changes, type DecisionContext, emptyChanges } from '../rules/changes.ts'
+import type { BusinessState, ContactState } from '../rules/state.ts'
+import { faultKind } from '../stores/postgres.ts'
+import type { SegmentDeps } from './segment-deps.ts'
+
+export interface ContactId {
+  business_id: string
+  id: string
+}
+
+/** Settles one contact in the working copy. */
+export type Settle = (context: DecisionContext, contact: ContactState, business: BusinessState) => void
+
+/**
+ * Loads contacts, settles each, and saves them together, unless one of them or the configuration has changed meanwhile: then the half of
+ * them is tried, and so on. A single contact that keeps changing is left out, and is due again.
+ * @returns those that were settled
+ */
+export async function saveSettled<Contact extends ContactId>(
+  deps: SegmentDeps,
+  contacts: Contact[],
+  settle: Settle,
+): Promise<Contact[]> {
+  const { sql, configs, now } = deps
+  const state = await loadContacts(sql, configs, contacts)
+  const context = { state, changes: emptyChanges(), newId: uuidv7, decidedAt: now() }
+  for (const contact of state.contacts.values()) {
+    const business = state.businesses.get(contact.businessId)
+    if (business) settle(context, contact, business)
+  }
+  if (isEmpty(context.changes)) return contacts
+  try {
+    const save = {
+      partition: null,
+      epoch: 0,
+      from: '',
+      to: '',
+      attempt: uuidv7(),
+      dryRun: false,
+      keysAssumedNew: false,
+    }
+    await saveChanges(sql, { ...save, ...context, deadLetters: [], replayed: [] })
+    return contacts
+  } catch (error) {
+    if (faultKind(error) !== 'conflict') throw error
+    for (const { business_id } of contacts) configs.delete(business_id)
+    if (contacts.length === 1) return []
+    const half = Math.ceil(contacts.length / 2)
+    const first = await saveSettled(deps, contacts.slice(0, half), settle)
+    return [...first, ...(await saveSettled(deps, contacts.slice(half), settle))]
+  }
+}
+
+const isEmpty = ({ memberships, clocks, windows, answeredCalls }: Changes): boolean =>
+  memberships.size + clocks.size + windows.size + answeredCalls.length === 0

@@ -1,0 +1,32 @@
+import { hashWindowKey } from '../../contacts/window-hashes.ts'
+import type { Sql } from '../../stores/postgres.ts'
+
+export interface WindowAnswers {
+  /** By key; without an entry it is undefined. */
+  values: Map<string, string>
+  /** Events or time may have changed them since they were read of the timeline. */
+  isStale: boolean
+}
+
+/** The last answers of the counts and sums with these keys. */
+export async function readAnswers(
+  sql: Sql,
+  { businessId, contactId, keys, now }: { businessId: string; contactId: string; keys: readonly string[]; now: number },
+): Promise<WindowAnswers> {
+  const [row] = await sql<[{ windows: [keyHash: string, value: string, nextAt: number | null][]; is_called: boolean }]>`
+    select
+      (select coalesce(json_agg(json_build_array(w.key_hash, trim_scale(w.value)::text, w.next_at)), '[]')
+        from segment_windows w where w.business_id = ${businessId} and w.contact_id = ${contactId}) as windows,
+      exists (
+        select from segment_window_calls c where c.business_id = ${businessId} and c.contact_id = ${contactId}
+      ) as is_called`
+  const byHash = new Map(keys.map((key) => [hashWindowKey(key), key]))
+  const known = row.windows.flatMap(([keyHash, value, nextAt]) => {
+    const key = byHash.get(keyHash)
+    return key === undefined ? [] : [{ key, value, isDue: nextAt !== null && nextAt <= now }]
+  })
+  return {
+    values: new Map(known.map(({ key, value }) => [key, value])),
+    isStale: row.is_called || known.some(({ isDue }) => isDue),
+  }
+}
