@@ -1,0 +1,145 @@
+/** Random rules and people: what ClickHouse answers is what the pure interpreter answers. */
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { matches } from '../../src/rules/segments/evaluate.ts'
+import { resolveRule } from '../../src/rules/segments/resolve-rule.ts'
+import type { PropertyCondition, ResolvedRule, Rule, WindowedCondition } from '../../src/rules/segments/rule.ts'
+import { COMPILED_SETTINGS, compileToClickHouse } from '../../src/segments/compile-to-clickhouse.ts'
+import { CURRENCY, FIELDS, instant, ruleOf, segmentsOf } from '../rules/segments/worlds.ts'
+import { runs } from '../support/runs.ts'
+import { type Lab, eraseAll, newBusiness, openLab, shipAll } from '../timeline/lab.ts'
+import { factsAt, type Person, people, writePeople } from './people-world.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab()
+}, 120_000)
+afterAll(async () => {
+  await lab?.close()
+})
+
+const oneOf = fc.constantFrom
+const operation: fc.Arbitrary<Omit<PropertyCondition, 'property'>> = fc.oneof(
+  fc.record({ operator: oneOf('exists' as const, 'not_exists' as const, 'is_true' as const, 'is_false' as const) }),
+  fc.record({
+    operator: oneOf('equals' as const, 'not_equals' as const, 'greater_than' as const, 'less_than_or_equal' as const),
+    value: oneOf(0.1, 5, -3, 1e20, -1e20, 18446744073709552000),
+  }),
+  fc.record({ operator: fc.constant('between' as const), value: oneOf<[number, number][]>([0.1, 5], [-1e20, 1e20]) }),
+  fc.record({
+    operator: oneOf('equals' as const, 'not_equals' as const, 'contains' as const, 'starts_with' as const),
+    value: oneOf('shoes', 'SHOES', 'a"b\\', 'é😀', 'digits', 'x', '[12345678901234567890,', 'EUR', 'purchase'),
+    ignoreCase: fc.boolean(),
+  }),
+  fc.record({
+    operator: fc.constant('in' as const),
+    value: oneOf<string[][]>(['shoes', 'hats'], ['EUR', 'none', 'x']),
+  }),
+)
+const PATHS =
+  'item.category item.price item items.0.sku items.1 items.3.0 items.sku a\\.b a.b big big.0 big.1.deep 0.1 0 value currency type nothing'.split(
+    ' ',
+  )
+const where: fc.Arbitrary<PropertyCondition> = fc
+  .record({
+    property: oneOf(...PATHS),
+    operation,
+  })
+  .filter(({ property, operation: { operator, value } }) => suits(property, operator, value))
+  .map(({ property, operation: rest }) => ({ property, ...rest }))
+
+/** The operators of `value` are those of numbers, and those of `currency` and `type` of texts. */
+function suits(property: string, operator: string, value: unknown): boolean {
+  if (!['value', 'currency', 'type'].includes(property) || operator.endsWith('exists')) return true
+  const isNumber = [value].flat().every((one) => typeof one === 'number')
+  return value !== undefined && isNumber === (property === 'value')
+}
+
+const number = fc.oneof(
+  fc.record({ operator: oneOf('exists' as const, 'not_exists' as const) }),
+  fc.record({
+    operator: oneOf('equals' as const, 'not_equals' as const, 'greater_than_or_equal' as const, 'less_than' as const),
+    value: oneOf<number | string>(0, 1, 2, 12.5, '12.5', 0.3, '0.30000000000000004', '25.000000', 1e20, '0.3000000'),
+  }),
+)
+const windowed: fc.Arbitrary<Rule> = fc
+  .record({
+    event: oneOf('purchase', 'visit'),
+    form: fc.oneof(
+      fc.record({ metric: fc.constant('count' as const), where: fc.array(where, { maxLength: 2 }) }),
+      fc.record({ metric: fc.constant('count' as const), withinDays: oneOf(1, 0.5, 7, 36_500) }),
+      fc.record(
+        {
+          metric: fc.constant('sum' as const),
+          property: oneOf('value', 'item.price', 'items.0', 'big', 'type'),
+          where: fc.array(where, { maxLength: 1 }),
+          withinDays: oneOf(7, 30),
+        },
+        { requiredKeys: ['metric', 'property'] },
+      ),
+    ),
+    number,
+  })
+  .map(
+    ({ event, form, number: operation }) =>
+      ({ event, ...form, ...withNumber(form.metric, operation) }) as WindowedCondition,
+  )
+
+/** Counts are compared with numbers alone. */
+const withNumber = (metric: string, { value, ...rest }: { value?: number | string; operator: string }) => ({
+  ...rest,
+  ...(value !== undefined && { value: metric === 'count' ? Number(value) : value }),
+})
+
+const question = fc.record({
+  rule: fc.oneof(
+    { weight: 3, arbitrary: ruleOf(['inner', 'outer']) },
+    windowed,
+    fc.record({ any: fc.tuple(windowed, fc.record({ not: windowed }), ruleOf([])).map((rules) => [...rules]) }),
+  ),
+  segments: segmentsOf(),
+  now: instant(),
+})
+const world = fc.record({
+  people,
+  questions: fc.array(question, { minLength: 30, maxLength: 30 }),
+})
+
+/** What is wrong, for a reader: the people of a failure are many. */
+function describe(one: Person, rule: ResolvedRule, now: number): string {
+  const facts = { ...factsAt(one, rule, now), statistics: undefined, events: one.events }
+  const lists = (_: string, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value)
+  return `${matches(rule, factsAt(one, rule, now), FIELDS, now) ? 'missing' : 'too much'} at ${now}: ${JSON.stringify(rule)} of ${JSON.stringify(facts, lists)}`
+}
+
+async function askClickHouse(query: string): Promise<Set<string>> {
+  const result = await lab.clickhouse.query({
+    query: `select toString(contact_id) as id from (${query})`,
+    clickhouse_settings: COMPILED_SETTINGS,
+    format: 'JSONEachRow',
+  })
+  const rows = await result.json<{ id: string }>()
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
+  return new Set(rows.map(({ id }) => id))
+}
+
+test('ClickHouse selects the people of whom a rule is true', { timeout: 900_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(world, async ({ people, questions }) => {
+      const businessId = newBusiness()
+      const ids = await writePeople(lab, businessId, people)
+      await shipAll(lab)
+      await eraseAll(lab)
+      for (const { rule, segments, now } of questions) {
+        const resolved = resolveRule(rule, { segments, currency: CURRENCY, country: 'DE' })
+        const query = compileToClickHouse(resolved, { businessId, fields: FIELDS, now })
+        const found = await askClickHouse(query)
+        const isMember = (one: Person) => !one.isErased && matches(resolved, factsAt(one, resolved, now), FIELDS, now)
+        const wrong = people.filter((one, place) => isMember(one) !== found.has(ids[place] ?? ''))
+        const [first] = wrong
+        if (first) throw new Error(describe(first, resolved, now))
+      }
+    }),
+    { numRuns: runs(60), endOnFailure: true },
+  )
+})

@@ -1,0 +1,73 @@
+/** Random calls, worker steps and clocks: after each, everything that Postgres has of segments is exact. */
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runs } from '../support/runs.ts'
+import { type Stack, openStack } from '../support/stack.ts'
+import { type Snapshot, findFaults, readSnapshot, show } from './model/check-memberships.ts'
+import { changesByTime } from './model/evaluate.ts'
+import { type World, beginLife, buildAll, live, openWorld, settle } from './model/live.ts'
+import { type Step, life } from './model/steps.ts'
+
+let stack: Stack
+let world: World
+beforeAll(async () => {
+  stack = await openStack()
+  world = await openWorld(stack.sql)
+})
+afterAll(() => stack.close())
+
+it('memberships, history, sizes and clocks are exact after every call', { timeout: 3_600_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(life, async ({ rules, pageIdentify, steps }) => {
+      const [{ since }] = await stack.sql<[{ since: number }]>`select coalesce(max(id), 0)::int as since from outbox`
+      await beginLife(world, rules, pageIdentify)
+      let before = await look(since)
+      for (const [n, step] of steps.entries()) {
+        await live(world, step)
+        before = await expectExact(before, since, step, `step ${n}, ${step.kind}`)
+      }
+      await buildAll(world)
+      await settle(world)
+      await expectExact(before, since, null, 'the end')
+    }),
+    { numRuns: runs(40) },
+  )
+})
+
+const look = (since: number) => Promise.all(world.businesses.map((id) => readSnapshot(stack.sql, id, since)))
+
+async function expectExact(before: Snapshot[], since: number, step: Step | null, when: string): Promise<Snapshot[]> {
+  const after = await look(since)
+  for (const [n, snapshot] of after.entries()) {
+    const faults = findFaults(snapshot, world.clock)
+    if (step?.kind === 'settle') faults.push(...timeFaults(before[n]!, snapshot))
+    expect(faults, `${when}, business ${n}, ${world.clock}`).toEqual([])
+  }
+  return after
+}
+
+/** What the worker settled is what looking at every instant finds, and nothing else. */
+function timeFaults(before: Snapshot, after: Snapshot): string[] {
+  const made = after.changes.slice(before.changes.length)
+  const expected = before.rules
+    .filter(({ state, switched_at }) => state === 'current' && switched_at === null)
+    .flatMap(({ segment_id, rule }) =>
+      [...before.contacts].flatMap(([contactId, contact]) =>
+        contact.dueAt === null || contact.dueAt > world.clock
+          ? []
+          : changesByTime(rule, contact, before.fields, contact.dueAt - 1, world.clock).map(
+              ({ entered, at }) => `${segment_id} ${contactId} ${entered ? '+' : '-'}${at}`,
+            ),
+      ),
+    )
+  const found = made.map(
+    ({ segmentId, contactId, entered, at }) => `${segmentId} ${contactId} ${entered ? '+' : '-'}${at}`,
+  )
+  const settled = new Set(
+    before.rules.filter(({ switched_at }) => switched_at === null).map(({ segment_id }) => segment_id),
+  )
+  const comparable = found.filter((_, index) => settled.has(made[index]!.segmentId))
+  const wrong = made.filter(({ cause }) => cause !== 'time' && cause !== 'bulk' && cause !== 'rule')
+  if (show(expected.toSorted()) === show(comparable.toSorted()) && wrong.length === 0) return []
+  return [`time made ${show(comparable)}, expected ${show(expected)}; causes ${show(made.map(({ cause }) => cause))}`]
+}

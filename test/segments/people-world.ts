@@ -1,0 +1,155 @@
+/** Random people with what they did, as Postgres and the timeline hold them, and what rules should read of them. */
+import * as fc from 'fast-check'
+import { uuidv7 } from 'uuidv7'
+import { columnOf } from '../../src/contacts/profile-columns.ts'
+import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
+import { isWindowed } from '../../src/rules/segments/condition-kinds.ts'
+import type { SegmentFacts } from '../../src/rules/segments/facts.ts'
+import { factConditionsOf } from '../../src/rules/segments/reads-of.ts'
+import type { ResolvedRule } from '../../src/rules/segments/rule.ts'
+import { windowKey } from '../../src/rules/segments/window-key.ts'
+import { BASE, factsOfWorld, instant } from '../rules/segments/worlds.ts'
+import { type EventSeed, type Lab, erase, eventOf, saveLines } from '../timeline/lab.ts'
+import { type Happened, valueOfWindow } from './naive-windows.ts'
+
+export interface Person {
+  facts: SegmentFacts
+  /** By id: the person's own, and those of contacts that were merged into it. */
+  events: Happened[][]
+  isErased: boolean
+}
+
+const oneOf = fc.constantFrom
+const NUMBERS = [0.1, 0.2, -3, 5, 1e-7, 1e20, -2e19, 123456.789]
+const PROPERTIES: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constant(null),
+  fc.record(
+    {
+      item: fc.record({ category: oneOf('shoes', 'Shoes', 'hats', 5, null), price: oneOf<unknown>(...NUMBERS, '5') }),
+      items: fc.array(oneOf({ sku: 'a"b\\' }, { sku: 'b' }, 7, [1, 2]), { maxLength: 3 }),
+      'a.b': oneOf<unknown>('x', true, false, 'é😀'),
+      big: oneOf<unknown>(1e20, 18446744073709552000, [1e20, { deep: -1e20 }], '[12345678901234567890,'),
+      value: oneOf<unknown>('of no use', 1),
+      '0': oneOf<unknown>({ '1': 'digits' }, 5),
+    },
+    { requiredKeys: [] },
+  ),
+)
+const happened: fc.Arbitrary<Happened> = fc.record({
+  event: oneOf('purchase', '__proto__', 'constructor', 'visit'),
+  at: instant(),
+  properties: PROPERTIES,
+  value: oneOf(null, ...NUMBERS),
+  currency: oneOf(null, 'EUR', 'USD'),
+  counted: oneOf('0', '12.500000', '-0.000001', '1000000000000000'),
+  type: oneOf('purchase', 'refund', 'none'),
+})
+
+/** Of a field that is in no list of fields: it has the type of its value. */
+const later = fc.option(oneOf<unknown>('a', 'AB', '2026-11-20', '2026-11-20T12:00:00.001Z', 1, 1e20, -0.5, true, false))
+const age = oneOf<unknown>(1e20, -1e20, 18446744073709552000, 9007199254740992, 5e-324, 2)
+
+const person: fc.Arbitrary<Person> = fc
+  .record({
+    facts: factsOfWorld(),
+    events: fc.array(fc.array(happened, { maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+    isErased: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+    later,
+    age: fc.option(age),
+  })
+  .map(({ facts, later: value, age: number, ...rest }) => {
+    const traits = new Map(facts.traits)
+    if (value !== null) traits.set('later', [0, JSON.stringify(value)])
+    if (number !== null) traits.set('age', [0, JSON.stringify(number)])
+    return { ...rest, facts: { ...facts, traits, statistics: statisticsOf(rest) } }
+  })
+
+/** An identity is one person's alone, and nobody has two customer ids. */
+export const people = fc.array(person, { minLength: 1, maxLength: 25 }).map((all) => {
+  const taken = new Set<string>()
+  return all.map((one, place) => {
+    const identities = one.facts.identities.filter(({ kind, value }) => {
+      const keys = [`${kind} ${value}`, ...(kind === 'platformCustomerId' ? [`${kind} of ${place}`] : [])]
+      return !keys.some((key) => taken.has(key)) && keys.every((key) => taken.add(key))
+    })
+    return { ...one, facts: { ...one.facts, identities } }
+  })
+})
+
+function statisticsOf({ events }: Pick<Person, 'events'>): SegmentFacts['statistics'] {
+  const byName = Map.groupBy(events.flat(), ({ event }) => event)
+  return new Map(
+    [...byName].map(([event, those]) => {
+      const times = those.map(({ at }) => at)
+      return [event, { firstAt: Math.min(...times), lastAt: Math.max(...times), count: those.length }]
+    }),
+  )
+}
+
+/** With the answers of the rule's windowed conditions at that instant. */
+export function factsAt({ facts, events }: Person, rule: ResolvedRule, now: number): SegmentFacts {
+  const windows = new Map<string, string>()
+  for (const condition of factConditionsOf(rule).filter(isWindowed)) {
+    const value = valueOfWindow(condition, events.flat(), now)
+    if (value !== undefined) windows.set(windowKey(condition), value)
+  }
+  return { ...facts, windows }
+}
+
+/** Writes people as saves, merges and erasures leave them; returns the id of each. */
+export async function writePeople(lab: Lab, businessId: string, people: Person[]): Promise<string[]> {
+  const ids: string[] = []
+  const lines: string[] = []
+  const touched: string[] = []
+  const erased: string[] = []
+  for (const one of people) {
+    const own = one.events.map(() => uuidv7())
+    const [id = '', ...merged] = own
+    await insertContact(lab, businessId, id, one.facts)
+    for (const lost of merged)
+      await lab.sql`insert into contacts (business_id, id, created_at, keyed, merged_into) values (${businessId}, ${lost}, 0, true, ${id})`
+    one.events.forEach((events, place) =>
+      lines.push(...events.map((event) => encodeTimelineRow(eventOf(businessId, rowOf(own[place] ?? '', event))))),
+    )
+    ids.push(id)
+    touched.push(...own)
+    if (one.isErased) erased.push(...own)
+  }
+  await saveLines(lab, businessId, lines, touched)
+  if (erased.length > 0) await erase(lab, businessId, erased)
+  return ids
+}
+
+const rowOf = (contact_id: string, { event, at, properties, ...rest }: Happened): EventSeed => ({
+  contact_id,
+  event,
+  occurred_ms: at,
+  received_ms: BASE,
+  properties: properties === null ? '' : JSON.stringify(properties),
+  ...rest,
+})
+
+async function insertContact({ sql }: Lab, businessId: string, id: string, facts: SegmentFacts): Promise<void> {
+  const profile = Object.entries(facts.profile).map(([field, value]) => [columnOf(field), value] as const)
+  await sql`insert into contacts ${sql({
+    business_id: businessId,
+    id,
+    created_at: facts.createdAt,
+    keyed: true,
+    stage: facts.stage,
+    order_count: facts.orderCount,
+    ...Object.fromEntries(profile),
+  })}`
+  const traits = JSON.stringify(Object.fromEntries(facts.traits))
+  const tags = JSON.stringify([...facts.tags])
+  await sql`update contacts set traits = ${traits}::text::jsonb, tags = array(select json_array_elements_text(${tags}::text::json))
+    where business_id = ${businessId} and id = ${id}`
+  for (const [currency, amount] of facts.revenue)
+    await sql`insert into revenue values (${businessId}, ${id}, ${currency}, ${amount})`
+  for (const [channel, consent] of Object.entries(facts.subscriptions))
+    await sql`insert into subscriptions (business_id, contact_id, channel, subscribed, method, recorded_at)
+      values (${businessId}, ${id}, ${channel}, ${consent.subscribed}, 'test', ${consent.at})`
+  for (const { kind, value, proven } of facts.identities)
+    await sql`insert into identities (business_id, kind, value, contact_id, proven, phone_read)
+      values (${businessId}, ${kind}, ${value}, ${id}, ${proven}, ${value.endsWith('8')})`
+}

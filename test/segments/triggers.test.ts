@@ -1,0 +1,115 @@
+/** Entering or leaving a segment starts campaigns, in the save of the change; and what a call answers of it. */
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createCampaign } from '../../src/campaigns/create-campaign.ts'
+import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { settleDue } from '../../src/segments/settle-due.ts'
+import { NOW, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { type TestSegment, insertSegment } from './segments-support.ts'
+
+const DAY = 86_400_000
+const ANN = { email: 'ann@x.io' }
+let stack: Stack
+let pipeline: Pipeline
+let businessId: string
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  ;({ businessId } = await createBusiness(stack.sql))
+})
+
+async function publish(trigger: Parameters<typeof createCampaign>[2]['trigger'], goalEvent: string | null = null) {
+  const drafted = { name: 'Welcome', trigger, canEnterAgain: true, goalEvent }
+  const { campaignId = '' } = (await createCampaign(stack.sql, businessId, drafted)) ?? {}
+  const published = await stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
+  expect(published.kind).toBe('published')
+  return campaignId
+}
+const enrolments = () => stack.sql<{ state: string; at: number }[]>`
+  select state, enrolled_at as at from enrolments where business_id = ${businessId} order by enrolled_at`
+const recent = (): Promise<TestSegment> =>
+  insertSegment(stack.sql, businessId, { event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
+
+async function settleUntil(now: number): Promise<void> {
+  const deps = {
+    sql: stack.sql,
+    log: pino({ level: 'silent' }),
+    config: { leaseMs: 3000 },
+    configs: new Map(),
+    now: () => now,
+  }
+  while ((await settleDue(deps)) === 'more') continue
+}
+
+describe('a campaign that a segment starts', () => {
+  it('enrols who enters by a live event', async () => {
+    const { segmentId } = await recent()
+    await publish({ segment: segmentId, on: 'enter' })
+    await pipeline.apply(track(businessId, eventFact('visit', ANN)))
+    expect(await enrolments()).toEqual([{ state: 'active', at: NOW }])
+  })
+
+  it('enrols who leaves by time, at that instant', async () => {
+    const { segmentId } = await recent()
+    await publish({ segment: segmentId, on: 'leave' })
+    await pipeline.apply(track(businessId, eventFact('visit', ANN)))
+    await settleUntil(NOW + 2 * DAY)
+    expect(await enrolments()).toEqual([{ state: 'active', at: NOW + DAY + 1 }])
+  })
+
+  it('is silent about batches, and about what a batch makes due', async () => {
+    const { segmentId } = await recent()
+    await publish({ segment: segmentId, on: 'enter' })
+    await publish({ segment: segmentId, on: 'leave' })
+    await pipeline.apply(batch(businessId, [eventFact('visit', ANN)]))
+    await settleUntil(NOW + 2 * DAY)
+    expect(await enrolments()).toEqual([])
+  })
+
+  it('is refused at publish when there is no such segment', async () => {
+    const drafted = {
+      name: 'x',
+      trigger: { segment: businessId, on: 'enter' as const },
+      canEnterAgain: false,
+      goalEvent: null,
+    }
+    const { campaignId = '' } = (await createCampaign(stack.sql, businessId, drafted)) ?? {}
+    const published = await stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
+    expect(published.kind).toBe('unknown_segment')
+  })
+})
+
+describe('the effects that a call asks for', () => {
+  const send = (event: string, effects = true) =>
+    pipeline.track({ ...track(businessId, eventFact(event, ANN)), effects } as ReturnType<typeof track>)
+
+  it('name what the event did, and nothing else', async () => {
+    const { segmentId } = await recent()
+    const never = await insertSegment(stack.sql, businessId, { event: 'paid', metric: 'last', operator: 'not_exists' })
+    await insertSegment(stack.sql, businessId, { tag: 'vip', operator: 'has' })
+    const campaignId = await publish({ segment: segmentId, on: 'enter' }, 'paid')
+    const { effects } = await send('visit')
+    expect({ ...effects, entered: new Set(effects?.entered) }).toEqual({
+      entered: new Set([segmentId, never.segmentId]),
+      left: [],
+      enrolled: [{ campaignId, state: 'active' }],
+      ended: [],
+    })
+    expect((await send('paid')).effects).toEqual({
+      entered: [],
+      left: [never.segmentId],
+      enrolled: [],
+      ended: [{ campaignId, state: 'converted' }],
+    })
+    expect((await send('visit')).effects).toEqual({ entered: [], left: [], enrolled: [], ended: [] })
+  })
+
+  it('are left out unless they are asked for', async () => {
+    await recent()
+    expect(await send('visit', false)).not.toHaveProperty('effects')
+  })
+})

@@ -1,0 +1,234 @@
+/** What the segment worker does: changes by time, and the members of rules that are new or were edited. */
+import { pino } from 'pino'
+import { uuidv7 } from 'uuidv7'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { buildMembers } from '../../src/segments/build-members.ts'
+import { foldSizes } from '../../src/segments/fold-sizes.ts'
+import { logSwitched } from '../../src/segments/log-switched.ts'
+import { removeRetired } from '../../src/segments/remove-retired.ts'
+import type { SegmentDeps } from '../../src/segments/segment-deps.ts'
+import { settleDue } from '../../src/segments/settle-due.ts'
+import { NOW, type Pipeline, batch, eventFact, openPipeline, track } from '../support/facts.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { type TestSegment, changesOf, insertSegment, membersOf, sizeOf } from './segments-support.ts'
+
+const DAY = 86_400_000
+let stack: Stack
+let pipeline: Pipeline
+let businessId: string
+let clock = NOW
+let deps: SegmentDeps
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+  deps = {
+    sql: stack.sql,
+    log: pino({ level: 'silent' }),
+    config: { leaseMs: 3000 },
+    configs: new Map(),
+    now: () => clock,
+  }
+})
+afterAll(() => stack.close())
+beforeEach(async () => {
+  clock = NOW
+  ;({ businessId } = await createBusiness(stack.sql))
+})
+
+const person = (n: number) => ({ email: `p${n}@x.io` })
+const visit = (n: number, at = NOW) => track(businessId, eventFact('visit', person(n), { occurredAt: at }))
+const insert = (...args: Parameters<typeof insertSegment> extends [unknown, unknown, ...infer Rest] ? Rest : never) =>
+  insertSegment(stack.sql, businessId, ...args)
+const members = async (segment: TestSegment) => await membersOf(stack.sql, businessId, segment)
+const history = async (segment: TestSegment) =>
+  (await changesOf(stack.sql, businessId, segment)).map(({ entered, at, cause }) => [entered, at, cause])
+
+async function settleUntil(now: number): Promise<void> {
+  clock = now
+  while ((await settleDue(deps)) === 'more') continue
+}
+
+describe('time', () => {
+  it('moves members at their instants, also when it looks late', async () => {
+    const recent = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
+    const old = await insert({ event: 'visit', metric: 'last', operator: 'older_than_days', value: 2 })
+    await pipeline.apply(visit(1))
+    await settleUntil(NOW + DAY)
+    expect(await members(recent)).toHaveLength(1)
+    await settleUntil(NOW + 5 * DAY)
+    expect(await history(recent)).toEqual([
+      [true, NOW, 'live'],
+      [false, NOW + DAY + 1, 'time'],
+    ])
+    expect(await history(old)).toEqual([[true, NOW + 2 * DAY + 1, 'time']])
+    expect(await settleDue(deps)).toBeNull()
+  })
+
+  it('moves a contact in and out that it looks at only later', async () => {
+    const segment = await insert({ customField: 'trial_end', operator: 'within_next_days', value: 3 })
+    const ends = new Date(NOW + 10 * DAY).toISOString()
+    await pipeline.apply(track(businessId, eventFact('signup', person(1), { traits: { trial_end: ends } })))
+    await settleUntil(NOW + 20 * DAY)
+    expect(await history(segment)).toEqual([
+      [true, NOW + 7 * DAY, 'time'],
+      [false, NOW + 10 * DAY + 1, 'time'],
+    ])
+  })
+
+  it('is silent about what a batch has fixed', async () => {
+    const segment = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
+    await pipeline.apply(batch(businessId, [eventFact('visit', person(1))]))
+    await pipeline.apply(visit(2))
+    await settleUntil(NOW + 3 * DAY)
+    const made = (await history(segment)).map(([entered, , cause]) => `${entered ? 'entered' : 'left'} ${cause}`)
+    expect(made.slice(0, 2)).toEqual(['entered bulk', 'entered live'])
+    expect(made.slice(2).toSorted()).toEqual(['left bulk', 'left time'])
+  })
+
+  it('stops for contacts whose business has no segments any more', async () => {
+    await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
+    await pipeline.apply(visit(1))
+    await stack.sql`update segment_rules set state = 'retired' where business_id = ${businessId}`
+    await stack.sql`update businesses set config_version = config_version + 1 where id = ${businessId}`
+    await settleUntil(NOW + 3 * DAY)
+    expect(await settleDue(deps)).toBeNull()
+  })
+
+  it('meets live events of the same contacts, and loses nothing', { timeout: 60_000 }, async () => {
+    const segment = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 })
+    const people = Array.from({ length: 300 }, (_, n) => n)
+    await pipeline.apply(...people.map((n) => visit(n)))
+    const later = NOW + 2 * DAY
+    const comeBack = async () => {
+      for (const n of people.slice(0, 150)) await pipeline.apply({ ...visit(n, later), receivedAt: later })
+    }
+    await Promise.all([settleUntil(later), comeBack()])
+    await settleUntil(later)
+    expect(await members(segment)).toHaveLength(150)
+    expect(await history(segment)).toHaveLength(300 + 300 + 150)
+    expect(await sizeOf(stack.sql, businessId, segment)).toBe(150)
+  })
+})
+
+async function requestBuild(): Promise<void> {
+  await stack.sql`
+    insert into segment_builds as b (business_id) values (${businessId})
+    on conflict (business_id) do update set epoch = b.epoch + 1, cursor = null, done = 0`
+}
+
+async function buildAll(): Promise<void> {
+  const signal = new AbortController().signal
+  for (let busy = true; busy;)
+    busy = [await logSwitched(deps), await buildMembers(deps, signal), await removeRetired(deps)].includes(true)
+}
+
+describe('a rule that is new or was edited', () => {
+  it('gets the contacts that are there, and then the history', async () => {
+    await pipeline.apply(...[1, 2, 3].map((n) => visit(n)))
+    const segment = await insert({ event: 'visit', metric: 'last', operator: 'within_days', value: 1 }, 'building')
+    await requestBuild()
+    await pipeline.apply(visit(4))
+    clock = NOW + 50
+    await buildAll()
+    expect((await members(segment)).map(({ since, cause }) => [since, cause])).toEqual(
+      Array.from({ length: 4 }, () => [NOW + 50, 'rule']),
+    )
+    expect(await history(segment)).toEqual(Array.from({ length: 4 }, () => [true, NOW + 50, 'rule']))
+    await settleUntil(NOW + 2 * DAY)
+    expect(await members(segment)).toEqual([])
+    expect(await history(segment)).toHaveLength(8)
+  })
+
+  it('takes the place of the former one at once; who is in both stays in since it entered', async () => {
+    const former = await insert({ event: 'visit', metric: 'count', operator: 'less_than', value: 3 })
+    await pipeline.apply(visit(1), visit(2), visit(2), visit(3), visit(3), visit(3))
+    const segment = await insert(
+      { event: 'visit', metric: 'count', operator: 'greater_than', value: 1 },
+      'building',
+      former.segmentId,
+    )
+    await requestBuild()
+    clock = NOW + 50
+    await buildAll()
+    const contacts = new Map((await members(segment)).map(({ contactId, ...member }) => [contactId, member]))
+    expect([...contacts.values()]).toEqual([
+      { since: NOW, cause: 'live' },
+      { since: NOW + 50, cause: 'rule' },
+    ])
+    expect((await changesOf(stack.sql, businessId, segment)).filter(({ cause }) => cause === 'rule')).toHaveLength(2)
+    expect(await members(former)).toEqual([])
+    expect(await sizeOf(stack.sql, businessId, segment)).toBe(2)
+    expect(await stack.sql`select no, state, switched_at from segment_rules where business_id = ${businessId}`).toEqual(
+      [{ no: segment.no, state: 'current', switched_at: null }],
+    )
+  })
+
+  it('has a history that adds up when members change between the switch and its record', async () => {
+    const former = await insert({ event: 'visit', metric: 'count', operator: 'equals', value: 1 })
+    await pipeline.apply(visit(1), visit(2), visit(2), visit(3))
+    const segment = await insert(
+      { event: 'visit', metric: 'count', operator: 'between', value: [2, 3] },
+      'building',
+      former.segmentId,
+    )
+    await requestBuild()
+    clock = NOW + 50
+    const signal = new AbortController().signal
+    while ((await stack.sql`select from segment_builds where business_id = ${businessId}`).length > 0)
+      await buildMembers(deps, signal)
+    // 1 enters the new rule, 2 leaves it.
+    await pipeline.apply(
+      { ...visit(1), receivedAt: NOW + 60 },
+      ...[1, 2].map(() => ({ ...visit(2), receivedAt: NOW + 60 })),
+    )
+    await buildAll()
+    const byContact = Map.groupBy(await changesOf(stack.sql, businessId, segment), ({ contactId }) => contactId)
+    const changes = [...byContact.values()].map((made) =>
+      made.map(({ entered, cause }) => `${entered ? '+' : '-'}${cause}`),
+    )
+    expect(changes.map((made) => made.join(' ')).toSorted()).toEqual(
+      ['+live -rule', '+live -rule +live', '+rule -live'].toSorted(),
+    )
+    expect(await members(segment)).toHaveLength(1)
+    expect(await sizeOf(stack.sql, businessId, segment)).toBe(1)
+    expect(await sizeOf(stack.sql, businessId, former)).toBe(0)
+  })
+
+  it('that is edited again while it is built ends in the last definition', async () => {
+    await pipeline.apply(...Array.from({ length: 20 }, (_, n) => visit(n)))
+    const first = await insert({ event: 'visit', metric: 'last', operator: 'exists' }, 'building')
+    await requestBuild()
+    await buildMembers(deps, new AbortController().signal)
+    await stack.sql`update segment_rules set state = 'retired' where no = ${first.no}`
+    const last = await insert({ event: 'visit', metric: 'last', operator: 'not_exists' }, 'building', first.segmentId)
+    await requestBuild()
+    await buildAll()
+    expect(await members(last)).toEqual([])
+    expect(await members(first)).toEqual([])
+    expect(await history(last)).toEqual([])
+  })
+
+  it('is complete though contacts change while it is built', { timeout: 60_000 }, async () => {
+    const people = Array.from({ length: 500 }, (_, n) => n)
+    await pipeline.apply(...people.map((n) => visit(n)))
+    const segment = await insert({ event: 'visit', metric: 'count', operator: 'equals', value: 2 }, 'building')
+    await requestBuild()
+    const change = async () => {
+      for (const n of people.slice(0, 250)) await pipeline.apply(visit(n))
+    }
+    await Promise.all([buildAll(), change()])
+    await buildAll()
+    expect(await members(segment)).toHaveLength(250)
+    expect(await sizeOf(stack.sql, businessId, segment)).toBe(250)
+  })
+})
+
+it('rows of sizes are summed up', async () => {
+  const segment = { no: 2_000_000_000, segmentId: uuidv7() }
+  const rows = Array.from({ length: 100 }, (_, n) => ({ business_id: businessId, segment_no: segment.no, members: n }))
+  await stack.sql`insert into segment_sizes ${stack.sql(rows)}`
+  await foldSizes(deps)
+  expect(await stack.sql`select members from segment_sizes where segment_no = ${segment.no}`).toEqual([
+    { members: 4950 },
+  ])
+})
