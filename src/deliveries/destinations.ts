@@ -28,7 +28,7 @@ const LOCKED_RETRY_MS = 50
 export const newDestinationId = (): string => uuidv7()
 
 export async function addDestination(
-  sql: Sql,
+  sql: Queryable,
   destination: Omit<Destination, 'active' | 'createdAt'> & { secret: string },
 ): Promise<void> {
   const { id, businessId, kind, name, types, settings, secret } = destination

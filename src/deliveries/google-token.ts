@@ -1,9 +1,10 @@
 /** Fetches Google's access tokens with the refresh token, and caches them until shortly before they expire. */
 import { Type } from '@sinclair/typebox'
-import type { SendResult } from '../outbound/send-result.ts'
+import type { OutgoingRequest, SendResult } from '../outbound/send-result.ts'
 import { hashIdentifier } from './hash-identifier.ts'
 import { type ResponseSummary, parseBody, retryLater } from '../outbound/classify-response.ts'
 import { post } from '../outbound/post.ts'
+import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { GoogleSecret, GoogleSettings } from './settings.ts'
 
 /** A token is renewed this long before it expires. */
@@ -25,7 +26,7 @@ export interface GoogleTokens {
   forget(accessToken: string): void
 }
 
-export function cacheGoogleTokens(monotonicNow = () => performance.now()): GoogleTokens {
+export function cacheGoogleTokens(guard: TargetGuard, monotonicNow = () => performance.now()): GoogleTokens {
   const tokens = new Map<string, { accessToken: string; until: number }>()
   return {
     async get(settings, secret, signal) {
@@ -33,7 +34,7 @@ export function cacheGoogleTokens(monotonicNow = () => performance.now()): Googl
       const known = tokens.get(owner)
       if (known && known.until > monotonicNow()) return { accessToken: known.accessToken }
       const requestedAt = monotonicNow()
-      const response = await requestToken(settings, secret, signal)
+      const response = await post(composeTokenRequest(settings, secret), guard, signal)
       const body = parseBody(TokenBody, response.text)
       if (response.status !== 200 || body?.access_token === undefined)
         return { result: classifyTokenError(response, body?.error) }
@@ -48,11 +49,7 @@ export function cacheGoogleTokens(monotonicNow = () => performance.now()): Googl
   }
 }
 
-function requestToken(
-  { tokenUrl }: GoogleSettings,
-  secret: GoogleSecret,
-  signal: AbortSignal,
-): Promise<ResponseSummary> {
+function composeTokenRequest({ tokenUrl }: GoogleSettings, secret: GoogleSecret): OutgoingRequest {
   const { clientId, clientSecret, refreshToken } = secret
   const body = new URLSearchParams({
     grant_type: 'refresh_token',
@@ -61,7 +58,7 @@ function requestToken(
     refresh_token: refreshToken,
   })
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-  return post({ url: tokenUrl, headers, body: body.toString() }, signal)
+  return { url: tokenUrl, headers, body: body.toString() }
 }
 
 /** Always retries: an operator can correct the credentials. */

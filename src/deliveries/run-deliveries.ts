@@ -4,6 +4,7 @@ import type { Logger } from '../log.ts'
 import { DEFAULT_RETRY_AFTER_MS } from '../outbound/classify-response.ts'
 import { type OutboundQueue, type QueueOptions, runQueue } from '../outbound/run-queue.ts'
 import type { SendResult } from '../outbound/send-result.ts'
+import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type ClaimedDelivery, claimDeliveries } from './claim-deliveries.ts'
 import { cacheGoogleTokens } from './google-token.ts'
@@ -16,6 +17,7 @@ import { type DestinationSetup, SettingsError, readSetup } from './settings.ts'
 export interface DeliveryDeps extends QueueOptions {
   sql: Sql
   log: Logger
+  guard: TargetGuard
   config: Pick<Config, 'secretsKey' | 'deliveryTries' | 'deliveriesKeepMs'>
   /** Counts attempts by their outcome. */
   metrics?: { deliveries: { inc(labels: { kind: string; outcome: DeliveryOutcome }): void } }
@@ -25,8 +27,8 @@ const PER_DESTINATION = 4
 
 /** Sends due deliveries until `signal` aborts, then finishes those in flight. */
 export async function runDeliveries(deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
-  const { sql, log, config } = deps
-  const sendDeps = { tokens: cacheGoogleTokens(), now: Date.now }
+  const { sql, log, config, guard } = deps
+  const sendDeps = { guard, tokens: cacheGoogleTokens(guard), now: Date.now }
   const queue: OutboundQueue<ClaimedDelivery> = {
     itemName: 'delivery',
     claim: (limits) => claimDeliveries(sql, { ...limits, perDestination: PER_DESTINATION }),

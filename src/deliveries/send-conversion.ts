@@ -6,6 +6,8 @@ import type { GoogleTokens } from './google-token.ts'
 import { DEFAULT_RETRY_AFTER_MS } from '../outbound/classify-response.ts'
 import { composeMetaRequest, classifyMetaResponse, findMetaRefusal } from './meta.ts'
 import { describeNetworkError, post, postForStatus } from '../outbound/post.ts'
+import { RefusedTargetError } from '../outbound/resolve-target.ts'
+import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { DestinationSetup } from './settings.ts'
 import { composeWebhookRequest, classifyWebhookResponse } from './webhook.ts'
 
@@ -17,6 +19,7 @@ export interface ConversionToSend {
 }
 
 export interface SendDeps {
+  guard: TargetGuard
   tokens: GoogleTokens
   /** Epoch ms. */
   now: () => number
@@ -36,12 +39,10 @@ export async function sendConversion(
   try {
     return await attempt(deps, sending, signal)
   } catch (error) {
-    return {
-      kind: 'retry',
-      reason: describeNetworkError(error),
-      afterMs: DEFAULT_RETRY_AFTER_MS,
-      holdsDestination: true,
-    }
+    const result = { kind: 'retry', afterMs: DEFAULT_RETRY_AFTER_MS, holdsDestination: true } as const
+    // The conversion is right. An operator must correct the destination's address, or the name server.
+    if (error instanceof RefusedTargetError) return { ...result, reason: error.message, unsent: true }
+    return { ...result, reason: describeNetworkError(error) }
   }
 }
 
@@ -51,7 +52,7 @@ function findRefusal({ setup, conversion }: ConversionToSend, now: number): stri
 }
 
 async function attempt(
-  { tokens, now }: SendDeps,
+  { guard, tokens, now }: SendDeps,
   { setup, conversion, isTest }: ConversionToSend,
   signal: AbortSignal,
 ) {
@@ -59,11 +60,11 @@ async function attempt(
   const happened = { ...conversion, occurredAt: Math.min(conversion.occurredAt, now()) }
   switch (setup.kind) {
     case 'meta':
-      return classifyMetaResponse(await post(composeMetaRequest(happened, setup.settings, setup.secret), signal))
+      return classifyMetaResponse(await post(composeMetaRequest(happened, setup.settings, setup.secret), guard, signal))
     case 'webhook': {
       const { settings, secret } = setup
       return classifyWebhookResponse(
-        await postForStatus(composeWebhookRequest(conversion, settings, { secret, now: now(), isTest }), signal),
+        await postForStatus(composeWebhookRequest(conversion, settings, { secret, now: now(), isTest }), guard, signal),
       )
     }
     case 'google': {
@@ -73,6 +74,7 @@ async function attempt(
       const { accessToken } = token
       const response = await post(
         composeGoogleRequest(happened, settings, { secret, accessToken, validateOnly: isTest }),
+        guard,
         signal,
       )
       if (response.status === 401) tokens.forget(accessToken)

@@ -1,46 +1,90 @@
+/** Sends one request to an address that `resolveTarget` allows, over a connection of its own. */
+import type { LookupAddress } from 'node:dns'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
 import type { OutgoingRequest } from './send-result.ts'
 import type { ResponseSummary } from './classify-response.ts'
+import { resolveTarget } from './resolve-target.ts'
+import type { TargetGuard } from './target-guard.ts'
 
 /** The most bytes of a response that are read. */
 const MAX_BYTES = 65_536
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000
 
-/** Does not follow redirects. Rejects when there is no complete response before `signal` aborts. */
-export async function post(request: OutgoingRequest, signal: AbortSignal): Promise<ResponseSummary> {
-  const response = await sendRequest(request, signal)
-  return summarize(response, await readStart(response))
+/**
+ * Does not follow redirects. Rejects when there is no complete response before `signal` aborts, and with RefusedTargetError
+ * when the address is not allowed.
+ */
+export async function post(
+  request: OutgoingRequest,
+  guard: TargetGuard,
+  signal: AbortSignal,
+): Promise<ResponseSummary> {
+  const response = await sendRequest(request, guard, signal)
+  return summarize(response, await readStart(response, signal))
 }
 
 /** Like `post`, but reads only the status: a body that breaks off or never ends does not matter. */
-export async function postForStatus(request: OutgoingRequest, signal: AbortSignal): Promise<ResponseSummary> {
-  const response = await sendRequest(request, signal)
-  response.body?.cancel().catch(() => undefined)
+export async function postForStatus(
+  request: OutgoingRequest,
+  guard: TargetGuard,
+  signal: AbortSignal,
+): Promise<ResponseSummary> {
+  const response = await sendRequest(request, guard, signal)
+  response.on('error', () => undefined).destroy()
   return summarize(response, '')
 }
 
-function sendRequest({ url, headers, body }: OutgoingRequest, signal: AbortSignal): Promise<Response> {
-  return fetch(url, {
+async function sendRequest(
+  { url, headers, body }: OutgoingRequest,
+  guard: TargetGuard,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const target = new URL(url)
+  const addresses = await resolveTarget(target, guard, signal)
+  const options = {
     method: 'POST',
-    headers: { 'user-agent': 'Sluice', ...headers },
-    body,
-    redirect: 'manual',
+    headers: { 'user-agent': 'Sluice', ...headers, 'content-length': Buffer.byteLength(body) },
+    // The connection goes to the addresses that were checked, not to those of a second look-up.
+    lookup: lookupOf(addresses),
+    // A kept connection could lead to an address that was checked for another request.
+    agent: false as const,
     signal,
+  }
+  return new Promise((resolve, reject) => {
+    const send = target.protocol === 'https:' ? requestHttps : requestHttp
+    send(target, options, resolve).on('error', reject).end(body)
   })
 }
 
-function summarize({ status, headers }: Response, text: string): ResponseSummary {
-  return { status, retryAfterMs: readRetryAfter(headers.get('retry-after')), text }
+/** A look-up whose answer is known. */
+function lookupOf(addresses: LookupAddress[]): LookupFunction {
+  return (_host, { all }, done) => {
+    const [first] = addresses
+    if (all === true || first === undefined) done(null, addresses)
+    else done(null, first.address, first.family)
+  }
 }
 
-async function readStart(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
+function summarize({ statusCode = 0, headers }: IncomingMessage, text: string): ResponseSummary {
+  return { status: statusCode, retryAfterMs: readRetryAfter(headers['retry-after'] ?? null), text }
+}
+
+async function readStart(response: IncomingMessage, signal: AbortSignal): Promise<string> {
+  const chunks: Buffer[] = []
   let length = 0
-  const body = response.body as AsyncIterable<Uint8Array> | null
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk)
-    length += chunk.length
-    // Leaving the loop cancels the rest.
-    if (length >= MAX_BYTES) break
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      length += chunk.length
+      // Leaving the loop cancels the rest.
+      if (length >= MAX_BYTES) break
+    }
+  } catch (error) {
+    // Runtimes report an abort here as a broken connection.
+    signal.throwIfAborted()
+    throw error
   }
   return Buffer.concat(chunks).subarray(0, MAX_BYTES).toString('utf8')
 }

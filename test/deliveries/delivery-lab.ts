@@ -1,12 +1,15 @@
 /** Destinations, contacts with clicks, and what became of their conversions. */
 import { uuidv7 } from 'uuidv7'
 import { addDestination } from '../../src/deliveries/destinations.ts'
+import { guardOf } from '../../src/outbound/target-guard.ts'
 import { sealSecret } from '../../src/stores/seal-secret.ts'
 import type { DestinationKind } from '../../src/deliveries/settings.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../../src/rules/events/facts.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
 
 export const SECRETS_KEY = 'ab'.repeat(32)
+/** The platforms of the tests are on this machine. */
+export const LOOPBACK_GUARD = guardOf({ port: 0, workerMetricsPort: undefined, allowLoopbackTargets: true })
 export const SECRETS = {
   meta: { accessToken: 'EAAB-token' },
   google: { developerToken: 'dev', clientId: 'client', clientSecret: 'shh', refreshToken: 'refresh' },

@@ -7,7 +7,7 @@ import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { SECRETS_KEY, addTo } from './delivery-lab.ts'
+import { LOOPBACK_GUARD, SECRETS_KEY, addTo } from './delivery-lab.ts'
 import { OK, type Platform, openPlatform } from './platform.ts'
 import { atLoad } from '../support/at-load.ts'
 
@@ -77,7 +77,7 @@ it('destinations that hang are left alone for a while, and everybody else is sen
   const log = createLogger({ level: 'silent', name: 'test' })
   const config = { secretsKey: SECRETS_KEY, deliveryTries: 3, deliveriesKeepMs: 86_400_000 }
   // Long enough that a busy machine is not taken for one that hangs.
-  const running = runDeliveries({ sql: stack.sql, log, config, attemptMs: 4000 }, stop.signal)
+  const running = runDeliveries({ sql: stack.sql, log, config, guard: LOOPBACK_GUARD, attemptMs: 4000 }, stop.signal)
   const areHeld = async () =>
     (await stack.sql`select from destinations where held_until > now() and id <> ${quick}`).length === 8
   await vi.waitUntil(areHeld, { timeout: atLoad(20_000), interval: 50 })

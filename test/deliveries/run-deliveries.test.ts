@@ -8,11 +8,12 @@ import { purgeDeliveries } from '../../src/deliveries/purge-deliveries.ts'
 import { type DeliveryDeps, runDeliveries } from '../../src/deliveries/run-deliveries.ts'
 import { sealSecret } from '../../src/stores/seal-secret.ts'
 import { recordDelivery } from '../../src/deliveries/record-delivery.ts'
+import { guardOf } from '../../src/outbound/target-guard.ts'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { SECRETS, SECRETS_KEY, addTo, addVisitor, makeDue, readDeliveries } from './delivery-lab.ts'
+import { LOOPBACK_GUARD, SECRETS, SECRETS_KEY, addTo, addVisitor, makeDue, readDeliveries } from './delivery-lab.ts'
 import { OK, type Platform, json, openPlatform } from './platform.ts'
 import { atLoad } from '../support/at-load.ts'
 
@@ -45,7 +46,7 @@ afterEach(async () => {
 const log = createLogger({ level: 'silent', name: 'test' })
 const config = { secretsKey: SECRETS_KEY, deliveryTries: 3, deliveriesKeepMs: 86_400_000 }
 function start(more: Partial<DeliveryDeps> = {}): void {
-  running.push(runDeliveries({ sql: stack.sql, log, config, ...more }, stop.signal))
+  running.push(runDeliveries({ sql: stack.sql, log, config, guard: LOOPBACK_GUARD, ...more }, stop.signal))
 }
 
 const buy = async (idempotencyKey: string | null = null, occurredAt = Date.now()) => {
@@ -325,6 +326,24 @@ describe('a conversion', () => {
     await until(async () => (await rows())[0]?.last_error === 'there is no setting later. Remove it')
     expect(await rows()).toMatchObject([{ state: 'queued', attempts: 0 }])
     expect(await heldSeconds()).toBeGreaterThan(50)
+  })
+
+  it('to a refused address waits, with all its attempts before it, until it may go there', async () => {
+    await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
+    await buy()
+    const strict = guardOf({ port: 0, workerMetricsPort: undefined, allowLoopbackTargets: false })
+    start({ guard: strict })
+    const reason = '127.0.0.1 is not allowed as a target: it is this machine (ALLOW_LOOPBACK_TARGETS=true allows it)'
+    await until(async () => (await rows())[0]?.last_error === reason)
+    expect(await rows()).toMatchObject([{ state: 'queued', attempts: 0 }])
+    expect(await heldSeconds()).toBeGreaterThan(50)
+    expect(platform.heard).toEqual([])
+    stop.abort()
+    await Promise.all(running)
+    stop = new AbortController()
+    await makeDue(stack.sql, businessId)
+    start()
+    await untilStates('sent')
   })
 
   it('tells of the click it was queued for, though the person came back by another link and the visit is not known any more', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { post } from '../../src/outbound/post.ts'
+import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
 import { openPlatform } from '../deliveries/platform.ts'
 
 test.each([
@@ -10,7 +11,11 @@ test.each([
 ])('of an answer of %i bytes %i are read', async (bytes, read) => {
   const platform = await openPlatform((response) => void response.end('x'.repeat(bytes)))
   try {
-    const { status, text } = await post({ url: platform.url, headers: {}, body: '{}' }, AbortSignal.timeout(10_000))
+    const { status, text } = await post(
+      { url: platform.url, headers: {}, body: '{}' },
+      LOOPBACK_GUARD,
+      AbortSignal.timeout(10_000),
+    )
     expect([status, text.length]).toEqual([200, read])
   } finally {
     await platform.close()

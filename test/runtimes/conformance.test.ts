@@ -48,8 +48,8 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     let complaint = ''
     frontDoor.stderr?.on('data', (text) => (complaint += String(text)))
     for await (const line of createInterface({ input: frontDoor.stdout! })) {
-      const told = JSON.parse(line) as { url?: string }
-      if (told.url) return told.url
+      const logged = JSON.parse(line) as { url?: string }
+      if (logged.url) return logged.url
     }
     throw new Error(`the front door ended before it was open: ${complaint}`)
   }
@@ -115,6 +115,25 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     })
   })
 
+  it('compiles, renders and refuses templates, and ends one that hangs', async () => {
+    const mjml =
+      '<mjml><mj-body><mj-section><mj-column><mj-text>Hi {{contact.lastName}}</mj-text></mj-column></mj-section></mj-body></mjml>'
+    const template = { name: 'Welcome', channel: 'email', defaultLanguage: 'en' }
+    const make = (en: object) => ask('POST', '/api/templates', { ...template, variants: { en } })
+    const idOf = (made: object) => (made as { template: { templateId: string } }).template.templateId
+    const id = idOf(await make({ subject: 'Hello {{contact.firstName}}', mjml }))
+    const preview = (templateId: string, event?: object) =>
+      ask('POST', `/api/templates/${templateId}/preview`, { event })
+    const message = { subject: 'Hello there', html: expect.stringContaining('Hi ') as string, text: 'Hi' }
+    expect(await preview(id)).toMatchObject({ status: 200, message })
+    expect(await make({ subject: '{{ contact.nickname }}', mjml })).toMatchObject({ status: 400 })
+    const hangs = '{{ event.properties.list | where_exp: "one", "event.properties.list contains one" | size }}'
+    const slow = idOf(await make({ subject: 's', text: hangs }))
+    const list = Array.from({ length: 20_000 }, (_, n) => `${n}`)
+    expect(await preview(slow, { name: 'e', properties: { list } })).toMatchObject({ status: 400 })
+    expect(await preview(id)).toMatchObject({ status: 200, message })
+  })
+
   it('refuses what it should, with the right status', async () => {
     const identity = { email: 'ann@x.io' }
     const statuses = await Promise.all([
@@ -129,7 +148,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     expect(statuses.map((answer) => answer.status)).toEqual([401, 400, 400, 415, 413, 405, 404])
   })
 
-  it('keeps what a visitor does until somebody knows them; a bot is told nothing else', async () => {
+  it('keeps what a visitor does until they are identified; a bot gets the same answer', async () => {
     const visitorId = '5'.repeat(32)
     const act = async (headers: Record<string, string>) =>
       (await speak('POST', '/api/sdk/browser/track', { key, json: { event: 'demo', visitorId }, headers })).body.data

@@ -55,7 +55,7 @@ it.each(Object.keys(RUNTIMES))('on %s', async (runtime) => {
       rows.map((row) => [String(ids.get(row.destination_id)), `${row.state} ${row.last_error ?? ''}`] as const),
     )
   }
-  await vi.waitUntil(async () => Object.values(await outcomes()).every((told) => told !== 'queued '), {
+  await vi.waitUntil(async () => Object.values(await outcomes()).every((outcome) => outcome !== 'queued '), {
     timeout: atLoad(10_000),
   })
   expect(await outcomes()).toEqual({

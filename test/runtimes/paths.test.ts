@@ -90,7 +90,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
 
   it.each(OTHER_SPELLINGS)('%s is not a path of ours', async (target) => {
     const { status, body } = await ask(target)
-    // A target that begins with neither a slash nor a scheme is no HTTP.
+    // A target that begins with neither a slash nor a scheme is not HTTP.
     if (!/^(\/|http:)/.test(target)) expect(status).toBe(400)
     else {
       expect(status).toBe(404)
@@ -109,7 +109,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
   })
 })
 
-it('an encoded letter or percent sign is no other spelling of a segment', () => {
+it('an encoded letter or percent sign is not another spelling of a segment', () => {
   for (const target of ['/a/%252e%252e/b', '/a/%61', '/a/...', '/a/.b', '/a/b.', '/é', '/a?b#c'])
     expect([target, isPlainTarget(target)]).toEqual([target, true])
 })

@@ -76,7 +76,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
   }
 
   it('a body with a length or in chunks is taken', async () => {
-    // On a busy machine the way to Redis can be open later than the door.
+    // On a busy machine the way to Redis can be open later than the front door.
     await expect
       .poll(() => statusesOf(['Transfer-Encoding: chunked'], CHUNKED), { timeout: atLoad(10_000) })
       .toEqual([202])

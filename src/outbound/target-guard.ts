@@ -1,0 +1,55 @@
+/** What outbound connections may not reach, as the settings of this process determine it. */
+import { type Config, type StoreUrls, enginesFile } from '../config.ts'
+import { access } from 'node:fs/promises'
+
+export interface TargetGuard {
+  /** Whether addresses of this machine are allowed, apart from `ownPorts`. */
+  allowsLoopback: boolean
+  /** Ports of this installation: refused at every address of this machine. */
+  ownPorts: ReadonlySet<number>
+  /** The stores as `host:port`: refused wherever they are. */
+  stores: ReadonlySet<string>
+}
+
+type GuardSettings = Pick<Config, 'port' | 'workerMetricsPort' | 'allowLoopbackTargets'> & Partial<StoreUrls>
+
+const DEFAULT_PORTS: Record<string, number> = {
+  postgres: 5432,
+  postgresql: 5432,
+  redis: 6379,
+  rediss: 6379,
+  http: 80,
+  https: 443,
+}
+
+/** The guard of a process that knows its stores. */
+export function guardOf(config: GuardSettings): TargetGuard {
+  const stores = [config.databaseUrl, config.redisUrl, config.clickhouseUrl].flatMap((url) => serversOf(url ?? ''))
+  const ports = [config.port, config.workerMetricsPort ?? 0, ...stores.map(({ port }) => port)]
+  return {
+    allowsLoopback: config.allowLoopbackTargets ?? false,
+    ownPorts: new Set(ports.filter((port) => port > 0)),
+    stores: new Set(stores.map(({ host, port }) => `${host}:${port}`)),
+  }
+}
+
+/** The guard of a command: loopback is allowed where `start` runs the engines of DATA_DIR, as it allows it to its own processes. */
+export async function guardOfCommand(config: GuardSettings & Pick<Config, 'dataDir'>): Promise<TargetGuard> {
+  const hasEngines = await access(enginesFile(config.dataDir)).then(
+    () => true,
+    () => false,
+  )
+  return guardOf({ ...config, allowLoopbackTargets: config.allowLoopbackTargets ?? hasEngines })
+}
+
+/** The hosts of an address; that of Postgres may list several. */
+function serversOf(url: string): { host: string; port: number }[] {
+  const [, scheme = '', hosts = ''] = /^(\w+):\/\/(?:[^/?#]*@)?([^/?#@]*)/.exec(url) ?? []
+  return hosts
+    .split(',')
+    .filter((host) => host !== '')
+    .map((host) => {
+      const [, name = host, port] = /^(.*?)(?::(\d+))?$/.exec(host) ?? []
+      return { host: name.toLowerCase(), port: Number(port ?? DEFAULT_PORTS[scheme] ?? 0) }
+    })
+}
