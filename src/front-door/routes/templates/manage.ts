@@ -1,0 +1,111 @@
+/** Creates, changes, deletes and reads templates. */
+import { type StoredTemplate, listTemplates, loadTemplate } from '../../../messages/templates/load-template.ts'
+import {
+  MAX_TEMPLATES,
+  createTemplate,
+  deleteTemplate as deleteOne,
+  updateTemplate,
+} from '../../../messages/templates/save-template.ts'
+import type { Template } from '../../../messages/templates/template.ts'
+import { RequestError } from '../../../errors.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { invalidCursor, readPage } from '../../http/read-page.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { NewTemplateSchema, TemplateChangeSchema } from './schemas.ts'
+
+export const CREATED = 'The template is created.'
+export const UPDATED = 'The template is changed.'
+export const DELETED = 'The template is deleted.'
+export const LISTED = 'The templates.'
+export const READ = 'The template.'
+
+const checkNew = compileCheck(NewTemplateSchema)
+const checkChange = compileCheck(TemplateChangeSchema)
+
+export async function postTemplate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.batch)
+  const sent = requireBody(checkNew(body))
+  refuseUnclean(sent.name)
+  const created = await createTemplate(app, { businessId: business.id, actor }, sent)
+  switch (created.kind) {
+    case 'faults':
+      throw invalidRequest(created.faults)
+    case 'too_many':
+      throw new RequestError('limit_reached', {
+        message: `A business has at most ${MAX_TEMPLATES.toLocaleString('en-US')} templates.`,
+      })
+    case 'created':
+      return { message: CREATED, data: { template: show(created.template) } }
+  }
+}
+
+export async function patchTemplate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const templateId = requireTemplateId(context)
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.batch)
+  const wanted = requireBody(checkChange(body))
+  if (Object.keys(wanted).length === 0) throw invalidRequest([NOTHING])
+  refuseUnclean(wanted.name)
+  const updated = await updateTemplate(app, { businessId: business.id, actor }, templateId, wanted)
+  if (updated.kind === 'not_found') throw templateNotFound()
+  if (updated.kind === 'faults') throw invalidRequest(updated.faults)
+  return { message: UPDATED, data: { template: show(updated.template) } }
+}
+
+export async function deleteTemplate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const templateId = requireTemplateId(context)
+  const { kind } = await deleteOne(app.sql, { businessId: business.id, actor }, templateId)
+  if (kind === 'not_found') throw templateNotFound()
+  return { message: DELETED, data: { templateId } }
+}
+
+export async function getTemplate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  return { message: READ, data: { template: show(await requireTemplate(app, context, principal)) } }
+}
+
+export async function getTemplates(
+  { sql }: AppContext,
+  context: RequestContext,
+  { business }: Principal,
+): Promise<Reply> {
+  const { limit, cursor } = readPage(context)
+  const before = cursor === null ? null : readId(cursor)
+  if (cursor !== null && before === null) throw invalidCursor()
+  const found = await listTemplates(sql, { businessId: business.id, before, limit: limit + 1 })
+  const templates = found.slice(0, limit)
+  const nextCursor = found.length > limit ? (templates.at(-1)?.templateId ?? null) : null
+  return { message: LISTED, data: { templates, nextCursor } }
+}
+
+export async function requireTemplate(
+  app: AppContext,
+  context: RequestContext,
+  { business }: Principal,
+): Promise<StoredTemplate> {
+  const template = await loadTemplate(app.sql, { businessId: business.id, templateId: requireTemplateId(context) })
+  if (template === null) throw templateNotFound()
+  return template
+}
+
+const show = ({ compiled: _, ...template }: StoredTemplate): Template => template
+
+const NOTHING = { path: '', message: 'at least one of name, variants and defaultLanguage is required' }
+
+function refuseUnclean(name: string | undefined): void {
+  const issues = uncleanIssues({ name })
+  if (issues.length > 0) throw invalidRequest(issues)
+}
+
+const templateNotFound = () => new RequestError('not_found', { message: 'There is no template with this id.' })
+
+function requireTemplateId({ params }: RequestContext): string {
+  const id = readId(params['templateId'])
+  if (id === null) throw templateNotFound()
+  return id
+}

@@ -1,0 +1,47 @@
+/** Shows what would be sent. */
+import { readContact } from '../../../contacts/read-contact.ts'
+import { INERT_TOKEN, publicAddress, unsubscribeLinks } from '../../../messages/public-links.ts'
+import { UNKNOWN_CONTACT, contactValues } from '../../../messages/templates/contact-values.ts'
+import { renderMessage } from '../../../messages/templates/render-message.ts'
+import type { MessageContact } from '../../../messages/templates/values.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { Business } from '../../access/find-business.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { contactNotFound } from '../contacts/contact-not-found.ts'
+import { requireTemplate } from './manage.ts'
+import { PreviewTemplateSchema } from './schemas.ts'
+
+export const PREVIEWED = 'The message as it would be sent.'
+
+const check = compileCheck(PreviewTemplateSchema)
+
+export async function postPreview(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business } = principal
+  const template = await requireTemplate(app, context, principal)
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
+  const { contactId, language, event } = requireBody(check(body))
+  const contact = contactId === undefined ? UNKNOWN_CONTACT : await loadContact(app, business, contactId)
+  const rendering = await renderMessage(app.renderer, template, {
+    values: {
+      contact,
+      event: event === undefined ? null : { properties: {}, ...event },
+      ...unsubscribeLinks(publicAddress(app.config), INERT_TOKEN),
+      business: { name: business.name },
+    },
+    language: language ?? contact.language,
+    now: context.receivedAt,
+  })
+  if (rendering.kind === 'failed') throw invalidRequest([{ path: '', message: rendering.reason }])
+  return { message: PREVIEWED, data: { message: rendering.message } }
+}
+
+async function loadContact(app: AppContext, { id, currency }: Business, contactId: string): Promise<MessageContact> {
+  const read = readId(contactId)
+  const contact = read === null ? null : await readContact(app.sql, { businessId: id, contactId: read, currency })
+  if (contact === null) throw contactNotFound()
+  return contactValues(contact)
+}

@@ -1,0 +1,54 @@
+import type { Fault } from '../../rules/events/fault.ts'
+import type { JobResult, Part } from './jobs.ts'
+import { partsOf } from './parts-of.ts'
+import type { Renderer } from './renderer.ts'
+import type { Variant, Variants } from './template.ts'
+
+/** Compiles MJML and checks that every part parses and reads only what there is. */
+export async function checkVariants(
+  renderer: Renderer,
+  variants: Variants,
+): Promise<{ compiled: Record<string, string> } | { faults: Fault[] }> {
+  const compiled: Record<string, string> = {}
+  const faults: Fault[] = []
+  for (const [language, variant] of Object.entries(variants)) {
+    const checked = await checkVariant(renderer, variant, `variants.${language}`)
+    if (checked.html !== undefined) compiled[language] = checked.html
+    faults.push(...checked.faults)
+    // The others would take as long, one after the other.
+    if (checked.wasEnded) break
+  }
+  return faults.length > 0 ? { faults } : { compiled }
+}
+
+interface Checked {
+  html?: string
+  faults: Fault[]
+  wasEnded: boolean
+}
+
+async function checkVariant(renderer: Renderer, variant: Variant, path: string): Promise<Checked> {
+  const { mjml } = variant
+  if (mjml === undefined) return checkParts(renderer, partsOf(variant, undefined), path)
+  // Before it is compiled: the lines in the messages are then those of the MJML.
+  const source = await checkParts(renderer, [{ name: 'mjml', source: mjml, isHtml: true }], path)
+  if (source.faults.length > 0) return source
+  const result = await renderer.compileMjml(mjml)
+  if (result.kind !== 'compiled') return refuse(`${path}.mjml`, result)
+  const { html } = result
+  const parts = partsOf(variant, html).map((part) => (part.isHtml ? { ...part, name: 'mjml' } : part))
+  return { html, ...(await checkParts(renderer, parts, path)) }
+}
+
+async function checkParts(renderer: Renderer, parts: Part[], path: string): Promise<Checked> {
+  const result = await renderer.check(parts)
+  if (result.kind !== 'checked') return refuse(path, result)
+  return { faults: result.faults.map(({ part, message }) => fault(`${path}.${part}`, message)), wasEnded: false }
+}
+
+function refuse(path: string, result: JobResult): Checked {
+  const reason = 'reason' in result ? result.reason : 'it cannot be checked'
+  return { faults: [fault(path, reason)], wasEnded: result.kind === 'ended' }
+}
+
+const fault = (path: string, message: string): Fault => ({ path, message: `${path}: ${message}` })

@@ -1,0 +1,25 @@
+import type { Contact } from '../../contacts/read-contact.ts'
+import type { MessageContact } from './values.ts'
+
+export function contactValues(contact: Contact): MessageContact {
+  const { firstName, lastName, country, city, language, timezone, stage, customFields, identities, revenue } = contact
+  const [email = null] = identities.email
+  const [phone = null] = identities.phone
+  const profile = { firstName, lastName, country, city, language, timezone }
+  return { ...profile, email, phone, stage, revenue: revenue.total, customFields }
+}
+
+/** Of whom nothing is known. */
+export const UNKNOWN_CONTACT: MessageContact = {
+  firstName: null,
+  lastName: null,
+  email: null,
+  phone: null,
+  country: null,
+  city: null,
+  language: null,
+  timezone: null,
+  stage: '',
+  revenue: 0,
+  customFields: {},
+}

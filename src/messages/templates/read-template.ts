@@ -1,0 +1,30 @@
+import type { Fault } from '../../rules/events/fault.ts'
+import { readLanguage } from '../../rules/messages/choose-language.ts'
+import { checkVariants } from './check-variants.ts'
+import { readVariants } from './read-variants.ts'
+import type { Renderer } from './renderer.ts'
+import type { MessageChannel, TemplateVersion } from './template.ts'
+
+/** As it was sent. */
+export interface SentTemplate {
+  channel: MessageChannel
+  variants: Record<string, unknown>
+  defaultLanguage: string
+}
+
+export type Contents = Pick<TemplateVersion, 'variants' | 'compiled' | 'defaultLanguage'>
+
+/** Everything that a template is refused for, which publishing would refuse it for too. */
+export async function readTemplate(
+  renderer: Renderer,
+  { channel, variants: sent, defaultLanguage }: SentTemplate,
+): Promise<{ contents: Contents } | { faults: Fault[] }> {
+  const read = readVariants(channel, sent)
+  if ('faults' in read) return read
+  const { variants } = read
+  const language = readLanguage(defaultLanguage)
+  if (language === null || variants[language] === undefined)
+    return { faults: [{ path: 'defaultLanguage', message: 'defaultLanguage must be one of the variants' }] }
+  const checked = await checkVariants(renderer, variants)
+  return 'faults' in checked ? checked : { contents: { variants, defaultLanguage: language, ...checked } }
+}

@@ -1,0 +1,75 @@
+import { chooseLanguage } from '../../rules/messages/choose-language.ts'
+import { keyOf, parameterName, partsOf } from './parts-of.ts'
+import type { Renderer } from './renderer.ts'
+import type { RenderedMessage, Rendering, TemplateVersion, Variant } from './template.ts'
+import { type MessageValues, fillIn } from './values.ts'
+
+interface Wanted {
+  values: MessageValues
+  /** Of the contact, unless another one is asked for. */
+  language: string | null
+  /** Epoch ms: `now` in the template. */
+  now: number
+}
+
+/** The message that a version makes of these values: the same for the same input. */
+export async function renderMessage(
+  renderer: Renderer,
+  template: TemplateVersion,
+  { values, language: wanted, now }: Wanted,
+): Promise<Rendering> {
+  const { variants, compiled, defaultLanguage } = template
+  const language = chooseLanguage(wanted, Object.keys(variants), defaultLanguage)
+  const variant = variants[language]
+  if (variant === undefined) return { kind: 'failed', reason: `there is no variant in ${language}` }
+  const parts = partsOf(variant, compiled[language])
+  const needsText = template.channel === 'email' && variant.text === undefined
+  const result = await renderer.render({
+    key: keyOf(template, language),
+    parts,
+    values: fillIn(values, language),
+    now,
+    textFrom: needsText ? 'html' : null,
+  })
+  if (result.kind !== 'rendered') return { kind: 'failed', reason: reasonOf(result) }
+  const message = toMessage(language, variant, result.parts, result.text)
+  return template.channel === 'webhook' && !isJson(message.body ?? '')
+    ? { kind: 'failed', reason: 'body: it is not JSON' }
+    : { kind: 'rendered', message }
+}
+
+const reasonOf = (result: { kind: string; reason?: string }): string => result.reason ?? 'it cannot be rendered'
+
+function toMessage(
+  language: string,
+  variant: Variant,
+  parts: Record<string, string>,
+  madeText: string | null,
+): RenderedMessage {
+  const { subject, html, title, body, url } = parts
+  const text = parts['text'] ?? madeText ?? undefined
+  const { providerTemplate, providerLanguage = language.replace('-', '_'), parameters } = variant
+  return {
+    language,
+    ...(subject !== undefined && { subject: toLine(subject) }),
+    ...(html !== undefined && { html }),
+    ...(text !== undefined && { text }),
+    ...(title !== undefined && { title: toLine(title) }),
+    ...(body !== undefined && { body }),
+    ...(url !== undefined && { url: url.trim() }),
+    ...(providerTemplate !== undefined && { providerTemplate, providerLanguage }),
+    ...(parameters !== undefined && { parameters: parameters.map((_, index) => parts[parameterName(index)] ?? '') }),
+  }
+}
+
+/** A line break in a value must not end a header. */
+const toLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,89 @@
+/** Renders templates on a thread of its own, which can be ended when one hangs. */
+import { parentPort } from 'node:worker_threads'
+import { convert } from 'html-to-text'
+import { READABLE, mayRead, showPath } from './allowed-reads.ts'
+import { compileMjml } from './compile-mjml.ts'
+import { type Job, type JobResult, type Part, type PartFault, oldestBeyondLimit } from './jobs.ts'
+import { type LiquidEngine, type ParsedTemplate, createLiquidEngine, describeFault } from './liquid-engine.ts'
+
+interface KnownPart extends Part {
+  parsed?: ParsedTemplate[]
+}
+
+const html = createLiquidEngine(true)
+const plain = createLiquidEngine(false)
+const engineOf = ({ isHtml }: Part): LiquidEngine => (isHtml ? html : plain)
+
+const known = new Map<string, KnownPart[]>()
+
+async function run(job: Job): Promise<JobResult> {
+  switch (job.kind) {
+    case 'render':
+      return render(job)
+    case 'check':
+      return { kind: 'checked', faults: job.parts.flatMap(checkPart) }
+    case 'mjml': {
+      const compiled = await compileMjml(job.source)
+      return 'html' in compiled ? { kind: 'compiled', ...compiled } : { kind: 'failed', reason: compiled.fault }
+    }
+  }
+}
+
+function render({ key, parts, values, now, textFrom }: Extract<Job, { kind: 'render' }>): JobResult {
+  const rendered: Record<string, string> = {}
+  for (const part of findParts(key, parts)) {
+    const engine = engineOf(part)
+    try {
+      part.parsed ??= engine.parse(part.source)
+      rendered[part.name] = engine.render(part.parsed, values, now)
+    } catch (error) {
+      return { kind: 'failed', reason: `${part.name}: ${describeFault(error)}` }
+    }
+  }
+  const source = textFrom === null ? undefined : rendered[textFrom]
+  return { kind: 'rendered', parts: rendered, text: source === undefined ? null : toText(source) }
+}
+
+function findParts(key: string, sent: Part[] | undefined): KnownPart[] {
+  if (sent !== undefined) {
+    known.set(key, sent)
+    const oldest = oldestBeyondLimit(known)
+    if (oldest !== undefined) known.delete(oldest)
+  }
+  const found = known.get(key)
+  if (found === undefined) throw new Error(`the parts of ${key} were not sent`)
+  return found
+}
+
+function checkPart(part: Part): PartFault[] {
+  const { name, source } = part
+  const engine = engineOf(part)
+  try {
+    const refused = engine.reads(engine.parse(source)).filter((path) => !mayRead(path))
+    return refused.map((path) => ({
+      part: name,
+      message: `it reads ${showPath(path)}, which no contact or event has. It may read ${READABLE}`,
+    }))
+  } catch (error) {
+    return [{ part: name, message: describeFault(error) }]
+  }
+}
+
+const toText = (source: string): string =>
+  convert(source, {
+    wordwrap: false,
+    selectors: [
+      { selector: 'a', options: { hideLinkHrefIfSameAsText: true } },
+      { selector: 'img', format: 'skip' },
+    ],
+  })
+
+const port = parentPort
+if (port === null) throw new Error('render-thread.ts runs as a worker thread')
+port.on('message', (job: Job) => {
+  run(job).then(
+    (result) => port.postMessage(result),
+    (error: unknown) => port.postMessage({ kind: 'failed', reason: describeFault(error) } satisfies JobResult),
+  )
+})
+port.postMessage('ready')

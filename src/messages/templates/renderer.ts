@@ -1,0 +1,126 @@
+/** Runs the jobs of templates one after the other on a thread, which is ended and started anew when one takes too long. */
+import { Worker } from 'node:worker_threads'
+import { type Job, type JobResult, type Part, oldestBeyondLimit } from './jobs.ts'
+
+/**
+ * A thousand times what a usual template takes: on a busy machine, steps and memory end a render before this does. The first
+ * template in MJML waits until its library is loaded.
+ */
+const DEADLINES: Record<Job['kind'], number> = { render: 5000, check: 5000, mjml: 30_000 }
+/** Of the start of the thread. */
+const START_MS = 60_000
+
+export interface Renderer {
+  render(job: {
+    /** Names the parts: the same key is always used for the same parts. */
+    key: string
+    parts: Part[]
+    values: object
+    /** Epoch ms. */
+    now: number
+    /** The part whose HTML the text is made from. */
+    textFrom: string | null
+  }): Promise<JobResult>
+  check(parts: Part[]): Promise<JobResult>
+  compileMjml(source: string): Promise<JobResult>
+  /** Fails what is left. */
+  close(): Promise<void>
+}
+
+interface Waiting {
+  job: Job
+  resolve: (result: JobResult) => void
+}
+
+const TOO_LONG: JobResult = { kind: 'ended', reason: 'the template takes too long' }
+const CLOSED: JobResult = { kind: 'ended', reason: 'the process stops' }
+
+/** Starts the thread with the first job. */
+export function createRenderer(deadlines = DEADLINES): Renderer {
+  const waiting: Waiting[] = []
+  let thread: Worker | undefined
+  let isReady = false
+  let current: Waiting | undefined
+  let timer: NodeJS.Timeout | undefined
+  let known = new Set<string>()
+
+  const finish = (result: JobResult): void => {
+    clearTimeout(timer)
+    const done = current
+    current = undefined
+    done?.resolve(result)
+    next()
+  }
+  const replace = (result: JobResult): void => {
+    const old = thread
+    thread = undefined
+    known = new Set()
+    void old?.terminate()
+    finish(result)
+  }
+  const next = (): void => {
+    if (current !== undefined || waiting.length === 0) {
+      if (current === undefined) thread?.unref()
+      return
+    }
+    if (thread === undefined) return start()
+    if (!isReady) return
+    current = waiting.shift()
+    if (current === undefined) return
+    thread.ref()
+    timer = setTimeout(() => replace(TOO_LONG), deadlines[current.job.kind])
+    thread.postMessage(shorten(current.job, known), [])
+  }
+  const start = (): void => {
+    isReady = false
+    const started = new Worker(new URL('render-thread.ts', import.meta.url))
+    thread = started
+    timer = setTimeout(() => fail('it did not start'), START_MS)
+    const fail = (reason: string): void => {
+      if (thread !== started) return
+      current ??= waiting.shift()
+      replace({ kind: 'ended', reason: `the render thread failed: ${reason}` })
+    }
+    started.on('message', (message: JobResult | 'ready') => {
+      if (thread !== started) return
+      if (message !== 'ready') return finish(message)
+      clearTimeout(timer)
+      isReady = true
+      next()
+    })
+    started.on('error', (error: unknown) => fail(error instanceof Error ? error.message : 'it threw'))
+    started.on('exit', () => fail('it ended'))
+  }
+  const ask = (job: Job): Promise<JobResult> =>
+    new Promise((resolve) => {
+      waiting.push({ job, resolve })
+      next()
+    })
+  return {
+    render: (job) => ask({ kind: 'render', ...job }),
+    check: (parts) => ask({ kind: 'check', parts }),
+    compileMjml: (source) => ask({ kind: 'mjml', source }),
+    async close() {
+      clearTimeout(timer)
+      for (const { resolve } of waiting.splice(0)) resolve(CLOSED)
+      const old = thread
+      thread = undefined
+      current?.resolve(CLOSED)
+      current = undefined
+      await old?.terminate()
+    },
+  }
+}
+
+/** Leaves the parts out that the thread has. */
+function shorten(job: Job, known: Set<string>): Job {
+  if (job.kind !== 'render') return job
+  if (known.has(job.key)) {
+    const { parts: _, ...rest } = job
+    return rest
+  }
+  known.add(job.key)
+  const oldest = oldestBeyondLimit(known)
+  if (oldest !== undefined) known.delete(oldest)
+  return job
+}

@@ -1,0 +1,151 @@
+/** Creates, changes and deletes templates. */
+import { isDeepStrictEqual } from 'node:util'
+import { uuidv7 } from 'uuidv7'
+import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import type { Fault } from '../../rules/events/fault.ts'
+import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { type StoredTemplate, loadTemplate } from './load-template.ts'
+import { type Contents, type SentTemplate, readTemplate } from './read-template.ts'
+import type { Renderer } from './renderer.ts'
+
+/** Of a business. */
+export const MAX_TEMPLATES = 1000
+
+/** Of a version that was replaced, or whose template was deleted. */
+const KEEP_DAYS = 90
+
+/** Who changes which business. */
+export interface TemplateChange {
+  businessId: string
+  actor: Actor
+}
+
+export async function createTemplate(
+  { sql, renderer }: { sql: Sql; renderer: Renderer },
+  { businessId, actor }: TemplateChange,
+  { name, ...sent }: SentTemplate & { name: string },
+): Promise<{ kind: 'created'; template: StoredTemplate } | { kind: 'faults'; faults: Fault[] } | { kind: 'too_many' }> {
+  const read = await readTemplate(renderer, sent)
+  if ('faults' in read) return { kind: 'faults', ...read }
+  return await sql.begin(async (tx) => {
+    // Two at the same time must not pass the limit together.
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`templates ${businessId}`}, 0))`
+    const [{ many }] = await tx<[{ many: number }]>`
+      select count(*)::int as many from templates where business_id = ${businessId}`
+    if (many >= MAX_TEMPLATES) return { kind: 'too_many' }
+    const templateId = uuidv7()
+    await tx`
+      insert into templates (business_id, id, name, channel) values (${businessId}, ${templateId}, ${name}, ${sent.channel})`
+    await addVersion(tx, { businessId, templateId, version: 1, channel: sent.channel }, read.contents)
+    await recordAudit(tx, { businessId, actor, action: 'template.create', target: templateId })
+    return { kind: 'created', template: await requireTemplate(tx, businessId, templateId) }
+  })
+}
+
+interface Wanted {
+  name?: string
+  variants?: Record<string, unknown>
+  defaultLanguage?: string
+}
+
+export type UpdateOutcome =
+  | { kind: 'updated'; template: StoredTemplate }
+  | { kind: 'not_found' }
+  | { kind: 'faults'; faults: Fault[] }
+
+/** What is absent stays; `variants` replaces all of them. Other contents make a new version. Of two changes at once, the later one holds. */
+export async function updateTemplate(
+  deps: { sql: Sql; renderer: Renderer },
+  change: TemplateChange,
+  templateId: string,
+  wanted: Wanted,
+): Promise<UpdateOutcome> {
+  for (;;) {
+    const before = await loadTemplate(deps.sql, { businessId: change.businessId, templateId })
+    if (before === null) return { kind: 'not_found' }
+    const read = await readTemplate(deps.renderer, { ...before, ...wanted })
+    if ('faults' in read) return { kind: 'faults', ...read }
+    const updated = await storeChange(deps.sql, change, before, { name: wanted.name, ...read.contents })
+    if (updated !== null) return { kind: 'updated', template: updated }
+  }
+}
+
+/** Null when it has changed since `before` was read. */
+async function storeChange(
+  sql: Sql,
+  { businessId, actor }: TemplateChange,
+  before: StoredTemplate,
+  next: Contents & { name: string | undefined },
+): Promise<StoredTemplate | null> {
+  const { templateId, channel, version } = before
+  return await sql.begin(async (tx) => {
+    const [locked] = await tx<{ name: string }[]>`
+      select name from templates where business_id = ${businessId} and id = ${templateId} and version = ${version} for update`
+    if (!locked) return null
+    // Another call may have changed the name since: that makes no version.
+    const name = next.name ?? locked.name
+    const fields = changedFields({ ...before, name: locked.name }, { ...next, name })
+    if (fields.length === 0) return before
+    const isNew = fields.some((field) => field !== 'name')
+    const newest = version + (isNew ? 1 : 0)
+    if (isNew) await addVersion(tx, { businessId, templateId, version: newest, channel }, next)
+    await tx`
+      update templates set name = ${name}, version = ${newest}, updated_at = clock_timestamp()
+      where business_id = ${businessId} and id = ${templateId}`
+    const entry = { businessId, actor, action: 'template.update', target: templateId }
+    await recordAudit(tx, { ...entry, details: { fields } })
+    return await requireTemplate(tx, businessId, templateId)
+  })
+}
+
+function changedFields(before: StoredTemplate, next: Contents & { name: string }): string[] {
+  const fields = ['name', 'defaultLanguage', 'variants'] as const
+  return fields.filter((field) => !isDeepStrictEqual(before[field], next[field]))
+}
+
+async function addVersion(
+  tx: Queryable,
+  of: { businessId: string; templateId: string; version: number; channel: string },
+  { defaultLanguage, variants, compiled }: Contents,
+): Promise<void> {
+  const { businessId, templateId, version, channel } = of
+  await retireVersion(tx, businessId, templateId)
+  await tx`
+    insert into template_versions (business_id, template_id, version, channel, default_language, variants, compiled)
+    values (${businessId}, ${templateId}, ${version}, ${channel}, ${defaultLanguage},
+      ${JSON.stringify(variants)}::text::jsonb, ${JSON.stringify(compiled)}::text::jsonb)`
+}
+
+async function retireVersion(tx: Queryable, businessId: string, templateId: string): Promise<void> {
+  await tx`
+    update template_versions set replaced_at = clock_timestamp()
+    where business_id = ${businessId} and template_id = ${templateId} and replaced_at is null`
+  await purgeVersions(tx, businessId)
+}
+
+/** Those of all templates of the business. Each can have megabytes. */
+async function purgeVersions(tx: Queryable, businessId: string): Promise<void> {
+  await tx`
+    delete from template_versions
+    where business_id = ${businessId} and replaced_at < now() - ${`${KEEP_DAYS} days`}::interval`
+}
+
+export async function deleteTemplate(
+  sql: Sql,
+  { businessId, actor }: TemplateChange,
+  templateId: string,
+): Promise<{ kind: 'deleted' } | { kind: 'not_found' }> {
+  return await sql.begin(async (tx) => {
+    const { count } = await tx`delete from templates where business_id = ${businessId} and id = ${templateId}`
+    if (count === 0) return { kind: 'not_found' }
+    await retireVersion(tx, businessId, templateId)
+    await recordAudit(tx, { businessId, actor, action: 'template.delete', target: templateId })
+    return { kind: 'deleted' }
+  })
+}
+
+async function requireTemplate(tx: Queryable, businessId: string, templateId: string): Promise<StoredTemplate> {
+  const template = await loadTemplate(tx, { businessId, templateId })
+  if (template === null) throw new Error(`the template ${templateId} is gone in its own transaction`)
+  return template
+}

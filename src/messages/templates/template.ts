@@ -1,0 +1,52 @@
+import { CHANNELS } from '../../rules/events/facts.ts'
+
+/** A message can go by these. `webhook` has no address of a contact. */
+export const MESSAGE_CHANNELS = [...CHANNELS, 'webhook'] as const
+export type MessageChannel = (typeof MESSAGE_CHANNELS)[number]
+
+/** The parts of a message in one language, as they were sent. Which ones there are depends on the channel. */
+export interface Variant {
+  subject?: string
+  html?: string
+  /** Compiled to HTML when it is saved. */
+  mjml?: string
+  text?: string
+  title?: string
+  body?: string
+  url?: string
+  /** The name of a template that the provider of WhatsApp has approved, its language there, and its parameters. */
+  providerTemplate?: string
+  providerLanguage?: string
+  parameters?: string[]
+}
+
+/** By language. */
+export type Variants = Record<string, Variant>
+
+/** What a rendering needs. A version never changes. */
+export interface TemplateVersion {
+  templateId: string
+  version: number
+  channel: MessageChannel
+  defaultLanguage: string
+  variants: Variants
+  /** By language: the HTML of the variants in MJML. */
+  compiled: Record<string, string>
+}
+
+/** A template as callers see it. Instants are ISO 8601 UTC. */
+export interface Template extends Omit<TemplateVersion, 'compiled'> {
+  name: string
+  createdAt: string
+  updatedAt: string
+}
+
+export type ListedTemplate = Omit<Template, 'variants'> & { languages: string[] }
+
+/** A message as it is handed to a transport, before tracking. */
+export interface RenderedMessage extends Omit<Variant, 'mjml'> {
+  language: string
+}
+
+/** `failed`: the template, or its values, are to blame; the reason contains no value. */
+export type Rendering = { kind: 'rendered'; message: RenderedMessage } | { kind: 'failed'; reason: string }

@@ -1,0 +1,33 @@
+/** The values that a template reads. */
+import { greetingWord } from '../../rules/messages/greeting-word.ts'
+
+export interface MessageContact {
+  firstName: string | null
+  lastName: string | null
+  email: string | null
+  phone: string | null
+  country: string | null
+  city: string | null
+  language: string | null
+  timezone: string | null
+  stage: string
+  /** In the default currency of the business. */
+  revenue: number
+  customFields: Record<string, unknown>
+}
+
+export interface MessageValues {
+  contact: MessageContact
+  /** The event that triggered the campaign. */
+  event: { name: string; properties: Record<string, unknown> } | null
+  unsubscribeUrl: string
+  preferencesUrl: string
+  business: { name: string }
+}
+
+/** With the greeting word of the language in place of a missing first name. */
+export function fillIn(values: MessageValues, language: string): object {
+  const { contact, event } = values
+  const firstName = contact.firstName?.trim() || greetingWord(language)
+  return { ...values, contact: { ...contact, firstName }, event: event ?? { name: '', properties: {} } }
+}
