@@ -9,7 +9,8 @@
  * once, with a Bloom filter of fixed size: it may report a few too many, but never misses one. The second pass counts only those.
  */
 import { createHash } from 'node:crypto'
-import type { FileRow } from './read-rows.ts'
+import type { FileRow } from '../../imports/file-row.ts'
+import { hashRow } from '../../imports/row-keys.ts'
 
 export interface Survey {
   rows: number
@@ -20,12 +21,6 @@ export interface Survey {
 }
 
 const HASHES = 4
-
-/** A hash of the content of a row; the order of its columns does not matter. */
-export function hashRow(row: FileRow): string {
-  const content = 'values' in row ? canonicalJson(row.values) : row.text
-  return createHash('sha256').update(content).digest('base64url').slice(0, 32)
-}
 
 /** Reads all rows once. `fileBytes` determines the size of the filter: 1/16 of the file, 128 MiB at most. */
 export async function surveyRows(rows: AsyncIterable<FileRow>, fileBytes: number): Promise<Survey> {
@@ -59,14 +54,6 @@ export function createNumbering(repeated: Set<string>): (hash: string) => number
   }
 }
 
-/** The idempotency key of a row. `scope`: the name of the import, and that of the event; equal rows with another scope get another key. */
-export function keyOf(scope: string[], hash: string, number: number): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([...scope, hash]))
-    .digest('base64url')
-  return `import:${digest.slice(0, 32)}:${number}`
-}
-
 /** A Bloom filter. `addAndCheck` adds a hash, and returns whether it was present already (or seemed to be). */
 function createFilter(bits: number): { addAndCheck(hash: string): boolean } {
   const words = new Uint32Array(Math.ceil(bits / 32))
@@ -85,12 +72,4 @@ function createFilter(bits: number): { addAndCheck(hash: string): boolean } {
       return known
     },
   }
-}
-
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
 }

@@ -1,18 +1,12 @@
-/** Turns rows of the file into events of a request. */
+/** Turns the rows of a file into events of requests. */
+import type { FileRow } from '../../imports/file-row.ts'
+import { type PreparedRow, type RowRules, prepareRow } from '../../imports/prepare-row.ts'
+import { hashRow } from '../../imports/row-keys.ts'
 import { CommandError } from '../command.ts'
-import { createFingerprint, createNumbering, hashRow, keyOf, type Survey } from './number-rows.ts'
-import { mapRow, type MappedEvent, type Mapping } from './map-row.ts'
-import type { FileRow } from './read-rows.ts'
+import { createFingerprint, createNumbering, type Survey } from './number-rows.ts'
 
-/** A row with a fault cannot be read or mapped, and is not sent. */
-export type PreparedRow = { row: FileRow; event: MappedEvent } | { row: FileRow; fault: string }
-
-export interface Plan {
-  mapping: Mapping
+export interface Plan extends RowRules {
   survey: Survey
-  businessId: string
-  /** Part of the idempotency keys: distinguishes equal rows of two imports. */
-  name: string
 }
 
 /** The file changed since the survey read it: equal rows could have got the same key. */
@@ -36,20 +30,3 @@ export async function* prepareRows(plan: Plan, rows: AsyncIterable<FileRow>): As
   }
   if (fingerprint.digest() !== plan.survey.fingerprint) throw new FileChangedError()
 }
-
-function prepareRow({ mapping, name, businessId }: Plan, row: FileRow, hash: string, number: number): PreparedRow {
-  if ('fault' in row) return { row, fault: row.fault }
-  const mapped = mapRow(mapping, row.values)
-  if ('fault' in mapped) return { row, fault: mapped.fault }
-  const { event } = mapped
-  // Fails this row alone: the SDK would reject the whole import.
-  if (event['visitorId'] != null) return { row, fault: 'visitorId is not accepted inside a batch' }
-  if (namesOther(event['businessId'], businessId))
-    return { row, fault: `businessId: the row belongs to another business than this import (${businessId})` }
-  const idempotencyKey = event['idempotencyKey'] ?? keyOf([name, String(event['event'])], hash, number)
-  return { row, event: { ...event, idempotencyKey, businessId } }
-}
-
-/** Compares as the service does. The service would answer like to a key of another business, which ends an import. */
-const namesOther = (sent: unknown, businessId: string): boolean =>
-  sent != null && (typeof sent !== 'string' || sent.trim().toLowerCase() !== businessId)

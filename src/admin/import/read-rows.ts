@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { Readable } from 'node:stream'
 import { parse } from 'csv-parse'
+import { CSV_OPTIONS, type FileRow, readColumns, rowOfCells, rowOfLine } from '../../imports/file-row.ts'
 import { CommandError, UsageError } from '../command.ts'
 import { readText } from './read-text.ts'
 import { splitLines } from './split-lines.ts'
@@ -13,11 +14,6 @@ export interface ImportFile {
   /** Separator between the cells of a CSV row. */
   delimiter: string
 }
-
-/** `number` counts from 1, without the header of a CSV file. A row that cannot be read has a `fault`. */
-export type FileRow =
-  | { number: number; values: Record<string, unknown> }
-  | { number: number; fault: string; text: string }
 
 const EXTENSIONS: Record<string, ImportFile['format']> = {
   '.csv': 'csv',
@@ -44,7 +40,7 @@ export async function* readRows(source: ImportFile): AsyncGenerator<FileRow> {
 /** The column names of a CSV file. */
 export async function readHeader(source: ImportFile): Promise<string[]> {
   await checkReadable(source.file)
-  for await (const header of readRecords(source)) return checkHeader(header)
+  for await (const header of readRecords(source)) return readColumns(header)
   throw new CommandError('empty_file', `${source.file} is empty`)
 }
 
@@ -57,13 +53,13 @@ async function* readCsv(source: ImportFile): AsyncGenerator<FileRow> {
   let columns: string[] | undefined
   let number = 0
   for await (const cells of readRecords(source)) {
-    if (!columns) columns = checkHeader(cells)
-    else yield toRow(++number, columns, cells)
+    if (!columns) columns = readColumns(cells)
+    else yield rowOfCells(++number, columns, cells)
   }
 }
 
 async function* readRecords({ file, delimiter }: ImportFile): AsyncGenerator<string[]> {
-  const parser = parse({ delimiter, relax_column_count: true, skip_empty_lines: true })
+  const parser = parse({ ...CSV_OPTIONS, delimiter })
   const input = Readable.from(readText(file))
   input.on('error', (error) => parser.destroy(error))
   try {
@@ -79,36 +75,10 @@ async function* readRecords({ file, delimiter }: ImportFile): AsyncGenerator<str
   }
 }
 
-function checkHeader(cells: string[]): string[] {
-  const columns = cells.map((cell) => cell.trim())
-  const twice = columns.find((column, index) => columns.indexOf(column) !== index)
-  if (twice !== undefined)
-    throw new CommandError('unreadable_file', `The file has two columns named "${twice}". Rename one of them`)
-  return columns
-}
-
-function toRow(number: number, columns: string[], cells: string[]): FileRow {
-  if (cells.length === columns.length)
-    return { number, values: Object.fromEntries(columns.map((column, index) => [column, cells[index]])) }
-  const fault = `the row has ${cells.length} cells, the header has ${columns.length}`
-  return { number, fault, text: JSON.stringify(cells) }
-}
-
 async function* readNdjson(file: string): AsyncGenerator<FileRow> {
   let number = 0
   for await (const line of splitLines(readText(file), file)) {
     const text = line.trim()
-    if (text !== '') yield parseLine(++number, text)
+    if (text !== '') yield rowOfLine(++number, text)
   }
-}
-
-function parseLine(number: number, text: string): FileRow {
-  try {
-    const values: unknown = JSON.parse(text)
-    if (typeof values === 'object' && values !== null && !Array.isArray(values))
-      return { number, values: values as Record<string, unknown> }
-  } catch {
-    // Reported below, like any other line that is not an object.
-  }
-  return { number, fault: 'the line is not a JSON object', text: text.slice(0, 1000) }
 }

@@ -2,7 +2,7 @@
 import type { BatchCounts, BatchFailure } from '../../sdk/node/sluice.ts'
 import type { Report } from '../command.ts'
 import type { Journal, ImportProgress } from './position.ts'
-import type { FileRow } from './read-rows.ts'
+import type { FileRow } from '../../imports/file-row.ts'
 
 export interface Failure {
   row: number

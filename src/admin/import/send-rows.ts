@@ -3,8 +3,8 @@ import type { BatchEvent, BatchOptions, BatchProgress, BatchResult, Sluice } fro
 import { ERRORS } from '../../errors.ts'
 import { CommandError } from '../command.ts'
 import type { Journal, ImportProgress } from './position.ts'
-import type { PreparedRow } from './prepare-rows.ts'
-import type { FileRow } from './read-rows.ts'
+import type { PreparedRow } from '../../imports/prepare-row.ts'
+import type { FileRow } from '../../imports/file-row.ts'
 import { advance, type Failure, failuresOf, type ImportOutcome, warningsOf } from './report.ts'
 import type { ProgressBar } from './show-progress.ts'
 

@@ -1,9 +1,9 @@
 /** Maps the columns of a file to the fields of an event. */
-import { UsageError } from '../command.ts'
 import { type Conversion, convertCell, conversionNamed } from './convert-cell.ts'
+import { ImportError } from './import-error.ts'
 
 /** The source of one field. `path` has one or two parts, such as `['traits', 'plan']`. */
-interface Assignment {
+export interface Assignment {
   path: string[]
   conversion: Conversion
   from: { column: string } | { fixed: string }
@@ -34,7 +34,9 @@ const FIELDS: Record<string, Conversion> = {
 }
 const SHORT = ['email', 'phone', 'platformCustomerId']
 
-/** Reads `--map FIELD=COLUMN` and `--set FIELD=VALUE`. Throws UsageError. */
+const usageError = (message: string) => new ImportError('usage', message)
+
+/** Reads `--map FIELD=COLUMN` and `--set FIELD=VALUE`. Throws ImportError. */
 export function readMapping(maps: string[], sets: string[], timezone: string): Mapping {
   const fixed = sets.map((text) => readAssignment('--set', text, (value) => ({ fixed: value })))
   const mapped = maps.map((text) => readAssignment('--map', text, (column) => ({ column })))
@@ -44,39 +46,43 @@ export function readMapping(maps: string[], sets: string[], timezone: string): M
 function readAssignment(option: string, text: string, from: (right: string) => Assignment['from']): Assignment {
   const [, field = '', right = ''] = /^([^=]+)=(.+)$/s.exec(text) ?? []
   if (!field || !right)
-    throw new UsageError(`${option} must be FIELD=${option === '--map' ? 'COLUMN' : 'VALUE'}, not "${text}"`)
-  return { ...readField(option, field.trim()), from: from(option === '--map' ? right.trim() : right) }
+    throw usageError(`${option} must be FIELD=${option === '--map' ? 'COLUMN' : 'VALUE'}, not "${text}"`)
+  const found = readField(field.trim())
+  if (found === null) throw usageError(`${option}: there is no field "${field.trim()}". ${FIELD_LIST}`)
+  return { ...found, from: from(option === '--map' ? right.trim() : right) }
 }
 
-/** `traits.lessons:number` → its path, and the conversion of its cells. */
-function readField(option: string, text: string): Pick<Assignment, 'path' | 'conversion'> {
+const FIELD_LIST = `The fields are ${[...Object.keys(FIELDS), 'traits.NAME', 'properties.NAME'].join(', ')} (the last two also as NAME:number, NAME:boolean)`
+
+/** `traits.lessons:number` → its path, and the conversion of its cells. Null when there is no such field. */
+export function readField(text: string): Pick<Assignment, 'path' | 'conversion'> | null {
   const field = SHORT.includes(text) ? `identity.${text}` : text
   const known = FIELDS[field]
   if (known) return { path: field.split('.'), conversion: known }
   const [, group, key = '', suffix] = /^(traits|properties)\.(.+?)(?::(\w+))?$/.exec(field) ?? []
   const conversion = conversionNamed(suffix)
-  if (group && conversion) return { path: [group, key], conversion }
-  const fields = [...Object.keys(FIELDS), 'traits.NAME', 'properties.NAME'].join(', ')
-  throw new UsageError(
-    `${option}: there is no field "${text}". The fields are ${fields} (the last two also as NAME:number, NAME:boolean)`,
-  )
+  return group && conversion ? { path: [group, key], conversion } : null
 }
 
-/** Throws UsageError when the mapping lacks a required field, or a column is not in the file. `columns` is null for NDJSON. */
+/** Throws ImportError when the mapping lacks a required field, or a column is not in the file. `columns` is null for NDJSON. */
 export function checkMapping({ assignments }: Mapping, columns: string[] | null): void {
   if (columns === null && isWhole(assignments)) return
   for (const { from } of assignments) {
     if (columns && 'column' in from && !columns.includes(from.column))
-      throw new UsageError(
-        `There is no column "${from.column}". The columns are ${columns.join(', ')}. ${hint(columns)}`,
-      )
+      throw usageError(`There is no column "${from.column}". The columns are ${columns.join(', ')}. ${hint(columns)}`)
   }
-  const groups = new Set(assignments.map(({ path }) => path[0]))
+  const missing = missingField(assignments)
   const only = columns === null ? '. With any --map, only mapped fields are taken' : ''
-  if (!groups.has('event'))
-    throw new UsageError(`The events need a name. Give --set event=NAME or --map event=COLUMN${only}`)
-  if (!groups.has('identity'))
-    throw new UsageError(`The events need a person. Give an identity, such as --map identity.email=COLUMN${only}`)
+  if (missing === 'event')
+    throw usageError(`The events need a name. Give --set event=NAME or --map event=COLUMN${only}`)
+  if (missing === 'identity')
+    throw usageError(`The events need a person. Give an identity, such as --map identity.email=COLUMN${only}`)
+}
+
+/** What every event needs and no assignment gives. */
+export function missingField(assignments: Assignment[]): 'event' | 'identity' | null {
+  const groups = new Set(assignments.map(({ path }) => path[0]))
+  return (['event', 'identity'] as const).find((group) => !groups.has(group)) ?? null
 }
 
 /** The most likely reason for a column that does not exist. */

@@ -1,6 +1,6 @@
 /** Converts the text of a cell to a value of an event. NDJSON values that already have a type stay as they are. */
 import { Temporal } from 'temporal-polyfill'
-import { trimText } from '../../rules/events/text.ts'
+import { trimText } from '../rules/events/text.ts'
 
 export type Conversion = 'text' | 'number' | 'boolean' | 'time' | 'list'
 

@@ -1,0 +1,37 @@
+/** One row of a CSV or NDJSON file. */
+import { ImportError } from './import-error.ts'
+
+/** `number` counts from 1, without the header of a CSV file. A row that cannot be read has a `fault`. */
+export type FileRow =
+  | { number: number; values: Record<string, unknown> }
+  | { number: number; fault: string; text: string }
+
+/** How csv-parse reads a file. */
+export const CSV_OPTIONS = { relax_column_count: true, skip_empty_lines: true } as const
+
+/** The names of the columns. Throws ImportError when two are the same. */
+export function readColumns(cells: string[]): string[] {
+  const columns = cells.map((cell) => cell.trim())
+  const twice = columns.find((column, index) => columns.indexOf(column) !== index)
+  if (twice !== undefined)
+    throw new ImportError('unreadable_file', `The file has two columns named "${twice}". Rename one of them`)
+  return columns
+}
+
+export function rowOfCells(number: number, columns: string[], cells: string[]): FileRow {
+  if (cells.length === columns.length)
+    return { number, values: Object.fromEntries(columns.map((column, index) => [column, cells[index]])) }
+  const fault = `the row has ${cells.length} cells, the header has ${columns.length}`
+  return { number, fault, text: JSON.stringify(cells) }
+}
+
+export function rowOfLine(number: number, text: string): FileRow {
+  try {
+    const values: unknown = JSON.parse(text)
+    if (typeof values === 'object' && values !== null && !Array.isArray(values))
+      return { number, values: values as Record<string, unknown> }
+  } catch {
+    // Reported below, like any other line that is not an object.
+  }
+  return { number, fault: 'the line is not a JSON object', text: text.slice(0, 1000) }
+}

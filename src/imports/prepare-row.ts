@@ -1,0 +1,37 @@
+/** Turns a row of the file into an event of a request. */
+import type { FileRow } from './file-row.ts'
+import { mapRow, type MappedEvent, type Mapping } from './map-row.ts'
+import { keyOf } from './row-keys.ts'
+
+/** A row with a fault cannot be read or mapped, and is not sent. */
+export type PreparedRow = { row: FileRow; event: MappedEvent } | { row: FileRow; fault: string }
+
+export interface RowRules {
+  mapping: Mapping
+  businessId: string
+  /** Part of the idempotency keys: distinguishes equal rows of two imports. */
+  name: string
+}
+
+/** `hash` is that of the row, and `number` counts the rows with this hash from 1. */
+export function prepareRow(
+  { mapping, name, businessId }: RowRules,
+  row: FileRow,
+  hash: string,
+  number: number,
+): PreparedRow {
+  if ('fault' in row) return { row, fault: row.fault }
+  const mapped = mapRow(mapping, row.values)
+  if ('fault' in mapped) return { row, fault: mapped.fault }
+  const { event } = mapped
+  // Fails this row alone: the SDK would reject the whole import.
+  if (event['visitorId'] != null) return { row, fault: 'visitorId is not accepted inside a batch' }
+  if (namesOther(event['businessId'], businessId))
+    return { row, fault: `businessId: the row belongs to another business than this import (${businessId})` }
+  const idempotencyKey = event['idempotencyKey'] ?? keyOf([name, String(event['event'])], hash, number)
+  return { row, event: { ...event, idempotencyKey, businessId } }
+}
+
+/** Compares as the service does. The service would answer like to a key of another business, which ends an import. */
+const namesOther = (sent: unknown, businessId: string): boolean =>
+  sent != null && (typeof sent !== 'string' || sent.trim().toLowerCase() !== businessId)

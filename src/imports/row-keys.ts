@@ -1,0 +1,25 @@
+/** Idempotency keys of rows: of their content, not of their place in the file. */
+import { createHash } from 'node:crypto'
+import type { FileRow } from './file-row.ts'
+
+/** A hash of the content of a row; the order of its columns does not matter. */
+export function hashRow(row: FileRow): string {
+  const content = 'values' in row ? canonicalJson(row.values) : row.text
+  return createHash('sha256').update(content).digest('base64url').slice(0, 32)
+}
+
+/** The idempotency key of a row. `scope`: the name of the import, and that of the event; equal rows with another scope get another key. */
+export function keyOf(scope: string[], hash: string, number: number): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([...scope, hash]))
+    .digest('base64url')
+  return `import:${digest.slice(0, 32)}:${number}`
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}
