@@ -1,0 +1,299 @@
+/** The people of a language school and what they did in the last 60 days: the same for the same seed and day. */
+import type { EventFact, EventType, IdentifyFact, Identity, Touch, TraitValue } from '../rules/events/facts.ts'
+import { interpret } from '../rules/events/interpret.ts'
+import type { WebHit } from '../rules/visitors/web-facts.ts'
+
+export const DEMO_DAYS = 60
+/** The customer ids of the people begin with it. */
+export const DEMO_PREFIX = 'demo-'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+
+export interface DemoPerson {
+  identify: IdentifyFact
+  visit: { visitorId: string; hits: WebHit[]; touch: Touch }
+  /** Oldest first. */
+  events: EventFact[]
+  /** Whether the person wants email; null: they did not say. */
+  wantsEmail: boolean | null
+}
+
+interface DemoOptions {
+  count: number
+  /** Epoch ms: nothing happens later. */
+  now: number
+}
+
+export function composeDemo({ count, now }: DemoOptions): DemoPerson[] {
+  const random = createRandom(20_260_101)
+  const today = Math.floor(now / DAY_MS) * DAY_MS
+  return Array.from({ length: count }, (_, index) => composePerson(index, { random, today, now }))
+}
+
+interface Context {
+  random: Random
+  /** Epoch ms, midnight UTC. */
+  today: number
+  now: number
+}
+
+function composePerson(index: number, { random, today, now }: Context): DemoPerson {
+  const customerId = `${DEMO_PREFIX}${index + 1}`
+  const [firstName, lastName, language, country, city, timezone] = random.pick(PEOPLE)(random)
+  const email = `${customerId}@example.com`
+  const identity: Identity = { platformCustomerId: customerId, email }
+  const channel = random.pick(CHANNELS)
+  const firstDay = random.whole(DEMO_DAYS)
+  const start = today - (DEMO_DAYS - 1 - firstDay) * DAY_MS + random.whole(14 * 60) * MINUTE_MS + 7 * HOUR_MS
+  const plan = random.pick(PLANS)
+  const traits: Record<string, TraitValue> = {
+    plan: plan.name,
+    level: random.pick(['A1', 'A2', 'B1', 'B2', 'C1']),
+    lessons_left: random.whole(12),
+    wants_certificate: random.chance(0.3),
+    course_starts: new Date(start + 7 * DAY_MS).toISOString().slice(0, 10),
+  }
+  const events: EventFact[] = []
+  const add = (event: string, at: number, more: Partial<Reported> = {}) => {
+    const key = `${customerId}-${events.length + 1}`
+    if (at <= now) events.push(factOf({ event, identity, at, key, ...more }))
+  }
+  const signedUp = start + 20 * MINUTE_MS
+  add('signup', signedUp, { traits, tags: [channel.tag] })
+  if (random.chance(0.6)) add('pricing_page_viewed', signedUp + 10 * MINUTE_MS)
+  if (random.chance(0.8)) addLessons(add, signedUp, plan, random)
+  const visitorId = random.uuid().replaceAll('-', '')
+  return {
+    identify: {
+      identity,
+      profile: { firstName, lastName, language, country, city, timezone },
+      traits: {},
+      method: null,
+      visitorId,
+      ageMs: Math.max(0, now - signedUp),
+      warnings: [],
+    },
+    visit: {
+      visitorId,
+      hits: composeHits(start, random).filter(({ occurredAt }) => occurredAt <= now),
+      touch: touchOf(channel, start),
+    },
+    events,
+    wantsEmail: random.chance(0.75) ? random.chance(0.9) : null,
+  }
+}
+
+type Add = (event: string, at: number, more?: Partial<Reported>) => void
+
+/** A trial, lessons, payments: most people stop somewhere on the way. */
+function addLessons(add: Add, signedUp: number, plan: Plan, random: Random): void {
+  const trial = signedUp + DAY_MS + random.whole(8 * 60) * MINUTE_MS
+  add('appointment_booked', signedUp + HOUR_MS, { type: 'booking', properties: { lesson: 'trial' } })
+  if (random.chance(0.15)) return
+  add('appointment_attended', trial, { properties: { lesson: 'trial', minutes: 45 } })
+  if (random.chance(0.35)) return
+  add('checkout_started', trial + HOUR_MS, { properties: { plan: plan.name } })
+  if (random.chance(0.2)) return
+  const paid = trial + 2 * HOUR_MS
+  const { price: value, currency } = plan
+  add('purchase', paid, { value, currency, properties: { plan: plan.name }, tags: ['customer'] })
+  if (random.chance(0.06)) {
+    add('refund', paid + 3 * DAY_MS, { type: 'refund', value, currency })
+    return
+  }
+  const lessons = 3 + random.whole(12)
+  for (let lesson = 1; lesson <= lessons; lesson += 1) {
+    const at = paid + lesson * (2 + random.whole(3)) * DAY_MS + random.whole(9 * 60) * MINUTE_MS
+    add('lesson_finished', at, { properties: { lesson, minutes: random.pick([45, 60, 90]) } })
+  }
+  if (random.chance(0.15)) add('referral_made', paid + 10 * DAY_MS)
+  if (random.chance(0.6))
+    add('subscription_renewed', paid + 30 * DAY_MS, {
+      type: 'purchase',
+      value,
+      currency,
+      properties: { plan: plan.name },
+    })
+}
+
+interface Reported {
+  event: string
+  identity: Identity
+  at: number
+  key: string
+  type: EventType
+  value: number
+  currency: string
+  properties: object
+  tags: string[]
+  traits: Record<string, TraitValue>
+}
+
+function factOf(reported: Pick<Reported, 'event' | 'identity' | 'at' | 'key'> & Partial<Reported>): EventFact {
+  const { event, identity, at, key, type, value, currency, properties, tags = [], traits = {} } = reported
+  const meant = { event, ...(type && { type }), ...(value !== undefined && { value }), ...(currency && { currency }) }
+  return {
+    event,
+    identity,
+    occurredAt: at,
+    occurredAtSent: true,
+    meaning: interpret(meant, 'USD'),
+    value: value ?? null,
+    properties: properties === undefined ? null : JSON.stringify(properties),
+    tags,
+    traits,
+    idempotencyKey: key,
+    visitorId: null,
+    warnings: [],
+  }
+}
+
+const SITE = 'https://school.example'
+const PAGES = [
+  ['/', 'Learn a language with a teacher'],
+  ['/teachers', 'Our teachers'],
+  ['/prices', 'Prices'],
+  ['/trial', 'Book a trial lesson'],
+] as const
+
+/** Page views of one visit before the signup. */
+function composeHits(start: number, random: Random): WebHit[] {
+  return PAGES.slice(0, 2 + random.whole(3)).flatMap(([path, title], index) => {
+    const pageId = random.uuid()
+    const at = start + index * 2 * MINUTE_MS
+    const common = { pageId, url: SITE + path, title: '', referrer: '', depth: 0, activeMs: 0, idleMs: 0 }
+    const activeMs = 10_000 + random.whole(90) * 1000
+    return [
+      { ...common, id: random.uuid(), kind: 'page_view' as const, occurredAt: at, title },
+      { ...common, id: random.uuid(), kind: 'time' as const, occurredAt: at + MINUTE_MS, activeMs, idleMs: 5000 },
+    ]
+  })
+}
+
+interface DemoChannel {
+  tag: string
+  referrer?: string
+  utm?: NonNullable<Touch['utm']>
+  clickIds?: NonNullable<Touch['clickIds']>
+}
+
+function touchOf({ referrer, utm, clickIds }: DemoChannel, at: number): Touch {
+  return {
+    at,
+    url: `${SITE}/`,
+    ...(referrer !== undefined && { referrer }),
+    ...(utm !== undefined && { utm }),
+    ...(clickIds !== undefined && { clickIds }),
+  }
+}
+
+const CHANNELS: DemoChannel[] = [
+  {
+    tag: 'from-google-ads',
+    referrer: 'https://www.google.com/',
+    utm: { source: 'google', medium: 'cpc', campaign: 'spring' },
+    clickIds: { gclid: 'demo' },
+  },
+  { tag: 'from-facebook', utm: { source: 'facebook', medium: 'paid_social', campaign: 'teachers' } },
+  { tag: 'from-newsletter', utm: { source: 'newsletter', medium: 'email', campaign: 'monthly' } },
+  { tag: 'from-search', referrer: 'https://www.google.com/' },
+  { tag: 'direct' },
+]
+
+interface Plan {
+  name: string
+  price: number
+  currency: string
+}
+const PLANS: Plan[] = [
+  { name: 'basic', price: 39, currency: 'USD' },
+  { name: 'standard', price: 89, currency: 'USD' },
+  { name: 'intensive', price: 179, currency: 'USD' },
+  { name: 'standard', price: 79, currency: 'EUR' },
+]
+
+type Names = [
+  first: string[],
+  last: string[],
+  language: string,
+  places: [country: string, city: string, zone: string][],
+]
+const NAMES: Names[] = [
+  [
+    ['Emma', 'James', 'Olivia', 'Noah', 'Ava', 'Liam', 'Grace', 'Henry'],
+    ['Smith', 'Taylor', 'Brown', 'Wilson', 'Davis', 'Clark'],
+    'en',
+    [
+      ['US', 'Boston', 'America/New_York'],
+      ['GB', 'Leeds', 'Europe/London'],
+    ],
+  ],
+  [
+    ['Lena', 'Jonas', 'Mia', 'Paul', 'Zoë', 'Jürgen'],
+    ['Müller', 'Schäfer', 'Weiß', 'Koch', 'Vogel'],
+    'de',
+    [
+      ['DE', 'Hamburg', 'Europe/Berlin'],
+      ['AT', 'Wien', 'Europe/Vienna'],
+    ],
+  ],
+  [
+    ['נועה', 'איתי', 'תמר', 'יונתן', 'מאיה'],
+    ['כהן', 'לוי', 'מזרחי', 'פרידמן'],
+    'he',
+    [
+      ['IL', 'תל אביב', 'Asia/Jerusalem'],
+      ['IL', 'חיפה', 'Asia/Jerusalem'],
+    ],
+  ],
+  [
+    ['Sofía', 'Mateo', 'Lucía', 'Diego', 'Núria'],
+    ['García', 'Muñoz', 'Ortega', 'Ibáñez'],
+    'es',
+    [
+      ['ES', 'Sevilla', 'Europe/Madrid'],
+      ['MX', 'Puebla', 'America/Mexico_City'],
+    ],
+  ],
+  [
+    ['Łucja', 'Paweł', 'Zofia', 'Michał'],
+    ['Wiśniewska', 'Dąbrowski', 'Zając'],
+    'pl',
+    [['PL', 'Gdańsk', 'Europe/Warsaw']],
+  ],
+]
+
+const PEOPLE = NAMES.map(([first, last, language, places]) => (random: Random) => {
+  const [country, city, zone] = random.pick(places)
+  return [random.pick(first), random.pick(last), language, country, city, zone] as const
+})
+
+interface Random {
+  /** A whole number from 0 to `limit` - 1. */
+  whole: (limit: number) => number
+  chance: (share: number) => boolean
+  uuid: () => string
+  pick: <T>(list: readonly [T, ...T[]] | readonly T[]) => T
+}
+
+/** Mulberry32: repeatable on every runtime. */
+function createRandom(seed: number): Random {
+  let state = seed
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const whole = (limit: number) => Math.floor(next() * limit)
+  const hex = (length: number) => Array.from({ length }, () => whole(16).toString(16)).join('')
+  const uuid = () => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`
+  return {
+    whole,
+    chance: (share) => next() < share,
+    uuid,
+    pick: (list) => list[whole(list.length)] as (typeof list)[number],
+  }
+}

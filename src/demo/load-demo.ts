@@ -1,0 +1,101 @@
+/** Fills an empty business with the demo people, through the streams and the workers, as callers' requests are. */
+import { randomUUID } from 'node:crypto'
+import type { Queryable } from '../stores/postgres.ts'
+import type { NewIngestRequest, Submit } from '../stream/submit.ts'
+import { sleep } from '../async/sleep.ts'
+import { DEMO_PREFIX, type DemoPerson, composeDemo } from './compose-demo.ts'
+
+export const DEMO_CONTACTS = { default: 300, max: 5000 }
+/** Events of one request: as many as a caller's batch may have. */
+const BATCH_EVENTS = 500
+const AT_ONCE = 20
+const MAX_ATTEMPTS = 60
+
+export interface DemoLoad {
+  contacts: number
+  events: number
+}
+
+interface LoadOptions {
+  businessId: string
+  count: number
+  /** Epoch ms. */
+  now: number
+  /** Called with the share that is done, 0 to 1. */
+  report?: (share: number) => void
+  signal?: AbortSignal
+}
+
+/**
+ * Whether the business has no people but those of the demo. Then loading is safe, and loading again completes what a crash
+ * interrupted: each event has an idempotency key.
+ */
+export async function mayLoadDemo(sql: Queryable, businessId: string): Promise<boolean> {
+  const [other] = await sql`
+    select from contacts c where c.business_id = ${businessId} and c.merged_into is null and not exists (
+      select from identities i where i.business_id = c.business_id and i.contact_id = c.id
+        and i.kind = 'platformCustomerId' and starts_with(i.value, ${DEMO_PREFIX}))
+    limit 1`
+  return other === undefined
+}
+
+/**
+ * Rejects when a request is refused or its outcome is unknown, or `signal` aborts. What was stored until then stays, and is
+ * not stored twice by another load.
+ */
+export async function loadDemo(submit: Submit, options: LoadOptions): Promise<DemoLoad> {
+  const { businessId, count, now, report = () => undefined, signal } = options
+  const people = composeDemo({ count, now })
+  const events = people.flatMap((person) => person.events).toSorted((a, b) => a.occurredAt - b.occurredAt)
+  const common = () => ({ businessId, receivedAt: now, requestId: randomUUID() })
+  const send = (request: NewIngestRequest) => submitUntilStored(submit, request, signal)
+  const chunks = cut(events, BATCH_EVENTS)
+  const steps = people.length * 2 + chunks.length
+  let done = 0
+  const step = () => report((done += 1) / steps)
+  // Visits first: by the identify call they become those of the person.
+  await inTurns(people, async ({ visit: { visitorId, hits, touch } }) => {
+    if (hits.length > 0)
+      await send({ ...common(), kind: 'capture', visitorId, hits, touches: { first: touch, latest: touch } })
+    step()
+  })
+  await inTurns(people, async (person) => {
+    await introduce(person)
+    step()
+  })
+  for (const chunk of chunks) {
+    await send({ ...common(), kind: 'batch', items: chunk.map((fact, index) => ({ index, fact })) })
+    step()
+  }
+  return { contacts: people.length, events: events.length }
+
+  async function introduce({ identify, wantsEmail }: DemoPerson): Promise<void> {
+    const answer = await send({ ...common(), kind: 'identify', keyed: true, fact: identify })
+    const contactId = answer !== null && 'contactId' in answer ? answer.contactId : null
+    if (wantsEmail === null || contactId === null) return
+    await send({ ...common(), kind: 'subscribe', contactId, channels: { email: wantsEmail }, method: 'demo' })
+  }
+}
+
+/** The worker's answer; null when the request is stored, but was not applied in time. */
+async function submitUntilStored(submit: Submit, request: NewIngestRequest, signal: AbortSignal | undefined) {
+  for (let attempt = 1; ; attempt += 1) {
+    signal?.throwIfAborted()
+    const submitted = await submit(request, { wait: request.kind !== 'capture' })
+    if (submitted.kind === 'answered') {
+      if ('failed' in submitted.answer) throw new Error('a worker could not apply the demo data')
+      return submitted.answer
+    }
+    if (submitted.kind === 'queued') return null
+    if (attempt === MAX_ATTEMPTS) throw new Error('the streams take no more requests')
+    // Sending again after an unknown outcome doubles nothing: events have keys, and the rest has the same effect.
+    await sleep(submitted.kind === 'unavailable' ? submitted.retryAfter * 1000 : 1000)
+  }
+}
+
+async function inTurns<Item>(items: readonly Item[], run: (item: Item) => Promise<void>): Promise<void> {
+  for (const chunk of cut(items, AT_ONCE)) await Promise.all(chunk.map(run))
+}
+
+const cut = <Item>(items: readonly Item[], size: number): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size))
