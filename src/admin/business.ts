@@ -18,11 +18,13 @@ import {
   readRateLimit,
   readTimezone,
 } from '../businesses/settings.ts'
+import { rebuildDependents } from '../segments/rebuild-dependents.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { checkId, readOption } from './read-option.ts'
 import { type Command, CommandError, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { formatTable } from './format-help.ts'
+import { recordCommand } from './record-command.ts'
 
 /** Throws CommandError when there is no such business. */
 export async function requireBusiness(sql: Sql, id: string): Promise<void> {
@@ -83,7 +85,14 @@ const create: Command = {
   required: ['name'],
   async run(config, args) {
     const settings = { ...readSettings(args), name: readOption('--name', args.text('name') ?? '', readName) }
-    const businessId = await withPostgres(config, (sql) => createBusiness(sql, settings))
+    const businessId = await withPostgres(config, (sql) =>
+      sql.begin(async (tx) => {
+        const id = await createBusiness(tx, settings)
+        const change = { businessId: id, action: 'business.create', target: id, details: { ...settings } }
+        await recordCommand(tx, 'business create', change)
+        return id
+      }),
+    )
     return { json: { businessId }, text: `Business ${settings.name}: ${businessId}` }
   },
 }
@@ -101,7 +110,15 @@ const update: Command = {
     const businessId = checkId('ID', args.positional(0))
     const settings = readSettings(args)
     if (Object.keys(settings).length === 0) throw new UsageError('Nothing to change. Give at least one option')
-    const isChanged = await withPostgres(config, (sql) => updateBusiness(sql, businessId, settings))
+    const isChanged = await withPostgres(config, (sql) =>
+      sql.begin(async (tx) => {
+        if (!(await updateBusiness(tx, businessId, settings))) return false
+        await rebuildDependents(tx, businessId, settings)
+        const change = { businessId, action: 'business.update', target: businessId, details: { ...settings } }
+        await recordCommand(tx, 'business update', change)
+        return true
+      }),
+    )
     if (!isChanged) throw businessNotFound(businessId)
     return { json: { businessId }, text: `Business ${businessId} was changed` }
   },
@@ -115,7 +132,13 @@ const remove: Command = {
   async run(config, args) {
     const businessId = checkId('ID', args.positional(0))
     if (!args.flag('yes')) throw new UsageError('Removing a business cannot be undone. To confirm, add --yes')
-    const isRemoved = await withPostgres(config, (sql) => removeBusiness(sql, businessId))
+    const isRemoved = await withPostgres(config, (sql) =>
+      sql.begin(async (tx) => {
+        if (!(await removeBusiness(tx, businessId))) return false
+        await recordCommand(tx, 'business remove', { businessId, action: 'business.remove', target: businessId })
+        return true
+      }),
+    )
     if (!isRemoved) throw businessNotFound(businessId)
     return { json: { businessId, removed: true }, text: `Business ${businessId} was removed` }
   },

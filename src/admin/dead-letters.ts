@@ -5,6 +5,7 @@ import {
   dropDeadLetters,
   listDeadLetters,
   pageDeadLetters,
+  readReplayOutcome,
   replayDeadLetter,
   type ReplayResult,
 } from '../stream/dead-letter.ts'
@@ -15,6 +16,7 @@ import { createProgressLine } from './progress-line.ts'
 import { withPostgres } from './open-postgres.ts'
 import { withSubmitter } from './open-submitter.ts'
 import { formatTable } from './format-help.ts'
+import { recordCommand } from './record-command.ts'
 
 const MAX_LISTED = 10_000
 
@@ -68,6 +70,7 @@ const replay: Command = {
     const results: { deadLetterId: string; outcome: string }[] = []
     const progressLine = createProgressLine(process.stderr, Date.now)
     await withSubmitter(config, async (deps) => {
+      await record(deps.sql, args, 'replay')
       for await (const ids of choose(deps.sql, args)) {
         for (const deadLetterId of ids) {
           const outcome = await replayDeadLetter(deps, deadLetterId)
@@ -94,6 +97,7 @@ const drop: Command = {
     const dropped: string[] = []
     const progressLine = createProgressLine(process.stderr, Date.now)
     await withPostgres(config, async (sql) => {
+      await record(sql, args, 'drop')
       for await (const ids of choose(sql, args)) {
         dropped.push(...(await dropDeadLetters(sql, ids)))
         progressLine.draw(`Dropped: ${dropped.length} so far`)
@@ -105,6 +109,14 @@ const drop: Command = {
 }
 
 export const DEAD_LETTER_COMMANDS: Command[] = [list, replay, drop]
+
+/** Before the first of many is changed. */
+async function record(sql: Sql, args: CommandArguments, verb: 'replay' | 'drop'): Promise<void> {
+  const { businessId = null } = businessOf(args)
+  const target = args.positional(0)
+  if (target !== 'all') checkId('ID', target)
+  await recordCommand(sql, `dead-letters ${verb}`, { businessId, action: `dead-letter.${verb}`, target })
+}
 
 function businessOf(args: CommandArguments): { businessId?: string } {
   const business = args.text('business')
@@ -119,12 +131,10 @@ async function* choose(sql: Sql, args: CommandArguments): AsyncGenerator<string[
 
 /** `applied`, `queued`, or the reason why the letter stays. Throws CommandError when the letter does not exist. */
 function outcomeOf(replayed: ReplayResult, id: string): string {
-  if (replayed.kind === 'not_found') throw notFound(id)
-  if (replayed.kind === 'not_replayable') return `not replayable: ${replayed.reason}`
-  if (replayed.kind !== 'answered') return replayed.kind
-  const { answer } = replayed
-  const failed = 'failed' in answer || ('items' in answer && answer.items.some((item) => 'error' in item))
-  return failed ? 'failed again' : 'applied'
+  const read = readReplayOutcome(replayed)
+  if (read.outcome === 'not_found') throw notFound(id)
+  if (read.outcome === 'not_replayable') return `not replayable: ${read.reason}`
+  return read.outcome === 'failed' ? 'failed again' : read.outcome
 }
 
 const notFound = (id: string) => new CommandError('dead_letter_not_found', `There is no dead letter ${id}`)

@@ -13,6 +13,7 @@ import { truncateList, describeMore } from './truncate-list.ts'
 import { withPostgres } from './open-postgres.ts'
 import type { Config } from '../config.ts'
 import { formatTable } from './format-help.ts'
+import { recordCommand } from './record-command.ts'
 
 const MAX_LISTED = 10_000
 const HEADS = ['DELIVERY', 'CREATED', 'DESTINATION', 'STATE', 'TYPE', 'EVENT', 'ATTEMPTS', 'NEXT', 'LAST REASON']
@@ -65,7 +66,12 @@ const retry: Command = {
   positionals: ['ID|all'],
   options: FILTERS,
   run: (config, args) =>
-    handle(config, args, retryDeliveries, 'Due now, unless their destination is paused or inactive'),
+    handle(
+      config,
+      args,
+      { verb: 'retry', by: retryDeliveries },
+      'Due now, unless their destination is paused or inactive',
+    ),
 }
 
 const drop: Command = {
@@ -73,7 +79,7 @@ const drop: Command = {
   summary: 'Delete one delivery that was not sent, or all that were given up, permanently',
   positionals: ['ID|all'],
   options: FILTERS,
-  run: (config, args) => handle(config, args, dropDeliveries, 'Dropped'),
+  run: (config, args) => handle(config, args, { verb: 'drop', by: dropDeliveries }, 'Dropped'),
 }
 
 export const DELIVERY_COMMANDS: Command[] = [list, retry, drop]
@@ -82,14 +88,20 @@ export const DELIVERY_COMMANDS: Command[] = [list, retry, drop]
 async function handle(
   config: Config,
   args: CommandArguments,
-  change: typeof retryDeliveries,
+  change: { verb: 'retry' | 'drop'; by: typeof retryDeliveries },
   done: string,
 ): Promise<Report> {
   const word = args.positional(0)
   const id = word === 'all' ? null : checkId('ID', word)
   const chosen = { ...readFilter(args), id }
   const report = (soFar: number) => void process.stderr.write(`${done}: ${soFar} so far\n`)
-  const deliveries = await withPostgres(config, (sql) => change(sql, chosen, report))
+  const deliveries = await withPostgres(config, async (sql) => {
+    const { businessId, destinationId } = chosen
+    const details = destinationId === null ? {} : { destinationId }
+    const entry = { businessId, action: `delivery.${change.verb}`, target: word, details }
+    await recordCommand(sql, `deliveries ${change.verb}`, entry)
+    return change.by(sql, chosen, report)
+  })
   if (id !== null && deliveries === 0)
     throw new CommandError(
       'delivery_not_found',

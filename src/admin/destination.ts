@@ -1,7 +1,7 @@
 /** `admin destination …`: the ad platforms and webhooks that conversions are sent to. */
 import { randomBytes } from 'node:crypto'
 import { readActive, readName } from '../businesses/settings.ts'
-import type { Config } from '../config.ts'
+import { type Config, resolveStores } from '../config.ts'
 import type { Conversion } from '../deliveries/conversion.ts'
 import {
   type Destination,
@@ -23,14 +23,16 @@ import {
   readSetup,
   settingNames,
 } from '../deliveries/settings.ts'
+import { type TargetGuard, guardOfCommand } from '../outbound/target-guard.ts'
 import { CONVERSION_TYPES } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
 import { checkId, readOption } from './read-option.ts'
 import { type Command, CommandError, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
-import { withOperatorErrors, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
+import { checkTargets, withOperatorErrors, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
 import { formatTable } from './format-help.ts'
+import { recordCommand } from './record-command.ts'
 
 const TEST_MS = 20_000
 
@@ -62,13 +64,18 @@ const add: Command = {
     const createdKey = given ? undefined : makeSigningKey()
     const secret = given ?? { signingKey: createdKey }
     const settings = readSettings(kind, {}, args)
+    await checkTargets(settings, await openGuard(config))
     const id = newDestinationId()
     const name = readOption('--name', args.text('name') ?? kind, readName)
     const types = readTypes(kind, settings, args) ?? [...CONVERSION_TYPES]
     await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
       const sealed = sealSecret(secret, id, await requireSecretsKey(sql, config))
-      await addDestination(sql, { id, businessId, kind, name, types, settings, secret: sealed })
+      await sql.begin(async (tx) => {
+        await addDestination(tx, { id, businessId, kind, name, types, settings, secret: sealed })
+        const change = { businessId, action: 'destination.add', target: id, details: { kind, name, types } }
+        await recordCommand(tx, 'destination add', change)
+      })
     })
     const shown = createdKey === undefined ? '' : `. Copy its signing key now, it is shown only once:\n${createdKey}`
     return {
@@ -108,8 +115,12 @@ const update: Command = {
       }
       // Typing the secret may have taken long. If another command changed the settings meanwhile, apply this change to the new ones.
       let before: Destination = found
-      while (!(await updateDestination(sql, before, { ...change, ...readChange(before, args) })))
+      for (;;) {
+        const changed = readChange(before, args)
+        if (args.texts('set').length > 0) await checkTargets(changed.settings, await openGuard(config))
+        if (await changeDestination(sql, before, { ...change, ...changed })) break
         before = await requireDestination(sql, found.id)
+      }
       return found.id
     })
     const shown =
@@ -119,6 +130,17 @@ const update: Command = {
       text: `Destination ${destinationId} was changed${shown}`,
     }
   },
+}
+
+/** The log names what was changed, without the values: an address can contain a secret. */
+function changeDestination(sql: Sql, before: Destination, change: DestinationChange): Promise<boolean> {
+  const { businessId, id } = before
+  return sql.begin(async (tx) => {
+    if (!(await updateDestination(tx, before, change))) return false
+    const entry = { businessId, action: 'destination.update', target: id, details: { changed: Object.keys(change) } }
+    await recordCommand(tx, 'destination update', entry)
+    return true
+  })
 }
 
 /** The previous key of a webhook still signs for CHANGE_OVER_MS, if it can be opened. */
@@ -141,7 +163,7 @@ function readNewSecret(
   }
 }
 
-function readChange({ kind, settings: before }: Destination, args: CommandArguments): DestinationChange {
+function readChange({ kind, settings: before }: Destination, args: CommandArguments) {
   const settings = readSettings(kind, before, args)
   const types = readTypes(kind, settings, args)
   return { settings, ...(types && { types }) }
@@ -156,6 +178,9 @@ const remove: Command = {
     if (!args.flag('yes')) throw new UsageError('Its queued conversions are deleted, too. To confirm, add --yes')
     const destinationId = await withDestination(config, args, async (sql, found) => {
       const report = (soFar: number) => void process.stderr.write(`Dropped: ${soFar} so far\n`)
+      const { businessId, id: target, kind, name } = found
+      const change = { businessId, action: 'destination.remove', target, details: { kind, name } }
+      await recordCommand(sql, 'destination remove', change)
       await removeDestination(sql, found, report)
       return found.id
     })
@@ -204,7 +229,8 @@ const test: Command = {
     const { kind, ...result } = await withDestination(config, args, async (_, found) => {
       const setup = withOperatorErrors(() => readSetup(found.kind, found.settings, open(found, config)))
       requireTestCode(setup)
-      const deps = { tokens: cacheGoogleTokens(), now: Date.now }
+      const guard = await openGuard(config)
+      const deps = { guard, tokens: cacheGoogleTokens(guard), now: Date.now }
       const sending = { setup, conversion: madeUpConversion(found), isTest: true }
       return sendConversion(deps, sending, AbortSignal.timeout(TEST_MS))
     })
@@ -236,6 +262,10 @@ async function requireDestination(sql: Sql, id: string): Promise<Destination & {
     throw new CommandError('destination_not_found', `There is no destination ${id}. To see all: admin destination list`)
   return found
 }
+
+/** Refuses the same targets as the workers do. */
+const openGuard = async (config: Config): Promise<TargetGuard> =>
+  guardOfCommand({ ...config, ...(await resolveStores(config)) })
 
 /** A new key is right only if no secret is sealed yet. */
 async function requireSecretsKey(sql: Sql, { secretsKey }: Config): Promise<string> {

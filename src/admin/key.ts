@@ -5,6 +5,7 @@ import { checkId } from './read-option.ts'
 import { type Command, CommandError, UsageError } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { formatTable } from './format-help.ts'
+import { recordCommand } from './record-command.ts'
 
 const BUSINESS = { value: 'ID', help: 'The business that the key gives access to' }
 
@@ -23,7 +24,12 @@ const create: Command = {
     if (!kind) throw new UsageError(`--kind must be secret or publishable, not "${wanted}"`)
     const createdKey = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return sql.begin((tx) => createKey(tx, businessId, kind))
+      return sql.begin(async (tx) => {
+        const created = await createKey(tx, businessId, kind)
+        const change = { businessId, action: 'key.create', target: created.keyId, details: { kind } }
+        await recordCommand(tx, 'key create', change)
+        return created
+      })
     })
     return { json: createdKey, text: `Key ${createdKey.keyId}. Copy it now, it is shown only once:\n${createdKey.key}` }
   },
@@ -41,7 +47,12 @@ const importKey: Command = {
     if (typeof kind !== 'string') throw new UsageError(`--key ${kind.broken}`)
     const keyId = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      return sql.begin((tx) => storeKey(tx, businessId, kind, key))
+      return sql.begin(async (tx) => {
+        const id = await storeKey(tx, businessId, kind, key)
+        const change = { businessId, action: 'key.import', target: id, details: { kind } }
+        if (id !== null) await recordCommand(tx, 'key import', change)
+        return id
+      })
     })
     if (keyId === null)
       throw new CommandError(
@@ -58,7 +69,13 @@ const revoke: Command = {
   positionals: ['KEYID'],
   async run(config, args) {
     const keyId = checkId('KEYID', args.positional(0))
-    const businessId = await withPostgres(config, (sql) => revokeKey(sql, keyId))
+    const businessId = await withPostgres(config, (sql) =>
+      sql.begin(async (tx) => {
+        const id = await revokeKey(tx, keyId)
+        if (id !== null) await recordCommand(tx, 'key revoke', { businessId: id, action: 'key.revoke', target: keyId })
+        return id
+      }),
+    )
     if (businessId === null)
       throw new CommandError('key_not_found', `There is no key ${keyId}. To see all: admin key list`)
     return { json: { keyId, revoked: true }, text: `Key ${keyId} was revoked` }

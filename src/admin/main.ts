@@ -1,17 +1,20 @@
 /** `admin …`: the commands for operators. */
 import { ConfigError, type Config } from '../config.ts'
 import { RequestError } from '../errors.ts'
+import { ImportError } from '../imports/import-error.ts'
 import { unreachableCode } from '../stores/require-stores.ts'
 import { BUSINESS_COMMANDS } from './business.ts'
 import { type Command, CommandError, parseArguments, type Report, UsageError } from './command.ts'
 import { DEAD_LETTER_COMMANDS } from './dead-letters.ts'
 import { DELIVERY_COMMANDS } from './deliveries.ts'
+import { DEMO_COMMANDS } from './demo.ts'
 import { DESTINATION_COMMANDS } from './destination.ts'
 import { IMPORT_COMMANDS } from './import/main.ts'
 import { KEY_COMMANDS } from './key.ts'
 import { PARTITION_COMMANDS } from './partitions.ts'
 import { formatCommandList, formatHelp, withoutControls } from './format-help.ts'
 import { RECOVER_COMMANDS } from './recover/main.ts'
+import { SEGMENT_COMMANDS } from './segment.ts'
 import { USER_COMMANDS } from './user.ts'
 import { VERIFY_COMMANDS } from './verify/main.ts'
 
@@ -19,6 +22,8 @@ const COMMANDS: Command[] = [
   ...BUSINESS_COMMANDS,
   ...KEY_COMMANDS,
   ...USER_COMMANDS,
+  ...SEGMENT_COMMANDS,
+  ...DEMO_COMMANDS,
   ...DEAD_LETTER_COMMANDS,
   ...DESTINATION_COMMANDS,
   ...DELIVERY_COMMANDS,
@@ -88,6 +93,8 @@ const UNDEFINED_TABLE = '42P01'
 function explain(error: unknown): { code: string; message: string; exitCode: number } {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitCode: 2 }
   if (error instanceof CommandError) return { code: error.code, message: error.message, exitCode: 1 }
+  if (error instanceof ImportError)
+    return { code: error.code, message: error.message, exitCode: error.code === 'usage' ? 2 : 1 }
   if (error instanceof ConfigError) return { code: 'config', message: error.message, exitCode: 1 }
   if (error instanceof RequestError) return { code: error.code, message: error.message, exitCode: 1 }
   const away = unreachableCode(error)

@@ -10,6 +10,7 @@ import { readInteger } from './read-option.ts'
 import { type Command, CommandError, type Report } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { formatTable } from './format-help.ts'
+import { recordCommand } from './record-command.ts'
 import { createStopSignal } from './stop-signal.ts'
 
 const NOTES = `First, batches get 503 until all waiting requests are applied. Nothing of them is recorded; Retry-After says when to retry.
@@ -30,15 +31,19 @@ const show: Command = {
       holders: await readHolders(sql),
     }))
     const { partitions, change } = partitionMap
-    const leases = holders.map(({ partition, owner }) => ({
+    const assignments = holders.map(({ partition, owner }) => ({
       partition,
       position: partitionMap.positions.get(partition) ?? null,
       worker: owner,
     }))
     const changing = change ? `, changing to ${change.to} (closed: ${[...partitionMap.closed].join(', ')})` : ''
-    const rows = leases.map(({ partition, position, worker }) => [partition, position ?? '', worker ?? 'no worker'])
+    const rows = assignments.map(({ partition, position, worker }) => [
+      partition,
+      position ?? '',
+      worker ?? 'no worker',
+    ])
     return {
-      json: { partitions, change: change ? { to: change.to, closed: [...partitionMap.closed] } : null, leases },
+      json: { partitions, change: change ? { to: change.to, closed: [...partitionMap.closed] } : null, assignments },
       text: `${partitions} of each kind${changing}\n${formatTable([HEADS, ...rows])}`,
     }
   },
@@ -61,7 +66,11 @@ const set: Command = {
     const stop = createStopSignal(seconds)
     try {
       const options = { to: wanted, livePauseMs, signal: stop.signal }
-      const changed = await withStores(config, (deps) => changePartitions(deps, options))
+      const changed = await withStores(config, async (deps) => {
+        const change = { businessId: null, action: 'partitions.set', target: null, details: { to: wanted } }
+        await recordCommand(deps.sql, 'partitions set', change)
+        return changePartitions(deps, options)
+      })
       const took = Math.round((performance.now() - startedAt) / 100) / 10
       return report(changed, wanted, took, config, stop.signal)
     } finally {

@@ -11,11 +11,30 @@ import {
   convertSettings,
   settingNames,
 } from '../deliveries/settings.ts'
+import { RefusedTargetError, resolveTarget } from '../outbound/resolve-target.ts'
+import type { TargetGuard } from '../outbound/target-guard.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../rules/events/facts.ts'
 import { CommandError, UsageError, type CommandArguments } from './command.ts'
 
 /** The name of the secret where it is a single string. Google's has four parts, written as JSON. */
 const SINGLE: Partial<Record<DestinationKind, string>> = { meta: 'accessToken', webhook: 'signingKey' }
+
+/** The settings that are addresses. */
+const ADDRESSES = ['url', 'baseUrl', 'tokenUrl']
+const LOOKUP_MS = 5000
+
+/** Refuses settings with an address that conversions may not be sent to. One whose host is unknown now may become known. */
+export async function checkTargets(settings: Record<string, unknown>, guard: TargetGuard): Promise<void> {
+  for (const name of ADDRESSES) {
+    const address = settings[name]
+    if (typeof address !== 'string') continue
+    try {
+      await resolveTarget(new URL(address), guard, AbortSignal.timeout(LOOKUP_MS))
+    } catch (error) {
+      if (error instanceof RefusedTargetError) throw new UsageError(`--set ${name}: ${error.message}`)
+    }
+  }
+}
 
 export function readKind(args: CommandArguments): DestinationKind {
   const kind = DESTINATION_KINDS.find((known) => known === args.text('kind'))

@@ -1,6 +1,4 @@
 /** `admin user …`: the people who use the dashboard. */
-import { commandActor } from '../accounts/command-actor.ts'
-import { recordAudit } from '../accounts/audit.ts'
 import { LINK_HOURS, createLink } from '../accounts/links.ts'
 import { setRole } from '../accounts/members.ts'
 import { ROLES } from '../accounts/rights.ts'
@@ -13,6 +11,7 @@ import { type Command, type CommandArguments, CommandError, UsageError } from '.
 import { formatTable } from './format-help.ts'
 import { withPostgres } from './open-postgres.ts'
 import { checkId } from './read-option.ts'
+import { recordCommand } from './record-command.ts'
 
 const ORDER = 'the first person of a business has to be its owner'
 
@@ -42,14 +41,8 @@ const create: Command = {
           const outcome = await setRole(tx, businessId, id, role)
           if (outcome !== 'done') throw new CommandError(outcome, `The role was not given: ${ORDER}`)
         }
-        const actor = commandActor('admin user create')
-        await recordAudit(tx, {
-          businessId,
-          actor,
-          action: 'person.create',
-          target: id,
-          details: { role: role ?? null },
-        })
+        const change = { businessId, action: 'person.create', target: id, details: { role: role ?? null } }
+        await recordCommand(tx, 'user create', change)
         return createLink(tx, 'sign-in', email)
       })
     })
@@ -65,8 +58,7 @@ const link: Command = {
     const email = checkEmail(args)
     const token = await withPostgres(config, async (sql) => {
       const { id } = await requireUser(sql, email)
-      const actor = commandActor('admin user link')
-      await recordAudit(sql, { businessId: null, actor, action: 'person.link', target: id })
+      await recordCommand(sql, 'user link', { businessId: null, action: 'person.link', target: id })
       return createLink(sql, 'sign-in', email)
     })
     return showLink(config, email, token)
@@ -82,8 +74,8 @@ const removeSecondFactor: Command = {
     await withPostgres(config, async (sql) => {
       const { id } = await requireUser(sql, email)
       await removeTotp(sql, id)
-      const actor = commandActor('admin user remove-second-factor')
-      await recordAudit(sql, { businessId: null, actor, action: 'person.remove-second-factor', target: id })
+      const change = { businessId: null, action: 'person.remove-second-factor', target: id }
+      await recordCommand(sql, 'user remove-second-factor', change)
     })
     return { json: { email, hasTotp: false }, text: `${email} signs in with the password alone` }
   },

@@ -1,0 +1,15 @@
+import { type Config, resolveStores } from '../config.ts'
+import { type ClickHouseClient, connectClickHouse } from '../stores/clickhouse.ts'
+
+/** Calls `use` with a client, then closes it. Needs only the address of ClickHouse. */
+export async function withClickHouse<Result>(
+  config: Config,
+  use: (clickhouse: ClickHouseClient) => Promise<Result>,
+): Promise<Result> {
+  const clickhouse = connectClickHouse(config.clickhouseUrl ?? (await resolveStores(config)).clickhouseUrl)
+  try {
+    return await use(clickhouse)
+  } finally {
+    await clickhouse.close()
+  }
+}
