@@ -32,6 +32,13 @@ test('every rule of Postgres', async () => {
       bobBefore,
       'identifications',
     ],
+    [
+      () => lab.sql`
+        insert into segment_members (business_id, contact_id, segment_no, since, cause)
+        values (${businessId}, ${bobBefore}, 1, 1, 'live')`,
+      bobBefore,
+      'segment_members',
+    ],
     [() => lab.sql`update event_statistics set count = 0 where contact_id = ${bob}`, bob, 'lesson'],
     [() => lab.sql`delete from merge_log where losing_id = ${bobBefore}`, bobBefore, 'unlogged'],
     [() => lab.sql`update contacts set order_count = 1 where id = ${bobBefore}`, bobBefore, 'emptied'],

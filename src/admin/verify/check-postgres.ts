@@ -7,6 +7,7 @@ const CONTACT_TABLES = [
   'event_statistics',
   'revenue',
   'subscriptions',
+  'consent_history',
   'visitors',
   'contact_visitors',
   'visitor_links',
@@ -14,6 +15,7 @@ const CONTACT_TABLES = [
   'enrolments',
   'deliveries',
   'removed_tags',
+  'segment_members',
 ]
 
 const RULES: Record<string, string> = {

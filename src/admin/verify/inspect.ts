@@ -160,10 +160,11 @@ async function inspectKind(
   { businessId, part }: Task,
 ): Promise<void> {
   let isListed = false
-  for await (const { items, unstable = [] } of kind.find(deps, businessId)) {
+  for await (const { items, unstable = [], changing = 0 } of kind.find(deps, businessId)) {
     const differences = items.map((item) => differenceOf(name, { businessId, ...kind.describe(item) }))
     addDifferences(deps, findings, differences)
     findings.uncompared.push(...unstable.map((one) => ({ businessId, ...one })))
+    findings.notCompared += changing
     if (!isListed && (items.length > 0 || unstable.length > 0)) {
       findings.again.push({ businessId, part })
       isListed = true

@@ -41,6 +41,9 @@ export const REPAIRS = {
   /** Contacts whose figures or identities were wrong in Postgres. */
   corrected: ['contact', 'corrected in Postgres'],
   keys: ['idempotency key', 'restored in Postgres'],
+  /** Contacts whose memberships of segments, or clocks, were wrong. */
+  members: ['contact', 'corrected in its segments'],
+  sizes: ['segment size', 'corrected'],
 } as const
 export type RepairCounts = Record<keyof typeof REPAIRS, number>
 
@@ -60,6 +63,9 @@ export interface Difference {
   wrong?: 'postgres' | 'clickhouse'
   /** ClickHouse has more of the contact or visitor than Postgres, as after Postgres was restored from a backup. */
   isAhead?: true
+  /** The segment, and whether the contact should be a member of it. */
+  segmentId?: string
+  expected?: boolean
   /** Some of the events that the outbox can send again, or that Postgres does not have. */
   eventIds?: string[]
 }
@@ -174,6 +180,8 @@ export interface Page<Item> {
   items: Item[]
   /** Parts that changed all the time. */
   unstable?: { what: string; reason: string }[]
+  /** The number of contacts that changed all the time. */
+  changing?: number
 }
 
 /** A kind that is found once for all businesses, and that nothing repairs. */

@@ -2,6 +2,8 @@
 import { checkPostgres } from './check-postgres.ts'
 import { ERASURE } from './check-erasures.ts'
 import { KEY } from './check-keys.ts'
+import { SEGMENT_MEMBERS } from './check-members.ts'
+import { SEGMENT_SIZE } from './check-segment-sizes.ts'
 import { BUSINESS, GROUPS, REDIS, TABLE } from './check-stores.ts'
 import { VIEW } from './check-views.ts'
 import { CONTACT_KINDS, statusOfContacts } from './contact-kinds.ts'
@@ -34,7 +36,13 @@ export const SUBJECTS: Record<SubjectName, Subject> = {
 }
 
 /** Found in each business. */
-export const BUSINESS_KINDS: Record<string, BusinessKind> = { key: KEY, erasure: ERASURE, view: VIEW }
+export const BUSINESS_KINDS: Record<string, BusinessKind> = {
+  key: KEY,
+  erasure: ERASURE,
+  view: VIEW,
+  segment_members: SEGMENT_MEMBERS,
+  segment_size: SEGMENT_SIZE,
+}
 
 /** Found once. */
 export const SYSTEM_KINDS: Record<string, SystemKind> = { business: BUSINESS, redis: REDIS, groups: GROUPS }

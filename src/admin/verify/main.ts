@@ -10,6 +10,7 @@ import { isBusinessNotFound, requireBusiness } from '../business.ts'
 import { checkId } from '../read-option.ts'
 import { type Command, CommandError, type Report, type CommandArguments } from '../command.ts'
 import { createStopSignal } from '../stop-signal.ts'
+import { recordCommand } from '../record-command.ts'
 import { sizeOfSlice } from './compare-slices.ts'
 import { readPause, repeatRounds } from './repeat-rounds.ts'
 import { agrees, toJson, toText } from './report.ts'
@@ -18,15 +19,17 @@ import { type VerifyResult, verify, type VerifyDeps } from './verify.ts'
 
 const NOTES = `It compares, contact by contact: first time, last time and count of each event, idempotency keys, revenue by currency,
   orders, snapshots and merges. It also checks visitors with their links and touches; that erasures left nothing; that views add
-  up; that Postgres keeps its own rules; and that streams and positions fit. You can run it at any time: data that is not
-  shipped yet is not a difference, and a difference counts after it was seen three times.
---repair corrects Postgres where two other records agree against it. It asks the shipper to send events that ClickHouse lacks
-  and the outbox still has (OUTBOX_KEEP), to rewrite snapshots, statistics and visitors, and to repeat erasures. You can stop it
-  and run it again. It only lists events that are older than the outbox, and data that only ClickHouse has. It deletes only
-  erased and doubled rows.
+  up; that Postgres keeps its own rules; that the members of each segment are those whose facts match its rule; and that
+  streams and positions fit. Segments with withinDays, where or sum are left out. You can run it at any time: data that is
+  not shipped yet is not a difference, and a difference counts after it was seen several times.
+--repair corrects Postgres where two other records agree against it, and the members and sizes of segments. It asks the shipper
+  to send events that ClickHouse lacks and the outbox still has (OUTBOX_KEEP), to rewrite snapshots, statistics and visitors, and
+  to repeat erasures. You can stop it and run it again. It only lists events that are older than the outbox, and data that only
+  ClickHouse has. It deletes only erased and doubled rows, and wrong members of segments.
 After you restored Postgres from a backup, run admin recover first. --repair does not touch what admin recover saves.
 Exit code: 0 the stores agree; 1 they differ, or the business does not exist; 2 mistyped; 3 they could not be compared, or
-  nothing differs, but contacts wait for the shipper all the time, or a business is too large or too busy for a part of it.`
+  nothing differs, but contacts wait for the shipper or the segment worker all the time, or a business is too large or too busy
+  for a part of it.`
 
 const verifyStores: Command = {
   name: 'verify',
@@ -88,6 +91,8 @@ async function compare(deps: SessionDeps, repair: boolean): Promise<VerifyResult
   const { sql, businessId } = deps
   await requireMigrated(sql)
   if (businessId) await requireBusiness(sql, businessId)
+  // Before the changes: a repair is many steps, and can be stopped after each.
+  if (repair) await recordCommand(deps.writer, 'verify --repair', repairOf(businessId))
   const contacts = await countContacts(sql, businessId)
   const progress = showProgress(process.stderr, contacts)
   try {
@@ -98,6 +103,11 @@ async function compare(deps: SessionDeps, repair: boolean): Promise<VerifyResult
   } finally {
     progress.end()
   }
+}
+
+const repairOf = (businessId: string | undefined) => {
+  const business = businessId ?? null
+  return { businessId: business, action: 'stores.repair', target: business }
 }
 
 export async function countContacts(sql: Sql, businessId: string | undefined): Promise<number> {

@@ -127,7 +127,7 @@ const isRestored = ({ differences }: VerifyResult): boolean =>
   differences.some(({ isAhead, kind }) => isAhead === true || kind === 'business')
 
 const REPAIR =
-  'Next: admin verify --repair. It sends again the events that the outbox still has, and these snapshots, statistics and visitors. It corrects Postgres where the timeline and a second record agree against it. It deletes only erased and doubled rows.'
+  'Next: admin verify --repair. It sends again the events that the outbox still has, and these snapshots, statistics and visitors. It corrects Postgres where the timeline and a second record agree against it, and the members and sizes of segments. It deletes only erased and doubled rows, and wrong members of segments.'
 const NOT_REPAIRABLE =
   'The remaining differences cannot be repaired: neither the outbox nor the other records show what is right.'
 const AFTER_RESTORE =

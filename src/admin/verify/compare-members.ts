@@ -1,0 +1,100 @@
+import { type ConfigCache, loadContacts } from '../../contacts/load-state.ts'
+import { arrayLiteral } from '../../contacts/write-columns.ts'
+import type { ContactState } from '../../rules/state.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { type Judged, judgeMembership } from './judge-membership.ts'
+
+/** A membership, or a clock, that differs from what the facts of the contact say. */
+export interface WrongMember {
+  contactId: string
+  segmentId: string
+  no: number
+  /** Whether it should be a member. Null: the membership is right, but the clock does not wake when time changes it. */
+  expected: boolean | null
+  /** Epoch ms; null unless the clock is wrong. */
+  changesAt: number | null
+}
+
+export interface MemberComparison {
+  /** By contact, with the version at which it was seen. */
+  wrong: { contactId: string; version: number; members: WrongMember[] }[]
+  /** Contacts that changed meanwhile. */
+  changed: string[]
+  /** Contacts that wait for the segment worker. */
+  due: string[]
+}
+
+interface Stored {
+  configVersion: number
+  /** The rules that are in force, with a complete history. */
+  rules: number[]
+  contacts: [id: string, version: number, members: number[]][]
+}
+
+/**
+ * Compares the members of current rules with the facts of these contacts. The facts are read first, then the members with the versions,
+ * in one statement: at the same version, no save came between them, because each save that changes a membership raises the version.
+ */
+export async function compareMembers(sql: Sql, businessId: string, ids: string[]): Promise<MemberComparison> {
+  const configs: ConfigCache = new Map()
+  const asked = ids.map((id) => ({ business_id: businessId, id }))
+  const state = await loadContacts(sql, configs, asked)
+  const now = Date.now()
+  const business = state.businesses.get(businessId)
+  const stored = await readMembers(sql, businessId, ids)
+  const found: MemberComparison = { wrong: [], changed: [], due: [] }
+  if (!business?.segments || !stored) return found
+  if (stored.configVersion !== business.configVersion) return { ...found, changed: ids }
+  const rules = new Set(stored.rules)
+  for (const [id, version, members] of stored.contacts) {
+    const contact = state.contacts.get(id)
+    if (contact?.version !== version) found.changed.push(id)
+    else {
+      const judged = judgeMembership(business.segments, contact, now)
+      if (judged === 'due') found.due.push(id)
+      else if (judged) addWrong(found, contact, version, differencesOf(contact, judged, rules, new Set(members)))
+    }
+  }
+  return found
+}
+
+function addWrong(found: MemberComparison, { id }: ContactState, version: number, members: WrongMember[]): void {
+  if (members.length > 0) found.wrong.push({ contactId: id, version, members })
+}
+
+function differencesOf(
+  { id: contactId, facts }: ContactState,
+  { answers, next }: Judged,
+  rules: Set<number>,
+  members: Set<number>,
+): WrongMember[] {
+  const wrong = answers
+    .filter(({ segment: { no }, isMember }) => rules.has(no) && members.has(no) !== isMember)
+    .map(({ segment: { no, segmentId }, isMember }) => ({
+      contactId,
+      segmentId,
+      no,
+      expected: isMember,
+      changesAt: null,
+    }))
+  const dueAt = facts?.clock.dueAt ?? null
+  if (!next || !rules.has(next.segment.no) || (dueAt !== null && dueAt <= next.at)) return wrong
+  const { no, segmentId } = next.segment
+  return [...wrong, { contactId, segmentId, no, expected: null, changesAt: next.at }]
+}
+
+/** Only contacts that exist and were not merged. Undefined: there is no such business. */
+async function readMembers(sql: Sql, businessId: string, ids: string[]): Promise<Stored | undefined> {
+  const [row] = await sql<Stored[]>`
+    select b.config_version as "configVersion",
+      (select coalesce(json_agg(r.no), '[]') from segment_rules r
+        where r.business_id = b.id and r.state = 'current' and r.switched_at is null) as rules,
+      (select coalesce(json_agg(json_build_array(c.id, c.version, (
+          select coalesce(json_agg(m.segment_no), '[]') from segment_members m
+          where m.business_id = c.business_id and m.contact_id = c.id
+        ))), '[]')
+        from contacts c
+        where c.business_id = b.id and c.id = any (${arrayLiteral(ids)}::text::uuid[]) and c.merged_into is null) as contacts
+    from businesses b where b.id = ${businessId}`
+  return row
+}

@@ -1,0 +1,56 @@
+import type { DecisionContext } from '../../rules/changes.ts'
+import { changeMembership } from '../../rules/segments/change-membership.ts'
+import type { CompiledSegments } from '../../rules/segments/compile-segments.ts'
+import { earlierOf, moveClock } from '../../rules/segments/watch-item.ts'
+import type { ContactState } from '../../rules/state.ts'
+import { saveSettled } from '../../segments/save-settled.ts'
+import type { WrongMember } from './compare-members.ts'
+import { judgeMembership } from './judge-membership.ts'
+import type { RepairDeps } from './kind.ts'
+
+/**
+ * Writes the memberships and clocks that were found wrong as the facts are now, in the way of the segment worker: a contact that changes
+ * meanwhile is judged again. Starts no campaigns. Returns the number of contacts.
+ */
+export async function correctMembers(
+  { writer, log, config }: RepairDeps,
+  businessId: string,
+  wrong: WrongMember[],
+): Promise<number> {
+  const numbers = new Map(
+    [...Map.groupBy(wrong, ({ contactId }) => contactId)].map(([id, members]) => [
+      id,
+      new Set(members.map(({ no }) => no)),
+    ]),
+  )
+  const contacts = [...numbers.keys()].map((id) => ({ business_id: businessId, id }))
+  const now = () => Date.now()
+  const settled = await saveSettled(
+    { sql: writer, log, config, configs: new Map(), now },
+    contacts,
+    (context, contact, { segments }) => {
+      if (segments) correct(context, segments, contact, numbers.get(contact.id) ?? new Set(), now())
+    },
+  )
+  return settled.length
+}
+
+function correct(
+  { changes }: DecisionContext,
+  segments: CompiledSegments,
+  contact: ContactState,
+  numbers: Set<number>,
+  now: number,
+): void {
+  const judged = judgeMembership(segments, contact, now)
+  if (!contact.facts || !judged || judged === 'due') return
+  const { at, answers, next } = judged
+  for (const { segment, isMember } of answers)
+    // What was so already changes nothing.
+    if (numbers.has(segment.no)) changeMembership(changes, contact, segment, { entered: isMember, at, cause: 'rule' })
+  const { dueAt, settledAt } = contact.facts.clock
+  moveClock(changes, contact, contact.facts, {
+    dueAt: earlierOf(dueAt, next?.at ?? null),
+    settledAt: Math.max(settledAt, judged.settledAt),
+  })
+}

@@ -1,0 +1,40 @@
+import type { CompiledSegment, CompiledSegments } from '../../rules/segments/compile-segments.ts'
+import { viewFacts } from '../../rules/segments/view-facts.ts'
+import { earlierOf } from '../../rules/segments/watch-item.ts'
+import type { ContactState } from '../../rules/state.ts'
+
+export interface Judged {
+  /** Epoch ms: no earlier than what was settled before. */
+  at: number
+  /** By each rule that can be judged. */
+  answers: { segment: CompiledSegment; isMember: boolean }[]
+  /** When time alone changes one of the answers next, and that rule. Null: never. */
+  next: { at: number; segment: CompiledSegment } | null
+  /** The last instant at which time has changed an answer. */
+  settledAt: number
+}
+
+/** Rules that count or sum events are left out: their answers follow an event later. So are rules that are being built. */
+export const isJudged = ({ isBuilding, isWindowed }: CompiledSegment): boolean => !isBuilding && !isWindowed
+
+/**
+ * What a contact is a member of by its facts. 'due': time has changed an answer, and the segment worker has to write it first. Null:
+ * no facts were loaded.
+ */
+export function judgeMembership({ all }: CompiledSegments, contact: ContactState, now: number): Judged | 'due' | null {
+  const { facts } = contact
+  if (!facts) return null
+  const { dueAt, settledAt } = facts.clock
+  if (dueAt !== null && dueAt <= now) return 'due'
+  const at = Math.max(now, settledAt)
+  const view = viewFacts(contact, facts)
+  const judged: Judged = { at, answers: [], next: null, settledAt }
+  for (const segment of all.filter(isJudged)) {
+    judged.answers.push({ segment, isMember: segment.test(view, at) })
+    if (!segment.isTimed) continue
+    const next = segment.nextChange(view, at)
+    if (next !== null && earlierOf(next, judged.next?.at ?? null) === next) judged.next = { at: next, segment }
+    judged.settledAt = Math.max(judged.settledAt, segment.lastChange(view, at))
+  }
+  return judged
+}
