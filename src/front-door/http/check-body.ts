@@ -54,8 +54,8 @@ type Clean = (value: unknown) => unknown
 function compileClean(schema: TSchema): Clean {
   if (schema['type'] === 'string') return (value) => (typeof value === 'string' ? trimText(value) : value)
   if (schema['type'] === 'array') return compileCleanItems(schema)
-  if (schema['properties'] === undefined) return (value) => value
-  const fields = Object.entries(schema['properties'] as Record<string, TSchema>)
+  const fields = Object.entries(fieldsOf(schema))
+  if (fields.length === 0) return (value) => value
   const known = fields.map(([name, field]) => ({ name, clean: compileClean(field) }))
   return (value) => {
     if (!isRecord(value)) return value
@@ -66,6 +66,12 @@ function compileClean(schema: TSchema): Clean {
     }
     return body
   }
+}
+
+/** Of one of several objects, the fields of all. */
+function fieldsOf({ properties, anyOf = [] }: TSchema): Record<string, TSchema> {
+  const others = (anyOf as TSchema[]).map(fieldsOf)
+  return Object.assign({}, ...others, properties) as Record<string, TSchema>
 }
 
 /** Cleans one item past the limit at most: that is enough for the check to fail. */
@@ -104,7 +110,7 @@ function explain(errors: Iterable<ValueError>): Issue[] {
 function describe(schema: TSchema): string {
   if (schema.anyOf !== undefined) return (schema.anyOf as TSchema[]).map(describe).join(' or ')
   if (schema.const !== undefined) return `"${schema.const}"`
-  const { minLength = 0, maxLength, minItems = 0, maxItems } = schema as Record<string, number>
+  const { minLength = 0, maxLength, minItems = 0, maxItems, maximum } = schema as Record<string, number>
   switch (schema['type']) {
     case 'string':
       if (typeof schema['pattern'] === 'string') return String(schema.description)
@@ -115,7 +121,7 @@ function describe(schema: TSchema): string {
     case 'array':
       return minItems > 0 ? `an array of ${minItems} to ${maxItems} items` : `an array of at most ${maxItems} items`
     case 'integer':
-      return 'a whole number, 0 or more'
+      return maximum === undefined ? 'a whole number, 0 or more' : `a whole number from 0 to ${maximum}`
     case 'number':
       return schema['minimum'] === 0 ? 'a number, 0 or more' : 'a finite number'
     case 'boolean':

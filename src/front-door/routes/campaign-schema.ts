@@ -5,7 +5,13 @@ import { text } from './body-fields.ts'
 
 export const CampaignSchema = Type.Object({
   name: text(1, 256, 'A name for people.', 'Welcome'),
-  trigger: Type.Object({ event: text(1, 64, 'Starts the campaign for each matching live event.', 'signup') }),
+  trigger: Type.Union([
+    Type.Object({ event: text(1, 64, 'Starts the campaign for each matching live event.', 'signup') }),
+    Type.Object({
+      segment: Type.String({ format: 'uuid', description: 'The segment that starts the campaign.' }),
+      on: oneOf(['enter', 'leave'] as const),
+    }),
+  ]),
   canEnterAgain: Type.Optional(
     Type.Boolean({
       description: 'True: a contact can be enrolled again after its earlier enrolment has ended. Default: false.',
@@ -21,7 +27,7 @@ export const Campaign = Type.Object(
     campaignId: uuid,
     name: Type.String(),
     status: oneOf(['draft', 'published']),
-    trigger: namedEvent,
+    trigger: Type.Union([namedEvent, Type.Object({ segment: uuid, on: oneOf(['enter', 'leave'] as const) }, closed)]),
     canEnterAgain: Type.Boolean(),
     goal: orNull(namedEvent),
   },

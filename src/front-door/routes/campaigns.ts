@@ -1,5 +1,6 @@
 import { CampaignData, CampaignsData, CampaignSchema } from './campaign-schema.ts'
 import { recordAudit } from '../../accounts/audit.ts'
+import type { CampaignTrigger } from '../../campaigns/campaign.ts'
 import { MAX_CAMPAIGNS, createCampaign } from '../../campaigns/create-campaign.ts'
 import { listCampaigns, readCampaign } from '../../campaigns/list-campaigns.ts'
 import { publishCampaign } from '../../campaigns/publish-campaign.ts'
@@ -30,9 +31,13 @@ const checkCampaign = compileCheck(CampaignSchema)
 async function postCampaign(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { name, trigger, canEnterAgain = false, goal } = requireBody(checkCampaign(body))
-  const unclean = uncleanIssues({ name, 'trigger.event': trigger.event, 'goal.event': goal?.event })
+  const unclean = uncleanIssues({
+    name,
+    'trigger.event': 'event' in trigger ? trigger.event : undefined,
+    'goal.event': goal?.event,
+  })
   if (unclean.length > 0) throw invalidRequest(unclean)
-  const drafted = { name, triggerEvent: trigger.event, canEnterAgain, goalEvent: goal?.event ?? null }
+  const drafted = { name, trigger: readTrigger(trigger), canEnterAgain, goalEvent: goal?.event ?? null }
   const campaign = await app.sql.begin(async (tx) => {
     const created = await createCampaign(tx, business.id, drafted)
     if (created === null) throw new RequestError('limit_reached', { message: TOO_MANY })
@@ -66,9 +71,16 @@ async function postPublish(app: AppContext, context: RequestContext, { business,
       throw new RequestError('not_found')
     case 'goal_is_trigger':
       throw invalidRequest([{ path: 'goal.event', message: 'goal.event must differ from trigger.event' }])
+    case 'unknown_segment':
+      throw invalidRequest([{ path: 'trigger.segment', message: 'trigger.segment is not a segment of the business' }])
     case 'published':
       return { message: PUBLISHED, data: { campaign: published.campaign } }
   }
+}
+
+/** Only the fields of one trigger. */
+function readTrigger(sent: CampaignTrigger): CampaignTrigger {
+  return 'event' in sent ? { event: sent.event } : { segment: sent.segment, on: sent.on }
 }
 
 function requireId(context: RequestContext): string {

@@ -10,6 +10,7 @@ import type {
   TrackAnswer,
 } from '../../stream/entry.ts'
 import type { NewIngestRequest, SubmitResult } from '../../stream/submit.ts'
+import { prefers } from '../http/prefers.ts'
 import type { RequestContext, AppContext } from '../app-context.ts'
 
 interface AnswerOf {
@@ -34,7 +35,7 @@ export async function submitRequest<R extends NewIngestRequest>(
   request: R,
   { keyed, wait = true }: { keyed: boolean; wait?: boolean },
 ): Promise<AnswerOf[R['kind']] | null> {
-  const async = keyed && prefersAsync(context.request)
+  const async = keyed && prefers(context.request, 'respond-async')
   const submitted = await app.submitter.submit(request, { wait: wait && !async })
   app.metrics.answers.inc({ kind: request.kind, outcome: submitted.kind })
   const answer = readOutcome(submitted)
@@ -56,11 +57,6 @@ function readOutcome(submitted: SubmitResult): AnswerOf[keyof AnswerOf] | Failed
     case 'outcome_unknown':
       throw new RequestError('outcome_unknown')
   }
-}
-
-function prefersAsync(request: Request): boolean {
-  const preferences = request.headers.get('prefer')?.split(/[,;]/) ?? []
-  return preferences.some((preference) => preference.trim().toLowerCase() === 'respond-async')
 }
 
 /** `warnings` is absent when there are none. */

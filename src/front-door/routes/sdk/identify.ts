@@ -12,6 +12,7 @@ import { readIdentify } from './read-identify.ts'
 import { type ReceivedBody, receiveBody } from '../../http/receive-body.ts'
 import { toRequestError } from '../../http/rejection.ts'
 import { IdentifySchema } from './identify-schema.ts'
+import { EffectsSchema, nameEffects, wantsEffects } from './effects.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 /** The body of an accepted call, its business, and whether a secret key was sent. */
@@ -53,17 +54,27 @@ async function submit(
   fact: IdentifyFact,
 ): Promise<Reply> {
   const { receivedAt, requestId } = context
-  const request = { kind: 'identify', businessId: business.id, receivedAt, requestId, keyed, fact } as const
+  const request = {
+    kind: 'identify',
+    businessId: business.id,
+    receivedAt,
+    requestId,
+    keyed,
+    fact,
+    ...(wantsEffects(context, keyed) && { effects: true }),
+  } as const
   const answer = await submitRequest(app, context, request, { keyed })
-  return answer === null ? QUEUED : identified(answer)
+  if (answer === null) return QUEUED
+  return identified(answer, await nameEffects(app, context, business.id, answer.effects))
 }
 
 const CREATED = 'The contact was created.'
 const KEPT = 'The identification is stored and will be applied once.'
 const QUEUED: Reply = { status: 202, message: KEPT, data: { queued: true } }
 
-function identified({ contactId, isNew, linkedVisitor, subscriptions, warnings }: IdentifyAnswer): Reply {
-  const data = { contactId, isNew, linkedVisitor, subscriptions, ...withWarnings(warnings) }
+function identified(answer: IdentifyAnswer, effects: object): Reply {
+  const { contactId, isNew, linkedVisitor, subscriptions, warnings } = answer
+  const data = { contactId, isNew, linkedVisitor, subscriptions, ...withWarnings(warnings), ...effects }
   return { message: isNew ? CREATED : 'The contact was found.', data }
 }
 
@@ -74,6 +85,7 @@ export const IdentifyData = Type.Object(
     linkedVisitor: Type.Boolean(),
     subscriptions: subscriptionStates,
     warnings: warningList,
+    effects: EffectsSchema,
   },
   closed,
 )

@@ -36,6 +36,16 @@ async function trackBatch(app: AppContext, context: RequestContext): Promise<Rep
   const elsewhere = rejectOtherBusiness(body, business)
   if (elsewhere !== null) throw toRequestError(elsewhere)
   const { events } = requireBody(checkFrame(body))
+  return recordBatch(app, context, business, events)
+}
+
+/** For callers that may send events of the business. `events` are as callers send them, 1 to 500. */
+export async function recordBatch(
+  app: AppContext,
+  context: RequestContext,
+  business: Business,
+  events: readonly unknown[],
+): Promise<Reply> {
   const { items, failures } = await readItems(events, business, context.receivedAt)
   if (items.length === 0) return recorded(events.length, failures, [])
   const { receivedAt, requestId } = context

@@ -10,6 +10,7 @@ import { BODY_LIMITS } from '../../http/read-body.ts'
 import { EventSchema, readEvent } from './read-event.ts'
 import { receiveBody } from '../../http/receive-body.ts'
 import { toRequestError } from '../../http/rejection.ts'
+import { EffectsSchema, nameEffects, wantsEffects } from './effects.ts'
 import { submitRequest, withWarnings } from '../submit-request.ts'
 
 async function track(app: AppContext, context: RequestContext): Promise<Reply> {
@@ -28,18 +29,20 @@ async function track(app: AppContext, context: RequestContext): Promise<Reply> {
     keyed: true,
     source: 'live',
     fact,
+    ...(wantsEffects(context, true) && { effects: true }),
   } as const
   const answer = await submitRequest(app, context, request, { keyed: true })
-  return answer === null ? queued(fact) : recorded(fact, answer)
+  if (answer === null) return queued(fact)
+  return recorded(fact, answer, await nameEffects(app, context, business.id, answer.effects))
 }
 
 const RECORDED = 'The event is recorded.'
 const KEPT = 'The event is stored and will be recorded once.'
 
-function recorded({ event }: EventFact, answer: TrackAnswer): Reply {
+function recorded({ event }: EventFact, answer: TrackAnswer, effects: object): Reply {
   const { contactId, isNew, deduped, interpreted, warnings } = answer
   const message = deduped ? 'The event had been recorded before.' : RECORDED
-  return { message, data: { contactId, event, isNew, deduped, interpreted, ...withWarnings(warnings) } }
+  return { message, data: { contactId, event, isNew, deduped, interpreted, ...withWarnings(warnings), ...effects } }
 }
 
 function queued({ event, meaning }: EventFact): Reply {
@@ -61,6 +64,7 @@ export const TrackData = Type.Object(
     deduped: Type.Boolean(),
     interpreted: interpretation,
     warnings: warningList,
+    effects: EffectsSchema,
   },
   closed,
 )
@@ -72,7 +76,8 @@ export const trackRoute: Route = {
   operation: {
     summary: 'Record one live event',
     description:
-      'The event can start a campaign. Send `Prefer: respond-async` to get the answer before the event is applied.',
+      'The event can start a campaign. Send `Prefer: respond-async` to get the answer before the event is applied, ' +
+      'or `Prefer: effects` to get the segments and campaigns that it moves its contact in and out of.',
     tag: 'Events',
     key: 'secret',
     body: {

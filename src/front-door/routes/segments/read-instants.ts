@@ -1,0 +1,16 @@
+import { readIso } from '../../../rules/events/read-iso.ts'
+import { invalidRequest } from '../../http/check-body.ts'
+
+/** Epoch ms by name; those that were not sent are absent. Throws RequestError `invalid_request`. */
+export function readInstants<Name extends string>(
+  query: URLSearchParams,
+  names: readonly Name[],
+): Partial<Record<Name, number>> {
+  const sent = names.filter((name) => query.has(name))
+  const read = sent.map((name) => [name, readIso((query.get(name) ?? '').trim())] as const)
+  const issues = read
+    .filter(([, at]) => at === undefined)
+    .map(([path]) => ({ path, message: `${path} must be an ISO 8601 date or date-time` }))
+  if (issues.length > 0) throw invalidRequest(issues)
+  return Object.fromEntries(read) as Partial<Record<Name, number>>
+}

@@ -1,0 +1,12 @@
+import { RequestError } from '../../../errors.ts'
+import type { RequestContext } from '../../app-context.ts'
+import { readId } from '../../http/read-id.ts'
+
+export const segmentNotFound = () => new RequestError('not_found', { message: 'There is no segment with this id.' })
+
+/** The id in the path. Throws RequestError `not_found` when it cannot be one. */
+export function requireSegmentId({ params }: RequestContext): string {
+  const id = readId(params['segmentId'])
+  if (id === null) throw segmentNotFound()
+  return id
+}
