@@ -66,6 +66,7 @@ const Environment = Type.Object({
       expected: '64 hexadecimal digits, as `openssl rand -hex 32` gives',
     }),
   ),
+  ALLOW_LOOPBACK_TARGETS: Type.Optional(Type.Boolean({ expected: 'true or false' })),
   DELIVERY_TRIES: whole(1, 1000, 10),
   DELIVERIES_KEEP: duration('30d'),
   ANONYMOUS_KEEP: duration('90d'),
@@ -124,6 +125,8 @@ export interface Config {
   outboxKeepMs: number
   /** 32 bytes in hex: encrypts the secrets of destinations and of second factors. */
   secretsKey: string | undefined
+  /** Whether destinations may be on this machine. Undefined: under `start` they may. */
+  allowLoopbackTargets: boolean | undefined
   /** Number of attempts before a delivery is abandoned. */
   deliveryTries: number
   /** How long sent and abandoned deliveries are kept. */
@@ -175,6 +178,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     workerName: read.WORKER_NAME,
     outboxKeepMs: milliseconds(read.OUTBOX_KEEP),
     secretsKey: read.SECRETS_KEY,
+    allowLoopbackTargets: read.ALLOW_LOOPBACK_TARGETS,
     deliveryTries: read.DELIVERY_TRIES,
     deliveriesKeepMs: milliseconds(read.DELIVERIES_KEEP),
     anonymousKeepMs: milliseconds(read.ANONYMOUS_KEEP),

@@ -47,7 +47,12 @@ export const ERRORS = {
     message: 'This path does not support this method. The Allow header lists the methods that it supports.',
   },
   last_owner: { status: 409, message: 'A business needs an owner. Make another person owner first.' },
+  business_not_empty: {
+    status: 409,
+    message: 'The business has contacts of its own. Demo data is loaded into a business without contacts only.',
+  },
   link_expired: { status: 410, message: 'This link was used already, or is too old. Ask for a new one.' },
+  in_use: { status: 409, message: 'It cannot be deleted while something else uses it.' },
   limit_reached: { status: 409, message: 'The business has reached the maximum number of these.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'Content-Type must be application/json.' },

@@ -1,5 +1,6 @@
 /** The types that every file of the front door uses: the app, one request, one route, one reply. */
 import type { SystemMailer } from '../accounts/system-mail.ts'
+import type { Renderer } from '../messages/templates/renderer.ts'
 import type { Config } from '../config.ts'
 import type { ErrorCode, RequestError } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -18,12 +19,14 @@ import type { ConcurrencyLimit } from './access/concurrency-limit.ts'
 
 /** Built once in run-front-door.ts; the first argument of every handler. */
 export interface AppContext {
-  config: Pick<Config, 'maxInFlight' | 'metricsToken' | 'trustProxy' | 'publicUrl' | 'secretsKey'>
+  config: Pick<Config, 'maxInFlight' | 'metricsToken' | 'trustProxy' | 'publicUrl' | 'port' | 'secretsKey'>
   log: Logger
   /** Whether another rejection may be logged. */
   mayLogRejection: () => boolean
   metrics: Metrics
   sql: Sql
+  /** For short look-ups that must not wait behind slow reads. */
+  quick: Sql
   redis: Redis
   clickhouse: ClickHouseClient
   /** The disks of the engines on this machine. */
@@ -38,12 +41,14 @@ export interface AppContext {
   readReadiness: () => Promise<Readiness>
   /** Requests being answered now, and the bytes of their bodies: in total and by `bodyQuotaKey`. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
-  /** Limits per business: concurrent reads with a key, those of the dashboard, and concurrent changes by contact id. */
-  slots: { read: ConcurrencyLimit; dashboard: ConcurrencyLimit; change: ConcurrencyLimit }
+  /** Limits per business: reads with a key, calls of the dashboard and the costly ones of them, and changes by contact id. */
+  slots: Record<'read' | 'dashboard' | 'costly' | 'change', ConcurrencyLimit>
   /** Keeps the last requests of each business for its people. */
   recorder: { record(route: string, context: RequestContext, status: number, ms: number): void }
   /** Undefined when the installation cannot send mail. */
   mailer: SystemMailer | undefined
+  /** Of templates. */
+  renderer: Renderer
   /** Epoch ms. */
   now: () => number
 }

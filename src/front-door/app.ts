@@ -18,6 +18,9 @@ import { identifyRoute } from './routes/sdk/identify.ts'
 import { manageContactRoutes } from './routes/contacts/manage.ts'
 import { DASHBOARD_ROUTES } from './routes/dashboard/index.ts'
 import { healthRoutes } from './routes/health.ts'
+import { segmentRoutes } from './routes/segments/routes.ts'
+import { toKeyRoute } from './routes/business-endpoint.ts'
+import { templateEndpoints } from './routes/templates/endpoints.ts'
 import { trackBatchRoute } from './routes/sdk/track-batch.ts'
 import { trackRoute } from './routes/sdk/track.ts'
 import type { ServedApp } from './http/serve.ts'
@@ -34,7 +37,9 @@ export const API_ROUTES: readonly Route[] = [
   ...contactRoutes,
   ...manageContactRoutes,
   customFieldsRoute,
+  ...segmentRoutes,
   ...campaignRoutes,
+  ...templateEndpoints.map(toKeyRoute),
   attributionRoute,
 ]
 

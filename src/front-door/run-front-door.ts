@@ -10,10 +10,11 @@ import { checkReadiness } from './health/check-readiness.ts'
 import { findBusinesses, findKeyHolders } from './access/find-business.ts'
 import { createRateLimiter } from './access/rate-limiter.ts'
 import { createCachedLookup } from './access/cached-lookup.ts'
-import { MAX_CONCURRENT, createConcurrencyLimit } from './access/concurrency-limit.ts'
+import { MAX_CONCURRENT, MAX_WAITING_COSTLY, createConcurrencyLimit } from './access/concurrency-limit.ts'
 import { type RequestRecorder, recordRequests } from './requests/record-requests.ts'
 import { serve } from './http/serve.ts'
 import { shareReadiness } from './health/share-readiness.ts'
+import { createRenderer } from '../messages/templates/renderer.ts'
 import { createLogThrottle } from '../process/log-throttle.ts'
 import { createLogger, type Logger } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
@@ -45,12 +46,14 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     { timeoutMs: config.rateLimitTimeoutMs },
   )
   const mailer = createSystemMailer(config)
+  const renderer = createRenderer()
   const recorder = recordRequests({ redis: stores.redis.command, log, dropped: metrics.requestsDropped })
   const keyUse = createKeyUse({ sql: stores.sql, log })
   let submitter: Submitter | undefined
   const closeAll = async () => {
     await limiter.close()
     mailer?.close()
+    await renderer.close()
     await recorder.close()
     keyUse.close()
     await submitter?.close()
@@ -61,7 +64,16 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
       throw withStoreName(config, 'databaseUrl', stores.urls.databaseUrl, error)
     })
     submitter = createSubmitter({ sql: stores.quick, redis: stores.redis, log }, config)
-    const app = createAppContext(config, stores, { submitter, limiter, mailer, recorder, keyUse, metrics, log })
+    const app = createAppContext(config, stores, {
+      submitter,
+      limiter,
+      mailer,
+      renderer,
+      recorder,
+      keyUse,
+      metrics,
+      log,
+    })
     await Promise.all([waitUntilOpen(stores, submitter), requireDurableRedis(config, stores.urls.redisUrl)])
     const { port, host, reusePort, answerTimeoutMs } = config
     const idleSeconds = Math.ceil((answerTimeoutMs + MARGIN_MS) / 1000)
@@ -93,7 +105,7 @@ async function openStores(config: Config, log: Logger) {
   const urls = await resolveStores(config)
   const { databaseUrl, redisUrl, clickhouseUrl } = urls
   const sql = connectPostgres(databaseUrl, { name: 'sluice-front-door' })
-  // Separate connections for keys and worker positions: every event needs them, and they must not wait behind slow reads.
+  // Separate connections for keys, sessions and worker positions: every request needs them, and they must not wait behind slow reads.
   const quick = connectPostgres(databaseUrl, { max: 2, name: 'sluice-callers' })
   const clickhouse = connectClickHouse(clickhouseUrl)
   const redis = {
@@ -111,7 +123,7 @@ async function openStores(config: Config, log: Logger) {
 
 const monotonicNow = () => performance.now()
 
-type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'metrics' | 'log'> & {
+type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'renderer' | 'metrics' | 'log'> & {
   submitter: Submitter
   recorder: RequestRecorder
   keyUse: KeyUse
@@ -119,7 +131,7 @@ type Parts = Pick<AppContext, 'limiter' | 'mailer' | 'metrics' | 'log'> & {
 
 function createAppContext(config: Config, stores: Stores, parts: Parts): AppContext {
   const { urls, sql, quick, clickhouse, redis } = stores
-  const storeAccess = { sql, redis: redis.command, clickhouse, readDisks: () => readDisks(config.dataDir, urls) }
+  const storeAccess = { sql, quick, redis: redis.command, clickhouse, readDisks: () => readDisks(config.dataDir, urls) }
   return {
     ...parts,
     ...storeAccess,
@@ -146,6 +158,7 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
     slots: {
       read: createConcurrencyLimit(MAX_CONCURRENT.read),
       dashboard: createConcurrencyLimit(MAX_CONCURRENT.dashboard),
+      costly: createConcurrencyLimit(MAX_CONCURRENT.costly, { maxWaiting: MAX_WAITING_COSTLY }),
       change: createConcurrencyLimit(MAX_CONCURRENT.change),
     },
 

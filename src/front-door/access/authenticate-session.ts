@@ -24,12 +24,17 @@ export interface DashboardRoute extends Route {
 interface Options extends Omit<DashboardRoute, 'answer' | 'access'> {
   permission: Permission
   handler: Handler
+  /** Reads much: few at a time for a business, and few wait. */
+  isCostly?: true | ((context: RequestContext) => boolean)
 }
 
 /** A route of one business: `path` begins after the id of the business. */
-export function businessRoute({ permission, handler, path, ...route }: Options): DashboardRoute {
+export function businessRoute({ permission, handler, path, isCostly, ...route }: Options): DashboardRoute {
   const answer: Route['answer'] = async (app, context) => {
     const principal = await authenticateMember(app, context, permission, route.isDangerous ?? false)
+    // First: one that waits for its turn takes no slot of the quick ones.
+    const costs = typeof isCostly === 'function' ? isCostly(context) : isCostly
+    if (costs) await acquireSlot(app.slots.costly, context, principal.business.id)
     await acquireSlot(app.slots.dashboard, context, principal.business.id)
     return handler(app, context, principal)
   }
@@ -59,7 +64,7 @@ export async function authenticateSession(app: AppContext, context: RequestConte
   if (request.headers.has('authorization')) throw new RequestError('key_not_accepted')
   refuseCrossSite(app, request)
   const token = readSessionCookie(app, request)
-  const session = token === null ? null : await findSession(app.sql, token)
+  const session = token === null ? null : await findSession(app.quick, token)
   if (session === null) throw new RequestError('not_signed_in')
   await chargeSession(app, context, session.user.id)
   if (session.isSeenStale) await recordUse(app.sql, session.id)
@@ -76,7 +81,7 @@ async function authenticateMember(
   const session = await authenticateSession(app, context)
   const { user } = session
   const id = readId(context.params['businessId'])
-  const role = id === null ? null : await findRole(app.sql, user, id)
+  const role = id === null ? null : await findRole(app.quick, user, id)
   const business = id === null || role === null ? null : await app.businesses(id, context.address)
   if (business === null || role === null || business.removed) throw new RequestError('business_not_found')
   context.businessId = business.id

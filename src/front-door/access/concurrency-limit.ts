@@ -2,13 +2,21 @@
 import { RequestError } from '../../errors.ts'
 import { createSharedTimeouts } from '../../async/shared-timeouts.ts'
 
-/** Resolves with a function that releases the slot. Rejects with RequestError `unavailable` when none becomes free in time. */
-export type ConcurrencyLimit = (businessId: string) => Promise<() => void>
+/**
+ * Resolves with a function that releases the slot. Rejects with RequestError: `unavailable` when none becomes free in time or
+ * `signal` aborts, `rate_limited` when too many wait already.
+ */
+export type ConcurrencyLimit = (businessId: string, signal?: AbortSignal) => Promise<() => void>
 
-/** Reads share a front door's four connections. Edits are applied one by one, in partitions that businesses share. */
-export const MAX_CONCURRENT = { read: 2, dashboard: 3, change: 4 } as const
+/**
+ * Reads share a front door's four connections. Edits are applied one by one, in partitions that businesses share. Costly reads
+ * of the dashboard take a slot of `dashboard` too: one of those stays for the others.
+ */
+export const MAX_CONCURRENT = { read: 2, dashboard: 3, costly: 2, change: 4 } as const
+export const MAX_WAITING_COSTLY = 10
 /** Less than the time after which a server hangs up on an idle connection. */
 const WAIT_TIMEOUT_MS = 5000
+const RETRY = { headers: { 'Retry-After': '1' } }
 
 interface CallQueue {
   running: number
@@ -16,21 +24,31 @@ interface CallQueue {
   waiting: Set<() => void>
 }
 
-export function createConcurrencyLimit(atOnce: number, timeoutMs = WAIT_TIMEOUT_MS): ConcurrencyLimit {
+export function createConcurrencyLimit(
+  atOnce: number,
+  { timeoutMs = WAIT_TIMEOUT_MS, maxWaiting = Infinity } = {},
+): ConcurrencyLimit {
   const businesses = new Map<string, CallQueue>()
   const timeouts = createSharedTimeouts(timeoutMs)
 
-  function wait(calls: CallQueue): Promise<void> {
+  function wait(calls: CallQueue, signal: AbortSignal | undefined): Promise<void> {
+    if (calls.waiting.size >= maxWaiting) throw new RequestError('rate_limited', RETRY)
     return new Promise((resolve, reject) => {
-      const timeout = timeouts.begin(() => {
+      const leave = (): void => {
+        timeouts.end(timeout)
         calls.waiting.delete(begin)
-        reject(new RequestError('unavailable', { headers: { 'Retry-After': '1' } }))
-      })
+        signal?.removeEventListener('abort', leave)
+        reject(new RequestError('unavailable', RETRY))
+      }
+      const timeout = timeouts.begin(leave)
       const begin = (): void => {
         timeouts.end(timeout)
+        signal?.removeEventListener('abort', leave)
         resolve()
       }
       calls.waiting.add(begin)
+      if (signal?.aborted) leave()
+      else signal?.addEventListener('abort', leave)
     })
   }
 
@@ -45,23 +63,24 @@ export function createConcurrencyLimit(atOnce: number, timeoutMs = WAIT_TIMEOUT_
     if (calls.running === 0) businesses.delete(businessId)
   }
 
-  return async (businessId) => {
+  return async (businessId, signal) => {
     const calls = businesses.get(businessId) ?? { running: 0, waiting: new Set() }
     businesses.set(businessId, calls)
     if (calls.running < atOnce) calls.running += 1
-    else await wait(calls)
+    else await wait(calls, signal)
     return () => end(businessId, calls)
   }
 }
 
-/** A request context: its slots are released with the answer. */
+/** A request context: its slots are released with the answer. A caller who has gone waits no longer. */
 interface SlotHolder {
   releaseSlot: (() => void) | undefined
+  request: { signal: AbortSignal }
 }
 
 export async function acquireSlot(slots: ConcurrencyLimit, context: SlotHolder, businessId: string): Promise<void> {
   const held = context.releaseSlot
-  const release = await slots(businessId)
+  const release = await slots(businessId, context.request.signal)
   context.releaseSlot = () => {
     release()
     held?.()

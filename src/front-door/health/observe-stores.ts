@@ -1,13 +1,12 @@
 /** Gauges whose values are in the stores, read for each scrape. When a store does not answer, its gauges keep their last values. */
 import { observeDeliveries } from '../../deliveries/observe-deliveries.ts'
-import { backlogKey, streamKey } from '../../stream/keys.ts'
-import { readPositions } from '../../stream/positions.ts'
 import { findStalled } from '../../stream/stalled-partitions.ts'
 import { describeDurability, readDurability } from '../../stores/redis-durability.ts'
 import { readPersistence } from '../../stream/read-persistence.ts'
 import { observeOutbox } from '../../timeline/observe-outbox.ts'
 import { queryStore } from '../access/query-store.ts'
 import type { AppContext } from '../app-context.ts'
+import { readBacklogs } from './read-backlogs.ts'
 
 export async function observeStores(app: AppContext): Promise<void> {
   await Promise.all([
@@ -46,8 +45,7 @@ async function observeRedis(app: AppContext): Promise<void> {
 }
 
 async function observeBacklogs(app: AppContext): Promise<void> {
-  const positions = await readPositions(app.sql)
-  const backlogs = await Promise.all([...positions.keys()].map((partition) => readBacklog(app, partition)))
+  const backlogs = await readBacklogs(app)
   // Removes partitions that no longer exist after a change of their number.
   app.metrics.backlogBytes.reset()
   app.metrics.backlogAgeSeconds.reset()
@@ -58,20 +56,6 @@ async function observeBacklogs(app: AppContext): Promise<void> {
     app.metrics.backlogBytes.set({ partition }, bytes)
     app.metrics.backlogAgeSeconds.set({ partition }, ageMs / 1000)
   }
-}
-
-/**
- * The age of an entry is that of the first request in it. The time in the entry's id is wrong after a clock was set back; it
- * is used only for an entry that no front door wrote.
- */
-async function readBacklog({ redis, now }: AppContext, partition: string) {
-  const [bytes, [oldest]] = await Promise.all([
-    redis.hget(backlogKey(partition), 'total'),
-    redis.xrange(streamKey(partition), '-', '+', 'COUNT', 1),
-  ])
-  const [id, fields] = oldest ?? [String(now()), []]
-  const receivedAt = Number(/"receivedAt":(\d+)/.exec(fields[1] ?? '')?.[1] ?? id.split('-')[0])
-  return { partition, bytes: Number(bytes ?? 0), ageMs: Math.max(0, now() - receivedAt) }
 }
 
 async function observeClickHouse({ clickhouse }: AppContext): Promise<void> {

@@ -3,13 +3,13 @@ import { type Operation } from './operation.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import { describeAnswer, describeBody } from './describe-schema.ts'
 import type { Route } from '../app-context.ts'
-import { CAMPAIGN_EXAMPLE, CONTACT_EXAMPLE } from './examples.ts'
+import { CAMPAIGN_EXAMPLE, CONTACT_EXAMPLE, SEGMENT_EXAMPLE, TEMPLATE_EXAMPLE } from './examples.ts'
 import { VERSION } from '../../version.ts'
 
 type Document = Record<string, unknown>
 
 const DESCRIPTION =
-  'You send events and identities; Sluice keeps contacts, timelines, revenue and campaigns. A server sends its secret key with ' +
+  'You send events and identities; Sluice keeps contacts, timelines, revenue, segments and campaigns. A server sends its secret key with ' +
   'each request: `Authorization: Bearer sk_live_…`. Every answer has the header `X-Request-Id`. Answers to a valid secret key ' +
   'also have `RateLimit-Policy` and `RateLimit`. `/healthz`, `/readyz` and `/metrics` are for operators: `docs/operations.md` describes them.'
 
@@ -25,6 +25,7 @@ export function describeApi(routes: readonly Route[], description = DESCRIPTION)
     info: { title: 'Sluice', version: VERSION, description },
     servers: [{ url: '/' }],
     paths,
+    'x-errors': Object.entries(ERRORS).map(([code, { status, message }]) => ({ code, status, message })),
     components: {
       securitySchemes: {
         key: bearer('A secret key (`sk_live_…`), from a server only.'),
@@ -77,7 +78,7 @@ function describeParameters(path: string, operation: Operation): Document[] {
     example: ID_EXAMPLES[name ?? ''],
   }))
   const inQuery = Object.entries(query).map(([name, details]) => ({ name, in: 'query', required: false, ...details }))
-  return [...inPath, ...inQuery, ...(202 in replies && takesSecretKey(operation) ? [PREFER] : [])]
+  return [...inPath, ...inQuery, ...(202 in replies && takesSecretKey(operation) ? [preferOf(operation)] : [])]
 }
 
 function describeReply(reply: Operation['replies'][number], headers: Document): Document {
@@ -125,17 +126,24 @@ const SECURITY: Record<Operation['key'], Document[]> = {
 const ID_EXAMPLES: Record<string, string> = {
   contactId: CONTACT_EXAMPLE.contactId,
   campaignId: CAMPAIGN_EXAMPLE.campaignId,
+  segmentId: SEGMENT_EXAMPLE.segmentId,
+  templateId: TEMPLATE_EXAMPLE.templateId,
 }
 
 /** Only callers with a secret key get `Prefer` and the RateLimit headers. */
 const takesSecretKey = ({ key }: Operation): boolean => key === 'secret' || key === 'optional'
 
-const PREFER = {
-  name: 'Prefer',
-  in: 'header',
-  required: false,
-  schema: { const: 'respond-async' },
-  description: 'With a secret key: you get 202 at once, before the request is applied.',
+function preferOf({ replies }: Operation): Document {
+  const hasEffects = 'effects' in (replies[200]?.data.properties ?? {})
+  return {
+    name: 'Prefer',
+    in: 'header',
+    required: false,
+    schema: { enum: ['respond-async', ...(hasEffects ? ['effects'] : [])] },
+    description:
+      'With a secret key. `respond-async`: you get 202 at once, before the request is applied.' +
+      (hasEffects ? ' `effects`: the answer lists the segments and campaigns that the contact entered and left.' : ''),
+  }
 }
 
 /** The statuses after which trying again makes sense. */

@@ -47,13 +47,22 @@ export const CONTACT_EXAMPLE = {
       endedAt: null,
     },
   ],
+  segments: [
+    { segmentId: '0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d35', name: 'Buyers', enteredAt: '2026-03-01T09:30:00.120Z' },
+  ],
   createdAt: '2026-03-01T09:30:00.120Z',
   mergedFrom: [],
   engagement: { score: 42, lastActiveAt: '2026-03-01T09:30:00.000Z' },
 }
 
 const { customFields: _fields, events: _events, visitorIds: _ids, visitors: _visitors, ...listed } = CONTACT_EXAMPLE
-const { enrolments: _enrolments, mergedFrom: _from, engagement: _engagement, ...LISTED_CONTACT_EXAMPLE } = listed
+const {
+  enrolments: _enrolments,
+  segments: _segments,
+  mergedFrom: _from,
+  engagement: _engagement,
+  ...LISTED_CONTACT_EXAMPLE
+} = listed
 export { LISTED_CONTACT_EXAMPLE }
 
 export const CAMPAIGN_EXAMPLE = {
@@ -63,4 +72,44 @@ export const CAMPAIGN_EXAMPLE = {
   trigger: { event: 'signup' },
   canEnterAgain: false,
   goal: { event: 'invoice_paid' },
+}
+
+export const LISTED_SEGMENT_EXAMPLE = {
+  segmentId: '0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d35',
+  name: 'Lapsed buyers',
+  description: 'Bought, then quiet',
+  status: 'computing',
+  progress: 0.4,
+  memberCount: 0,
+  version: 1,
+  warnings: [],
+  createdAt: '2026-03-01T09:30:00.120Z',
+  updatedAt: '2026-03-01T09:30:00.120Z',
+}
+
+export const SEGMENT_EXAMPLE = {
+  ...LISTED_SEGMENT_EXAMPLE,
+  rule: {
+    all: [
+      { attribute: 'country', operator: 'in', value: ['GB', 'IE'] },
+      { event: 'invoice_paid', metric: 'last', operator: 'older_than_days', value: 30 },
+    ],
+  },
+}
+
+const TEMPLATE = {
+  templateId: '0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36',
+  name: 'Welcome',
+  channel: 'email' as const,
+  defaultLanguage: 'en',
+  version: 1,
+  createdAt: '2026-03-01T09:30:00.120Z',
+  updatedAt: '2026-03-01T09:30:00.120Z',
+}
+
+export const LISTED_TEMPLATE_EXAMPLE = { ...TEMPLATE, languages: ['en'] }
+
+export const TEMPLATE_EXAMPLE = {
+  ...TEMPLATE,
+  variants: { en: { subject: 'Welcome, {{contact.firstName}}', html: '<p>Hello {{contact.firstName}}</p>' } },
 }

@@ -2,18 +2,19 @@
 import type { ContactFilter } from '../../../contacts/list-contacts.ts'
 import { STAGES } from '../../../rules/events/journey-stage.ts'
 import { trimText } from '../../../rules/events/text.ts'
+import { hasSegment } from '../../../segments/list-segments.ts'
+import type { AppContext } from '../../app-context.ts'
 import { invalidRequest, uncleanIssues } from '../../http/check-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { segmentNotFound } from '../segments/segment-not-found.ts'
 
 export const MAX_QUERY = 256
 export const MAX_TAG = 64
 
-/** A blank filter counts as absent. */
+/** A blank filter counts as absent. Throws RequestError: invalid_request, not_found. */
 export function readFilter(sent: URLSearchParams): Omit<ContactFilter, 'field'> {
-  const [query, tag, stage] = ['query', 'tag', 'stage'].map((name) => trimText(sent.get(name) ?? '') || null) as [
-    string | null,
-    string | null,
-    string | null,
-  ]
+  const read = (name: string): string | null => trimText(sent.get(name) ?? '') || null
+  const [query, tag, stage, named] = [read('query'), read('tag'), read('stage'), read('segment')]
   const issues = uncleanIssues({ query: query ?? undefined, tag: tag ?? undefined })
   const place = STAGES.findIndex((name) => name.toLowerCase() === stage?.toLowerCase())
   if ((query?.length ?? 0) > MAX_QUERY)
@@ -21,7 +22,18 @@ export function readFilter(sent: URLSearchParams): Omit<ContactFilter, 'field'> 
   if ((tag?.length ?? 0) > MAX_TAG) issues.push({ path: 'tag', message: `tag is at most ${MAX_TAG} characters` })
   if (stage !== null && place < 0) issues.push({ path: 'stage', message: `stage must be one of ${STAGES.join(', ')}` })
   if (issues.length > 0) throw invalidRequest(issues)
-  return { query, tag, stage: stage === null ? null : place }
+  const segment = named === null ? null : readId(named)
+  if (named !== null && segment === null) throw segmentNotFound()
+  return { query, tag, stage: stage === null ? null : place, segment }
+}
+
+/** Throws RequestError `not_found` when the business has no such segment. */
+export async function requireFilter(
+  { sql }: AppContext,
+  businessId: string,
+  { segment }: ContactFilter,
+): Promise<void> {
+  if (segment !== null && !(await hasSegment(sql, businessId, segment))) throw segmentNotFound()
 }
 
 /** For the OpenAPI description. */
@@ -35,4 +47,5 @@ export const FILTER_QUERY = {
   },
   tag: { schema: { type: 'string', maxLength: MAX_TAG }, description: 'Only contacts with this tag.' },
   stage: { schema: { type: 'string', enum: STAGES }, description: 'Only contacts in this stage.' },
+  segment: { schema: { type: 'string', format: 'uuid' }, description: 'Only members of this segment.' },
 } as const

@@ -17,7 +17,7 @@ import { type RequestContext, type AppContext, KEYED_ERRORS, type Reply, type Ro
 import type { Business } from '../../access/find-business.ts'
 import { CONTACT_EXAMPLE, LISTED_CONTACT_EXAMPLE } from '../../openapi/examples.ts'
 import { contactNotFound } from './contact-not-found.ts'
-import { FILTER_QUERY, readFilter } from './read-filter.ts'
+import { FILTER_QUERY, readFilter, requireFilter } from './read-filter.ts'
 import { readId } from '../../http/read-id.ts'
 import { invalidCursor, PAGE_QUERY, queryOf, readPage } from '../../http/read-page.ts'
 import { AnyContactsData, ContactData, IdentificationsData, TimelineData } from './reply-schemas.ts'
@@ -57,6 +57,7 @@ async function findByIdentity(app: AppContext, business: Business, query: URLSea
 async function list(app: AppContext, context: RequestContext, { id: businessId, currency }: Business): Promise<Reply> {
   const page = readPage(context)
   const filter = { ...readFilter(queryOf(context)), field: null }
+  await requireFilter(app, businessId, filter)
   const listed = await listContacts(app.sql, { businessId, currency, filter, ...page })
   if (listed === null) throw invalidCursor()
   return { message: LISTED, data: listed }
@@ -69,7 +70,7 @@ async function withEngagement({ clickhouse }: AppContext, businessId: string, co
 /** Reads exactly one identity field; null for a placeholder, which belongs to no contact. */
 function readIdentityQuery(query: URLSearchParams, { country }: Business): Identity | null {
   const sent = IDENTITY_KINDS.filter((kind) => query.has(kind))
-  const filters = ['query', 'tag', 'stage'].filter((name) => query.has(name))
+  const filters = ['query', 'tag', 'stage', 'segment'].filter((name) => query.has(name))
   const [kind] = sent
   if (kind === undefined || sent.length > 1) {
     const message = 'exactly one of email, phone and platformCustomerId is required'
@@ -104,7 +105,10 @@ export async function timelineOf(
   const businessId = principal.business.id
   const page = readPage(context)
   const { contactIds } = await requireContact(app, context, businessId)
-  const timeline = await readTimeline(app, { businessId, contactIds, filter, ...page })
+  const timeline = await readTimeline(
+    { ...app, signal: context.request.signal },
+    { businessId, contactIds, filter, ...page },
+  )
   if (timeline === 'invalid_cursor') throw invalidCursor()
   if (timeline === 'unavailable') throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
   return { message: TIMELINE, data: timeline }
@@ -164,7 +168,7 @@ export const contactRoutes: readonly Route[] = [
           example: { contacts: [LISTED_CONTACT_EXAMPLE], nextCursor: null },
         },
       },
-      errors: [...KEYED_ERRORS, 'invalid_request'],
+      errors: [...KEYED_ERRORS, 'invalid_request', 'not_found'],
     },
   },
   {

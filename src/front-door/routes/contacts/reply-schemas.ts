@@ -81,6 +81,9 @@ export const Contact = Type.Object(
         closed,
       ),
     ),
+    segments: Type.Array(Type.Object({ segmentId: uuid, name: Type.String(), enteredAt: dateTime }, closed), {
+      description: 'Those that the contact is a member of, longest first.',
+    }),
     createdAt: dateTime,
     mergedFrom: Type.Array(uuid),
     engagement: orNull(

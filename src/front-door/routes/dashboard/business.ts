@@ -8,6 +8,7 @@ import { BOTS, createBusiness, readBusiness, updateBusiness } from '../../../bus
 import { MAX_ORIGINS } from '../../../businesses/settings.ts'
 import { RequestError } from '../../../errors.ts'
 import { PAGE_IDENTIFY } from '../../../rules/state.ts'
+import { rebuildDependents } from '../../../segments/rebuild-dependents.ts'
 import { explainOrigin } from '../../access/authenticate-browser.ts'
 import { type DashboardRoute, businessRoute, sessionRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
@@ -64,6 +65,7 @@ async function patchBusiness(app: AppContext, context: RequestContext, principal
       throw invalidRequest([{ path: 'rateLimit', message: 'rateLimit can be changed by an operator only' }])
     }
     await updateBusiness(tx, business.id, change)
+    await rebuildDependents(tx, business.id, change)
     const entry = { businessId: business.id, actor, action: 'business.update', target: business.id }
     await recordAudit(tx, { ...entry, details: { ...change } })
   })

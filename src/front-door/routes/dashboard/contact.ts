@@ -2,9 +2,10 @@
 import { Type } from '@sinclair/typebox'
 import { listCustomFields } from '../../../contacts/list-custom-fields.ts'
 import { readContact } from '../../../contacts/read-contact.ts'
-import { MAX_MERGES, readHistory } from '../../../contacts/read-history.ts'
+import { MAX_CHOICES, MAX_MERGES, readHistory } from '../../../contacts/read-history.ts'
 import { RequestError } from '../../../errors.ts'
 import { CHANNELS, FIELD_TYPES, IDENTITY_KINDS, INTERPRETED_TYPES } from '../../../rules/events/facts.ts'
+import { STAGES } from '../../../rules/events/journey-stage.ts'
 import { trimText } from '../../../rules/events/text.ts'
 import { readEngagement } from '../../../timeline/read-engagement.ts'
 import type { EventFilter } from '../../../timeline/read-unshipped.ts'
@@ -20,7 +21,7 @@ import { eraseContact, patchContact, putSubscriptions } from '../contacts/manage
 import { requireContact, timelineOf } from '../contacts/read.ts'
 import { Contact, EditedData, ErasedData, SubscriptionsData, TimelineData } from '../contacts/reply-schemas.ts'
 import { SubscriptionsSchema } from '../contacts/subscriptions-schema.ts'
-import { QueuedData, closed, count, dateTime, nextCursor, oneOf, uuid } from '../reply-fields.ts'
+import { QueuedData, closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { exportContact } from './contact-export.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 
@@ -62,7 +63,10 @@ async function getVisits(app: AppContext, context: RequestContext, { business }:
   const { contactId, contactIds } = await requireContact(app, context, businessId)
   const contact = await readContact(app.sql, { businessId, contactId, currency })
   if (contact === null) throw contactNotFound()
-  const visits = await readVisits(app, { businessId, contactIds, visitorIds: contact.visitorIds, ...page })
+  const visits = await readVisits(
+    { ...app, signal: context.request.signal },
+    { businessId, contactIds, visitorIds: contact.visitorIds, ...page },
+  )
   if (visits === 'invalid_cursor') throw invalidCursor()
   if (visits === 'unavailable') throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
   return { message: VISITS, data: visits }
@@ -72,16 +76,18 @@ const CONTACT = 'The contact.'
 const TIMELINE = 'The timeline, newest first.'
 const VISITS = 'The visits, newest first.'
 
+const Choice = Type.Object(
+  { channel: oneOf(CHANNELS), subscribed: Type.Boolean(), method: Type.String(), recordedAt: dateTime },
+  closed,
+)
 const DetailData = Type.Object(
   {
     contact: Contact,
-    consents: Type.Array(
-      Type.Object(
-        { channel: oneOf(CHANNELS), subscribed: Type.Boolean(), method: Type.String(), recordedAt: dateTime },
-        closed,
-      ),
-      { description: 'The latest choice of each channel that has one.' },
-    ),
+    consents: Type.Array(Choice, { description: 'The latest choice of each channel that has one.' }),
+    consentHistory: Type.Array(Choice, { description: `All choices, newest first; at most ${MAX_CHOICES}.` }),
+    stages: Type.Array(Type.Object({ stage: oneOf(STAGES), event: orNull(Type.String()), at: dateTime }, closed), {
+      description: 'When the contact first reached each stage, and by which event; oldest first.',
+    }),
     merges: Type.Array(
       Type.Object(
         {

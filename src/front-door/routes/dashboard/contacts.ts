@@ -22,24 +22,30 @@ import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { PAGE_QUERY, invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
-import { FILTER_QUERY, MAX_QUERY, MAX_TAG, readFilter } from '../contacts/read-filter.ts'
+import { FILTER_QUERY, MAX_QUERY, MAX_TAG, readFilter, requireFilter } from '../contacts/read-filter.ts'
 import { ContactListData } from '../contacts/reply-schemas.ts'
 import { closed, count, oneOf, uuid } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 
 const LISTED = 'The contacts, newest first.'
 const MAX_FIELD = 64
+const MAX_ID = 36
 const MAX_VALUE = 256
 
 async function getContacts(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { id: businessId, currency } = principal.business
   const page = readPage(context)
   const filter = readOwnFilter(queryOf(context), principal)
+  await requireFilter(app, businessId, filter)
   const listed = await listContacts(app.sql, { businessId, currency, filter, ...page })
   if (listed === null) throw invalidCursor()
   const contacts = principal.can('contacts:read') ? listed.contacts : listed.contacts.map(withoutPerson)
   return { message: LISTED, data: { ...listed, contacts } }
 }
+
+/** Without a filter the newest contacts are read by an index. */
+const isFiltered = (context: RequestContext): boolean =>
+  ['query', 'tag', 'stage', 'field'].some((name) => (queryOf(context).get(name) ?? '') !== '')
 
 /** Leaves out what says who or where a person is. */
 const withoutPerson = (contact: ListedContact): ListedContact => ({
@@ -52,6 +58,7 @@ const withoutPerson = (contact: ListedContact): ListedContact => ({
 
 async function getCount(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const filter = readOwnFilter(queryOf(context), principal)
+  await requireFilter(app, principal.business.id, filter)
   return { message: 'How many there are.', data: await countContacts(app.sql, principal.business.id, filter) }
 }
 
@@ -84,7 +91,14 @@ async function getFilters({ sql }: AppContext, _: RequestContext, { business, ca
 
 const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, maxLength }))
 const ViewFilters = Type.Object(
-  { query: text(MAX_QUERY), tag: text(MAX_TAG), stage: text(MAX_TAG), field: text(MAX_FIELD), value: text(MAX_VALUE) },
+  {
+    query: text(MAX_QUERY),
+    tag: text(MAX_TAG),
+    stage: text(MAX_TAG),
+    segment: text(MAX_ID),
+    field: text(MAX_FIELD),
+    value: text(MAX_VALUE),
+  },
   closed,
 )
 const ViewSchema = Type.Object({
@@ -171,6 +185,7 @@ export const contactListRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/contacts',
     permission: 'lists:read',
+    isCostly: isFiltered,
     handler: getContacts,
     operation: {
       summary: 'List and search contacts',
@@ -181,13 +196,14 @@ export const contactListRoutes: readonly DashboardRoute[] = [
       key,
       query: { ...LIST_QUERY, ...PAGE_QUERY },
       replies: { 200: { message: LISTED, description: 'A page.', data: ContactListData } },
-      errors: [...MEMBER_ERRORS, 'invalid_request'],
+      errors: [...MEMBER_ERRORS, 'invalid_request', 'not_found'],
     },
   }),
   businessRoute({
     method: 'GET',
     path: '/contacts/count',
     permission: 'lists:read',
+    isCostly: true,
     handler: getCount,
     operation: {
       summary: 'Count contacts',
@@ -196,7 +212,7 @@ export const contactListRoutes: readonly DashboardRoute[] = [
       key,
       query: LIST_QUERY,
       replies: { 200: { message: 'How many there are.', description: 'The count.', data: CountData } },
-      errors: [...MEMBER_ERRORS, 'invalid_request'],
+      errors: [...MEMBER_ERRORS, 'invalid_request', 'not_found'],
     },
   }),
   businessRoute({

@@ -120,6 +120,7 @@ export const customFieldRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/custom-fields',
     permission: 'lists:read',
+    isCostly: true,
     handler: getFields,
     operation: {
       summary: 'List the custom fields and how many contacts have them',
@@ -133,6 +134,7 @@ export const customFieldRoutes: readonly DashboardRoute[] = [
     method: 'GET',
     path: '/custom-fields/values',
     permission: 'contacts:read',
+    isCostly: true,
     handler: getValues,
     operation: {
       summary: 'Read the most frequent values of a custom field and their spread',

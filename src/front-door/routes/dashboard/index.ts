@@ -4,29 +4,46 @@ import { describeApi } from '../../openapi/describe-api.ts'
 import { accountRoutes } from './account.ts'
 import { contactRoutes } from './contact.ts'
 import { contactListRoutes } from './contacts.ts'
+import { contactNameRoutes } from './contact-names.ts'
 import { customFieldRoutes } from './custom-fields.ts'
 import { deliveryRoutes } from './deliveries.ts'
+import { demoRoutes } from './demo.ts'
+import { homeRoutes } from './home.ts'
 import { auditRoutes } from './audit.ts'
 import { businessRoutes } from './business.ts'
 import { keyRoutes } from './keys.ts'
+import { importRoutes } from './imports.ts'
+import { operationsRoutes } from './operations.ts'
 import { peopleRoutes } from './people.ts'
 import { linkRoutes } from './links.ts'
+import { memberExportRoutes } from './member-export.ts'
 import { requestRoutes } from './requests.ts'
+import { segmentDashboardRoutes } from './segments.ts'
 import { sessionRoutes } from './session.ts'
+import { toMemberRoute } from '../business-endpoint.ts'
+import { templateEndpoints } from '../templates/endpoints.ts'
 
 const ROUTES: readonly DashboardRoute[] = [
   ...sessionRoutes,
   ...linkRoutes,
   ...accountRoutes,
   ...contactListRoutes,
+  ...contactNameRoutes,
   ...contactRoutes,
   ...customFieldRoutes,
+  ...segmentDashboardRoutes,
+  ...templateEndpoints.map(toMemberRoute),
+  ...memberExportRoutes,
   ...deliveryRoutes,
+  ...homeRoutes,
+  ...demoRoutes,
   ...requestRoutes,
   ...keyRoutes,
   ...businessRoutes,
   ...peopleRoutes,
   ...auditRoutes,
+  ...importRoutes,
+  ...operationsRoutes,
 ]
 
 /** The types of the pages are made from it (src/dashboard/src/api.d.ts). */

@@ -1,0 +1,32 @@
+/** The requests that wait in the streams for a worker. */
+import { backlogKey, streamKey } from '../../stream/keys.ts'
+import { readPositions } from '../../stream/positions.ts'
+import type { AppContext } from '../app-context.ts'
+
+type Deps = Pick<AppContext, 'sql' | 'redis' | 'now'>
+
+export interface Backlog {
+  partition: string
+  bytes: number
+  /** Of the oldest request that waits; 0 when none does. */
+  ageMs: number
+}
+
+export async function readBacklogs(deps: Deps): Promise<Backlog[]> {
+  const positions = await readPositions(deps.sql)
+  return Promise.all([...positions.keys()].map((partition) => readBacklog(deps, partition)))
+}
+
+/**
+ * The age of an entry is that of the first request in it. The time in the entry's id is wrong after a clock was set back; it
+ * is used only for an entry that no front door wrote.
+ */
+async function readBacklog({ redis, now }: Deps, partition: string): Promise<Backlog> {
+  const [bytes, [oldest]] = await Promise.all([
+    redis.hget(backlogKey(partition), 'total'),
+    redis.xrange(streamKey(partition), '-', '+', 'COUNT', 1),
+  ])
+  const [id, fields] = oldest ?? [String(now()), []]
+  const receivedAt = Number(/"receivedAt":(\d+)/.exec(fields[1] ?? '')?.[1] ?? id.split('-')[0])
+  return { partition, bytes: Number(bytes ?? 0), ageMs: Math.max(0, now() - receivedAt) }
+}

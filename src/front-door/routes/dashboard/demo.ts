@@ -1,0 +1,46 @@
+/** Demo data for a business without contacts. */
+import { Type } from '@sinclair/typebox'
+import { recordAudit } from '../../../accounts/audit.ts'
+import { DEMO_CONTACTS, loadDemo, mayLoadDemo } from '../../../demo/load-demo.ts'
+import { RequestError } from '../../../errors.ts'
+import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { closed, count } from '../reply-fields.ts'
+import { MEMBER_ERRORS } from './session.ts'
+
+const LOADED = 'The demo data is loaded.'
+
+/** The entry of the audit log comes first: a load that a crash interrupts is in it too. */
+async function postDemo(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
+  if (!(await mayLoadDemo(app.sql, business.id))) throw new RequestError('business_not_empty')
+  const { default: contacts } = DEMO_CONTACTS
+  const entry = { businessId: business.id, actor, action: 'demo.load', target: business.id, details: { contacts } }
+  await recordAudit(app.sql, entry)
+  const { signal } = context.request
+  const options = { businessId: business.id, count: contacts, now: context.receivedAt, signal }
+  return { message: LOADED, data: await loadDemo(app.submitter.submit, options) }
+}
+
+export const demoRoutes: readonly DashboardRoute[] = [
+  businessRoute({
+    method: 'POST',
+    path: '/demo',
+    permission: 'business:write',
+    handler: postDemo,
+    operation: {
+      tag: 'Settings',
+      key: 'session',
+      summary: 'Load demo data into a business without contacts',
+      description: `Adds ${DEMO_CONTACTS.default} people and their events of the last 60 days. Calling again completes an interrupted load.`,
+      replies: {
+        200: {
+          message: LOADED,
+          description: 'What was loaded.',
+          data: Type.Object({ contacts: count, events: count }, closed),
+        },
+      },
+      errors: [...MEMBER_ERRORS, 'business_not_empty'],
+    },
+  }),
+]

@@ -1,0 +1,258 @@
+/** Imports from the dashboard: the page reads the file and sends some rows at a time; the rest is the same as `admin import`. */
+import { CsvError, parse } from 'csv-parse/sync'
+import { type Static, Type } from '@sinclair/typebox'
+import { recordAudit } from '../../../accounts/audit.ts'
+import { SettingError, readTimezone } from '../../../businesses/settings.ts'
+import { CSV_OPTIONS, type FileRow, readColumns, rowOfCells, rowOfLine } from '../../../imports/file-row.ts'
+import { ImportError } from '../../../imports/import-error.ts'
+import { type Assignment, missingField, readField } from '../../../imports/map-row.ts'
+import { type RowRules, prepareRow } from '../../../imports/prepare-row.ts'
+import { hashRow } from '../../../imports/row-keys.ts'
+import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
+import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
+import { readEvent } from '../sdk/read-event.ts'
+import { recordBatch } from '../sdk/track-batch.ts'
+import { closed, count, orNull } from '../reply-fields.ts'
+import { MEMBER_BODY_ERRORS } from './session.ts'
+
+const COLUMNS = 'The columns.'
+const CHECKED = 'The rows are checked.'
+const SENT = 'The rows are sent.'
+
+/** Of one request: as many as a batch may have. */
+const MAX_ROWS = 500
+const MAX_TEXT = 8 * 1024 * 1024
+const MAX_COLUMNS = 1000
+const MAX_ASSIGNMENTS = 200
+/** Rows that are shown as examples. */
+const SHOWN = 5
+const text = (maxLength: number, description: string) => Type.String({ maxLength, description })
+const delimiter = Type.String({ minLength: 1, maxLength: 1, description: 'Between the cells of a CSV row.' })
+
+const HeaderSchema = Type.Object({ text: text(MAX_TEXT, 'The first records of the file.'), delimiter })
+const checkHeader = compileCheck(HeaderSchema)
+
+async function postColumns(app: AppContext, context: RequestContext): Promise<Reply> {
+  const sent = requireBody(checkHeader(await readJson(app, context, BODY_LIMITS.batch)))
+  const [header = [], ...samples] = parseCells(sent.text, sent.delimiter)
+  const columns = readSent('text', () => readColumns(header))
+  if (columns.length > MAX_COLUMNS)
+    throw invalidRequest([{ path: 'text', message: `more than ${MAX_COLUMNS} columns` }])
+  return { message: COLUMNS, data: { columns, samples: samples.slice(0, SHOWN) } }
+}
+
+const FILE = {
+  format: Type.Union([Type.Literal('csv'), Type.Literal('ndjson')]),
+  delimiter,
+  columns: Type.Array(Type.String(), { maxItems: MAX_COLUMNS, description: 'Of a CSV file. Empty for NDJSON.' }),
+  mapping: Type.Array(
+    Type.Object({
+      field: text(300, 'Such as `event`, `identity.email` or `traits.seats:number`.'),
+      column: Type.Optional(text(1000, 'The column that it is taken from …')),
+      value: Type.Optional(text(1000, '… or its value in every row.')),
+    }),
+    { maxItems: MAX_ASSIGNMENTS, description: 'Of NDJSON it may be empty: then each line is an event.' },
+  ),
+  timezone: text(100, 'Of dates without an offset.'),
+  name: text(200, 'Equal rows of two imports with other names are recorded twice.'),
+  firstRow: Type.Integer({ minimum: 1, description: 'The number of the first of these rows in the file.' }),
+  text: text(MAX_TEXT, `Whole records, ${MAX_ROWS} at most, without the header.`),
+}
+const CheckSchema = Type.Object(FILE)
+const SendSchema = Type.Object({
+  ...FILE,
+  numbers: Type.Array(Type.Integer({ minimum: 1 }), {
+    maxItems: MAX_ROWS,
+    description: 'Of each row: how many rows of the file with its hash there are up to it.',
+  }),
+})
+const checkRows = compileCheck(CheckSchema)
+const checkSend = compileCheck(SendSchema)
+type Sent = Static<typeof CheckSchema>
+
+const Faults = Type.Array(Type.Object({ row: count, error: Type.String() }, closed))
+const CheckedData = Type.Object(
+  {
+    hashes: Type.Array(Type.String(), { description: 'Of each row, by its content.' }),
+    faults: Faults,
+    events: Type.Array(Type.Unknown(), { description: 'The first of these rows, as events.' }),
+  },
+  closed,
+)
+
+async function postCheck(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
+  const sent = requireBody(checkRows(await readJson(app, context, BODY_LIMITS.batch)))
+  const rules = readRules(sent, business.id)
+  const data: Static<typeof CheckedData> = { hashes: [], faults: [], events: [] }
+  for (const row of readRows(sent)) {
+    const hash = hashRow(row)
+    data.hashes.push(hash)
+    const prepared = prepareRow(rules, row, hash, 1)
+    const fault = 'fault' in prepared ? prepared.fault : faultOf(prepared.event)
+    if (fault !== null) data.faults.push({ row: row.number, error: fault })
+    else if ('event' in prepared && data.events.length < SHOWN) data.events.push(prepared.event)
+  }
+  return { message: CHECKED, data }
+
+  /** By the rules of the endpoint itself. */
+  function faultOf(event: Record<string, unknown>): string | null {
+    const read = readEvent(event, business, context.receivedAt)
+    return 'fact' in read ? null : read.message
+  }
+}
+
+const SentData = Type.Object(
+  {
+    recorded: count,
+    deduped: Type.Integer({ minimum: 0, description: 'Known already: nothing was recorded twice.' }),
+    queued: Type.Integer({ minimum: 0, description: 'Stored, and recorded later.' }),
+    faults: Faults,
+    firstWarning: orNull(Type.String()),
+  },
+  closed,
+)
+
+async function postRows(app: AppContext, context: RequestContext, { business, actor }: Principal): Promise<Reply> {
+  const sent = requireBody(checkSend(await readJson(app, context, BODY_LIMITS.batch)))
+  const rules = readRules(sent, business.id)
+  const rows = readRows(sent)
+  if (rows.length !== sent.numbers.length)
+    throw invalidRequest([{ path: 'numbers', message: 'numbers must have an item for each row' }])
+  if (sent.firstRow === 1) {
+    const details = { fields: sent.mapping.map(({ field }) => field) }
+    await recordAudit(app.sql, { businessId: business.id, actor, action: 'import.send', target: null, details })
+  }
+  const prepared = rows.map((row, index) => prepareRow(rules, row, hashRow(row), sent.numbers[index] ?? 1))
+  const good = prepared.filter((one) => 'event' in one)
+  const data: Static<typeof SentData> = { recorded: 0, deduped: 0, queued: 0, faults: [], firstWarning: null }
+  for (const one of prepared) if ('fault' in one) data.faults.push({ row: one.row.number, error: one.fault })
+  if (good.length > 0) {
+    const reply = await recordBatch(
+      app,
+      context,
+      business,
+      good.map(({ event }) => event),
+    )
+    const counted = reply.data as Counted
+    const failures = counted.failures ?? []
+    data.recorded = counted.recorded ?? 0
+    data.deduped = counted.deduped ?? 0
+    data.queued = counted.queued === true ? good.length - failures.length : 0
+    data.firstWarning = counted.warnings?.[0] ?? null
+    data.faults.push(...failures.map(({ index, error }) => ({ row: good[index]?.row.number ?? 0, error })))
+    data.faults.sort((a, b) => a.row - b.row)
+  }
+  return { message: SENT, data }
+}
+
+/** What `recordBatch` answers. */
+interface Counted {
+  queued?: true
+  recorded?: number
+  deduped?: number
+  failures?: { index: number; error: string }[]
+  warnings?: string[]
+}
+
+function readRules({ mapping, timezone, name, format }: Sent, businessId: string): RowRules {
+  const zone = readSent('timezone', () => readTimezone(timezone))
+  const assignments = mapping.map((one, index) => readAssignment(one, `mapping.${index}`))
+  const missing = format === 'ndjson' && mapping.length === 0 ? null : missingField(assignments)
+  if (missing !== null) throw invalidRequest([{ path: 'mapping', message: `mapping must give ${missing}` }])
+  // Constants come last, so they win over columns.
+  const fixed = assignments.filter(({ from }) => 'fixed' in from)
+  const mapped = assignments.filter(({ from }) => 'column' in from)
+  return { mapping: { assignments: [...mapped, ...fixed], timezone: zone }, businessId, name }
+}
+
+function readAssignment({ field, column, value }: Sent['mapping'][number], path: string): Assignment {
+  const found = readField(field.trim())
+  if (found === null) throw invalidRequest([{ path: `${path}.field`, message: `there is no field "${field}"` }])
+  if (value !== undefined) return { ...found, from: { fixed: value } }
+  if (column !== undefined) return { ...found, from: { column } }
+  throw invalidRequest([{ path, message: 'column or value is required' }])
+}
+
+function readRows({ format, text: records, delimiter: separator, columns, firstRow }: Sent): FileRow[] {
+  const rows =
+    format === 'csv'
+      ? parseCells(records, separator).map((cells, index) => rowOfCells(firstRow + index, columns, cells))
+      : records
+          .split('\n')
+          .map((line) => line.trim())
+          .filter((line) => line !== '')
+          .map((line, index) => rowOfLine(firstRow + index, line))
+  if (rows.length > MAX_ROWS) throw invalidRequest([{ path: 'text', message: `text has more than ${MAX_ROWS} rows` }])
+  return rows
+}
+
+const parseCells = (records: string, separator: string): string[][] =>
+  readSent('text', () => parse(records, { ...CSV_OPTIONS, delimiter: separator, bom: false }))
+
+/** Turns what the rules of an import refuse into an error of the field. */
+function readSent<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ImportError || error instanceof SettingError || error instanceof CsvError)) throw error
+    throw invalidRequest([{ path, message: `${path} ${error.message}` }])
+  }
+}
+
+const common = { tag: 'Events', key: 'session' } as const
+
+export const importRoutes: readonly DashboardRoute[] = [
+  businessRoute({
+    method: 'POST',
+    path: '/imports/columns',
+    permission: 'imports:write',
+    handler: postColumns,
+    operation: {
+      ...common,
+      summary: 'Read the names of the columns of a CSV file',
+      body: { schema: HeaderSchema },
+      replies: {
+        200: {
+          message: COLUMNS,
+          description: 'In their order, and the cells of the first rows.',
+          data: Type.Object(
+            { columns: Type.Array(Type.String()), samples: Type.Array(Type.Array(Type.String())) },
+            closed,
+          ),
+        },
+      },
+      errors: [...MEMBER_BODY_ERRORS, 'unavailable'],
+    },
+  }),
+  businessRoute({
+    method: 'POST',
+    path: '/imports/check',
+    permission: 'imports:write',
+    handler: postCheck,
+    operation: {
+      ...common,
+      summary: 'Check rows of a file, and record nothing',
+      body: { schema: CheckSchema },
+      replies: { 200: { message: CHECKED, description: 'What would be refused, and why.', data: CheckedData } },
+      errors: [...MEMBER_BODY_ERRORS, 'unavailable'],
+    },
+  }),
+  businessRoute({
+    method: 'POST',
+    path: '/imports/rows',
+    permission: 'imports:write',
+    handler: postRows,
+    operation: {
+      ...common,
+      summary: 'Record rows of a file as past events',
+      description:
+        'The same rows, sent again by anybody or by `admin import`, are recorded once. Past events start no campaign.',
+      body: { schema: SendSchema },
+      replies: { 200: { message: SENT, description: 'What became of the rows.', data: SentData } },
+      errors: [...MEMBER_BODY_ERRORS, 'unavailable', 'outcome_unknown', 'business_inactive'],
+    },
+  }),
+]
