@@ -35,6 +35,8 @@ export interface PipelineDeps {
   contactsOf?: (partition: string, epoch: number) => ContactCache
   /** The contacts and businesses whose items failed recently; without it, each search starts from scratch. */
   suspectsOf?: LoadSuspects
+  /** Epoch ms; default: the clock. */
+  now?: () => number
   /** Time limit of a search for poisoned items; default SEARCH_MS. */
   searchMs?: number
   /** `saved` is called for each attempt that was written, `conflict` for each that is decided again. */
@@ -104,7 +106,7 @@ export async function decideAll(
     let reason = ''
     const failed = served.find((work) => {
       try {
-        decisions.set(work, decide({ state, changes, newId }, work.item))
+        decisions.set(work, decide({ state, changes, newId, decidedAt: (context.now ?? Date.now)() }, work.item))
         return false
       } catch (error) {
         if (error instanceof UnreadError) for (const id of error.contactIds) inFull.add(id)

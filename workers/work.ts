@@ -25,24 +25,47 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
   switch (request.kind) {
     case 'track':
       return [
-        [null, { ...base, kind: 'event', keyed: request.keyed, isReplay, source: request.source, fact: request.fact }],
+        [
+          null,
+          {
+            ...base,
+            kind: 'event',
+            keyed: request.keyed,
+            isReplay,
+            source: request.source,
+            fact: request.fact,
+            wantsEffects: request.effects === true,
+          },
+        ],
       ]
     case 'browser':
-      return [[null, { ...base, kind: 'browser', fact: request.fact }]]
+      return [[null, { ...base, kind: 'browser', isReplay, fact: request.fact }]]
     case 'batch':
       return request.items.map(({ index, fact }) => [
         index,
         { ...base, kind: 'event', keyed: true, isReplay, source: 'batch', fact },
       ])
     case 'identify':
-      return [[null, { ...base, kind: 'identify', keyed: request.keyed, isReplay, fact: request.fact }]]
+      return [
+        [
+          null,
+          {
+            ...base,
+            kind: 'identify',
+            keyed: request.keyed,
+            isReplay,
+            fact: request.fact,
+            wantsEffects: request.effects === true,
+          },
+        ],
+      ]
     case 'subscribe': {
       const { contactId, channels, method } = request
       return [[null, { ...base, kind: 'subscribe', contactId, channels, method, isReplay }]]
     }
     case 'edit': {
       const { contactId, fact } = request
-      return [[null, { ...base, kind: 'edit', contactId, fact, isReplay: request.replayOf !== undefined }]]
+      return [[null, { ...base, kind: 'edit', contactId, fact, isReplay }]]
     }
     case 'erase':
       return [[null, { ...base, kind: 'erase', contactId: request.contactId }]]

@@ -56,6 +56,8 @@ const SYSTEM_TABLES = new Set([
 ])
 
 const TABLE_FUNCTIONS = new Set(['generate_series', 'generateSeries', 'numbers'])
+/** Views with parameters are read as table functions. */
+const PARAMETERISED_VIEW = /^(?:\w+\.)?event_(?:funnel|retention)$/
 
 /** Categories of functions that compute a value only from their arguments. */
 const CATEGORIES = new Set(
@@ -145,9 +147,11 @@ function checkNode({ kind, name }: Node, before: Node | undefined, functions: Fu
   if (kind === 'Identifier' || kind === 'TableIdentifier') return checkName(name, functions)
   if (kind !== 'Function') return undefined
   const isTable = before?.kind === 'TableExpression'
-  const isAllowed = isTable ? TABLE_FUNCTIONS.has(name) : isAllowedFunction(name.toLowerCase(), functions)
+  const isAllowed = isTable ? isAllowedTable(name) : isAllowedFunction(name.toLowerCase(), functions)
   return isAllowed ? undefined : `${isTable ? 'the table function' : 'the function'} ${name} is not`
 }
+
+const isAllowedTable = (name: string): boolean => TABLE_FUNCTIONS.has(name) || PARAMETERISED_VIEW.test(name)
 
 /** An identifier can also name a function that is passed to another function, or a table after IN. */
 function checkName(name: string, { allowed }: Functions): string | undefined {

@@ -123,7 +123,8 @@ async function planServices(config: Config): Promise<[frontDoor: Service, worker
   const port = String(config.port || (await freePort()))
   const healthPort = String(config.workerMetricsPort || (await freePort()))
   const url = `http://${reachableHost(config.host)}:${port}`
-  const workerSettings = { HOST: '127.0.0.1', WORKERS_PORT: healthPort }
+  // The workers refuse to send to the front door, too.
+  const workerSettings = { HOST: '127.0.0.1', PORT: port, WORKERS_PORT: healthPort }
   return [
     { url, command: planCommand(config, 'front-door', 'serve', { PORT: port }) },
     {
@@ -165,6 +166,7 @@ async function startServices(
   const environment = {
     WORKER_NAME: await ensureWorkerName(config.dataDir),
     SECRETS_KEY: config.secretsKey ?? (await ensureSecret(secretsKeyFile(config.dataDir), SECRETS_KEY_BYTES)),
+    ALLOW_LOOPBACK_TARGETS: String(config.allowLoopbackTargets ?? true),
   }
   const starts = services.map((service) =>
     keepRunning({

@@ -1,5 +1,5 @@
 /** The operator's commands for dead letters: list them, drop them, or send them through the stream again. */
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
 import { INACTIVE } from './compose-dead-letter.ts'
 import { describeInvalid } from './decode-entry.ts'
 import type { IngestRequest } from './entry.ts'
@@ -54,7 +54,7 @@ export async function* pageDeadLetters(sql: Sql, businessId?: string): AsyncGene
 }
 
 /** Returns the ids of the deleted dead letters. */
-export async function dropDeadLetters(sql: Sql, ids: string[]): Promise<string[]> {
+export async function dropDeadLetters(sql: Queryable, ids: string[]): Promise<string[]> {
   const dropped = await sql<{ id: string }[]>`
     delete from dead_letters where id = any(${`{${ids.join(',')}}`}::uuid[]) returning id`
   return dropped.map(({ id }) => id)
@@ -76,6 +76,19 @@ export async function replayDeadLetter(deps: { sql: Sql; submit: Submit }, id: s
   const { n: _, ...unnumbered } = withKey(request, id)
   // No worker answers a capture.
   return deps.submit({ ...unnumbered, replayOf: id }, { wait: request.kind !== 'capture' })
+}
+
+/** `failed`: the request or one of its items could not be applied again. `not_replayable` has a reason. */
+export type ReplayOutcome =
+  | { outcome: 'applied' | 'queued' | 'failed' | 'unavailable' | 'outcome_unknown' | 'not_found' }
+  | { outcome: 'not_replayable'; reason: string }
+
+export function readReplayOutcome(replayed: ReplayResult): ReplayOutcome {
+  if (replayed.kind === 'not_replayable') return { outcome: replayed.kind, reason: replayed.reason }
+  if (replayed.kind !== 'answered') return { outcome: replayed.kind }
+  const { answer } = replayed
+  const failed = 'failed' in answer || ('items' in answer && answer.items.some((item) => 'error' in item))
+  return { outcome: failed ? 'failed' : 'applied' }
 }
 
 /** The request, or the reason why the payload is not a request. */

@@ -11,6 +11,7 @@ import type {
   Source,
   Subscriptions,
 } from '../rules/events/facts.ts'
+import type { Effects } from '../rules/effects.ts'
 import type { Touches, WebHit } from '../rules/visitors/web-facts.ts'
 
 /** The fields of every request. `n` is the number that the front door gave the request; the answer repeats it. */
@@ -30,6 +31,8 @@ export interface TrackRequest extends RequestBase {
   keyed: boolean
   source: Exclude<Source, 'batch'>
   fact: EventFact
+  /** The caller asked what the event does to its contact. */
+  effects?: boolean
 }
 /** An event that a web page sent, without a secret key. */
 export interface BrowserRequest extends RequestBase {
@@ -45,6 +48,7 @@ export interface IdentifyRequest extends RequestBase {
   kind: 'identify'
   keyed: boolean
   fact: IdentifyFact
+  effects?: boolean
 }
 export interface EraseRequest extends RequestBase {
   kind: 'erase'
@@ -95,6 +99,7 @@ export interface TrackAnswer {
   interpreted: { type: InterpretedType; countedRevenue: number }
   /** All of them, the front door's first; empty when there is nothing to say. */
   warnings: string[]
+  effects?: Effects
 }
 /** `contactId` is null while the visitor is unidentified. The front door works out the event's meaning itself. */
 export interface BrowserAnswer {
@@ -115,6 +120,7 @@ export interface IdentifyAnswer {
   linkedVisitor: boolean
   subscriptions: Subscriptions
   warnings: string[]
+  effects?: Effects
 }
 /** `contactId` is the survivor; null when the contact is unknown, erased, or another business's. */
 export interface ContactAnswer {

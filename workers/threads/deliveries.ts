@@ -1,5 +1,6 @@
 /** The deliveries thread: sends conversions to ad platforms and webhooks. */
 import { runDeliveries as deliver } from '../../src/deliveries/run-deliveries.ts'
+import { guardOf } from '../../src/outbound/target-guard.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import type { ThreadBody } from './thread.ts'
 
@@ -11,7 +12,7 @@ export const runDeliveries: ThreadBody = async (config, { log, metrics }, signal
     settings: { plan_cache_mode: 'force_custom_plan' },
   })
   try {
-    await deliver({ sql, log, metrics, config }, signal)
+    await deliver({ sql, log, metrics, config, guard: guardOf(config) }, signal)
   } finally {
     await sql.end({ timeout: 1 })
   }

@@ -8,6 +8,7 @@ import { createMetrics } from '../../src/metrics.ts'
 import { sleep } from '../../src/async/sleep.ts'
 import { runDeliveries } from './deliveries.ts'
 import { runLowPriorityIngest, runUrgentIngest } from './ingest.ts'
+import { runSegments } from './segments.ts'
 import { runTimeline } from './timeline.ts'
 
 /** Interval of the heartbeat. */
@@ -17,6 +18,7 @@ export const ingest = (task: ThreadTask): Promise<void> => runTask(task, 'ingest
 export const lowPriorityIngest = (task: ThreadTask): Promise<void> =>
   runTask(task, 'lowPriorityIngest', runLowPriorityIngest)
 export const timeline = (task: ThreadTask): Promise<void> => runTask(task, 'timeline', runTimeline)
+export const segments = (task: ThreadTask): Promise<void> => runTask(task, 'segments', runSegments)
 export const deliveries = (task: ThreadTask): Promise<void> => runTask(task, 'deliveries', runDeliveries)
 
 async function runTask({ name, config, port }: ThreadTask, kind: string, body: ThreadBody): Promise<void> {
