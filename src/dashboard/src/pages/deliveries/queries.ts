@@ -1,0 +1,45 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { api, take } from '../../client.ts'
+import type { paths } from '../../api.d.ts'
+import type { DeliverySearch } from './route.ts'
+
+type Answer<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }
+}
+  ? Data
+  : never
+export type Destination = Answer<'/dashboard/api/b/{businessId}/destinations'>['destinations'][number]
+export type Delivery = Answer<'/dashboard/api/b/{businessId}/deliveries'>['deliveries'][number]
+
+export const destinationsQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['destinations', businessId],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/destinations', { params: { path: { businessId } }, signal })),
+  })
+
+const PAGE = 100
+
+export const deliveriesQuery = (businessId: string, { state, destination }: DeliverySearch) =>
+  infiniteQueryOptions({
+    queryKey: ['deliveries', businessId, state, destination],
+    queryFn: ({ pageParam, signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/deliveries', {
+          params: {
+            path: { businessId },
+            query: {
+              limit: PAGE,
+              ...(pageParam && { cursor: pageParam }),
+              ...(state && { state }),
+              ...(destination && { destinationId: destination }),
+            },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    // All loaded pages are read again: a reader far down in the list waits for their own reload.
+    refetchInterval: ({ state: { data } }) => (data === undefined || data.pages.length === 1 ? 5000 : false),
+  })

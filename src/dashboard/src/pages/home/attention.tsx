@@ -1,0 +1,55 @@
+/** What needs a person. */
+import { Link } from '@tanstack/react-router'
+import { formatNumber } from '../../format.ts'
+import { Note } from '../../parts/note.tsx'
+import { textsOf } from '../../texts/index.ts'
+import type { Status } from './queries.ts'
+
+/** Above it, what was sent is noticeably late. */
+const LATE_SECONDS = 30
+/** A share of refused requests that a person should look at, once there are some. */
+const REFUSED = { share: 0.1, requests: 10 }
+
+type Item = 'notReady' | 'reasons' | 'backlog' | 'timeline' | 'deadLetters' | 'failedDeliveries' | 'refused'
+
+export function attentionOf(status: Status): Item[] {
+  const { isReady, reasons, backlogSeconds, timelineSeconds, deadLetters, failedDeliveries, minute } = status
+  const { refused = 0, limited = 0, failed = 0 } = minute?.outcomes ?? {}
+  const kept = Object.values(minute?.outcomes ?? {}).reduce((sum, one) => sum + one, 0)
+  const found: Record<Item, boolean> = {
+    notReady: !isReady,
+    reasons: reasons.length > 0,
+    backlog: (backlogSeconds ?? 0) > LATE_SECONDS,
+    timeline: (timelineSeconds ?? 0) > LATE_SECONDS,
+    deadLetters: deadLetters > 0,
+    failedDeliveries: failedDeliveries > 0,
+    refused: kept >= REFUSED.requests && (refused + limited + failed) / kept >= REFUSED.share,
+  }
+  return (Object.keys(found) as Item[]).filter((item) => found[item])
+}
+
+export function Attention({ businessId, status }: { businessId: string; status: Status }) {
+  const texts = textsOf('home')
+  return attentionOf(status).map((item) => (
+    <Note
+      key={item}
+      action={
+        item === 'refused' && (
+          <Link to="/dashboard/b/$businessId/live" params={{ businessId }} search={{ outcome: 'refused' }}>
+            {texts.look}
+          </Link>
+        )
+      }
+    >
+      {textOf(item, status)}
+    </Note>
+  ))
+}
+
+function textOf(item: Item, { reasons, deadLetters, failedDeliveries }: Status): string {
+  const { attention } = textsOf('home')
+  if (item === 'reasons') return reasons.join(' ')
+  if (item === 'deadLetters') return attention.deadLetters(formatNumber(deadLetters))
+  if (item === 'failedDeliveries') return attention.failedDeliveries(formatNumber(failedDeliveries))
+  return attention[item]
+}

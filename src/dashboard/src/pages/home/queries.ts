@@ -1,0 +1,27 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, take } from '../../client.ts'
+import type { paths } from '../../api.d.ts'
+
+type Answer<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }
+}
+  ? Data
+  : never
+export type Status = Answer<'/dashboard/api/b/{businessId}/status'>
+export type Day = Answer<'/dashboard/api/b/{businessId}/days'>['days'][number]
+
+export const statusQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['status', businessId],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/status', { params: { path: { businessId } }, signal })),
+    refetchInterval: 5000,
+  })
+
+export const daysQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['days', businessId],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/days', { params: { path: { businessId } }, signal })),
+    refetchInterval: 15_000,
+  })

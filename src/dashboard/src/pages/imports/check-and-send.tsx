@@ -1,0 +1,173 @@
+/** Checks the whole file, shows what would be refused, and sends it when the person says so. */
+import { useEffect, useRef, useState } from 'react'
+import { ApiError } from '../../client.ts'
+import { csvText } from '../../csv.ts'
+import { download } from '../../download.ts'
+import { formatNumber, formatPercent } from '../../format.ts'
+import { Button } from '../../parts/button.tsx'
+import { Code } from '../../parts/code.tsx'
+import { ErrorBox } from '../../parts/error-box.tsx'
+import { Note } from '../../parts/note.tsx'
+import { textsOf } from '../../texts/index.ts'
+import styles from './imports.module.css'
+import {
+  type Checked,
+  type Fault,
+  type ImportFile,
+  type ImportRules,
+  type Sent,
+  checkFile,
+  sendFile,
+} from './run-import.ts'
+
+interface CheckAndSendProps {
+  businessId: string
+  source: ImportFile
+  rules: ImportRules
+  onBack: () => void
+}
+
+export function CheckAndSend({ businessId, source, rules, onBack }: CheckAndSendProps) {
+  const texts = textsOf('imports')
+  const stop = useRef<AbortController | null>(null)
+  const [share, setShare] = useState<number | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  const [checked, setChecked] = useState<Checked | null>(null)
+  const [sent, setSent] = useState<Sent | null>(null)
+  const [isDone, setDone] = useState(false)
+  async function run(
+    work: (run: { businessId: string; signal: AbortSignal; report: typeof setShare }) => Promise<void>,
+  ) {
+    const stopping = new AbortController()
+    stop.current = stopping
+    setShare(0)
+    setError(null)
+    try {
+      await work({ businessId, signal: stopping.signal, report: setShare })
+    } catch (failure) {
+      if (!stopping.signal.aborted) setError(failure instanceof Error ? failure : new Error(String(failure)))
+    }
+    if (stop.current === stopping) setShare(null)
+  }
+  const check = () =>
+    run(async (options) => {
+      const found = await checkFile(source, rules, options).catch((failure: unknown) => {
+        throw isUnreadable(failure) ? new ApiError('unreadable_file', texts.notText) : failure
+      })
+      setChecked(found)
+    })
+  const send = (found: Checked) =>
+    run(async (options) => {
+      setSent(await sendFile(source, rules, found, options, setSent))
+      setDone(true)
+    })
+  useEffect(() => {
+    void check()
+    return () => stop.current?.abort()
+    // Once: the file and the rules of this part of the page do not change.
+  }, [])
+  const isSending = checked !== null && share !== null
+  useWarning(isSending)
+  const good = checked === null ? 0 : checked.rows - checked.faultCount
+  return (
+    <div className="stack">
+      {share !== null && (
+        <div className={styles['progress']} role="status">
+          <progress value={share} aria-label={isSending ? texts.sending : texts.checking} />
+          <span className="numeric">
+            {isSending ? texts.sending : texts.checking} {formatPercent(share)}
+          </span>
+          <Button onClick={() => stop.current?.abort()}>{texts.stop}</Button>
+        </div>
+      )}
+      <ErrorBox error={error} onRetry={() => void (checked === null ? check() : send(checked))} />
+      {checked !== null && sent === null && (
+        <>
+          <p role="status">{texts.checked(formatNumber(checked.rows), formatNumber(checked.faultCount))}</p>
+          <Faults faults={checked.faults} count={checked.faultCount} fileName={source.file.name} />
+          {checked.events.length > 0 && (
+            <Code text={JSON.stringify(checked.events, null, 2)} label={texts.firstEvents} />
+          )}
+        </>
+      )}
+      {sent !== null && <Report sent={sent} isDone={isDone} fileName={source.file.name} />}
+      {share === null && (
+        <div className="actions">
+          {sent === null && <Button onClick={onBack}>{texts.changeMapping}</Button>}
+          {checked !== null && !isDone && (
+            <Button kind="primary" disabled={good === 0} onClick={() => void send(checked)}>
+              {sent === null ? texts.send(formatNumber(good)) : texts.sendAgain}
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Bytes that are not text, or a file that has changed since it was chosen. */
+const isUnreadable = (failure: unknown): boolean =>
+  failure instanceof TypeError || (failure instanceof DOMException && failure.name === 'NotReadableError')
+
+/** Leaving the page ends the import. */
+function useWarning(isActive: boolean): void {
+  useEffect(() => {
+    if (!isActive) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isActive])
+}
+
+function Report({ sent, isDone, fileName }: { sent: Sent; isDone: boolean; fileName: string }) {
+  const texts = textsOf('imports')
+  const { recorded, deduped, queued, faults, faultCount, firstWarning } = sent
+  const figures: [string, number][] = [
+    [texts.recorded, recorded],
+    [texts.known, deduped],
+    [texts.queued, queued],
+    [texts.refused, faultCount],
+  ]
+  return (
+    <>
+      <h3>{isDone ? texts.done : texts.soFar}</h3>
+      <dl className={styles['figures']}>
+        {figures.map(([label, value]) => (
+          <div key={label}>
+            <dt className="muted small">{label}</dt>
+            <dd className={styles['value']}>{formatNumber(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {firstWarning !== null && (
+        <Note>
+          <span className="foreign">{firstWarning}</span>
+        </Note>
+      )}
+      <Faults faults={faults} count={faultCount} fileName={fileName} />
+    </>
+  )
+}
+
+const SHOWN = 10
+
+function Faults({ faults, count, fileName }: { faults: Fault[]; count: number; fileName: string }) {
+  const texts = textsOf('imports')
+  if (count === 0) return null
+  const save = () =>
+    download(`${fileName}-refused.csv`, csvText([['row', 'error'], ...faults.map(({ row, error }) => [row, error])]))
+  return (
+    <section className="stack" aria-label={texts.refused}>
+      <ul className={styles['faults']}>
+        {faults.slice(0, SHOWN).map(({ row, error }) => (
+          <li key={row}>
+            <span className="muted">{texts.row(formatNumber(row))}</span> <bdi className="foreign">{error}</bdi>
+          </li>
+        ))}
+      </ul>
+      <div className="row">
+        <Button onClick={save}>{texts.download(formatNumber(faults.length))}</Button>
+      </div>
+    </section>
+  )
+}

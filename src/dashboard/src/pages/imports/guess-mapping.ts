@@ -1,0 +1,75 @@
+/** What a column most likely holds, by its name. */
+export const EVENT_FIELDS = [
+  'event',
+  'occurredAt',
+  'identity.email',
+  'identity.phone',
+  'identity.platformCustomerId',
+  'type',
+  'value',
+  'currency',
+  'tags',
+  'idempotencyKey',
+] as const
+export type EventField = (typeof EVENT_FIELDS)[number]
+
+/** Fields of a column's own name. */
+export const NAMED_FIELDS = [
+  'trait',
+  'trait:number',
+  'trait:boolean',
+  'property',
+  'property:number',
+  'property:boolean',
+] as const
+export type NamedField = (typeof NAMED_FIELDS)[number]
+/** Empty: the column is left out. */
+export type Target = EventField | NamedField | ''
+
+const NAMES: Record<EventField, RegExp> = {
+  event: /^event(name)?$/,
+  occurredAt: /^(occurredat|date|time|timestamp|createdat|datetime|at|when)$/,
+  'identity.email': /^e?mail(address)?$/,
+  'identity.phone': /^(phone|mobile|tel|telephone)(number)?$/,
+  'identity.platformCustomerId': /^(platformcustomerid|customer|customerid|userid|user|contactid)$/,
+  type: /^type$/,
+  value: /^(value|amount|price|total|revenue)$/,
+  currency: /^currency(code)?$/,
+  tags: /^tags?$/,
+  idempotencyKey: /^(idempotencykey|orderid|transactionid|invoiceid|eventid)$/,
+}
+
+/** By column. No field is given twice. */
+export function guessMapping(columns: readonly string[]): Record<string, Target> {
+  const taken = new Set<EventField>()
+  return Object.fromEntries(
+    columns.map((column): [string, Target] => {
+      const name = column.toLowerCase().replaceAll(/[^a-z]/g, '')
+      const field = EVENT_FIELDS.find((one) => NAMES[one].test(name) && !taken.has(one))
+      if (field !== undefined) taken.add(field)
+      return [column, field ?? '']
+    }),
+  )
+}
+
+export interface MappedField {
+  field: string
+  column?: string
+  value?: string
+}
+
+/** As the server takes it. `fixed`: fields with the same value in every row; empty ones are left out. */
+export function mappingOf(targets: Record<string, Target>, fixed: Partial<Record<EventField, string>>): MappedField[] {
+  const mapped = Object.entries(targets).flatMap(([column, target]) =>
+    target === '' ? [] : [{ field: fieldOf(target, column), column }],
+  )
+  const same = Object.entries(fixed).flatMap(([field, value]) => (value.trim() === '' ? [] : [{ field, value }]))
+  return [...mapped, ...same]
+}
+
+function fieldOf(target: Exclude<Target, ''>, column: string): string {
+  const [kind, conversion] = target.split(':')
+  if (kind !== 'trait' && kind !== 'property') return target
+  const group = kind === 'trait' ? 'traits' : 'properties'
+  return conversion === undefined ? `${group}.${column}` : `${group}.${column}:${conversion}`
+}

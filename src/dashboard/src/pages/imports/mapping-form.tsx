@@ -1,0 +1,87 @@
+/** What each column holds, and what is the same in every row. */
+import { useState } from 'react'
+import { ApiError } from '../../client.ts'
+import { Button } from '../../parts/button.tsx'
+import { ErrorBox } from '../../parts/error-box.tsx'
+import { SelectField, TextField } from '../../parts/field.tsx'
+import { useForm } from '../../parts/use-form.ts'
+import { useBusiness } from '../../session/session.ts'
+import { textsOf } from '../../texts/index.ts'
+import { EVENT_FIELDS, type EventField, NAMED_FIELDS, type Target, guessMapping, mappingOf } from './guess-mapping.ts'
+import styles from './imports.module.css'
+import type { ImportFile, ImportRules } from './run-import.ts'
+
+/** Fields that are often the same in all rows of a file. */
+const FIXED = ['event', 'type', 'currency', 'tags'] as const satisfies EventField[]
+
+export function MappingForm({ source, onMapped }: { source: ImportFile; onMapped: (rules: ImportRules) => void }) {
+  const texts = textsOf('imports')
+  const { name: businessName } = useBusiness()
+  const { columns, samples, format } = source
+  const [targets, setTargets] = useState<Record<string, Target>>(() => guessMapping(columns))
+  const form = useForm((values) => {
+    const fixed = Object.fromEntries(FIXED.map((field) => [field, values[`fixed.${field}`] ?? '']))
+    const mapping = mappingOf(targets, fixed)
+    const has = (group: string) => mapping.some(({ field }) => field === group || field.startsWith(`${group}.`))
+    if (format === 'csv' && !has('event')) throw new ApiError('incomplete', texts.needsEvent)
+    if (format === 'csv' && !has('identity')) throw new ApiError('incomplete', texts.needsIdentity)
+    onMapped({ mapping, timezone: values['timezone'] ?? 'UTC', name: values['name'] ?? '' })
+    return Promise.resolve()
+  })
+  const options = [
+    { value: '', label: texts.leaveOut },
+    ...[...EVENT_FIELDS, ...NAMED_FIELDS].map((value) => ({ value, label: texts.fields[value] })),
+  ]
+  return (
+    <form {...form.props} className="stack">
+      {format === 'ndjson' && <p className="muted">{texts.ndjson}</p>}
+      {columns.length > 0 && (
+        <fieldset className="stack">
+          <legend className={styles['legend']}>
+            <h3>{texts.columns}</h3>
+          </legend>
+          <div className={styles['columns']}>
+            {columns.map((column, index) => (
+              <SelectField
+                key={column}
+                name={`column.${column}`}
+                label={column}
+                hint={<bdi className="foreign">{samples.map((cells) => cells[index] ?? '').join(' · ')}</bdi>}
+                value={targets[column] ?? ''}
+                options={options}
+                onChange={(event) => setTargets({ ...targets, [column]: event.target.value as Target })}
+              />
+            ))}
+          </div>
+        </fieldset>
+      )}
+      <fieldset className="stack">
+        <legend className={styles['legend']}>
+          <h3>{texts.sameForAll}</h3>
+        </legend>
+        <div className={styles['columns']}>
+          {FIXED.map((field) => (
+            <TextField key={field} name={`fixed.${field}`} label={texts.fields[field]} maxLength={200} dir="auto" />
+          ))}
+        </div>
+      </fieldset>
+      <div className={styles['two']}>
+        <TextField
+          name="timezone"
+          label={texts.timezone}
+          hint={texts.timezoneHint}
+          defaultValue={Intl.DateTimeFormat().resolvedOptions().timeZone}
+          required
+          dir="ltr"
+        />
+        <TextField name="name" label={texts.name} hint={texts.nameHint} maxLength={200} />
+      </div>
+      <ErrorBox error={form.error} />
+      <div className="actions">
+        <Button kind="primary" type="submit" isPending={form.isPending}>
+          {texts.checkFile(businessName)}
+        </Button>
+      </div>
+    </form>
+  )
+}

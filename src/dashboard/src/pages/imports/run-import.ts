@@ -1,0 +1,195 @@
+/** Sends a file in parts: once to check it, and once to record it. */
+import { ApiError, api, take } from '../../client.ts'
+import type { MappedField } from './guess-mapping.ts'
+import { joinRecords, splitRecords } from './split-records.ts'
+
+/** Beyond it, the numbers of equal rows would need too much memory in the browser. */
+export const MAX_FILE_BYTES = 200 * 1024 * 1024
+const LIMITS = { records: 500, characters: 2 * 1024 * 1024 }
+/** That many are kept to be shown and downloaded. */
+const MAX_FAULTS = 10_000
+
+export type Format = 'csv' | 'ndjson'
+
+export interface ImportFile {
+  file: File
+  format: Format
+  delimiter: string
+  /** Of a CSV file. */
+  columns: string[]
+  /** The cells of its first rows. */
+  samples: string[][]
+}
+
+export interface ImportRules {
+  mapping: MappedField[]
+  timezone: string
+  name: string
+}
+
+export interface Fault {
+  row: number
+  error: string
+}
+
+export interface Checked {
+  rows: number
+  faults: Fault[]
+  faultCount: number
+  /** The first rows, as events. */
+  events: unknown[]
+  /** Of each part: the numbers of its rows among equal ones. */
+  numbers: number[][]
+}
+
+export interface Sent {
+  recorded: number
+  deduped: number
+  queued: number
+  faults: Fault[]
+  faultCount: number
+  firstWarning: string | null
+}
+
+export interface Run {
+  businessId: string
+  signal: AbortSignal
+  /** Called with the share that is done, 0 to 1. */
+  report: (share: number) => void
+}
+
+/** UTF-8, or UTF-16LE with a byte order mark. Throws TypeError for other bytes: they must not be recorded as something else. */
+async function* readText(file: File): AsyncGenerator<string> {
+  const start = new Uint8Array(await file.slice(0, 2).arrayBuffer())
+  const encoding = start[0] === 0xff && start[1] === 0xfe ? 'utf-16le' : 'utf-8'
+  const decoder = new TextDecoder(encoding, { fatal: true })
+  const reader = file.stream().getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      yield decoder.decode(value, { stream: true })
+    }
+    yield decoder.decode()
+  } finally {
+    await reader.cancel()
+  }
+}
+
+async function* readRecords(file: File, format: Format): AsyncGenerator<string> {
+  const splitter = splitRecords(format)
+  for await (const text of readText(file)) yield* splitter.push(text)
+  const rest = splitter.end()
+  if (rest !== '') yield rest
+}
+
+const START = 4
+
+/** The first records of a CSV file that are not empty: its header, and some rows. */
+export async function readStart(file: File): Promise<string[]> {
+  const records: string[] = []
+  for await (const record of readRecords(file, 'csv')) {
+    if (record.trim() !== '') records.push(record)
+    if (records.length === START) break
+  }
+  return records
+}
+
+/** Without the header of a CSV file. */
+async function* readBody({ file, format }: ImportFile): AsyncGenerator<string> {
+  let isHeader = format === 'csv'
+  for await (const record of readRecords(file, format)) {
+    if (record.trim() === '') continue
+    if (isHeader) isHeader = false
+    else yield record
+  }
+}
+
+const partsOf = (file: ImportFile) => joinRecords(readBody(file), LIMITS)
+const bytesOf = new TextEncoder()
+
+export async function checkFile(source: ImportFile, rules: ImportRules, run: Run): Promise<Checked> {
+  const { businessId, signal, report } = run
+  const checked: Checked = { rows: 0, faults: [], faultCount: 0, events: [], numbers: [] }
+  const counts = new Map<string, number>()
+  let bytes = 0
+  for await (const text of partsOf(source)) {
+    const body = { ...bodyOf(source, rules), firstRow: checked.rows + 1, text }
+    const { hashes, faults, events } = await patiently(signal, () =>
+      take(api.POST('/dashboard/api/b/{businessId}/imports/check', { params: { path: { businessId } }, body, signal })),
+    )
+    checked.numbers.push(
+      hashes.map((hash) => {
+        const number = (counts.get(hash) ?? 0) + 1
+        counts.set(hash, number)
+        return number
+      }),
+    )
+    checked.rows += hashes.length
+    if (checked.events.length === 0) checked.events = events
+    addFaults(checked, faults)
+    bytes += bytesOf.encode(text).length
+    report(Math.min(1, bytes / source.file.size))
+  }
+  return checked
+}
+
+export async function sendFile(
+  source: ImportFile,
+  rules: ImportRules,
+  { rows, numbers }: Checked,
+  run: Run,
+  onPart: (sent: Sent) => void,
+): Promise<Sent> {
+  const { businessId, signal, report } = run
+  const sent: Sent = { recorded: 0, deduped: 0, queued: 0, faults: [], faultCount: 0, firstWarning: null }
+  let [part, done] = [0, 0]
+  for await (const text of partsOf(source)) {
+    const body = { ...bodyOf(source, rules), firstRow: done + 1, text, numbers: numbers[part] ?? [] }
+    const answer = await patiently(signal, () =>
+      take(api.POST('/dashboard/api/b/{businessId}/imports/rows', { params: { path: { businessId } }, body, signal })),
+    )
+    sent.recorded += answer.recorded
+    sent.deduped += answer.deduped
+    sent.queued += answer.queued
+    sent.firstWarning ??= answer.firstWarning
+    addFaults(sent, answer.faults)
+    done += body.numbers.length
+    part += 1
+    onPart({ ...sent })
+    report(done / rows)
+  }
+  return sent
+}
+
+const bodyOf = ({ format, delimiter, columns }: ImportFile, { mapping, timezone, name }: ImportRules) => ({
+  format,
+  delimiter,
+  columns,
+  mapping,
+  timezone,
+  name,
+})
+
+function addFaults(to: { faults: Fault[]; faultCount: number }, faults: Fault[]): void {
+  to.faultCount += faults.length
+  to.faults.push(...faults.slice(0, MAX_FAULTS - to.faults.length))
+}
+
+/** Codes after which the same request is sent again: rows that were recorded already are recorded once. */
+const WAITING: ReadonlySet<string> = new Set(['rate_limited', 'unavailable', 'outcome_unknown', 'offline'])
+const RETRY_MS = 2000
+const MAX_ATTEMPTS = 150
+
+async function patiently<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await send()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof ApiError) || !WAITING.has(error.code) || attempt === MAX_ATTEMPTS) throw error
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      signal.throwIfAborted()
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { useQuery } from '@tanstack/react-query'
+import { formatNumber } from '../../format.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Code } from '../../parts/code.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { ErrorBox } from '../../parts/error-box.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Note } from '../../parts/note.tsx'
+import { Page, Section } from '../../parts/page.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Num } from '../../parts/values.tsx'
+import { useMe } from '../../session/session.ts'
+import { textsOf } from '../../texts/index.ts'
+import { AuditTable } from '../settings/audit/audit-table.tsx'
+import { DeadLetters } from './dead-letters.tsx'
+import { formatBytes } from './format-bytes.ts'
+import styles from './operations.module.css'
+import { type Installation, type Partition, installationQuery } from './queries.ts'
+
+export function OperationsPage() {
+  const texts = textsOf('operations')
+  const { isOperator } = useMe().user
+  if (!isOperator) {
+    return (
+      <Page title={texts.title}>
+        <Empty icon="lock" title={texts.onlyOperators} />
+      </Page>
+    )
+  }
+  return <Operations />
+}
+
+function Operations() {
+  const texts = textsOf('operations')
+  const { data, error, refetch } = useQuery(installationQuery)
+  return (
+    <Page title={texts.title} intro={data && texts.version(data.version)} actions={data && <Verdict data={data} />}>
+      <ErrorBox error={error} onRetry={() => void refetch()} />
+      {data?.blocking.concat(data.degraded).map((reason) => (
+        <Note key={reason}>
+          <span lang="en" dir="ltr">
+            {reason}
+          </span>
+        </Note>
+      ))}
+      <Section title={texts.stores}>{data === undefined ? <Loading /> : <Stores data={data} />}</Section>
+      <Section title={texts.partitions} intro={data?.partitions && partitionsIntro(data.partitions)}>
+        {data?.partitions === null ? (
+          <p className="muted">{texts.unknown}</p>
+        ) : (
+          <Table
+            label={texts.partitions}
+            columns={columnsOf()}
+            rows={data?.partitions.list ?? []}
+            keyOf={({ partition }) => partition}
+            isLoading={data === undefined}
+            height="auto"
+          />
+        )}
+        <Code text="npm run admin -- partitions set N" label={texts.changeNumber} />
+      </Section>
+      <DeadLetters />
+      <Section title={textsOf('settings').audit} intro={texts.auditIntro}>
+        <AuditTable businessId={null} height="auto" />
+      </Section>
+      <Section title={texts.verify} intro={texts.verifyIntro}>
+        <Code text="npm run admin -- verify" label={texts.onServer} />
+      </Section>
+    </Page>
+  )
+}
+
+function Verdict({ data: { isReady, degraded } }: { data: Installation }) {
+  const texts = textsOf('operations')
+  const kind = !isReady ? 'bad' : degraded.length > 0 ? 'warn' : 'good'
+  return (
+    <span role="status">
+      <Badge kind={kind}>{texts.verdicts[kind]}</Badge>
+    </span>
+  )
+}
+
+function partitionsIntro({ ofEachKind, changingTo, list }: NonNullable<Installation['partitions']>): string {
+  const texts = textsOf('operations')
+  const workers = new Set(list.flatMap(({ worker }) => worker ?? [])).size
+  const counted = texts.counted(formatNumber(ofEachKind), formatNumber(workers))
+  return changingTo === null ? counted : `${counted} ${texts.changing(formatNumber(changingTo))}`
+}
+
+function Stores({ data: { outbox, disks } }: { data: Installation }) {
+  const texts = textsOf('operations')
+  return (
+    <dl className={styles['stores']}>
+      <div>
+        <dt className="muted small">{texts.outbox}</dt>
+        <dd>
+          {outbox === null ? (
+            <span className="muted">{texts.unknown}</span>
+          ) : (
+            texts.waiting(formatNumber(outbox.rows), formatNumber(Math.round(outbox.seconds)))
+          )}
+        </dd>
+      </div>
+      {disks.map(({ store, freeBytes, isLow }) => (
+        <div key={store}>
+          <dt className="muted small">{texts.diskOf(store)}</dt>
+          <dd>
+            {texts.free(formatBytes(freeBytes))} {isLow && <Badge kind="bad">{texts.low}</Badge>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function columnsOf(): Column<Partition>[] {
+  const texts = textsOf('operations')
+  const unknown = <span className="muted">–</span>
+  return [
+    { key: 'partition', header: texts.partition, width: '100px', cell: ({ partition }) => <code>{partition}</code> },
+    {
+      key: 'worker',
+      header: texts.worker,
+      width: 'minmax(60px, 2fr)',
+      cell: ({ worker }) => (worker === null ? <Badge kind="bad">{texts.noWorker}</Badge> : <code>{worker}</code>),
+    },
+    {
+      key: 'bytes',
+      header: texts.backlog,
+      width: '76px',
+      align: 'end',
+      cell: ({ backlogBytes }) => (backlogBytes === null ? unknown : formatBytes(backlogBytes)),
+    },
+    {
+      key: 'seconds',
+      header: texts.oldest,
+      width: '120px',
+      align: 'end',
+      isSecondary: true,
+      cell: ({ backlogSeconds }) => (backlogSeconds === null ? unknown : <Num value={Math.round(backlogSeconds)} />),
+    },
+    {
+      key: 'position',
+      header: texts.position,
+      width: 'minmax(140px, 1fr)',
+      isSecondary: true,
+      cell: ({ position }) => <code>{position}</code>,
+    },
+  ]
+}

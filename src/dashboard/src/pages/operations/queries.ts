@@ -1,0 +1,24 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, take } from '../../client.ts'
+import type { paths } from '../../api.d.ts'
+
+type Answer<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }
+}
+  ? Data
+  : never
+export type Installation = Answer<'/dashboard/api/operations/installation'>
+export type Partition = NonNullable<Installation['partitions']>['list'][number]
+export type DeadLetter = Answer<'/dashboard/api/operations/dead-letters'>['deadLetters'][number]
+
+export const installationQuery = queryOptions({
+  queryKey: ['installation', 'operations'],
+  queryFn: ({ signal }) => take(api.GET('/dashboard/api/operations/installation', { signal })),
+  refetchInterval: 3000,
+})
+
+export const deadLettersQuery = queryOptions({
+  queryKey: ['dead-letters'],
+  queryFn: ({ signal }) => take(api.GET('/dashboard/api/operations/dead-letters', { signal })),
+  refetchInterval: 10_000,
+})

@@ -1,0 +1,95 @@
+/** One operation: what it takes, what it answers, and a call to try. */
+import { Code } from '../../parts/code.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { curlExample } from './curl-example.ts'
+import { type Operation, type Schema, fieldsOf, keyUseOf } from './description.ts'
+import { Method } from './method.tsx'
+import { Prose } from './prose.tsx'
+import styles from './reference.module.css'
+import { Rows } from './rows.tsx'
+import { schemaText } from './schema-text.ts'
+import { TryIt } from './try-it.tsx'
+
+export function OperationView({ operation }: { operation: Operation }) {
+  const texts = textsOf('reference')
+  const { summary, description, method, path, parameters, requestBody } = operation
+  const body = requestBody?.content['application/json']
+  return (
+    <article className="stack">
+      <h1 tabIndex={-1} lang="en">
+        {summary}
+      </h1>
+      <p className={styles['path']} dir="ltr">
+        <Method name={method} /> <code>{path}</code>
+      </p>
+      {description !== undefined && (
+        <p lang="en" dir="ltr">
+          <Prose text={description} />
+        </p>
+      )}
+      <p className="muted">{texts.keyUses[keyUseOf(operation)]}</p>
+      <Code text={curlExample(operation)} label={texts.example} />
+      {parameters.length > 0 && (
+        <>
+          <h2>{texts.parameters}</h2>
+          <Rows
+            label={texts.parameters}
+            heads={[texts.name, texts.place, texts.value, texts.meaning]}
+            rows={parameters.map(({ name, in: place, schema, description: meaning = '' }) => [
+              <code key="name">{name}</code>,
+              place,
+              <Prose key="value" text={schemaText(schema)} />,
+              <Prose key="meaning" text={meaning} />,
+            ])}
+          />
+        </>
+      )}
+      {body?.schema !== undefined && (
+        <>
+          <h2>{texts.body}</h2>
+          <Fields schema={body.schema} label={texts.body} />
+          {body.example !== undefined && (
+            <Code text={JSON.stringify(body.example, null, 2)} label={texts.bodyExample} />
+          )}
+        </>
+      )}
+      <TryIt operation={operation} />
+      <h2>{texts.answers}</h2>
+      <Answers responses={operation.responses} />
+    </article>
+  )
+}
+
+function Fields({ schema, label }: { schema: Schema; label: string }) {
+  const texts = textsOf('reference')
+  return (
+    <Rows
+      label={label}
+      heads={[texts.name, texts.value, texts.meaning]}
+      rows={fieldsOf(schema).map(({ path, schema: field, isRequired }) => [
+        <span key="name">
+          <code>{path}</code> {isRequired && <strong className="small">{texts.required}</strong>}
+        </span>,
+        <Prose key="value" text={schemaText(field)} />,
+        <Prose key="meaning" text={field.description ?? ''} />,
+      ])}
+    />
+  )
+}
+
+function Answers({ responses }: Pick<Operation, 'responses'>) {
+  return Object.entries(responses).map(([status, { description, content }]) => {
+    const example = content?.['application/json'].example
+    return (
+      <section key={status} className="stack" aria-label={status}>
+        <p dir="ltr">
+          <strong>{status}</strong>{' '}
+          <span lang="en">
+            <Prose text={description} />
+          </span>
+        </p>
+        {example !== undefined && <Code text={JSON.stringify(example, null, 2)} label={status} />}
+      </section>
+    )
+  })
+}

@@ -1,0 +1,4 @@
+/** Text with `code` in it. */
+export function Prose({ text }: { text: string }) {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))
+}
