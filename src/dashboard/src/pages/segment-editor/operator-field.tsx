@@ -1,0 +1,49 @@
+/** Chooses how a condition compares. Where nothing says of which type a value is, the operators of all types are offered. */
+import { type Option, SelectField } from '../../parts/field.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { type Draft, type ValueType, operatorsOf } from '../segments/rule/condition.ts'
+import { operatorLabel } from '../segments/rule/sentence.ts'
+import { withOperator } from '../segments/rule/value.ts'
+
+interface OperatorFieldProps {
+  condition: Draft
+  type: ValueType
+  /** Those to choose from: one, or several under headings. */
+  types: readonly ValueType[]
+  error: string | undefined
+  onChange: (condition: Draft) => void
+  focusKey?: string
+}
+
+export function OperatorField({ condition, type, types, error, onChange, focusKey }: OperatorFieldProps) {
+  const words = textsOf('segment-rules')
+  // The value stands behind it anyway.
+  const labelOf = (operator: unknown, of: ValueType) =>
+    operatorLabel(words, { ...condition, operator }, of).replace(/ …$/, '')
+  const options = types.flatMap((of): Option[] =>
+    operatorsOf(of, condition).map((operator) => ({
+      value: `${of} ${operator}`,
+      label: labelOf(operator, of),
+      ...(types.length > 1 && { group: words.types[of as keyof typeof words.types] }),
+    })),
+  )
+  const chosen = `${type} ${String(condition.operator)}`
+  // Of a field that has got another type since: it can be changed, and is shown as it is until then.
+  const isUnsuitable = !options.some(({ value }) => value === chosen)
+  const shown = isUnsuitable ? [{ value: chosen, label: labelOf(condition.operator, type) }, ...options] : options
+  return (
+    <SelectField
+      name="operator"
+      label={textsOf('segments').operator}
+      isLabelHidden
+      value={chosen}
+      options={shown}
+      error={error}
+      data-focus={focusKey}
+      onChange={(event) => {
+        const [of, operator] = event.target.value.split(' ') as [ValueType, string]
+        onChange(withOperator(condition, type, of, operator))
+      }}
+    />
+  )
+}

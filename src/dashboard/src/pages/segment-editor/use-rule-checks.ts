@@ -1,0 +1,52 @@
+/** What is wrong with the rule while it is edited: what is missing in it, what the server says of it, and whom it counts. */
+import { useMemo } from 'react'
+import { ApiError } from '../../client.ts'
+import { textsOf } from '../../texts/index.ts'
+import { type IssuesByNode, type PlacedIssue, placeIssues } from '../segments/rule/place-issues.ts'
+import type { Speaker } from '../segments/rule/sentence.ts'
+import { type Tree, ruleOf } from '../segments/rule/tree.ts'
+import { findMissing } from './editing.ts'
+import { type Preview, usePreview } from './preview.tsx'
+
+interface CheckInput {
+  businessId: string
+  tree: Tree
+  speaker: Speaker
+  saveError: Error | null
+  /** The person has tried to save: what is missing is marked from then on. */
+  isTried: boolean
+  /** Nothing can be marked in the text: the server says what is missing too. */
+  isJson: boolean
+}
+
+export interface RuleChecks {
+  rule: unknown
+  isComplete: boolean
+  issues: readonly { path: string; message: string }[]
+  byNode: IssuesByNode
+  preview: Preview
+}
+
+export function useRuleChecks({ businessId, tree, speaker, saveError, isTried, isJson }: CheckInput): RuleChecks {
+  const { rule, ids } = useMemo(() => ruleOf(tree), [tree])
+  const missing = useMemo(() => findMissing(tree.root, speaker.fieldTypes), [tree, speaker])
+  const isComplete = missing.size === 0 || (isJson && (isTried || tree.root.nodes.length > 0))
+  const preview = usePreview(businessId, isComplete ? JSON.stringify(rule) : null)
+  const issues = issuesOf(saveError) ?? issuesOf(preview.error) ?? []
+  const placed = placeIssues(issues, ids)
+  return { rule, isComplete, issues, byNode: isTried ? withMissing(placed, missing, tree) : placed, preview }
+}
+
+const issuesOf = (error: Error | null) =>
+  error instanceof ApiError && error.issues.length > 0 ? error.issues : undefined
+
+function withMissing(placed: IssuesByNode, missing: ReadonlyMap<string, string[]>, { root }: Tree): IssuesByNode {
+  const texts = textsOf('segments')
+  const all = new Map(placed)
+  for (const [id, parts] of missing) {
+    const whole = id === root.id ? texts.ruleNeeded : texts.emptyGroup
+    const own = parts.map((part): PlacedIssue => ({ part, message: part === '' ? whole : texts.needed }))
+    all.set(id, [...(all.get(id) ?? []), ...own])
+  }
+  return all
+}

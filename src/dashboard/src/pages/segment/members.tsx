@@ -1,0 +1,80 @@
+/** Who is in the segment, newest entry first. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Empty } from '../../parts/empty.tsx'
+import { ErrorBox } from '../../parts/error-box.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Time } from '../../parts/values.tsx'
+import { useCan } from '../../session/session.ts'
+import { textsOf } from '../../texts/index.ts'
+import { type Member, type Segment, type SegmentPath, membersQuery } from '../segments/queries.ts'
+import { ContactCell } from './contact-cell.tsx'
+import { ExportMembers } from './export-members.tsx'
+import styles from './segment.module.css'
+
+type Row = Member & { name: string | undefined }
+
+export function Members({ path, segment }: { path: SegmentPath; segment: Segment }) {
+  const texts = textsOf('segments')
+  const { businessId } = path
+  const canSee = useCan('contacts:read')
+  const canExport = useCan('contacts:export')
+  const navigate = useNavigate()
+  const list = useInfiniteQuery(membersQuery(path, canSee))
+  const members: Row[] = list.data?.pages.flatMap(({ rows }) => rows) ?? []
+  const open = ({ contactId }: Row) => {
+    if (contactId === null) return
+    void navigate({ to: '/dashboard/b/$businessId/contacts/$contactId', params: { businessId, contactId } })
+  }
+  return (
+    <>
+      {canExport && members.length > 0 && (
+        <div className={styles['bar']}>
+          <ExportMembers path={path} segment={segment} />
+        </div>
+      )}
+      <ErrorBox error={list.error} onRetry={() => void list.refetch()} />
+      {list.error === null && (
+        <Table
+          label={texts.members}
+          columns={columnsOf(businessId)}
+          rows={members}
+          keyOf={({ contactId, enteredAt }) => `${contactId} ${enteredAt}`}
+          onOpen={canSee ? open : undefined}
+          onEnd={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
+          isLoading={list.isPending}
+          empty={
+            <Empty icon="people" title={texts.noMembersTitle}>
+              {segment.status === 'ready' && texts.noMembers}
+            </Empty>
+          }
+        />
+      )}
+    </>
+  )
+}
+
+function columnsOf(businessId: string): Column<Row>[] {
+  const texts = textsOf('segments')
+  return [
+    {
+      key: 'contact',
+      header: texts.contact,
+      width: 'minmax(140px, 2fr)',
+      cell: (row) => <ContactCell businessId={businessId} {...row} />,
+    },
+    {
+      key: 'entered',
+      header: texts.enteredAt,
+      width: 'minmax(150px, 1fr)',
+      cell: ({ enteredAt }) => <Time at={enteredAt} />,
+    },
+    {
+      key: 'cause',
+      header: texts.cause,
+      width: 'minmax(120px, 1fr)',
+      isSecondary: true,
+      cell: ({ cause }) => texts.causes[cause],
+    },
+  ]
+}

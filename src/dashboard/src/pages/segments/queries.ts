@@ -1,0 +1,174 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { api, take } from '../../client.ts'
+import type { paths } from '../../api.d.ts'
+import { nameOf } from '../contacts/show-contact.ts'
+
+type Answer<Path extends keyof paths, Method extends 'get' | 'post' = 'get'> =
+  paths[Path] extends Record<Method, { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }>
+    ? Data
+    : never
+export type ListedSegment = Answer<'/dashboard/api/b/{businessId}/segments'>['segments'][number]
+export type Segment = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}'>['segment']
+export type HistoryDay = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}/history'>['days'][number]
+export type Member = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}/members'>['members'][number]
+export type Change = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}/changes'>['changes'][number]
+export type Explanation = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}/explain'>
+export type FieldGroup = Answer<'/dashboard/api/b/{businessId}/segment-fields'>['groups'][number]
+export type Field = FieldGroup['fields'][number]
+
+export interface SegmentPath {
+  businessId: string
+  segmentId: string
+}
+
+/** While the members of a segment are computed. */
+const COMPUTING_MS = 1500
+const HISTORY_MS = 60_000
+
+export const segmentsQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['segments', businessId],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/segments', { params: { path: { businessId } }, signal })),
+    refetchInterval: ({ state }) =>
+      state.data?.segments.some(({ status }) => status === 'computing') ? COMPUTING_MS : false,
+  })
+
+export const segmentQuery = (path: SegmentPath) =>
+  queryOptions({
+    queryKey: ['segment', path],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/segments/{segmentId}', { params: { path }, signal })),
+    refetchInterval: ({ state }) => (state.data?.segment.status === 'computing' ? COMPUTING_MS : false),
+  })
+
+/** `from` is a UTC day. */
+export const historyQuery = (path: SegmentPath, from?: string) =>
+  queryOptions({
+    queryKey: ['segment', path, 'history', from],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/segments/{segmentId}/history', {
+          params: { path, query: { ...(from !== undefined && { from }) } },
+          signal,
+        }),
+      ),
+    staleTime: HISTORY_MS,
+    placeholderData: keepPreviousData,
+  })
+
+/** With names for those who may see them. */
+export const membersQuery = (path: SegmentPath, canSee: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ['segment', path, 'members', canSee],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { limit: PAGE_SIZE, ...(pageParam && { cursor: pageParam }) }
+      const params = { path, query }
+      const page = await take(api.GET('/dashboard/api/b/{businessId}/segments/{segmentId}/members', { params, signal }))
+      return { rows: await withNames(path.businessId, page.members, canSee, signal), nextCursor: page.nextCursor }
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+export const changesQuery = (path: SegmentPath, canSee: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ['segment', path, 'changes', canSee],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { limit: PAGE_SIZE, ...(pageParam && { cursor: pageParam }) }
+      const params = { path, query }
+      const page = await take(api.GET('/dashboard/api/b/{businessId}/segments/{segmentId}/changes', { params, signal }))
+      return { rows: await withNames(path.businessId, page.changes, canSee, signal), nextCursor: page.nextCursor }
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+const PAGE_SIZE = 100
+
+async function withNames<Row extends { contactId: string | null }>(
+  businessId: string,
+  rows: readonly Row[],
+  canSee: boolean,
+  signal: AbortSignal,
+): Promise<(Row & { name: string | undefined })[]> {
+  const ids = [...new Set(rows.flatMap(({ contactId }) => contactId ?? []))]
+  const contacts = canSee && ids.length > 0 ? (await nameContacts(businessId, ids, signal)).contacts : []
+  const names = new Map(contacts.map((contact) => [contact.contactId, nameOf(contact)]))
+  return rows.map((row) => ({ ...row, name: names.get(row.contactId ?? '') }))
+}
+
+export const explainQuery = (path: SegmentPath, contactId: string) =>
+  queryOptions({
+    queryKey: ['segment', path, 'explain', contactId],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/segments/{segmentId}/explain', {
+          params: { path, query: { contactId } },
+          signal,
+        }),
+      ),
+  })
+
+const FOUND = 20
+
+/** Without a search, the newest. */
+export const findContactsQuery = (businessId: string, query: string) =>
+  queryOptions({
+    queryKey: ['contacts', businessId, 'find', query],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/contacts', {
+          params: { path: { businessId }, query: { limit: FOUND, ...(query !== '' && { query }) } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })
+
+export const namesQuery = (businessId: string, contactIds: readonly string[]) =>
+  queryOptions({
+    queryKey: ['contact-names', businessId, contactIds],
+    queryFn: ({ signal }) => nameContacts(businessId, contactIds, signal),
+  })
+
+export const nameContacts = (businessId: string, contactIds: readonly string[], signal?: AbortSignal) =>
+  take(
+    api.POST('/dashboard/api/b/{businessId}/contacts/names', {
+      params: { path: { businessId } },
+      body: { contactIds: [...contactIds] },
+      signal,
+    }),
+  )
+
+export const fieldsQuery = (businessId: string, query: string) =>
+  queryOptions({
+    queryKey: ['segment-fields', businessId, query],
+    queryFn: ({ signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/segment-fields', {
+          params: { path: { businessId }, query: { ...(query !== '' && { query }) } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })
+
+export const SAMPLE = 5
+
+/** `rule` is its JSON: with another one, the request for this one is cancelled. */
+export const previewQuery = (businessId: string, rule: string | null) =>
+  queryOptions({
+    queryKey: ['segment-preview', businessId, rule],
+    queryFn: async ({ signal }) => {
+      const began = performance.now()
+      const body = { rule: JSON.parse(rule ?? '{}') as Record<string, unknown>, sample: SAMPLE }
+      const counted = await take(
+        api.POST('/dashboard/api/b/{businessId}/segments/preview', { params: { path: { businessId } }, body, signal }),
+      )
+      return { ...counted, ms: performance.now() - began }
+    },
+    enabled: rule !== null,
+    retry: false,
+    placeholderData: keepPreviousData,
+  })

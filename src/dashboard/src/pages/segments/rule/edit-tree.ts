@@ -1,0 +1,112 @@
+/** Changes of a tree. Each returns a new tree; a change that is not possible returns the same. */
+import { type Group, type Leaf, type Node, type Tree, copyOf, isGroup, newGroup } from './tree.ts'
+
+export interface Place {
+  group: Group
+  at: number
+}
+
+/** Where a node stands. The root stands nowhere. */
+export function placeOf(tree: Tree, id: string): Place | undefined {
+  return placeIn(tree.root, id)
+}
+
+function placeIn(group: Group, id: string): Place | undefined {
+  const at = group.nodes.findIndex((node) => node.id === id)
+  if (at >= 0) return { group, at }
+  for (const node of group.nodes) {
+    const found = isGroup(node) ? placeIn(node, id) : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const changeGroup = (tree: Tree, id: string, change: (group: Group) => Group): Tree => ({
+  ...tree,
+  root: changeWithin(tree.root, id, change),
+})
+
+function changeWithin(group: Group, id: string, change: (group: Group) => Group): Group {
+  if (group.id === id) return change(group)
+  return { ...group, nodes: group.nodes.map((node) => (isGroup(node) ? changeWithin(node, id, change) : node)) }
+}
+
+export function insert(tree: Tree, groupId: string, node: Node, at = Infinity): Tree {
+  return changeGroup(tree, groupId, (group) => ({ ...group, nodes: group.nodes.toSpliced(at, 0, node) }))
+}
+
+export function remove(tree: Tree, id: string): Tree {
+  return replace(tree, id)
+}
+
+function replace(tree: Tree, id: string, ...by: Node[]): Tree {
+  const place = placeOf(tree, id)
+  if (place === undefined) return tree
+  return changeGroup(tree, place.group.id, (group) => ({ ...group, nodes: group.nodes.toSpliced(place.at, 1, ...by) }))
+}
+
+export const setCondition = (tree: Tree, leaf: Leaf, condition: unknown): Tree =>
+  replace(tree, leaf.id, { ...leaf, condition })
+
+/** The root may be changed too. */
+export const setGroup = (tree: Tree, id: string, change: Pick<Group, 'kind' | 'nots'>): Tree =>
+  changeGroup(tree, id, (group) => ({ ...group, ...change }))
+
+/** Two `not` around each other say nothing: there is one after this, or none. */
+export const negate = (tree: Tree, node: Node): Tree => replace(tree, node.id, { ...node, nots: node.nots % 2 ? 0 : 1 })
+
+/** Puts the node into a group of its own, where others can join it. */
+export const wrap = (tree: Tree, node: Node, kind: Group['kind']): Tree =>
+  replace(tree, node.id, newGroup([node], kind))
+
+/** The nodes of the group take its place. */
+export const unwrap = (tree: Tree, group: Group): Tree => replace(tree, group.id, ...group.nodes)
+
+/** To `at` of another group, or of its own. A group cannot move into itself. */
+export function moveTo(tree: Tree, id: string, groupId: string, at: number): Tree {
+  const from = placeOf(tree, id)
+  const node = from?.group.nodes[from.at]
+  if (from === undefined || node === undefined || holds(node, groupId)) return tree
+  // Without the node, those after it are one place further up.
+  const isPassed = from.group.id === groupId && from.at < at
+  return insert(remove(tree, id), groupId, node, isPassed ? at - 1 : at)
+}
+
+const holds = (node: Node, id: string): boolean =>
+  node.id === id || (isGroup(node) && node.nodes.some((one) => holds(one, id)))
+
+/** One step in reading order: past a condition, into a group, or out of its own group. */
+export function move(tree: Tree, id: string, direction: 'up' | 'down'): Tree {
+  const place = placeOf(tree, id)
+  if (place === undefined) return tree
+  const { group, at } = place
+  const isUp = direction === 'up'
+  const next = group.nodes[isUp ? at - 1 : at + 1]
+  if (next === undefined) {
+    const outer = placeOf(tree, group.id)
+    return outer === undefined ? tree : moveTo(tree, id, outer.group.id, isUp ? outer.at : outer.at + 1)
+  }
+  if (isGroup(next)) return moveTo(tree, id, next.id, isUp ? next.nodes.length : 0)
+  return moveTo(tree, id, group.id, isUp ? at - 1 : at + 2)
+}
+
+/** A rule has at most 8 levels; a condition is one. */
+export const MAX_LEVELS = 8
+
+/** How many groups and `not` stand around the nodes of this group, itself included. */
+export function levelsAbove(tree: Tree, groupId: string): number {
+  const place = placeOf(tree, groupId)
+  const group = place?.group.nodes[place.at] ?? tree.root
+  return (place === undefined ? 0 : levelsAbove(tree, place.group.id)) + group.nots + 1
+}
+
+export const leavesOf = (node: Node): Leaf[] => (isGroup(node) ? node.nodes.flatMap(leavesOf) : [node])
+
+/** From the node down to its deepest condition. */
+export const levelsOf = (node: Node): number =>
+  node.nots + 1 + (isGroup(node) ? Math.max(0, ...node.nodes.map(levelsOf)) : 0)
+
+/** The copy stands after the node. */
+export function duplicate(tree: Tree, node: Node): Tree {
+  return replace(tree, node.id, node, copyOf(node))
+}

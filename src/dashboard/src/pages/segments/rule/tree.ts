@@ -1,0 +1,94 @@
+/**
+ * A rule while a person edits it: a tree whose nodes keep their ids when they move. Every JSON value has a tree, and a tree that
+ * was not edited gives back the rule that it was made from.
+ */
+
+export type Node = Group | Leaf
+
+export interface Group {
+  id: string
+  kind: 'all' | 'any'
+  /** How many `not` stand around it. */
+  nots: number
+  nodes: Node[]
+}
+
+export interface Leaf {
+  id: string
+  nots: number
+  /** The condition as JSON. While it is edited it may lack its value, and pasted text may be no condition at all. */
+  condition: unknown
+}
+
+export interface Tree {
+  root: Group
+  /** The rule is a single condition without a group. It stays so while the root has one node. */
+  isBare: boolean
+}
+
+export const isGroup = (node: Node): node is Group => 'nodes' in node
+
+// Drafts outlive the page that numbered their nodes.
+const prefix = Math.random().toString(36).slice(2)
+let last = 0
+const newId = (): string => `${prefix}-${(last += 1)}`
+
+export const newGroup = (nodes: Node[] = [], kind: Group['kind'] = 'all'): Group => ({
+  id: newId(),
+  kind,
+  nots: 0,
+  nodes,
+})
+
+export const newLeaf = (condition: unknown): Leaf => ({ id: newId(), nots: 0, condition })
+
+/** The same with ids of its own. */
+export const copyOf = (node: Node): Node =>
+  isGroup(node) ? { ...node, id: newId(), nodes: node.nodes.map(copyOf) } : { ...node, id: newId() }
+
+export const emptyTree = (): Tree => ({ root: newGroup(), isBare: false })
+
+export function treeOf(rule: unknown): Tree {
+  const node = nodeOf(rule)
+  return isGroup(node) ? { root: node, isBare: false } : { root: newGroup([node]), isBare: true }
+}
+
+function nodeOf(rule: unknown): Node {
+  let nots = 0
+  let inner = rule
+  for (let only = onlyEntry(inner); only?.[0] === 'not'; only = onlyEntry(inner)) {
+    nots += 1
+    inner = only[1]
+  }
+  const [kind, nodes] = onlyEntry(inner) ?? []
+  if ((kind === 'all' || kind === 'any') && Array.isArray(nodes)) {
+    return { ...newGroup(nodes.map(nodeOf), kind), nots }
+  }
+  return { ...newLeaf(inner), nots }
+}
+
+function onlyEntry(value: unknown): [string, unknown] | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const [entry, ...others] = Object.entries(value)
+  return others.length === 0 ? entry : undefined
+}
+
+/** The ids of the nodes by their paths in the rule, such as `rule.all[1]`. */
+export type NodeIds = ReadonlyMap<string, string>
+
+export function ruleOf({ root, isBare }: Tree): { rule: unknown; ids: NodeIds } {
+  const ids = new Map([['rule', root.id]])
+  const only = isBare && root.nots === 0 && root.nodes.length === 1 ? root.nodes[0] : undefined
+  return { rule: write(only ?? root, 'rule', ids), ids }
+}
+
+function write(node: Node, path: string, ids: Map<string, string>): unknown {
+  ids.set(path, node.id)
+  const inner = path + '.not'.repeat(node.nots)
+  ids.set(inner, node.id)
+  let rule = isGroup(node)
+    ? { [node.kind]: node.nodes.map((one, at) => write(one, `${inner}.${node.kind}[${at}]`, ids)) }
+    : node.condition
+  for (let left = node.nots; left > 0; left -= 1) rule = { not: rule }
+  return rule
+}

@@ -1,0 +1,20 @@
+/** Whether the members of a segment are up to date, and whether its rule needs a look. */
+import { formatNumber, formatPercent } from '../../format.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { textsOf } from '../../texts/index.ts'
+import type { ListedSegment } from './queries.ts'
+
+export function SegmentStatus({ status, progress, warnings }: Pick<ListedSegment, 'status' | 'progress' | 'warnings'>) {
+  const texts = textsOf('segments')
+  return (
+    <>
+      {status === 'computing' && <Badge kind="accent">{texts.computing(formatPercent(progress))}</Badge>}
+      {status === 'ready' && warnings.length === 0 && <span className="muted">{texts.ready}</span>}{' '}
+      {warnings.length > 0 && (
+        <span title={warnings.map(({ message }) => message).join('\n')}>
+          <Badge kind="warn">{texts.warnings(formatNumber(warnings.length))}</Badge>
+        </span>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,14 @@
+/** The size of a segment over the last 30 days, in a row of the list. Rows out of sight ask for nothing. */
+import { useQuery } from '@tanstack/react-query'
+import { formatNumber } from '../../format.ts'
+import { Sparkline } from '../../parts/sparkline.tsx'
+import { textsOf } from '../../texts/index.ts'
+import { type SegmentPath, historyQuery } from './queries.ts'
+
+export function Trend({ path }: { path: SegmentPath }) {
+  const { data } = useQuery(historyQuery(path))
+  const sizes = data?.days.map(({ members }) => members) ?? []
+  const [first, last] = [sizes[0], sizes.at(-1)]
+  if (first === undefined || last === undefined) return <span className="muted">–</span>
+  return <Sparkline label={textsOf('segments').trendOf(formatNumber(first), formatNumber(last))} values={sizes} />
+}
