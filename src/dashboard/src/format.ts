@@ -9,6 +9,7 @@ const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFrac
 const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const absolute = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+const dayOfYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'numeric' })
 const universal = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
@@ -20,6 +21,8 @@ export const formatCompact = (value: number): string => compact.format(value)
 export const formatPercent = (share: number): string => percent.format(share)
 export const formatTime = (at: Date): string => absolute.format(at)
 export const formatDay = (at: Date): string => dayOnly.format(at)
+/** Where the year is known. */
+export const formatDayOfYear = (at: Date): string => dayOfYear.format(at)
 export const formatClock = (at: Date): string => clock.format(at)
 export const formatUtc = (at: Date): string => `${universal.format(at)} UTC`
 
@@ -32,7 +35,7 @@ export function formatMoney(amount: number, currency: string): string {
   return format.format(amount)
 }
 
-/** A code that is no currency comes from a caller: shown as it is. */
+/** A code that is not a currency comes from a caller: shown as it is. */
 function moneyFormat(currency: string): Intl.NumberFormat {
   try {
     return new Intl.NumberFormat(locale, { style: 'currency', currency })

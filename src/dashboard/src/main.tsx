@@ -13,7 +13,7 @@ const queryClient = new QueryClient({
       staleTime: 10_000,
       // What the server refuses, it refuses again.
       retry: (failures, error) =>
-        failures < 2 && error instanceof ApiError && [0, 502, 503, 504].includes(error.status),
+        failures < 2 && error instanceof ApiError && [0, 429, 502, 503, 504].includes(error.status),
     },
   },
 })

@@ -19,6 +19,7 @@ export interface NavigationEntry {
 
 /** In the order of the side navigation. The first that a person may see is their first page. */
 export const NAVIGATION: readonly NavigationEntry[] = [
+  { path: '/dashboard/b/$businessId', text: 'home', icon: 'home', permission: 'lists:read', key: 'h' },
   {
     path: '/dashboard/b/$businessId/contacts',
     text: 'contacts',
@@ -26,6 +27,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     permission: 'lists:read',
     group: 'people',
     key: 'c',
+  },
+  {
+    path: '/dashboard/b/$businessId/segments',
+    text: 'segments',
+    icon: 'segments',
+    permission: 'lists:read',
+    group: 'people',
+    key: 's',
   },
   {
     path: '/dashboard/b/$businessId/custom-fields',
@@ -43,6 +52,23 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     group: 'data',
     key: 'l',
   },
+  {
+    path: '/dashboard/b/$businessId/imports',
+    text: 'imports',
+    icon: 'import',
+    permission: 'imports:write',
+    group: 'data',
+    key: 'i',
+  },
+  {
+    path: '/dashboard/b/$businessId/deliveries',
+    text: 'deliveries',
+    icon: 'send',
+    permission: 'lists:read',
+    group: 'data',
+    key: 'd',
+  },
+  { path: '/dashboard/reference', text: 'reference', icon: 'book', permission: null, group: 'data', key: 'r' },
   {
     path: '/dashboard/b/$businessId/settings/keys',
     text: 'keys',
@@ -74,6 +100,14 @@ export const NAVIGATION: readonly NavigationEntry[] = [
     permission: 'audit:read',
     group: 'settings',
     key: 'u',
+  },
+  {
+    path: '/dashboard/operations',
+    text: 'operations',
+    icon: 'gauge',
+    permission: 'operations',
+    group: 'installation',
+    key: 'o',
   },
 ]
 

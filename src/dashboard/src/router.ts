@@ -6,9 +6,17 @@ import { accountRoute } from './pages/account/route.ts'
 import { contactRoute } from './pages/contact/route.ts'
 import { contactsRoute } from './pages/contacts/route.ts'
 import { customFieldsRoute } from './pages/custom-fields/route.ts'
+import { deliveriesRoute } from './pages/deliveries/route.ts'
 import { forgotRoute } from './pages/forgot/route.ts'
+import { homeRoute } from './pages/home/route.ts'
+import { importsRoute } from './pages/imports/route.ts'
 import { linkRoute } from './pages/link/route.ts'
 import { liveRoute } from './pages/live/route.ts'
+import { operationsRoute } from './pages/operations/route.ts'
+import { referenceRoute } from './pages/reference/route.ts'
+import { editSegmentRoute, newSegmentRoute } from './pages/segment-editor/route.ts'
+import { segmentRoute } from './pages/segment/route.ts'
+import { segmentsRoute } from './pages/segments/route.ts'
 import { auditRoute, businessSettingsRoute, keysRoute, peopleRoute } from './pages/settings/routes.ts'
 import { signInRoute } from './pages/sign-in/route.ts'
 import { appRoute, businessRoute, firstRoute } from './routes/app.tsx'
@@ -18,14 +26,23 @@ const routeTree = rootRoute.addChildren([
   signInRoute,
   forgotRoute,
   linkRoute,
+  referenceRoute,
   appRoute.addChildren([
     firstRoute,
     accountRoute,
+    operationsRoute,
     businessRoute.addChildren([
+      homeRoute,
       contactsRoute,
       contactRoute,
+      segmentsRoute,
+      newSegmentRoute,
+      segmentRoute,
+      editSegmentRoute,
       liveRoute,
       customFieldsRoute,
+      deliveriesRoute,
+      importsRoute,
       keysRoute,
       businessSettingsRoute,
       peopleRoute,

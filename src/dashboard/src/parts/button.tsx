@@ -41,7 +41,8 @@ export function Button({ kind, size, icon, isPending = false, children, onClick,
 
 type AnchorProps = Look & AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }
 
-function Anchor({ kind, size, icon, children, ...rest }: AnchorProps) {
+/** To a file, or to another site. */
+export function AnchorButton({ kind, size, icon, children, ...rest }: AnchorProps) {
   return (
     <a {...rest} className={classOf({ kind, size, children })}>
       {icon !== undefined && <Icon name={icon} />}
@@ -51,4 +52,4 @@ function Anchor({ kind, size, icon, children, ...rest }: AnchorProps) {
 }
 
 /** To a page of ours. */
-export const ButtonLink = createLink(Anchor)
+export const ButtonLink = createLink(AnchorButton)

@@ -6,17 +6,22 @@ import styles from './notices.module.css'
 interface EmptyProps {
   icon: IconName
   title: string
+  /** 1: nothing else is on the page. */
+  level?: 1 | 2
   children?: ReactNode
   actions?: ReactNode
 }
 
-export function Empty({ icon, title, children, actions }: EmptyProps) {
+export function Empty({ icon, title, level = 2, children, actions }: EmptyProps) {
+  const Heading = `h${level}` as const
   return (
     <div className={styles['empty']}>
       <span className={styles['emptyIcon']}>
         <Icon name={icon} size={20} />
       </span>
-      <h2 className={styles['emptyTitle']}>{title}</h2>
+      <Heading tabIndex={level === 1 ? -1 : undefined} className={styles['emptyTitle']}>
+        {title}
+      </Heading>
       {children != null && <div className={styles['emptyText']}>{children}</div>}
       {actions != null && <div className={styles['emptyActions']}>{actions}</div>}
     </div>

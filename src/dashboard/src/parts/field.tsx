@@ -88,8 +88,14 @@ export function TextAreaField(props: Frame & TextareaHTMLAttributes<HTMLTextArea
   )
 }
 
-type SelectProps = Frame &
-  SelectHTMLAttributes<HTMLSelectElement> & { options: readonly { value: string; label: string }[] }
+export interface Option {
+  value: string
+  label: string
+  /** Options of a group follow each other, under its heading. */
+  group?: string
+}
+
+type SelectProps = Frame & SelectHTMLAttributes<HTMLSelectElement> & { options: readonly Option[] }
 
 export function SelectField({ options, ...props }: SelectProps) {
   const { frame, rest } = split(props)
@@ -97,15 +103,26 @@ export function SelectField({ options, ...props }: SelectProps) {
   return (
     <FieldFrame frame={frame} id={id}>
       <select {...rest} {...control}>
-        {options.map(({ value, label }) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
+        {[...Map.groupBy(options, ({ group }) => group)].map(([group, members]) =>
+          group === undefined ? (
+            <Options key="" options={members} />
+          ) : (
+            <optgroup key={group} label={group}>
+              <Options options={members} />
+            </optgroup>
+          ),
+        )}
       </select>
     </FieldFrame>
   )
 }
+
+const Options = ({ options }: { options: readonly Option[] }) =>
+  options.map(({ value, label }) => (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  ))
 
 export function CheckboxField(props: Frame & InputHTMLAttributes<HTMLInputElement>) {
   const { frame, rest } = split(props)

@@ -2,6 +2,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 import styles from './menu.module.css'
+import { placePopover } from './place-popover.ts'
 
 interface MenuProps {
   /** What the button shows. */
@@ -30,7 +31,7 @@ export function Menu({ children, label, items, className }: MenuProps) {
   useEffect(() => {
     const popover = list.current
     if (!isOpen || popover === null || button.current === null) return
-    place(popover, button.current)
+    placePopover(popover, button.current)
     const chosen = popover.querySelector<HTMLElement>('[aria-checked=true]')
     ;(chosen ?? popover.querySelector<HTMLElement>('button'))?.focus()
   }, [isOpen])
@@ -80,20 +81,6 @@ export function Menu({ children, label, items, className }: MenuProps) {
       </div>
     </>
   )
-}
-
-const GAP = 4
-
-/** Below the button, or above it where there is no room. */
-function place(popover: HTMLElement, button: HTMLElement): void {
-  const at = button.getBoundingClientRect()
-  const { offsetWidth: width, offsetHeight: height } = popover
-  const isRtl = document.documentElement.dir === 'rtl'
-  const wanted = isRtl ? at.right - width : at.left
-  const left = Math.max(GAP, Math.min(wanted, innerWidth - width - GAP))
-  const fitsBelow = at.bottom + GAP + height <= innerHeight
-  popover.style.left = `${left}px`
-  popover.style.top = `${fitsBelow ? at.bottom + GAP : Math.max(GAP, at.top - GAP - height)}px`
 }
 
 function walk(event: KeyboardEvent<HTMLElement>): void {

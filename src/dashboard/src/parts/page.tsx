@@ -13,9 +13,7 @@ interface PageProps {
 }
 
 export function Page({ title, intro, actions, width = 'normal', children }: PageProps) {
-  useEffect(() => {
-    document.title = `${title} · Sluice`
-  }, [title])
+  useTabTitle(title)
   return (
     <div className={`${styles['page']} ${styles[width]}`}>
       <header className={styles['header']}>
@@ -30,6 +28,12 @@ export function Page({ title, intro, actions, width = 'normal', children }: Page
       {children}
     </div>
   )
+}
+
+export function useTabTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Sluice`
+  }, [title])
 }
 
 /** A titled part of a page. */

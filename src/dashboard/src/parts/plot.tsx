@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { formatClock, formatDayOfYear } from '../format.ts'
 import { theme } from '../preferences.ts'
 import { useStore } from '../store.ts'
 import type { ChartProps } from './chart.tsx'
@@ -64,7 +65,7 @@ function optionsOf(
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, min, max) => [Math.min(0, min), max <= 0 ? 1 : max * 1.08] } },
     axes: [
-      { ...axis, grid: { show: false } },
+      { ...axis, grid: { show: false }, values: (_plot, ticks, _axis, _space, step) => labelTimes(ticks, step) },
       { ...axis, size: 52, values: (_, ticks) => ticks.map(format) },
     ],
     series: [
@@ -94,6 +95,18 @@ function optionsOf(
       ],
     },
   }
+}
+
+const DAY_S = 86_400
+
+/** In the form of the reader's region, with the year where it begins or changes. */
+function labelTimes(ticks: number[], step: number): string[] {
+  const times = ticks.map((tick) => new Date(tick * 1000))
+  return times.map((time, at) => {
+    if (step < DAY_S) return formatClock(time)
+    const isSameYear = times[at - 1]?.getFullYear() === time.getFullYear()
+    return isSameYear ? formatDayOfYear(time) : `${formatDayOfYear(time)}\n${time.getFullYear()}`
+  })
 }
 
 /** A canvas needs the colour itself, not `light-dark()`. */

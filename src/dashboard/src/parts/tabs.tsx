@@ -1,14 +1,26 @@
 /** Tabs that are part of the URL: links of one page. */
 import { createLink } from '@tanstack/react-router'
-import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react'
+import { type AnchorHTMLAttributes, type ReactNode, type Ref, useEffect, useRef } from 'react'
 import styles from './tabs.module.css'
 
 export function Tabs({ label, children }: { label: string; children: ReactNode }) {
+  const frame = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (frame.current !== null) showCurrent(frame.current)
+  })
   return (
-    <nav aria-label={label} className={styles['tabs']}>
+    <nav ref={frame} aria-label={label} className={styles['tabs']}>
       {children}
     </nav>
   )
+}
+
+/** On a narrow screen not all tabs fit beside each other. `scrollIntoView` would move the page too. */
+function showCurrent(frame: HTMLElement): void {
+  const tab = frame.querySelector('[aria-current]')?.getBoundingClientRect()
+  if (tab === undefined) return
+  const { left, right } = frame.getBoundingClientRect()
+  frame.scrollLeft += Math.max(0, tab.right - right) + Math.min(0, tab.left - left)
 }
 
 function Anchor(props: AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }) {

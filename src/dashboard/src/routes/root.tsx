@@ -3,15 +3,17 @@ import { createRootRouteWithContext, type ErrorComponentProps, Outlet, useRouter
 import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { ErrorBox } from '../parts/error-box.tsx'
-import { Page } from '../parts/page.tsx'
+import { Page, useTabTitle } from '../parts/page.tsx'
 import { textsOf } from '../texts/index.ts'
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({ component: Outlet })
 
 export function NotFound() {
   const { notFound } = textsOf('shell')
+  useTabTitle(notFound.title)
+  const actions = <ButtonLink to="/dashboard">{notFound.home}</ButtonLink>
   return (
-    <Empty icon="search" title={notFound.title} actions={<ButtonLink to="/dashboard">{notFound.home}</ButtonLink>}>
+    <Empty level={1} icon="search" title={notFound.title} actions={actions}>
       {notFound.text}
     </Empty>
   )

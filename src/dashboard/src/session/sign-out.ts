@@ -10,5 +10,7 @@ export async function signOut(client: QueryClient): Promise<void> {
     return showError(error as Error)
   }
   client.clear()
+  // Drafts may name people.
+  sessionStorage.clear()
   location.assign('/dashboard/sign-in')
 }

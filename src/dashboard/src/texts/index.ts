@@ -5,8 +5,15 @@
 import type { texts as account } from './en/account.ts'
 import type { texts as contacts } from './en/contacts.ts'
 import type { texts as customFields } from './en/custom-fields.ts'
+import type { texts as deliveries } from './en/deliveries.ts'
+import type { texts as home } from './en/home.ts'
+import type { texts as imports } from './en/imports.ts'
 import type { texts as live } from './en/live.ts'
 import { language } from './language.ts'
+import type { texts as operations } from './en/operations.ts'
+import type { texts as reference } from './en/reference.ts'
+import type { texts as segmentRules } from './en/segment-rules.ts'
+import type { texts as segments } from './en/segments.ts'
 import type { texts as settings } from './en/settings.ts'
 import type { texts as shell } from './en/shell.ts'
 import type { texts as signIn } from './en/sign-in.ts'
@@ -15,7 +22,14 @@ interface Sections {
   account: typeof account
   contacts: typeof contacts
   'custom-fields': typeof customFields
+  deliveries: typeof deliveries
+  home: typeof home
+  imports: typeof imports
   live: typeof live
+  operations: typeof operations
+  reference: typeof reference
+  'segment-rules': typeof segmentRules
+  segments: typeof segments
   settings: typeof settings
   shell: typeof shell
   'sign-in': typeof signIn

@@ -1,10 +1,18 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
 import type { paths } from '../../api.d.ts'
+import type { TimelineSearch } from './event-kinds.ts'
 
-type Detail =
-  paths['/dashboard/api/b/{businessId}/contacts/{contactId}']['get']['responses']['200']['content']['application/json']
-export type Contact = Detail['data']['contact']
+type Answer<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }
+}
+  ? Data
+  : never
+
+export type Detail = Answer<'/dashboard/api/b/{businessId}/contacts/{contactId}'>
+export type Contact = Detail['contact']
+export type TimelineEvent = Answer<'/dashboard/api/b/{businessId}/contacts/{contactId}/timeline'>['events'][number]
+export type Visit = Answer<'/dashboard/api/b/{businessId}/contacts/{contactId}/visits'>['visits'][number]
 
 export interface ContactPath {
   businessId: string
@@ -18,13 +26,27 @@ export const contactQuery = (path: ContactPath) =>
       take(api.GET('/dashboard/api/b/{businessId}/contacts/{contactId}', { params: { path }, signal })),
   })
 
-export const timelineQuery = (path: ContactPath) =>
+export const timelineQuery = (path: ContactPath, type: TimelineSearch['type']) =>
   infiniteQueryOptions({
-    queryKey: ['contact', path, 'timeline'],
+    queryKey: ['contact', path, 'timeline', type],
     queryFn: ({ pageParam, signal }) =>
       take(
         api.GET('/dashboard/api/b/{businessId}/contacts/{contactId}/timeline', {
-          params: { path, query: { limit: 50, ...(pageParam && { cursor: pageParam }) } },
+          params: { path, query: { limit: 50, ...(type && { type }), ...(pageParam && { cursor: pageParam }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+export const visitsQuery = (path: ContactPath) =>
+  infiniteQueryOptions({
+    queryKey: ['contact', path, 'visits'],
+    queryFn: ({ pageParam, signal }) =>
+      take(
+        api.GET('/dashboard/api/b/{businessId}/contacts/{contactId}/visits', {
+          params: { path, query: { limit: 10, ...(pageParam && { cursor: pageParam }) } },
           signal,
         }),
       ),

@@ -12,17 +12,21 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { Money, Time } from '../../parts/values.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
+import { segmentsQuery } from '../segments/queries.ts'
 import styles from './contacts.module.css'
-import { type ListedContact, contactsQuery, countQuery } from './queries.ts'
+import { type ListedContact, contactsQuery, countQuery, filtersQuery } from './queries.ts'
 import type { ContactSearch } from './route.ts'
 import { STAGES, nameOf } from './show-contact.ts'
+import { Views } from './views.tsx'
 
 const SEARCH_DELAY_MS = 200
 
 export function ContactsPage() {
   const texts = textsOf('contacts')
   const { id: businessId } = useBusiness()
-  const filter: ContactSearch = useSearch({ strict: false })
+  const search: ContactSearch = useSearch({ strict: false })
+  const filter = completeFilter(search)
+  const filters = useQuery(filtersQuery(businessId))
   const navigate = useNavigate()
   const list = useInfiniteQuery(contactsQuery(businessId, filter))
   const count = useQuery(countQuery(businessId, filter))
@@ -33,14 +37,14 @@ export function ContactsPage() {
     if (contacts.length === 0 && hasNextPage && !isFetching) void fetchNextPage()
   }, [contacts.length, hasNextPage, isFetching, fetchNextPage])
   const setFilter = (change: ContactSearch) => {
-    const search = { ...filter, ...change }
-    void navigate({ to: '.', search: search as never, replace: true })
+    void navigate({ to: '.', search: { ...search, ...change } as never, replace: true })
   }
   const isFiltered = Object.values(filter).some(Boolean)
   const intro = count.data && texts[count.data.kind](formatNumber(count.data.count))
   return (
     <Page title={texts.title} intro={intro ?? '\u00a0'} width="full">
-      <Filters filter={filter} onChange={setFilter} />
+      <Views businessId={businessId} views={filters.data?.views ?? []} filter={filter} />
+      <Filters filter={search} fields={filters.data?.fields ?? []} onChange={setFilter} />
       <ErrorBox error={list.error} onRetry={() => void list.refetch()} />
       <Table
         label={texts.title}
@@ -73,7 +77,18 @@ export function ContactsPage() {
   )
 }
 
-function Filters({ filter, onChange }: { filter: ContactSearch; onChange: (change: ContactSearch) => void }) {
+/** A field without a value, which the person is about to type, does not filter yet. */
+function completeFilter({ field, value, ...filter }: ContactSearch): ContactSearch {
+  return field === undefined || value === undefined ? filter : { ...filter, field, value }
+}
+
+interface FiltersProps {
+  filter: ContactSearch
+  fields: { key: string }[]
+  onChange: (change: ContactSearch) => void
+}
+
+function Filters({ filter, fields, onChange }: FiltersProps) {
   const texts = textsOf('contacts')
   const canSearch = useCan('contacts:read')
   return (
@@ -86,17 +101,62 @@ function Filters({ filter, onChange }: { filter: ContactSearch; onChange: (chang
         label={texts.stage}
         isLabelHidden
         value={filter.stage ?? ''}
-        options={[{ value: '', label: texts.anyStage }, ...STAGES.map((stage) => ({ value: stage, label: stage }))]}
+        options={[
+          { value: '', label: texts.anyStage },
+          ...STAGES.map((stage) => ({ value: stage, label: texts.stages[stage] })),
+        ]}
         onChange={(event) => onChange({ stage: STAGES.find((one) => one === event.target.value) })}
       />
       <Typed key="tag" name="tag" label={texts.tag} value={filter.tag ?? ''} onChange={onChange} />
+      <SegmentField segmentId={filter.segment} onChange={onChange} />
+      {canSearch && fields.length > 0 && (
+        <SelectField
+          name="field"
+          label={texts.field}
+          isLabelHidden
+          value={filter.field ?? ''}
+          options={[{ value: '', label: texts.anyField }, ...fields.map(({ key }) => ({ value: key, label: key }))]}
+          onChange={(event) => onChange({ field: event.target.value || undefined, value: undefined })}
+        />
+      )}
+      {canSearch && filter.field !== undefined && (
+        <Typed key="value" name="value" label={texts.fieldValue} value={filter.value ?? ''} onChange={onChange} />
+      )}
     </div>
+  )
+}
+
+interface SegmentFieldProps {
+  segmentId: string | undefined
+  onChange: (change: ContactSearch) => void
+}
+
+function SegmentField({ segmentId, onChange }: SegmentFieldProps) {
+  const texts = textsOf('contacts')
+  const { id: businessId } = useBusiness()
+  const segments = useQuery(segmentsQuery(businessId)).data?.segments ?? []
+  if (segments.length === 0 && segmentId === undefined) return null
+  const known = segments.map(({ segmentId: value, name }) => ({ value, label: name }))
+  const isKnown = segmentId === undefined || known.some(({ value }) => value === segmentId)
+  return (
+    <SelectField
+      name="segment"
+      label={texts.segment}
+      isLabelHidden
+      value={segmentId ?? ''}
+      options={[
+        { value: '', label: texts.anySegment },
+        ...(isKnown ? [] : [{ value: segmentId, label: segmentId }]),
+        ...known,
+      ]}
+      onChange={(event) => onChange({ segment: event.target.value || undefined })}
+    />
   )
 }
 
 /** Filters shortly after the last letter. */
 function Typed(props: {
-  name: 'query' | 'tag'
+  name: 'query' | 'tag' | 'value'
   label: string
   value: string
   onChange: (change: ContactSearch) => void
@@ -133,7 +193,7 @@ function columnsOf(businessId: string): Column<ListedContact>[] {
     {
       key: 'name',
       header: texts.name,
-      width: 'minmax(150px, 2fr)',
+      width: 'minmax(90px, 2fr)',
       cell: (contact) => (
         <Link
           to="/dashboard/b/$businessId/contacts/$contactId"
@@ -154,7 +214,7 @@ function columnsOf(businessId: string): Column<ListedContact>[] {
         <bdi className="foreign">{identities.email[0] ?? identities.phone[0] ?? identities.platformCustomerId[0]}</bdi>
       ),
     },
-    { key: 'stage', header: texts.stage, width: '110px', cell: ({ stage }) => <Badge>{stage}</Badge> },
+    { key: 'stage', header: texts.stage, width: '104px', cell: ({ stage }) => <Badge>{texts.stages[stage]}</Badge> },
     {
       key: 'tags',
       header: texts.tags,
@@ -165,7 +225,7 @@ function columnsOf(businessId: string): Column<ListedContact>[] {
     {
       key: 'revenue',
       header: texts.revenue,
-      width: '120px',
+      width: '100px',
       align: 'end',
       cell: ({ revenue: { byCurrency } }) =>
         Object.entries(byCurrency).map(([currency, amount]) => (

@@ -34,3 +34,12 @@ export const countQuery = (businessId: string, filter: ContactSearch) =>
       ),
     placeholderData: keepPreviousData,
   })
+
+export const filtersQuery = (businessId: string) =>
+  queryOptions({
+    queryKey: ['contact-filters', businessId],
+    queryFn: ({ signal }) =>
+      take(api.GET('/dashboard/api/b/{businessId}/contact-filters', { params: { path: { businessId } }, signal })),
+  })
+export type SavedView =
+  paths['/dashboard/api/b/{businessId}/contact-filters']['get']['responses']['200']['content']['application/json']['data']['views'][number]

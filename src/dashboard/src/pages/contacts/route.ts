@@ -5,17 +5,35 @@ import { loadTexts } from '../../texts/index.ts'
 
 /** The filters of the list: they are in the URL. */
 export interface ContactSearch {
-  query?: string
-  stage?: Stage
-  tag?: string
+  query?: string | undefined
+  stage?: Stage | undefined
+  tag?: string | undefined
+  /** The id of a segment whose members they are. */
+  segment?: string | undefined
+  /** The key of a custom field … */
+  field?: string | undefined
+  /** … and the value that it has. */
+  value?: string | undefined
 }
 
-const readText = (value: unknown) => (typeof value === 'string' && value !== '' ? value.slice(0, 256) : undefined)
+/** The router reads a number or a boolean where the text looks like one. */
+function readText(value: unknown): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined
+  return String(value).slice(0, 256) || undefined
+}
 
 function readSearch(search: Record<string, unknown>): ContactSearch {
-  const [query, tag] = [readText(search['query']), readText(search['tag'])]
+  const [query, tag, segment, field, value] = ['query', 'tag', 'segment', 'field', 'value'].map((name) =>
+    readText(search[name]),
+  )
   const stage = STAGES.find((one) => one === search['stage'])
-  return { ...(query && { query }), ...(stage && { stage }), ...(tag && { tag }) }
+  return {
+    ...(query && { query }),
+    ...(stage && { stage }),
+    ...(tag && { tag }),
+    ...(segment && { segment }),
+    ...(field && { field, ...(value && { value }) }),
+  }
 }
 
 export const contactsRoute = createRoute({

@@ -35,16 +35,16 @@ export const peopleQuery = (businessId: string) =>
       take(api.GET('/dashboard/api/b/{businessId}/people', { params: { path: { businessId } }, signal })),
   })
 
-export const auditQuery = (businessId: string) =>
+/** `businessId`: null for the installation, which operators read. */
+export const auditQuery = (businessId: string | null) =>
   infiniteQueryOptions({
     queryKey: ['audit', businessId],
-    queryFn: ({ pageParam, signal }) =>
-      take(
-        api.GET('/dashboard/api/b/{businessId}/audit', {
-          params: { path: { businessId }, query: { limit: 100, ...(pageParam && { cursor: pageParam }) } },
-          signal,
-        }),
-      ),
+    queryFn: ({ pageParam, signal }) => {
+      const query = { limit: 100, ...(pageParam && { cursor: pageParam }) }
+      if (businessId === null) return take(api.GET('/dashboard/api/operations/audit', { params: { query }, signal }))
+      const path = { businessId }
+      return take(api.GET('/dashboard/api/b/{businessId}/audit', { params: { path, query }, signal }))
+    },
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })

@@ -20,7 +20,7 @@ export const texts = {
   values: 'Values',
   noValues: 'No contact has a value.',
   filledBy: (filled: string, contacts: string) => `${filled} of ${contacts} contacts have a value.`,
-  distinct: (count: string) => (count === '1' ? 'All the same.' : `${count} different values.`),
+  distinct: (count: string) => (count === '1' ? 'One value.' : `${count} different values.`),
   quantiles: ['Least', 'Lower quarter', 'Median', 'Upper quarter', 'Greatest'],
   top: 'Most frequent values',
 }

@@ -1,0 +1,98 @@
+/** A list of changes, newest first, each with its details. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Badge } from '../../../parts/badge.tsx'
+import { Code } from '../../../parts/code.tsx'
+import { Dialog } from '../../../parts/dialog.tsx'
+import { Empty } from '../../../parts/empty.tsx'
+import { ErrorBox } from '../../../parts/error-box.tsx'
+import { type Column, Table } from '../../../parts/table.tsx'
+import { Time } from '../../../parts/values.tsx'
+import { textsOf } from '../../../texts/index.ts'
+import { type AuditEntry, auditQuery } from '../queries.ts'
+
+/** `businessId`: null for the installation. Needs the texts of `settings`. */
+export function AuditTable({ businessId, height }: { businessId: string | null; height?: 'auto' }) {
+  const texts = textsOf('settings')
+  const { data, error, isPending, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery(auditQuery(businessId))
+  const [opened, setOpened] = useState<AuditEntry | null>(null)
+  return (
+    <>
+      <ErrorBox error={error} onRetry={() => void refetch()} />
+      <Table
+        label={texts.audit}
+        columns={columnsOf()}
+        rows={data?.pages.flatMap(({ entries }) => entries) ?? []}
+        keyOf={({ id }) => String(id)}
+        onOpen={setOpened}
+        onEnd={hasNextPage ? () => void fetchNextPage() : undefined}
+        isLoading={isPending}
+        {...(height && { height })}
+        empty={<Empty icon="list" title={texts.noAudit} />}
+      />
+      {opened !== null && (
+        <Dialog title={describeAction(opened.action)} size="wide" onClose={() => setOpened(null)}>
+          <div className="stack">
+            <p>
+              <bdi className="foreign">{describeActor(opened)}</bdi> · <Time at={opened.at} />
+            </p>
+            {opened.target !== null && <Code text={opened.target} label={texts.target} />}
+            <Code text={JSON.stringify(opened.details, null, 2)} label={texts.details} />
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** For a command, who ran it: the user of the operating system. */
+const describeActor = ({ actorKind, actorName, actorId }: AuditEntry): string =>
+  actorKind === 'command' ? `${actorName} (${actorId})` : actorName
+
+/** An action that has no words yet is shown by its name. */
+function describeAction(action: string): string {
+  const { actions } = textsOf('settings')
+  return action in actions ? actions[action as keyof typeof actions] : action
+}
+
+function columnsOf(): Column<AuditEntry>[] {
+  const texts = textsOf('settings')
+  return [
+    { key: 'at', header: texts.at, width: '180px', cell: ({ at }) => <Time at={at} /> },
+    {
+      key: 'actor',
+      header: texts.actor,
+      width: 'minmax(110px, 1fr)',
+      cell: (entry) => <bdi className="foreign">{describeActor(entry)}</bdi>,
+    },
+    {
+      key: 'kind',
+      header: texts.actorKind,
+      width: '110px',
+      isSecondary: true,
+      cell: ({ actorKind }) => <Badge>{texts.actorKinds[actorKind]}</Badge>,
+    },
+    {
+      key: 'action',
+      header: texts.action,
+      width: 'minmax(110px, 1fr)',
+      cell: ({ action, times }) => (
+        <>
+          {describeAction(action)} {times > 1 && <span className="muted">× {times}</span>}
+        </>
+      ),
+    },
+    {
+      key: 'details',
+      header: texts.details,
+      width: 'minmax(140px, 2fr)',
+      isSecondary: true,
+      cell: ({ details, target }) => <bdi className="foreign muted">{summarise(details) || target}</bdi>,
+    },
+  ]
+}
+
+const summarise = (details: Record<string, unknown>): string =>
+  Object.entries(details)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ')
