@@ -1,1 +1,0 @@
-import{o as e}from"./button-EUcqzbIc.js";import{r as t}from"./error-box-CuhmHMNF.js";import{O as n}from"./vendor-Bt0QabzB.js";function r({children:r,action:i}){return n(`div`,{className:t.note,children:[n(e,{name:`info`}),n(`div`,{children:r}),i]})}export{r as t};

@@ -1,1 +1,0 @@
-import{A as e,M as t}from"./vendor-Bt0QabzB.js";t();function n(e){let t=e,n=new Set;return{get:()=>t,set(e){t=e;for(let e of n)e()},subscribe(e){return n.add(e),()=>n.delete(e)}}}var r=t=>e(t.subscribe,t.get);export{r as n,n as t};
