@@ -80,7 +80,7 @@ describe('the list', () => {
     expect(await paths('cursor=x')).toEqual(['cursor'])
   })
 
-  it('shows a read-only person nobody’s name or address, nor lets them be guessed', async () => {
+  it('shows a read-only person no names and no addresses, nor lets them be guessed', async () => {
     await post('identify', { identity: { email: 'ada@x.io', phone: '+972501234567' }, profile: { name: 'Ada King' } })
     const everything = JSON.stringify(await ask('read-only', 'GET', '/contacts'))
     expect(everything).toContain('"stage"')
@@ -95,7 +95,7 @@ describe('the list', () => {
 
 describe('a contact', () => {
   it('comes with consent, merges, campaigns and fields', async () => {
-    const campaign = { name: 'Welcome', triggerEvent: 'called', canEnterAgain: false, goalEvent: null }
+    const campaign = { name: 'Welcome', trigger: { event: 'called' }, canEnterAgain: false, goalEvent: null }
     const made = await createCampaign(service.sql, business, campaign)
     const ada = await track('ada@x.io', { traits: { plan: 'pro' } })
     const other = await post('track', { event: 'called', identity: { phone: '+972501234567' } })
@@ -113,6 +113,36 @@ describe('a contact', () => {
       fields: [{ key: 'plan', type: 'Text' }],
     })
     expect((await ask('read-only', 'GET', `/contacts/${ada}`)).code).toBe('not_permitted')
+  })
+
+  it('shows every choice of consent and when each stage was reached, also those of a merged contact', async () => {
+    const ada = await track('ada@x.io', { event: 'add_to_cart' })
+    const path = `/contacts/${ada}/subscriptions`
+    await ask('marketer', 'PUT', path, { email: true, sms: false, method: 'by phone' })
+    await ask('marketer', 'PUT', path, { email: false, method: 'dashboard' })
+    const other = await post('track', { event: 'purchase', value: 5, identity: { phone: '+972501234567' } })
+    await ask('marketer', 'PUT', `/contacts/${other}/subscriptions`, { whatsapp: true, method: 'at the desk' })
+    await post('identify', { identity: { email: 'ada@x.io', phone: '+972501234567' } })
+    const { data } = await ask('analyst', 'GET', `/contacts/${ada}`)
+    const choices = data['consentHistory'] as { channel: string; subscribed: boolean; method: string }[]
+    expect(choices.map(({ channel, subscribed, method }) => `${channel} ${subscribed} ${method}`).toSorted()).toEqual([
+      'email false dashboard',
+      'email true by phone',
+      'sms false by phone',
+      'whatsapp true at the desk',
+    ])
+    expect(choices.filter(({ channel }) => channel === 'email').map(({ subscribed }) => subscribed)).toEqual([
+      false,
+      true,
+    ])
+    const stages = data['stages'] as { stage: string; event: string | null }[]
+    expect(stages.map(({ stage, event }) => [stage, event])).toEqual([
+      ['Consideration', 'add_to_cart'],
+      ['Decision', 'purchase'],
+    ])
+    await ask('owner', 'DELETE', `/contacts/${ada}`)
+    const [left] = await service.sql`select count(*)::int as n from consent_history where business_id = ${business}`
+    expect(left).toEqual({ n: 0 })
   })
 
   it('has a timeline by name and meaning, before it is shipped and after', async () => {

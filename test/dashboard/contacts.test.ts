@@ -35,13 +35,18 @@ async function track(email: string, event: object, name: string): Promise<void> 
   await send('POST', '/api/sdk/identify', { identity: { email }, profile: { name } })
 }
 
-async function send(method: string, path: string, body: object): Promise<void> {
+interface Sent {
+  data: { campaign?: { campaignId: string } }
+}
+
+async function send(method: string, path: string, body: object = {}): Promise<Sent> {
   const response = await fetch(dashboard.service.url + path, {
     method,
     headers: { Authorization: `Bearer ${business.secretKey}`, 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
   })
   expect([path, response.status]).toEqual([path, 200])
+  return (await response.json()) as Sent
 }
 
 const list = (search = '') => `/dashboard/b/${business.businessId}/contacts${search}`
@@ -74,6 +79,30 @@ describe('the list', () => {
     const page = await open(list('?tag=vip'))
     await page.getByRole('link', { name: 'Ann Archer' }).waitFor()
     expect(await rows(page).count()).toBe(2)
+  })
+
+  it('filters by a custom field, and saves the filters under a name for everyone; deletes them again', async () => {
+    const page = await open(list('?tag=vip'))
+    await page.getByLabel('Custom field').selectOption('note')
+    await page.getByRole('searchbox', { name: 'Value of the field' }).fill('other')
+    await page.getByText('No contact matches').waitFor()
+    await page.goto(`${dashboard.service.url}${list()}?field=note&value=${encodeURIComponent(JSON.stringify(HOSTILE))}`)
+    await expect.poll(() => rows(page).count()).toBe(2)
+    await page.goto(dashboard.service.url + list('?tag=vip'))
+    await page.getByRole('link', { name: 'Ann Archer' }).waitFor()
+    await page.getByRole('button', { name: 'Save view' }).click()
+    await page.getByLabel('Name of the view').fill('Best <b>people</b>')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Best <b>people</b>' }).waitFor()
+    const other = await open(list())
+    await other.getByText('4 contacts').waitFor()
+    await other.getByRole('link', { name: 'Best <b>people</b>' }).click()
+    await other.waitForURL(/tag=vip/)
+    await expect.poll(() => rows(other).count()).toBe(2)
+    await page.getByRole('button', { name: 'Delete view' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete view' }).click()
+    await page.getByText('4 contacts').waitFor()
+    expect(await page.getByRole('link', { name: 'Best' }).count()).toBe(0)
   })
 
   it('opens a contact by keyboard alone', async () => {
@@ -115,6 +144,40 @@ describe('a contact', () => {
     await page.getByRole('region', { name: 'Profile' }).getByText('Lyon').waitFor()
   })
 
+  it('shows events of one kind, chosen in the list and kept in the address', async () => {
+    const page = await openContact('ann')
+    const timeline = page.getByRole('region', { name: 'Timeline' })
+    await timeline.getByText('purchase', { exact: true }).waitFor()
+    await timeline.getByLabel('Kind of event').selectOption('Refunds')
+    await timeline.getByText('No events of this kind.').waitFor()
+    await page.waitForURL(/type=refund/)
+    await page.reload()
+    await timeline.getByText('No events of this kind.').waitFor()
+    await timeline.getByLabel('Kind of event').selectOption('Purchases')
+    await timeline.getByText('purchase', { exact: true }).waitFor()
+  })
+
+  it('shows its stages, its campaigns, its web visits and what it was merged with', async () => {
+    await fillHistory('cat@x.io')
+    const page = await openContact('cat')
+    const region = (name: string) => page.getByRole('region', { name })
+    await region('Stages').getByText('checkout_started').waitFor()
+    expect(await region('Stages').getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Awareness/),
+      expect.stringMatching(/^Decision checkout_started/),
+    ])
+    await region('Campaigns')
+      .getByRole('listitem')
+      .filter({ hasText: /^Active Welcome <b>back<\/b>/ })
+      .waitFor()
+    await region('Web visits').getByText('https://shop.example/<b>first</b>').click()
+    await region('Web visits').getByText('Last page: https://shop.example/last').waitFor()
+    await region('Web visits').getByText('2 pages').waitFor()
+    await region('Merges')
+      .getByText(/Two contacts became one/)
+      .waitFor()
+  })
+
   it('has its consent changed', async () => {
     const page = await openContact('bob')
     const email = page.getByRole('region', { name: 'Consent' }).getByLabel('Email')
@@ -124,6 +187,9 @@ describe('a contact', () => {
     await page.reload()
     await email.waitFor()
     expect(await email.isChecked()).toBe(!before)
+    await page.getByText('History').click()
+    await page.getByRole('region', { name: 'Consent' }).getByText('dashboard').first().waitFor()
+    expect(await page.getByText(`Email: opted ${before ? 'out' : 'in'}`).count()).toBe(1)
   })
 
   it('is erased only by an owner who types the word', async () => {
@@ -136,9 +202,32 @@ describe('a contact', () => {
     expect(await dialog.getByRole('button', { name: 'Erase' }).isDisabled()).toBe(true)
     await dialog.getByRole('textbox').fill('erase')
     await dialog.getByRole('button', { name: 'Erase' }).click()
-    await page.getByText('3 contacts').waitFor()
+    await page.getByText('4 contacts').waitFor()
   })
 })
+
+/** A contact of a campaign, merged of two, whose browser looked at two pages. */
+async function fillHistory(email: string): Promise<void> {
+  const { clickhouse, shipped } = dashboard.service
+  const { businessId } = business
+  const campaign = { name: 'Welcome <b>back</b>', trigger: { event: 'called' } }
+  const { data } = await send('POST', '/api/campaigns', campaign)
+  await send('POST', `/api/campaigns/${data.campaign?.campaignId}/publish`)
+  const visitorId = 'c'.repeat(32)
+  const phone = '+972541234567'
+  await send('POST', '/api/sdk/track', { identity: { phone }, event: 'page_view' })
+  await send('POST', '/api/sdk/track', { identity: { email }, event: 'called' })
+  await send('POST', '/api/sdk/track', { identity: { email }, event: 'checkout_started' })
+  await send('POST', '/api/sdk/identify', { identity: { email, phone }, visitorId })
+  const hit = { business_id: businessId, visitor_id: visitorId, kind: 'page_view', referrer: '', active_ms: 0 }
+  const at = (occurred_ms: number) => ({ occurred_ms, received_ms: occurred_ms })
+  const values = [
+    { ...hit, ...at(Date.now() - 60_000), hit_id: 'h1', page_id: 'p1', url: 'https://shop.example/<b>first</b>' },
+    { ...hit, ...at(Date.now() - 30_000), hit_id: 'h2', page_id: 'p2', url: 'https://shop.example/last' },
+  ]
+  await clickhouse.insert({ table: 'web_events', values, format: 'JSONEachRow' })
+  await shipped()
+}
 
 async function openContact(name: string, email?: string): Promise<Page> {
   const page = await open(list(`?query=${name}%40x.io`), email)

@@ -97,7 +97,7 @@ it('makes one due again that was given up, with all its tries, and none that was
   expect(others).toEqual([])
 })
 
-it('makes all due again that were given up, only in this business, and only when told so', async () => {
+it('makes all due again that were given up, only in this business, and only by an explicit request', async () => {
   expect((await owner.send('POST', path('/deliveries/retry'), {})).code).toBe('invalid_request')
   expect((await owner.send('POST', path('/deliveries/retry'), { all: true, destinationId })).data).toEqual({
     retried: 1,

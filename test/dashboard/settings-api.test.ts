@@ -114,7 +114,7 @@ describe('people', () => {
     expect(read.data).toMatchObject({ kind: 'invitation', role: 'analyst', needsPassword: true })
   })
 
-  it('are told when the mail could not be sent, and may be invited again', async () => {
+  it('say so when the mail could not be sent, and may be sent again', async () => {
     isRefusing = true
     const first = await owner.send('POST', `${at}/invitations`, { email: 'away@x.io', role: 'marketer' })
     expect(first.data).toMatchObject({ mail: 'failed', link: null })

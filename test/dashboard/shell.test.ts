@@ -56,15 +56,15 @@ describe('signing in', () => {
     await page.keyboard.press('Control+a')
     await page.keyboard.type(PASSWORD)
     await page.keyboard.press('Enter')
-    await heading(page).getByText('Contacts').waitFor()
+    await heading(page).getByText('Home').waitFor()
   })
 
   it('leads to no other site', async () => {
     const bad = ['//evil.example', 'https://evil.example/dashboard', '/\\evil.example', 'javascript:alert(1)']
     for (const to of bad) {
       const page = await dashboard.visit(`/dashboard/sign-in?to=${encodeURIComponent(JSON.stringify(to))}`)
-      await heading(page).getByText('Contacts').waitFor()
-      expect(pathOf(page)).toBe(`/dashboard/b/${dashboard.businessId}/contacts`)
+      await heading(page).getByText('Home').waitFor()
+      expect(pathOf(page)).toBe(`/dashboard/b/${dashboard.businessId}`)
     }
   })
 
@@ -110,7 +110,7 @@ describe('links', () => {
     await page.getByText(`This link signs you in as ${email}.`).waitFor()
     expect(pathOf(page)).toBe('/dashboard/link')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await heading(page).getByText('Contacts').waitFor()
+    await heading(page).getByText('Home').waitFor()
     const again = await dashboard.visit(`/dashboard/link#${token}`, { email: null })
     await again.getByRole('alert').getByText('This link was used already, or it has expired.').waitFor()
   })
@@ -127,7 +127,7 @@ describe('links', () => {
     await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('password')
     await field.fill('another long password')
     await page.keyboard.press('Enter')
-    await heading(page).getByText('Contacts').waitFor()
+    await heading(page).getByText('Home').waitFor()
   })
 
   it('invite a new person, who chooses a name and a password', async () => {
@@ -154,7 +154,7 @@ describe('links', () => {
     await page.getByLabel('Password').fill(PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Accept' }).click()
-    await heading(page).getByText('Contacts').waitFor()
+    await heading(page).getByText('Home').waitFor()
     await page.getByRole('button', { name: /^Business: / }).click()
     await page.getByRole('menuitemradio', { name: 'Second Shop' }).waitFor()
   })
@@ -227,7 +227,7 @@ describe('the account', () => {
     await second.getByRole('alert').getByText('The code is wrong, or it was used already.').waitFor()
     await second.getByLabel('Code').fill(recovery)
     await second.keyboard.press('Enter')
-    await heading(second).getByText('Contacts').waitFor()
+    await heading(second).getByText('Home').waitFor()
   })
 })
 

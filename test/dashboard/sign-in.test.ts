@@ -189,7 +189,7 @@ describe('links', () => {
     expect(data).toMatchObject({ user: { email: 'new@x.io', name: 'Nina' }, businesses: [{ role: 'marketer' }] })
   })
 
-  it('invite a person with an account, who has to be signed in: the link is no way into the account', async () => {
+  it('invite a person with an account, who has to be signed in: the link does not open the account', async () => {
     await addUser(service.sql, 'known@x.io')
     const token = await invite('known@x.io', 'analyst')
     const inviter = await signIn(service, 'owner@x.io')

@@ -1,0 +1,125 @@
+/** Costly reads of a business: two at a time, ten wait, more are refused; a page that is closed leaves its place. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { connectClickHouse } from '../../src/stores/clickhouse.ts'
+import { queryWithRetry } from '../../src/timeline/query-with-retry.ts'
+import { createLogger } from '../../src/log.ts'
+import { type Service, openService } from '../support/service.ts'
+import { createBusiness } from '../support/stack.ts'
+import { type SessionClient, addUser, signIn } from './session-client.ts'
+
+let service: Service
+let businessId: string
+let client: SessionClient
+beforeAll(async () => {
+  service = await openService()
+  ;({ businessId } = await createBusiness(service.sql))
+  await addUser(service.sql, 'ann@x.io', { businessId, role: 'owner' })
+  client = await signIn(service, 'ann@x.io')
+})
+afterAll(() => service.close())
+
+const get = (path: string, signal?: AbortSignal) =>
+  fetch(`${service.url}/dashboard/api/b/${businessId}${path}`, {
+    headers: { Cookie: client.cookie() },
+    ...(signal && { signal }),
+  })
+
+/** Nothing reads contacts until the returned function is called. */
+async function holdContacts(): Promise<() => Promise<void>> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>()
+  const held = service.sql.begin(async (tx) => {
+    await tx`lock table contacts in access exclusive mode`
+    isLocked()
+    await released
+  })
+  await locked
+  return async () => {
+    release()
+    await held
+  }
+}
+
+/** Until `count` sessions of Postgres wait for the lock: the others wait in the front door. */
+const untilBlocked = (count: number) =>
+  expect
+    .poll(async () => {
+      const [row] = await service.sql<{ n: number }[]>`
+        select count(*)::int as n from pg_locks
+        where not granted and relation = 'contacts'::regclass and database = (select oid from pg_database where datname = current_database())`
+      return row?.n
+    })
+    .toBe(count)
+
+/** Sends requests; `statuses` fills as they are answered. */
+function send(count: number, signal?: AbortSignal): { statuses: number[]; all: Promise<unknown> } {
+  const statuses: number[] = []
+  const all = Array.from({ length: count }, async () => {
+    const answer = await get('/contacts/count', signal).catch(() => null)
+    await answer?.arrayBuffer()
+    if (answer !== null) statuses.push(answer.status)
+  })
+  return { statuses, all: Promise.all(all) }
+}
+const WAIT = { timeout: 4000 }
+
+it('two run, ten wait, and the next is refused; quick ones are answered meanwhile', async () => {
+  const release = await holdContacts()
+  const running = send(2)
+  await untilBlocked(2)
+  const others = send(13)
+  await expect.poll(() => others.statuses, WAIT).toEqual([429, 429, 429])
+  expect((await get('/contacts/count')).headers.get('retry-after')).toBe('1')
+  expect((await get('/contact-filters')).status).toBe(200)
+  await release()
+  await Promise.all([running.all, others.all])
+  expect([...running.statuses, ...others.statuses.slice(3)]).toEqual(Array.from({ length: 12 }, () => 200))
+})
+
+it('a page that is closed makes room for another', async () => {
+  const release = await holdContacts()
+  const running = send(2)
+  await untilBlocked(2)
+  const closing = new AbortController()
+  const left = send(11, closing.signal)
+  await expect.poll(() => left.statuses, WAIT).toEqual([429])
+  closing.abort()
+  await left.all
+  const waits = async () => {
+    const next = send(1)
+    await Promise.race([next.all, sleep(300)])
+    return next.statuses.length === 0
+  }
+  // The server notices a closed connection a moment later.
+  await expect.poll(waits, WAIT).toBe(true)
+  await release()
+  await running.all
+  expect(running.statuses).toEqual([200, 200])
+})
+
+/** The engine that comes with Sluice finishes such a query within its time limit; a ClickHouse of one's own stops it. */
+it('closes the connection of a query that nobody waits for, and asks ClickHouse to stop it', async () => {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<string>()
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+  const silent = createServer((request) => {
+    if (!request.url?.includes('ping')) arrive(request.url ?? '')
+    request.socket.on('close', () => close())
+  })
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  const clickhouse = connectClickHouse(`http://127.0.0.1:${port}`)
+  const closing = new AbortController()
+  const deps = { clickhouse, log: createLogger({ level: 'silent', name: 'test' }), signal: closing.signal }
+  const read = queryWithRetry(deps, { ms: 60_000, whileAliveMs: 60_000 }, (abort_signal) =>
+    clickhouse.query({ query: 'select 1', abort_signal }),
+  )
+  expect(await arrived).toContain('cancel_http_readonly_queries_on_client_close=1')
+  closing.abort()
+  expect(await read).toBeUndefined()
+  await closed
+  await clickhouse.close()
+  silent.close()
+})

@@ -1,0 +1,208 @@
+/** Demo data, and the numbers of the page Home, over real HTTP. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { listAudit } from '../../src/accounts/audit.ts'
+import { DEMO_DAYS, composeDemo } from '../../src/demo/compose-demo.ts'
+import { DEMO_CONTACTS, loadDemo } from '../../src/demo/load-demo.ts'
+import { addAmounts } from '../../src/rules/events/money.ts'
+import { runAdminQuietly } from '../end-to-end/run-admin.ts'
+import { type Service, openService } from '../support/service.ts'
+import { createBusiness } from '../support/stack.ts'
+import { type SessionClient, addUser, signIn } from './session-client.ts'
+
+let service: Service
+let owner: SessionClient
+beforeAll(async () => {
+  service = await openService()
+  owner = await signInTo(await createBusiness(service.sql, { name: 'School' }))
+})
+afterAll(() => service.close())
+
+let businessId: string
+let secretKey: string
+async function signInTo(business: { businessId: string; secretKey: string }) {
+  ;({ businessId, secretKey } = business)
+  const email = `owner-${businessId}@x.io`
+  await addUser(service.sql, email, { businessId, role: 'owner' })
+  return signIn(service, email)
+}
+
+interface Day {
+  day: string
+  contacts: number
+  events: number
+  revenue: Record<string, number>
+}
+const readDays = async (client = owner) => (await client.send('GET', `/b/${businessId}/days`)).data as { days: Day[] }
+const countStored = async () => {
+  const [row] = await service.sql<[{ contacts: number; events: number }]>`select
+    (select count(*) from contacts where business_id = ${businessId} and merged_into is null) as contacts,
+    (select coalesce(sum(count), 0)::int from event_statistics where business_id = ${businessId}) as events`
+  return row
+}
+
+describe('demo data', () => {
+  it('is the same for the same day, and has no event later than now', () => {
+    const now = Date.UTC(2026, 6, 14, 9, 26)
+    const people = composeDemo({ count: 500, now })
+    expect(composeDemo({ count: 500, now: now + 60_000 }).map(({ identify }) => identify.identity)).toEqual(
+      people.map(({ identify }) => identify.identity),
+    )
+    const times = people.flatMap(({ events, visit }) => [...events, ...visit.hits].map(({ occurredAt }) => occurredAt))
+    expect(times.length).toBeGreaterThan(2000)
+    expect(Math.max(...times)).toBeLessThanOrEqual(now)
+    expect(Math.min(...times)).toBeGreaterThanOrEqual(now - DEMO_DAYS * 86_400_000)
+    const keys = people.flatMap(({ events }) => events.map(({ idempotencyKey }) => idempotencyKey))
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  it('is loaded by one call, doubles nothing when it is called again, and appears in every place', async () => {
+    const { status, data } = await owner.send('POST', `/b/${businessId}/demo`)
+    expect(status).toBe(200)
+    expect(data['contacts']).toBe(DEMO_CONTACTS.default)
+    expect(data['events']).toBeGreaterThan(1000)
+    const stored = await countStored()
+    expect(stored).toEqual(data)
+    // At once and twice: as after a reload of the page.
+    const again = await Promise.all([1, 2].map(() => owner.send('POST', `/b/${businessId}/demo`)))
+    expect(again.map((one) => one.status)).toEqual([200, 200])
+    expect(await countStored()).toEqual(stored)
+    const [entry] = (await listAudit(service.sql, { businessId, before: null, limit: 5 })).filter(
+      ({ action }) => action === 'demo.load',
+    )
+    expect(entry?.details).toEqual({ contacts: DEMO_CONTACTS.default })
+    await service.shipped()
+    const { customFields } = (await owner.send('GET', `/b/${businessId}/custom-fields`)).data as {
+      customFields: { key: string; type: string }[]
+    }
+    expect(Object.fromEntries(customFields.map(({ key, type }) => [key, type]))).toEqual({
+      plan: 'Text',
+      level: 'Text',
+      lessons_left: 'Number',
+      wants_certificate: 'Boolean',
+      course_starts: 'Date',
+    })
+    const [links] = await service.sql<[{ visitors: number; optedIn: number }]>`select
+      (select count(*) from contact_visitors where business_id = ${businessId}) as visitors,
+      (select count(*) from subscriptions where business_id = ${businessId}) as "optedIn"`
+    expect(links.visitors).toBe(DEMO_CONTACTS.default)
+    expect(links.optedIn).toBeGreaterThan(150)
+    const stages = await service.sql`select distinct stage from contacts where business_id = ${businessId}`
+    expect(stages).toHaveLength(5)
+    const [contact] = await service.sql<
+      [{ id: string }]
+    >`select id from contacts where business_id = ${businessId} limit 1`
+    const visits = async () =>
+      (await owner.send('GET', `/b/${businessId}/contacts/${contact.id}/visits`)).data['visits']
+    await expect.poll(visits, { timeout: 10_000 }).not.toEqual([])
+    expect((await owner.send('GET', `/b/${businessId}/status`)).data).toMatchObject({ deadLetters: 0 })
+  })
+
+  it('is refused where there are other contacts, and to those who may not change the business', async () => {
+    const boss = await signInTo(await createBusiness(service.sql))
+    const email = `marketer-${businessId}@x.io`
+    await addUser(service.sql, email, { businessId, role: 'marketer' })
+    const marketer = await signIn(service, email)
+    expect((await marketer.send('POST', `/b/${businessId}/demo`)).code).toBe('not_permitted')
+    await send('track', { event: 'signup', identity: { email: 'ann@x.io' } })
+    const refused = await boss.send('POST', `/b/${businessId}/demo`)
+    expect([refused.status, refused.code]).toEqual([409, 'business_not_empty'])
+    expect((await countStored()).contacts).toBe(1)
+  })
+
+  it('is loaded by a command, up to its limit', async () => {
+    ;({ businessId, secretKey } = await createBusiness(service.sql))
+    const run = (options: string) => runAdminQuietly(`demo ${options}`.split(' '), service.config)
+    const past = await run(`--business ${businessId} --contacts ${DEMO_CONTACTS.max + 1}`)
+    expect([past.exitCode, past.err]).toEqual([2, expect.stringContaining('--contacts') as string])
+    const several = await run('--contacts 1')
+    expect([several.exitCode, several.err]).toEqual([1, expect.stringContaining('--business') as string])
+    const { exitCode, out } = await run(`--business ${businessId} --contacts 3 --json`)
+    expect(exitCode).toBe(0)
+    expect(JSON.parse(out)).toEqual({ businessId, ...(await countStored()) })
+    await send('track', { event: 'signup', identity: { email: 'ann@x.io' } })
+    const refused = await run(`--business ${businessId}`)
+    expect([refused.exitCode, refused.err]).toEqual([1, expect.stringContaining('contacts of its own') as string])
+  })
+
+  it('has the most people that are allowed, and stops when its signal aborts', async () => {
+    expect(composeDemo({ count: DEMO_CONTACTS.max, now: Date.now() })).toHaveLength(DEMO_CONTACTS.max)
+    const stop = AbortSignal.abort(new Error('stopped'))
+    const options = { businessId, count: 3, now: Date.now(), signal: stop }
+    const submit = () => Promise.reject(new Error('must not be called'))
+    await expect(loadDemo(submit, options)).rejects.toThrow('stopped')
+  })
+})
+
+async function send(path: string, json: object): Promise<void> {
+  const response = await fetch(`${service.url}/api/sdk/${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(json),
+  })
+  if (!response.ok) throw new Error(await response.text())
+}
+
+describe('the last 30 days', () => {
+  it('are those of the zone of the business, with revenue net of refunds', async () => {
+    const client = await signInTo(await createBusiness(service.sql, { timezone: 'Pacific/Kiritimati' }))
+    const now = Date.now()
+    const at = (daysAgo: number) => new Date(now - daysAgo * 86_400_000).toISOString()
+    const identity = { email: 'ann@x.io' }
+    const sale = (value: number, currency: string, daysAgo: number, type = 'purchase') =>
+      send('track', { event: type, type, identity, value, currency, occurredAt: at(daysAgo) })
+    await sale(0.1, 'EUR', 0)
+    await sale(0.2, 'EUR', 0)
+    await sale(50, 'USD', 1)
+    await sale(20, 'USD', 1, 'refund')
+    await sale(9, 'USD', 29)
+    await sale(7, 'USD', 31)
+    await service.shipped()
+    const { days } = await readDays(client)
+    const dayOf = (time: number) => new Date(time + 14 * 3_600_000).toISOString().slice(0, 10)
+    expect(days.map(({ day }) => day)).toEqual(
+      Array.from({ length: 30 }, (_, index) => dayOf(now - (29 - index) * 86_400_000)),
+    )
+    expect(days.at(-1)).toEqual({
+      day: dayOf(now),
+      contacts: 1,
+      events: 2,
+      revenue: { EUR: Number(addAmounts('0.1', '0.2')) },
+    })
+    expect(days.at(-2)).toMatchObject({ contacts: 0, events: 2, revenue: { USD: 30 } })
+    expect(days[0]).toMatchObject({ events: 1, revenue: { USD: 9 } })
+    expect(days.reduce((sum, { events }) => sum + events, 0)).toBe(5)
+  })
+})
+
+describe('the status', () => {
+  it('counts the requests of the last minute, and says what waits', async () => {
+    const client = await signInTo(await createBusiness(service.sql))
+    const read = async () => (await client.send('GET', `/b/${businessId}/status`)).data
+    expect(await read()).toMatchObject({ isReady: true, reasons: [], deadLetters: 0, hasContacts: false })
+    await send('track', { event: 'signup', identity: { email: 'ann@x.io' } })
+    await send('track', { event: '', identity: {} }).catch(() => undefined)
+    await expect
+      .poll(read, { timeout: 10_000 })
+      .toMatchObject({ hasContacts: true, minute: { requests: 2, outcomes: { done: 1, refused: 1, failed: 0 } } })
+    const status = (await read()) as { backlogSeconds: number; minute: { ms: { median: number; p95: number } } }
+    expect(status.backlogSeconds).toBeGreaterThanOrEqual(0)
+    expect(status.minute.ms.p95).toBeGreaterThanOrEqual(status.minute.ms.median)
+  })
+
+  it('counts dead letters and given-up deliveries of the business alone', async () => {
+    const { businessId: other } = await createBusiness(service.sql)
+    const client = await signInTo(await createBusiness(service.sql))
+    for (const [id, count] of [
+      [other, 3],
+      [businessId, 2],
+    ] as const) {
+      await service.sql`insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
+        select gen_random_uuid(), ${id}, '1-0', '1-1', 'track', 'broken', '{}' from generate_series(1, ${count}::int)`
+    }
+    expect((await client.send('GET', `/b/${businessId}/status`)).data).toMatchObject({
+      deadLetters: 2,
+      failedDeliveries: 0,
+    })
+    await service.sql`delete from dead_letters where business_id in (${other}, ${businessId})`
+  })
+})

@@ -1,0 +1,65 @@
+/** The page Home in a real Chromium, by mouse and by keyboard alone. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { createKey } from '../../src/businesses/keys.ts'
+import { DEMO_CONTACTS } from '../../src/demo/load-demo.ts'
+import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+
+let dashboard: Dashboard
+beforeAll(async () => {
+  dashboard = await openDashboard()
+})
+afterAll(() => dashboard.close())
+afterEach(() => {
+  if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.splice(0).join('\n'))
+})
+
+const open = (email = 'owner@x.io') => dashboard.visit(`/dashboard/b/${dashboard.businessId}`, { email })
+/** A number of a section, as the page shows it. */
+const figure = (page: Page, section: string, label: string) =>
+  page
+    .getByRole('region', { name: section })
+    .locator('dl > div')
+    .filter({ hasText: label })
+    .locator('dd > span')
+    .first()
+
+it('says what to do on an empty installation, and fills it by keyboard alone', async () => {
+  const page = await open()
+  await page.getByText('There are no contacts yet').waitFor()
+  await page.getByText('All is well').waitFor()
+  expect(await page.getByRole('region', { name: 'First steps' }).innerText()).toContain('/api/sdk/track')
+  await page.getByRole('button', { name: 'Load demo data' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByText(`${DEMO_CONTACTS.default} contacts and`).waitFor()
+  await page.getByText('There are no contacts yet').waitFor({ state: 'detached' })
+  const newContacts = () => figure(page, 'Today', 'New contacts').innerText()
+  await expect.poll(newContacts, { timeout: 30_000 }).toBe(String(DEMO_CONTACTS.default))
+  await page.getByRole('img', { name: 'Revenue in EUR' }).waitFor()
+})
+
+it('offers demo data only to those who may change the business', async () => {
+  await dashboard.service.sql`delete from contacts where business_id = ${dashboard.businessId}`
+  const page = await open('marketer@x.io')
+  await page.getByText('There are no contacts yet').waitFor()
+  expect(await page.getByRole('button', { name: 'Load demo data' }).count()).toBe(0)
+})
+
+it('follows what comes in without a reload, and says what needs a person', async () => {
+  const page = await open('read-only@x.io')
+  await settle(page, true)
+  const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
+  const send = (json: object) =>
+    fetch(`${dashboard.service.url}/api/sdk/track`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(json),
+    })
+  for (let sent = 0; sent < 9; sent += 1) await send({ event: 'signup', identity: { email: 'ann@x.io' } })
+  for (let sent = 0; sent < 3; sent += 1) await send({ event: 'signup', identity: {} })
+  await expect.poll(() => figure(page, 'Now', 'Accepted').innerText(), { timeout: 15_000 }).toBe('75%')
+  await page.getByText('More than one in ten requests').waitFor()
+  await page.getByText('Needs attention').waitFor()
+  await page.getByRole('link', { name: 'Look at them' }).click()
+  await page.waitForURL(/live\?outcome=refused/)
+})

@@ -1,0 +1,148 @@
+/** Imports from the dashboard over real HTTP: the same rows, the same keys and the same refusals as `admin import`. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { listAudit } from '../../src/accounts/audit.ts'
+import { runAdminQuietly } from '../end-to-end/run-admin.ts'
+import { type Service, openService } from '../support/service.ts'
+import { createBusiness } from '../support/stack.ts'
+import { type SessionClient, addUser, signIn } from './session-client.ts'
+
+let service: Service
+let businessId: string
+let secretKey: string
+let owner: SessionClient
+beforeAll(async () => {
+  service = await openService()
+})
+afterAll(() => service.close())
+
+async function freshBusiness(): Promise<void> {
+  ;({ businessId, secretKey } = await createBusiness(service.sql))
+  await addUser(service.sql, `${businessId}@x.io`, { businessId, role: 'owner' })
+  owner = await signIn(service, `${businessId}@x.io`)
+}
+
+const FILE = {
+  format: 'csv',
+  delimiter: ',',
+  columns: ['mail', 'when', 'amount'],
+  mapping: [
+    { field: 'email', column: 'mail' },
+    { field: 'occurredAt', column: 'when' },
+    { field: 'value', column: 'amount' },
+    { field: 'event', value: 'purchase' },
+  ],
+  timezone: 'Europe/Berlin',
+  name: '',
+  firstRow: 1,
+  text: '',
+}
+const ROWS =
+  'ann@x.io,2026-01-31,9.5\nann@x.io,2026-01-31,9.5\n"b\nob",2026-02-01,1\nbob@x.io,2026-02-01,"1,5"\nbob@x.io\n'
+const post = (what: 'columns' | 'check' | 'rows', json: object) =>
+  owner.send('POST', `/b/${businessId}/imports/${what}`, json)
+const stored = async () => {
+  const [row] = await service.sql<[{ events: number; contacts: number }]>`select
+    (select coalesce(sum(count), 0)::int from event_statistics where business_id = ${businessId}) as events,
+    (select count(*) from contacts where business_id = ${businessId}) as contacts`
+  return row
+}
+
+it('reads columns, and refuses two of one name', async () => {
+  await freshBusiness()
+  const { data } = await post('columns', { text: ' mail ;"a;b"\nann@x.io;1\n', delimiter: ';' })
+  expect(data).toEqual({ columns: ['mail', 'a;b'], samples: [['ann@x.io', '1']] })
+  const twice = await post('columns', { text: 'mail,mail\n', delimiter: ',' })
+  expect([twice.code, twice.issues[0]?.message]).toEqual(['invalid_request', expect.stringContaining('two columns')])
+  expect((await post('columns', { text: 'a"b\n', delimiter: ',' })).code).toBe('invalid_request')
+})
+
+it('checks rows, records them once, and says which were refused and why', async () => {
+  await freshBusiness()
+  const checked = (await post('check', { ...FILE, text: ROWS })).data as {
+    hashes: string[]
+    faults: { row: number; error: string }[]
+    events: { occurredAt: string }[]
+  }
+  expect(checked.hashes).toHaveLength(5)
+  expect(checked.hashes[0]).toBe(checked.hashes[1])
+  expect(checked.faults.map(({ row }) => row)).toEqual([3, 4, 5])
+  expect(checked.faults[1]?.error).toContain('value')
+  expect(checked.events[0]?.occurredAt).toBe('2026-01-30T23:00:00Z')
+  expect(await stored()).toEqual({ events: 0, contacts: 0 })
+
+  const numbers = [1, 2, 1, 1, 1]
+  const first = (await post('rows', { ...FILE, text: ROWS, numbers })).data
+  expect(first).toMatchObject({ recorded: 2, deduped: 0, queued: 0 })
+  expect((first['faults'] as { row: number }[]).map(({ row }) => row)).toEqual([3, 4, 5])
+  expect((await post('rows', { ...FILE, text: ROWS, numbers })).data).toMatchObject({ recorded: 0, deduped: 2 })
+  expect(await stored()).toEqual({ events: 2, contacts: 1 })
+  const [entry] = await listAudit(service.sql, { businessId, before: null, limit: 1 })
+  expect(entry).toMatchObject({ action: 'import.send', details: { fields: ['email', 'occurredAt', 'value', 'event'] } })
+})
+
+it('knows the rows that `admin import` has recorded', async () => {
+  await freshBusiness()
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-'))
+  try {
+    const file = join(folder, 'orders.csv')
+    await writeFile(file, `mail,when,amount\n${ROWS}`)
+    const options = [
+      '--map',
+      'email=mail',
+      '--map',
+      'occurredAt=when',
+      '--map',
+      'value=amount',
+      '--set',
+      'event=purchase',
+    ]
+    const target = ['--business', businessId, '--key', secretKey, '--url', service.url, '--timezone', FILE.timezone]
+    const config = { ...service.config, dataDir: folder }
+    const ran = await runAdminQuietly(['import', file, ...target, ...options, '--allow-failures', '--json'], config)
+    expect(JSON.parse(ran.out)).toMatchObject({ recorded: 2 })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+  const sent = (await post('rows', { ...FILE, text: ROWS, numbers: [1, 2, 1, 1, 1] })).data
+  expect(sent).toMatchObject({ recorded: 0, deduped: 2 })
+})
+
+it('takes lines that are events', async () => {
+  await freshBusiness()
+  const text = '{"event":"signup","identity":{"email":"ann@x.io"}}\n[1]\n{"event":"signup"}\n'
+  const file = { ...FILE, format: 'ndjson', columns: [], mapping: [], text }
+  expect(((await post('check', file)).data['faults'] as { row: number }[]).map(({ row }) => row)).toEqual([2, 3])
+  expect((await post('rows', { ...file, numbers: [1, 1, 1] })).data).toMatchObject({ recorded: 1 })
+})
+
+it('takes 500 rows at once and no more, and only what a mapping may be', async () => {
+  await freshBusiness()
+  const row = 'ann@x.io,2026-01-31,1\n'
+  expect((await post('check', { ...FILE, text: row.repeat(500) })).status).toBe(200)
+  const wrong = [
+    { text: row.repeat(501) },
+    { mapping: FILE.mapping.slice(1) },
+    { mapping: FILE.mapping.slice(0, 3) },
+    { mapping: [{ field: 'colour', column: 'mail' }] },
+    { mapping: [{ field: 'event' }] },
+    { timezone: 'Berlin' },
+    { delimiter: ',,' },
+    { text: 'a"b,c\n' },
+  ]
+  for (const change of wrong) {
+    const answer = await post('check', { ...FILE, text: row, ...change })
+    expect([change, answer.code]).toEqual([change, 'invalid_request'])
+  }
+  expect((await post('rows', { ...FILE, text: row, numbers: [1, 2] })).issues[0]?.path).toBe('numbers')
+})
+
+it('is for owners', async () => {
+  await freshBusiness()
+  await addUser(service.sql, `m-${businessId}@x.io`, { businessId, role: 'marketer' })
+  const marketer = await signIn(service, `m-${businessId}@x.io`)
+  for (const what of ['columns', 'check', 'rows'])
+    expect((await marketer.send('POST', `/b/${businessId}/imports/${what}`, FILE)).code).toBe('not_permitted')
+})

@@ -1,0 +1,93 @@
+/** The page of imports in a real Chromium, by mouse and by keyboard alone. */
+import { readFile } from 'node:fs/promises'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+
+const HOSTILE = '<img src=x onerror="document.title=1">'
+
+let dashboard: Dashboard
+beforeAll(async () => {
+  dashboard = await openDashboard()
+})
+afterAll(() => dashboard.close())
+afterEach(() => {
+  if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.splice(0).join('\n'))
+})
+
+const open = (email = 'owner@x.io') => dashboard.visit(`/dashboard/b/${dashboard.businessId}/imports`, { email })
+const choose = (page: Page, name: string, content: string | Buffer) =>
+  page.getByLabel(/^CSV or NDJSON/).setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
+const countEvents = async (event: string): Promise<number> => {
+  const [row] = await dashboard.service.sql<[{ count: number }]>`
+    select coalesce(sum(count), 0)::int as count from event_statistics
+    where business_id = ${dashboard.businessId} and event = ${event}`
+  return row.count
+}
+
+it('maps columns, says what would be refused, and imports the rest; again it records nothing twice', async () => {
+  const rows = Array.from(
+    { length: 1200 },
+    (_, index) => `p${index % 700}@x.io;2026-01-0${(index % 9) + 1};${index % 5}`,
+  )
+  const quoted = `"${HOSTILE.replaceAll('"', '""')}"`
+  const file = `E-Mail;Date;Amount\n${rows.join('\n')}\n${quoted};2026-01-01;=1\n`
+  const page = await open()
+  await choose(page, 'orders.csv', file)
+  await page.getByRole('button', { name: 'Next' }).click()
+  expect(await page.getByLabel('E-Mail').inputValue()).toBe('identity.email')
+  await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
+  await page.getByText('The events need a name').waitFor()
+  await page.getByLabel('Event name').fill('order')
+  await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
+  await page.getByText('1,201 rows. 1 would be refused.').waitFor()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download the refused row' }).click(),
+  ])
+  expect(await readFile(await download.path(), 'utf8')).toMatch(/^\uFEFFrow,error\r\n1201,/)
+  await page.getByRole('button', { name: 'Import 1,200 rows' }).click()
+  await page.getByText('The import is complete').waitFor()
+  expect(await countEvents('order')).toBe(1200)
+  await page.getByRole('button', { name: 'Another file' }).click()
+  await choose(page, 'again.csv', file)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByLabel('Event name').fill('order')
+  await page.getByRole('button', { name: 'Check for Corner Shop' }).click()
+  await page.getByRole('button', { name: 'Import 1,200 rows' }).click()
+  await page.getByText('The import is complete').waitFor()
+  const known = page.locator('dl > div').filter({ hasText: 'Known already' })
+  expect(await known.innerText()).toContain('1,200')
+  expect(await countEvents('order')).toBe(1200)
+  expect(await page.locator('img').count()).toBe(0)
+})
+
+it('imports NDJSON by keyboard alone', async () => {
+  const page = await open()
+  await settle(page)
+  await choose(page, 'events.ndjson', '{"event":"visit","identity":{"email":"ann@x.io"}}\n')
+  await page.getByRole('button', { name: 'Next' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('Each line is an event').waitFor()
+  await page.getByLabel('Time zone').focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('1 row. None would be refused.').waitFor()
+  await page.getByRole('button', { name: 'Import 1 row' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('The import is complete').waitFor()
+  expect(await countEvents('visit')).toBe(1)
+})
+
+it('refuses a file that is not text, and a CSV file that cannot be read', async () => {
+  const page = await open()
+  await choose(page, 'latin.csv', Buffer.from([0x6d, 0xfc, 0x2c, 0x0a]))
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByText('The file is not UTF-8').waitFor()
+  await choose(page, 'broken.csv', 'a"b,c\n')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('alert').getByText('text').waitFor()
+})
+
+it('is not for marketers', async () => {
+  await (await open('marketer@x.io')).getByText('Only owners import files').waitFor()
+})

@@ -1,0 +1,74 @@
+/** The page of operators in a real Chromium, by mouse and by keyboard alone. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { eventFact, track } from '../support/facts.ts'
+import { recordAudit } from '../../src/accounts/audit.ts'
+import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+
+const HOSTILE = '<img src=x onerror="document.title=1">'
+
+let dashboard: Dashboard
+beforeAll(async () => {
+  dashboard = await openDashboard()
+})
+afterAll(() => dashboard.close())
+afterEach(() => {
+  if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.splice(0).join('\n'))
+})
+
+async function addLetter(reason: string, payload: string): Promise<void> {
+  await dashboard.service.sql`insert into dead_letters (id, business_id, partition, stream_id, kind, reason, payload)
+    values (${randomUUID()}, ${dashboard.businessId}, '0', '1-1', 'track', ${reason}, ${payload})`
+}
+const goodRequest = () =>
+  JSON.stringify({ ...track(dashboard.businessId, eventFact('signup', { email: 'ann@x.io' })), n: 1, requestId: 'r' })
+const open = (email = 'operator@x.io') => dashboard.visit('/dashboard/operations', { email })
+const row = (page: Page, text: string) =>
+  page.getByRole('grid', { name: 'Dead letters' }).getByRole('row').filter({ hasText: text })
+
+it('shows each partition with its worker, and that all is ready', async () => {
+  const page = await open()
+  const partitions = page.getByRole('grid', { name: 'Partitions' })
+  await partitions.getByRole('row').nth(1).waitFor()
+  expect(await partitions.getByText('None').count()).toBe(0)
+  await page.getByText('Ready').waitFor()
+  await page.getByText('There are no dead letters').waitFor()
+})
+
+it('sends a dead letter again by keyboard alone, and deletes another after a question', async () => {
+  await addLetter(HOSTILE, 'no JSON')
+  await addLetter('was broken', goodRequest())
+  const page = await open()
+  await row(page, 'was broken').focus()
+  await settle(page, true)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Send again', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('Applied: 1 of 1.').waitFor()
+  await row(page, 'was broken').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Send all of these again' }).click()
+  await page.getByText('Applied: 0 of 1. The payload is not JSON.').waitFor()
+  await row(page, HOSTILE).click()
+  await page.getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('This cannot be undone.').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('There are no dead letters').waitFor()
+  expect(await page.locator('img').count()).toBe(0)
+})
+
+it('lists changes to the installation, with the command and the user of the operating system', async () => {
+  const actor = { kind: 'command', id: 'alice', name: 'admin partitions set' } as const
+  const change = { businessId: null, actor, action: 'partitions.set', target: null, details: { to: 4 } }
+  await recordAudit(dashboard.service.sql, change)
+  const page = await open()
+  const log = page.getByRole('grid', { name: 'Audit log' })
+  await log.getByRole('row', { name: /admin partitions set \(alice\).*Number of partitions changed/ }).click()
+  await page.getByRole('dialog').getByText('"to": 4').waitFor()
+})
+
+it('is not for owners', async () => {
+  const page = await open('owner@x.io')
+  await page.getByText('This page is for operators of the installation').waitFor()
+  expect(await page.getByRole('link', { name: 'Operations' }).count()).toBe(0)
+})
