@@ -1,12 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/errors.ts'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import { describeApi } from '../../src/front-door/openapi/describe-api.ts'
-import { renderPage } from '../../src/front-door/openapi/render-page.ts'
-import { curlExample } from '../../src/front-door/openapi/curl-example.ts'
-import { schemaText } from '../../src/front-door/openapi/schema-text.ts'
 import { EventSchema } from '../../src/front-door/routes/sdk/read-event.ts'
 import { expectShape } from './reply-shape.ts'
 
@@ -14,6 +10,7 @@ const described = API_ROUTES.flatMap(({ method, path, operation }) =>
   operation === null ? [] : [{ name: `${method} ${path}`, path, operation }],
 )
 const document = JSON.parse(JSON.stringify(describeApi(API_ROUTES))) as {
+  'x-errors': object[]
   paths: Record<
     string,
     Record<
@@ -67,6 +64,15 @@ it.each([
   ['/api/contacts/{contactId}', 'get', { keys: ['key'], prefers: false, tellsLimit: true }],
 ])('promises of %s what it does', (path, method, promised) => {
   expect(promisesOf(path, method)).toEqual(promised)
+})
+
+it.each([
+  ['/api/sdk/track', ['respond-async', 'effects']],
+  ['/api/sdk/identify', ['respond-async', 'effects']],
+  ['/api/sdk/track/batch', ['respond-async']],
+])('names what a call of %s can prefer', (path, preferences) => {
+  const named = document.paths[path]?.['post']?.parameters.find(({ name }) => name === 'Prefer')
+  expect(named?.schema).toEqual({ enum: preferences })
 })
 
 describe('what it says of schemas', () => {
@@ -151,111 +157,8 @@ it('points to nothing that is not there', () => {
   }
 })
 
-it('makes a page that loads nothing from elsewhere', () => {
-  const page = renderPage(document)
-  expect(page).toContain('/api/sdk/track/batch')
-  for (const said of ['Needs a secret key.', 'A key is optional.', 'A publishable key is optional.'])
-    expect(page).toContain(said)
-  expect(page).not.toMatch(/<script|<link|<img|\b(src|href|action)\s*=\s*"?https?:|url\(|@import/)
-})
-
-describe('the page', () => {
-  const page = renderPage(document)
-
-  it('tells how a key is sent, every error, and where operators look', () => {
-    expect(page).toContain('<code>Authorization: Bearer sk_live_…</code>')
-    for (const [code, { status, message }] of Object.entries(ERRORS)) {
-      const told = message.replaceAll('"', '&quot;').replace('<key>', '&lt;key&gt;')
-      expect(page).toContain(`<td>${status}</td><td><code>${code}</code></td><td>${told}</td>`)
-    }
-    for (const path of ['/healthz', '/readyz', '/metrics']) expect(page).toContain(`<code>${path}</code>`)
-  })
-
-  it('tells what a parameter may be', () => {
-    expect(page).toContain('<td><code>first</code> or <code>last</code>, default <code>last</code></td>')
-    expect(page).toContain('<td>integer, 1 to 500, default <code>50</code></td>')
-  })
-
-  it('takes nothing that it is told for HTML', () => {
-    const hostile = `<i>"it's"</i>`
-    const operation = {
-      summary: hostile,
-      description: hostile,
-      security: [{ key: [] }],
-      parameters: [
-        {
-          name: hostile,
-          in: 'query',
-          description: hostile,
-          schema: { enum: [hostile], default: hostile },
-          example: '<i>',
-        },
-      ],
-      requestBody: { content: { 'application/json': { schema: { title: hostile }, example: { a: hostile } } } },
-      responses: { 200: { description: hostile, content: { 'application/json': { example: { a: hostile } } } } },
-    }
-    const made = renderPage({
-      info: { title: hostile, description: hostile },
-      paths: { [`/${hostile}`]: { get: operation } },
-    })
-    expect(made).not.toContain('<i>')
-    expect(made).toContain('&lt;i&gt;')
-  })
-})
-
-describe('a curl', () => {
-  /** What the shell makes of it: the arguments that curl is given. */
-  const argumentsOf = (command: string): string[] => {
-    const script = `curl() { printf '%s\\0' "$@"; }; BASE=http://here KEY=sk_live_1; ${command}`
-    return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1)
-  }
-
-  it.each(
-    Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).map((method) => ({ method, path }))),
-  )('of $method $path says what the example does', ({ method, path }) => {
-    const operation = document.paths[path]![method]!
-    const command = curlExample(method, path, operation as Parameters<typeof curlExample>[2])
-    expect(renderPage(document)).toContain(command.replaceAll('"', '&quot;'))
-    const given = argumentsOf(command)
-    const verb = method === 'get' ? [] : ['-X', method.toUpperCase()]
-    expect(given.slice(0, verb.length)).toEqual(verb)
-    const [address, ...rest] = given.slice(verb.length)
-    expect(address).toMatch(/^http:\/\/here\/api\/[^{}\s]+$/)
-    const keyed = operation.security.some((scheme) => 'key' in scheme)
-    expect(rest.slice(0, 2)).toEqual(
-      keyed ? ['-H', 'Authorization: Bearer sk_live_1'] : ['-A', expect.stringMatching(/^Mozilla.*Chrome/) as string],
-    )
-    const body = operation.requestBody?.content['application/json']
-    expect(rest.slice(2, 5)).toEqual(body ? ['-H', 'Content-Type: application/json', '-d'] : [])
-    if (body) expect(JSON.parse(rest[5] ?? '')).toEqual(body.example)
-  })
-
-  it('keeps quotes, dollars and spaces as they are', () => {
-    const example = { a: `it's "$HOME" \`ls\` \\` }
-    const command = curlExample('post', '/{id}', {
-      security: [{ key: [] }],
-      parameters: [
-        { name: 'id', in: 'path', example: 'a"$b' },
-        { name: 'email', in: 'query', example: 'ada+x@example.com' },
-        { name: 'cursor', in: 'query' },
-      ],
-      requestBody: { content: { 'application/json': { example } } },
-    })
-    const given = argumentsOf(command)
-    expect(given[2]).toBe('http://here/a%22%24b?email=ada%2Bx%40example.com')
-    expect(JSON.parse(given.at(-1) ?? '')).toEqual(example)
-  })
-})
-
-it.each([
-  [{ type: 'string' }, 'string'],
-  [{ type: 'string', format: 'uuid' }, 'uuid'],
-  [{ const: 'respond-async' }, '`respond-async`'],
-  [{ enum: ['first', 'last'], default: 'last' }, '`first` or `last`, default `last`'],
-  [{ type: 'integer', minimum: 1, maximum: 500, default: 50 }, 'integer, 1 to 500, default `50`'],
-  [{ type: 'integer', minimum: 0 }, 'integer, 0 or more'],
-  [{ type: 'integer', maximum: 9, default: 0 }, 'integer, 9 at most, default `0`'],
-  [{}, 'any'],
-])('says of %j what may be sent', (schema, said) => {
-  expect(schemaText(schema)).toBe(said)
+it('lists every error with its status and what it says', () => {
+  expect(document['x-errors']).toEqual(
+    Object.entries(ERRORS).map(([code, { status, message }]) => ({ code, status, message })),
+  )
 })

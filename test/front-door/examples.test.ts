@@ -24,9 +24,11 @@ async function send(url: string, business: TestBusiness, ids: Record<string, str
   const { method, path, operation } = one
   const { businessId, secretKey } = business
   const example = operation.body?.example
+  const required = Object.entries(operation.query ?? {}).filter(([, details]) => details.required)
+  const query = new URLSearchParams(Object.fromEntries(required.map(([name]) => [name, ids[name] ?? ''])))
   const answer = await speakTo(url)(
     method,
-    path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? ''),
+    `${path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? '')}?${query.toString()}`,
     {
       ...(operation.key !== 'publishable' && { key: secretKey }),
       ...(example && { json: 'businessId' in example ? { ...example, businessId } : example }),
@@ -54,8 +56,10 @@ describe('with workers', () => {
   const others = answering(200).filter((one) => one !== identify)
   const inOrder = others.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
   it.each(inOrder)('$method $path', async (one) => {
-    const { campaign } = await send(service.url, business, ids, one, 200)
+    const { campaign, segment, template } = await send(service.url, business, ids, one, 200)
     if (campaign) ids['campaignId'] = (campaign as { campaignId: string }).campaignId
+    if (template) ids['templateId'] = (template as { templateId: string }).templateId
+    if (segment) ids['segmentId'] = (segment as { segmentId: string }).segmentId
   })
 })
 

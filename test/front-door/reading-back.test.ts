@@ -115,6 +115,7 @@ describe('a contact', () => {
       visitorIds: [visitorId],
       visitors: [{ visitorId, firstSeenAt: null, lastSeenAt: null, firstTouch: null, latestTouch: null }],
       enrolments: [],
+      segments: [],
       createdAt: anyText,
       mergedFrom: [],
       engagement: expect.toSatisfy((engagement) => engagement === null || typeof engagement === 'object') as unknown,
