@@ -25,6 +25,15 @@ export interface Bench {
   openAnother(): Promise<OpenBench>
   /** What one scenario found that others need: the rate of saturation, in answers a second. */
   found: { saturation?: number }
+  /** What the caller chose in place of a scenario's own sizes. */
+  sizes: Sizes
+}
+
+/** Of the scenario of segments. */
+export interface Sizes {
+  herd?: number | undefined
+  clockRows?: number | undefined
+  contacts?: number | undefined
 }
 
 export type LoadOptions = Pick<LoadPlan, 'pace' | 'connections' | 'seconds' | 'requests' | 'dropLate' | 'trace'>
@@ -45,16 +54,18 @@ export interface OpenBench extends Bench {
 export interface BenchOptions {
   quick: boolean
   place: string | undefined
+  sizes?: Sizes
 }
 
 export async function openBench(options: BenchOptions): Promise<OpenBench> {
-  const { quick, place } = options
+  const { quick, place, sizes = {} } = options
   const stack = await openStack(place)
   let ground: Promise<Ground> | undefined
   return {
     stack,
     quick,
     found: {},
+    sizes,
     length: (short, full) => (quick ? short : full),
     openCallers: (traffic, businesses = 1) => openCallers(stack, traffic, businesses),
     send: (...loads) => send(stack, loads),

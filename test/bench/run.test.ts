@@ -15,7 +15,7 @@ test('--help names every scenario', () => {
   for (const { name, title } of SCENARIOS) expect(stdout).toMatch(new RegExp(`^ +${name} +${title[0]}`, 'm'))
 })
 
-test.each([['--scenario', 'tracks'], ['--quik'], ['saturation']])(
+test.each([['--scenario', 'tracks'], ['--herd', '0'], ['--quik'], ['saturation']])(
   '%s %s makes no sense, and starts nothing',
   (...args) => {
     const { status, stderr } = run(...args)

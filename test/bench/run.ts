@@ -19,6 +19,9 @@ Starts the product on an empty directory, sends it load, and writes bench-report
   --scenario NAME  Those with NAME in their name; may be repeated
   --out DIR        Where the report goes (here)
   --place DIR      Where the data lie meanwhile (the system's temporary directory)
+  --herd N         Of segments: contacts that are due in one second (30,000)
+  --clock-rows N   Of segments: contacts that time will change later (1,000,000)
+  --contacts N     Of segments: contacts of the preview and of the computation (100,000)
   --json           Print the report as one line of JSON
   --guard          Only compare the pipeline's CPU with its ceilings' and with the figure kept; exit code 1 when it grew
 
@@ -31,12 +34,17 @@ docs/performance.md tells what the figures mean.`
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 const values = readArguments()
 const chosen = SCENARIOS.filter(({ name }) => values.scenario.some((word) => name.includes(word)))
+const sizes = {
+  herd: readSize(values.herd),
+  clockRows: readSize(values['clock-rows']),
+  contacts: readSize(values.contacts),
+}
 if (chosen.length === 0) refuse('There is no such scenario.')
 // Not after all scenarios.
 await mkdir(values.out, { recursive: true })
 
 const report: Report = { machine: await describeMachine(values.place), quick: values.quick, scenarios: [] }
-const bench = await openBench({ quick: values.quick || values.guard, place: values.place })
+const bench = await openBench({ quick: values.quick || values.guard, place: values.place, sizes })
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void bench.close().then(() => process.exit(130)))
 if (values.guard) process.exit(await runGuard())
@@ -60,6 +68,9 @@ function readArguments() {
     scenario: { ...text, multiple: true, default: [''] },
     out: { ...text, default: '.' },
     place: text,
+    herd: text,
+    'clock-rows': text,
+    contacts: text,
     json: flag,
     guard: flag,
     help: { ...flag, short: 'h' },
@@ -72,6 +83,13 @@ function readArguments() {
   }
   process.stdout.write(`${HELP}\n`)
   process.exit(0)
+}
+
+function readSize(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const size = Number(value)
+  if (Number.isInteger(size) && size > 0) return size
+  return refuse(`${value} is not a number above 0.`)
 }
 
 function refuse(complaint: string): never {

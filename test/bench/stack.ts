@@ -31,7 +31,7 @@ export interface Stack {
   close(): Promise<void>
 }
 
-const READY_MS = 120_000
+const READY_MS = 300_000
 
 /** `place`: where the empty directory is made; it is removed by `close`. */
 export async function openStack(place?: string): Promise<Stack> {

@@ -1,9 +1,10 @@
-/** The businesses of a test: each with a key and two published campaigns. */
+/** The businesses of a test: each with a key, two published campaigns, and segments. */
 import { createBusiness } from '../../src/businesses/businesses.ts'
 import { createKey } from '../../src/businesses/keys.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
 import type { Sql } from '../../src/stores/postgres.ts'
+import { createSegments } from './create-segments.ts'
 
 export interface Business {
   businessId: string
@@ -24,6 +25,7 @@ const UNLIMITED = 100_000_000
 export async function createFaultsBusiness(sql: Sql): Promise<Business> {
   const businessId = await createBusiness(sql, { name: 'Faults', rateLimit: UNLIMITED })
   const { key: secretKey } = await createKey(sql, businessId, 'secret')
+  await createSegments(sql, businessId)
   const campaigns = [
     await publish(sql, { businessId, trigger: 'lesson_done', goal: 'course_bought', canEnterAgain: false }),
     await publish(sql, { businessId, trigger: 'add_to_cart', goal: 'purchase', canEnterAgain: true }),
@@ -35,7 +37,7 @@ async function publish(sql: Sql, campaign: Omit<Campaign, 'campaignId'>): Promis
   const { businessId, trigger: triggerEvent, goal: goalEvent, canEnterAgain } = campaign
   const drafted = await createCampaign(sql, businessId, {
     name: triggerEvent,
-    triggerEvent,
+    trigger: { event: triggerEvent },
     canEnterAgain,
     goalEvent,
   })

@@ -1,8 +1,9 @@
 import { verify } from '../../src/admin/verify/verify.ts'
 import { createLogger } from '../../src/log.ts'
+import { checkSegments } from './check-segments.ts'
 import type { World } from './world.ts'
 
-/** What `admin verify` finds in these businesses, as complaints. */
+/** What `admin verify` finds in these businesses, and what is wrong with their segments, as complaints. */
 export async function verifyWorld({ own }: World, businessIds: string[]): Promise<string[]> {
   const nothing = () => undefined
   const log = createLogger({ level: 'silent', name: 'verify' })
@@ -25,5 +26,6 @@ export async function verifyWorld({ own }: World, businessIds: string[]): Promis
   return [
     ...[...differences, ...uncompared].map((one) => `verify: ${JSON.stringify(one)}`),
     ...(notCompared > 0 ? [`verify: ${notCompared} contacts do not come to rest`] : []),
+    ...(await checkSegments(own, businessIds)),
   ]
 }

@@ -44,7 +44,7 @@ export function makeBody(traffic: Traffic, n: number): string {
 
 export const eventsIn = (traffic: Traffic | undefined): number => (traffic?.kind === 'batch' ? traffic.size : 1)
 
-const NAMES = [
+export const NAMES = [
   'purchase',
   'page_viewed',
   'signup',

@@ -1,6 +1,7 @@
 import { batch } from './batch.ts'
 import { businesses } from './businesses.ts'
 import { contactTable } from './contact-table.ts'
+import { dashboard } from './dashboard.ts'
 import { identityMesh } from './identity-mesh.ts'
 import { idle } from './idle.ts'
 import { largeProperties } from './large-properties.ts'
@@ -12,6 +13,7 @@ import { track1000, track4000 } from './open-loop.ts'
 import { overload } from './overload.ts'
 import { saturation } from './saturation.ts'
 import type { Scenario } from './scenario.ts'
+import { segments } from './segments.ts'
 import { visibility } from './visibility.ts'
 
 /** In the order in which they run; those that are cold run before the others. */
@@ -30,5 +32,7 @@ export const SCENARIOS: readonly Scenario[] = [
   businesses,
   overload,
   visibility,
+  dashboard,
+  segments,
   latencyByRate,
 ]

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { compare } from '../audit.ts'
+import { checkSegments } from '../check-segments.ts'
 import { type Fact, Ledger, type Sending, isAcknowledged } from '../ledger.ts'
 import { readHeld } from '../read-held.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
@@ -19,8 +20,14 @@ export const erasePerson: Scenario = {
   frontDoorStays: true,
   async run(stage) {
     const [business] = await createBusinesses(stage.world, 1)
+    if (!business) return
     for (let round = 0; round < stage.times(1, 10); round += 1)
-      if (business) await eraseOnce(stage, business, `p${round}-${stage.chance.below(1e6)}`)
+      await eraseOnce(stage, business, `p${round}-${stage.chance.below(1e6)}`)
+    const nothing = { acknowledged: 0, recorded: 0, lost: 0, doubled: 0 }
+    stage.alsoAudit(async () => ({
+      ...nothing,
+      complaints: await checkSegments(stage.world.own, [business.businessId]),
+    }))
   },
 }
 
@@ -219,6 +226,10 @@ async function countTraces(
     'identifications',
     'subscriptions',
     'enrolments',
+    'segment_members',
+    'segment_clock',
+    'segment_windows',
+    'segment_window_calls',
     'merge_log',
   ]) {
     const [row] = await sql<{ n: number }[]>`

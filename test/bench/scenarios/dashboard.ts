@@ -1,0 +1,50 @@
+import type { Bench, Callers } from '../bench.ts'
+import { type Clicks, openPeople } from '../click.ts'
+import { openPace } from './open-loop.ts'
+import { CROWD } from './saturation.ts'
+import { type Scenario, atMost, noError } from './scenario.ts'
+
+const PEOPLE = 10
+const MAX_GROWTH = 2
+const MAX_P99_MS = 500
+
+export const dashboard: Scenario = {
+  name: 'dashboard',
+  title: 'ten people click in the dashboard beside half the sustainable rate',
+  async run(bench) {
+    const callers = await bench.openCallers({ kind: 'typical', prefix: 'clicked-' })
+    const rate = Math.round((await sustainableRate(bench, callers)) / 2)
+    const seconds = bench.length(4, 60)
+    const click = await openPeople(bench.stack, callers.businessIds[0] ?? '', PEOPLE)
+    await bench.send([callers, { ...openPace(rate), seconds: bench.length(2, 20) }])
+    const alone = await bench.send([callers, { ...openPace(rate), seconds }])
+    const stopping = new AbortController()
+    const clicking = click(stopping.signal)
+    const sending = bench.send([callers, { ...openPace(rate), seconds }])
+    const beside = await sending.finally(() => stopping.abort())
+    const clicks = await clicking
+    const [quiet, busy] = [alone.load.latency.p99, beside.load.latency.p99]
+    return {
+      checks: [
+        atMost(`live p99, ${quiet} ms without them, grows`, busy / quiet, MAX_GROWTH, 'times'),
+        atMost('live p99', busy, MAX_P99_MS, 'ms'),
+        noError(alone.load),
+        noError(beside.load),
+      ],
+      measured: { [`${rate.toLocaleString('en')}/s`]: alone, [`${rate.toLocaleString('en')}/s, people click`]: beside },
+      notes: [describe(clicks)],
+    }
+  },
+}
+
+/** What the saturation scenario found, or a short look. */
+async function sustainableRate(bench: Bench, callers: Callers): Promise<number> {
+  if (bench.found.saturation !== undefined) return bench.found.saturation
+  return (await bench.send([callers, { ...CROWD, seconds: bench.length(3, 15) }])).rate
+}
+
+function describe({ latency: { count, p50, p99, max }, answers }: Clicks): string {
+  const others = Object.entries(answers).filter(([outcome]) => outcome !== '200')
+  const refused = others.map(([outcome, times]) => ` ${times} times ${outcome}.`).join('')
+  return `${count} calls of ${PEOPLE} people: p50 ${p50} ms, p99 ${p99} ms, at most ${max} ms.${refused}`
+}

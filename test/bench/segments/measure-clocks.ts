@@ -1,0 +1,86 @@
+/** What the segment worker asks and costs while nothing is due, without clock rows and beside many. */
+import { readFile, stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bench } from '../bench.ts'
+import { untilQuiet } from '../measure.ts'
+import { readCpu } from '../process-tree.ts'
+import type { Stack } from '../stack.ts'
+
+const DAY_MS = 86_400_000
+const CHUNK_ROWS = 250_000
+
+export interface IdleCost {
+  /** Of the segment worker. */
+  statementsPerSecond: number
+  /** Percent of a core: all threads of the workers, and all of Postgres. */
+  workers: number
+  postgres: number
+}
+
+/** Contacts that do not exist: nothing reads them before they are due. The rows are removed afterwards. */
+export async function measureClocks(bench: Bench, rows: number): Promise<{ without: IdleCost; beside: IdleCost }> {
+  const { stack } = bench
+  const callers = await bench.openCallers({ kind: 'known', prefix: 'clock-', people: 1 })
+  const businessId = callers.businessIds[0] ?? ''
+  const without = await measureIdle(bench)
+  await fillClocks(stack, businessId, rows)
+  try {
+    return { without, beside: await measureIdle(bench) }
+  } finally {
+    await stack.own.sql`delete from segment_clock where business_id = ${businessId}`
+    await stack.own.sql`vacuum (analyze) segment_clock`
+  }
+}
+
+async function fillClocks({ own: { sql } }: Stack, businessId: string, rows: number): Promise<void> {
+  const from = Date.now() + DAY_MS
+  for (let at = 0; at < rows; at += CHUNK_ROWS)
+    await sql`
+      insert into segment_clock (business_id, contact_id, due_at, settled_at)
+      select ${businessId}, uuidv7(), ${from}::bigint + (n * 7919) % ${30 * DAY_MS}::bigint, ${from - DAY_MS}::bigint
+      from generate_series(${at}::bigint, ${Math.min(rows, at + CHUNK_ROWS) - 1}::bigint) as n`
+  await sql`vacuum (analyze) segment_clock`
+  await sql`checkpoint`
+}
+
+async function measureIdle({ stack, length }: Bench): Promise<IdleCost> {
+  await untilQuiet(stack)
+  await sleep(length(500, 5000))
+  const log = await openStatementLog(stack)
+  try {
+    await sleep(500)
+    const skipped = await log.count()
+    const before = readCpu(stack.pids)
+    const started = performance.now()
+    await sleep(length(3000, 20_000))
+    const after = readCpu(stack.pids)
+    const seconds = (performance.now() - started) / 1000
+    return {
+      statementsPerSecond: ((await log.count()) - skipped) / seconds,
+      workers: (after.workers - before.workers) / seconds / 10_000,
+      postgres: (after.postgres - before.postgres) / seconds / 10_000,
+    }
+  } finally {
+    await log.close()
+  }
+}
+
+/** Postgres logs every statement with the name of who sent it; its log is its error stream. */
+async function openStatementLog({ pids, own: { sql } }: Stack) {
+  const file = `/proc/${pids.postgres}/fd/2`
+  const start = (await stat(file)).size
+  await sql`alter system set log_line_prefix = '%a|'`
+  await sql`alter system set log_statement = 'all'`
+  await sql`select pg_reload_conf()`
+  return {
+    async count(): Promise<number> {
+      const lines = (await readFile(file)).subarray(start).toString().split('\n')
+      return lines.filter((line) => line.startsWith('sluice-segments|')).length
+    },
+    async close(): Promise<void> {
+      await sql`alter system reset log_statement`
+      await sql`alter system reset log_line_prefix`
+      await sql`select pg_reload_conf()`
+    },
+  }
+}
