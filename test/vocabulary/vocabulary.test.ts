@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { findBanned, type Word } from './find-banned.ts'
 
 const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
-const { words } = JSON.parse(read('words.json')) as { words: Word[] }
+const { covered, words } = JSON.parse(read('words.json')) as { covered: string[]; words: Word[] }
 
 const foundIn = (text: string): string[] => findBanned(text, words).map(({ line, text }) => `${line} ${text}`)
 
@@ -54,5 +54,16 @@ describe('the vocabulary', () => {
 
   it('is kept by the covered files', () => {
     expect(check()).toEqual({ status: 0, stderr: '' })
+  })
+
+  it('covers every source and every page', () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    const reached = new Set(covered.flatMap((pattern) => globSync(pattern, { cwd: root })))
+    const written = execFileSync('git', ['ls-files', 'src', 'workers', 'sql', 'docs', '*.md'], { cwd: root })
+      .toString()
+      .split('\n')
+      .filter((file) => /\.(ts|tsx|sql|md)$/.test(file) && !file.startsWith('test/'))
+    expect(written.length).toBeGreaterThan(500)
+    expect(written.filter((file) => !reached.has(file))).toEqual([])
   })
 })
