@@ -8,11 +8,11 @@ const conditions = onBun ? ['bun', 'module', 'node'] : undefined
 /** Many seconds each: whole stores that are killed, damaged and compared, other runtimes, Chromium. */
 const LONG = [
   'test/contacts/{merges,reachable-limits}.test.ts',
-  'test/dashboard/{build,contacts,custom-fields-page,live,pages,settings,shell}.test.ts',
+  'test/dashboard/{build,contacts,custom-fields-page,deliveries-page,home,hostile,imports,live,operations,pages,reference,segments-page,settings,shell}.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,partitions,upgrade}.test.ts',
   'test/end-to-end/{killed-start,stopped-start}.test.ts',
   'test/faults/faults.test.ts',
-  'test/bench/verify.test.ts',
+  'test/bench/{segments,verify}.test.ts',
   'test/front-door/outages.test.ts',
   'test/runtimes/{conformance,sdk-node,smuggling}.test.ts',
   'test/sdk/browser/{app,consent,delivery,life,page}.test.ts',

@@ -42,7 +42,7 @@ describe('while this process is busy all the time', () => {
     rest()
   })
 
-  it('gives up all the same', async () => {
+  it('gives up nevertheless', async () => {
     const rest = neverRest()
     await expect(inTime(new Promise(() => {}))).rejects.toThrow('has not answered')
     rest()

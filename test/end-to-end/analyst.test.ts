@@ -91,18 +91,34 @@ describe('an analyst reads', () => {
   test('the list of the public views, and no other table', async () => {
     const { text } = await askFor('select name from system.tables order by name format JSONCompactColumns')
     const [names] = JSON.parse(text) as [string[]]
-    expect(names).toHaveLength(11)
+    expect(names).toHaveLength(17)
     expect(names).toContain('contacts')
     expect((await askFor('show tables')).text.trim().split('\n')).toEqual(names)
   })
 
   test('every public view', async () => {
     const { text } = await askFor('show tables')
-    for (const view of text.trim().split('\n'))
+    const plain = text
+      .trim()
+      .split('\n')
+      .filter((view) => !view.startsWith('event_'))
+    expect(plain).toHaveLength(15)
+    for (const view of plain)
       expect([view, (await askFor(`select count() from ${view} where business_id = '${business}'`)).status]).toEqual([
         view,
         200,
       ])
+  })
+
+  test.each([
+    [`event_retention(business_id = {business: UUID}, first_event = '', return_event = 'order')`, ''],
+    [
+      `sluice.event_funnel(business_id = '${business}', events = ['signup', 'order'], window_seconds = 60)`,
+      '1\tsignup\t0\n2\torder\t0\n',
+    ],
+  ])('a view with parameters: %s', async (view, answer) => {
+    const query = `select * from ${view} order by 1`
+    expect(await askFor(query, { parameters: { param_business: business } })).toEqual({ status: 200, text: answer })
   })
 
   test.each(['JSON', 'JSONEachRow', 'CSVWithNames', 'TSV', 'Native', 'RowBinaryWithNamesAndTypes', 'Parquet', 'Arrow'])(
@@ -426,7 +442,7 @@ test('columns of the public views have names that are no refused function', asyn
 describe('on a ClickHouse server of one’s own', () => {
   test('the statements that let an analyst in are read by the parser, and name every public view', async () => {
     const statements = await analystStatements(owner, "it's \\ secret")
-    expect(statements).toHaveLength(2 + 11)
+    expect(statements).toHaveLength(2 + 17)
     for (const statement of statements) {
       const result = await owner.query({
         query: `select formatQuerySingleLine(${textLiteral(statement)}) as q`,

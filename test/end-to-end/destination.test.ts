@@ -22,7 +22,7 @@ let platform: Platform
 /** All that any command has said. */
 let said = ''
 beforeAll(async () => {
-  stack = await openStack({ SECRETS_KEY }, { ownClickHouse: true })
+  stack = await openStack({ SECRETS_KEY, ALLOW_LOOPBACK_TARGETS: 'true' }, { ownClickHouse: true })
   config = stack.config
   pipeline = await openPipeline(stack.sql)
   folder = await mkdtemp(join(tmpdir(), 'sluice-destinations-'))
@@ -305,6 +305,47 @@ describe('a destination', () => {
         err: expect.stringMatching(/^SECRETS_KEY is not set: use the one that Sluice was started with/) as string,
       })
     expect(await admin(...words, crypto.randomUUID())).toMatchObject({ error: { code: 'business_not_found' } })
+  })
+
+  it.each([
+    ['webhook', 'url=http://169.254.169.254/latest', 'url'],
+    ['webhook', 'url=http://10.0.0.5:9000', 'url'],
+    ['webhook', 'url=http://127.0.0.1:9', 'url'],
+    ['meta', 'baseUrl=http://[::1]:9', 'baseUrl'],
+    ['google', 'tokenUrl=http://localhost:9/token', 'tokenUrl'],
+  ] as const)('of kind %s is not saved with the address %s', async (kind, setting, name) => {
+    const needed = {
+      webhook: [],
+      meta: ['--set', 'pixelId=77', ...secretFile('meta')],
+      google: ['--set', 'customerId=12', '--set', 'conversionActions.lead=5', ...secretFile('google')],
+    }
+    const strict = { ...config, allowLoopbackTargets: undefined }
+    const words = ['destination', 'add', '--business', businessId, '--kind', kind, ...needed[kind], '--set', setting]
+    const refused = expect.stringMatching(`^--set ${name}: .* is not allowed as a target: `) as string
+    expect(await runAdminQuietly(words, strict)).toMatchObject({ exitCode: 2, err: refused })
+    expect(await list()).toEqual([])
+    const id = await add('webhook', '--set', 'url=https://crm.example/in')
+    const change = ['destination', 'update', id, '--set', 'url=http://192.168.1.1']
+    expect(await runAdminQuietly(change, strict)).toMatchObject({ exitCode: 2 })
+    expect(await list()).toMatchObject([{ settings: { url: 'https://crm.example/in' } }])
+    // What does not change the address is allowed.
+    expect(await runAdminQuietly(['destination', 'update', id, '--name', 'CRM'], strict)).toMatchObject({ exitCode: 0 })
+  })
+
+  it('may be on this machine while `start` runs there, but not be one of its stores', async () => {
+    const words = ['destination', 'add', '--business', businessId, '--kind', 'webhook', '--set']
+    const started = { ...config, allowLoopbackTargets: undefined, dataDir: folder }
+    await writeFile(join(folder, 'engines.json'), '{}')
+    expect(await runAdminQuietly([...words, `url=${platform.url}`], started)).toMatchObject({ exitCode: 0 })
+    for (const store of [stack.databaseUrl, stack.redisUrl, stack.clickhouseUrl]) {
+      const url = `url=http://127.0.0.1:${new URL(store).port}`
+      expect(await runAdminQuietly([...words, url], started)).toMatchObject({
+        exitCode: 2,
+        err: expect.stringMatching('belongs to this installation') as string,
+      })
+    }
+    await rm(join(folder, 'engines.json'))
+    expect(await runAdminQuietly([...words, `url=${platform.url}`], started)).toMatchObject({ exitCode: 2 })
   })
 
   it('is tried out with a conversion that counts nowhere', async () => {

@@ -84,6 +84,11 @@ describe('start', () => {
       expect(environment).toEqual(
         expect.arrayContaining([`BUN_GC_TIMER_INTERVAL=${RUNTIME_ENV.BUN_GC_TIMER_INTERVAL}`]),
       )
+      // Destinations may be on this machine, but not the front door.
+      if (service === 'workers')
+        expect(environment).toEqual(
+          expect.arrayContaining(['ALLOW_LOOPBACK_TARGETS=true', `PORT=${new URL(url).port}`]),
+        )
     }
 
     const { databaseUrl } = JSON.parse(await readFile(join(dataDir, 'engines.json'), 'utf8')) as StoreUrls

@@ -19,10 +19,19 @@ const RELEASED = {
   'postgres/0012_key_use.sql': '8043a3ff696b6c93',
   'postgres/0013_saved_views.sql': 'acfaacf29243fc87',
   'postgres/0015_custom_field_notes.sql': '10f9ce450a5a1f84',
+  'postgres/0016_segments.sql': '7dcb39061c99f87b',
+  'postgres/0017_campaign_triggers.sql': '0f75b15ca25731ce',
+  'postgres/0018_resend_contacts.sql': '203afef57b7a6002',
+  'postgres/0019_consent_history.sql': 'bd0649d42061752a',
+  'postgres/0020_segment_windows.sql': 'b659b74f39c764e2',
+  'postgres/0021_templates.sql': '7ff6c746478f2091',
   'clickhouse/0001_tables.sql': 'd9222b0628637546',
   'clickhouse/0002_views.sql': '1c64d040ffcafb17',
   'clickhouse/0003_public_views.sql': '940079d20e1750ea',
   'clickhouse/0004_installation.sql': 'd06a8310b25b189c',
+  'clickhouse/0005_segments.sql': 'b785dce41b4af801',
+  'clickhouse/0006_public_segment_views.sql': '02f091bb2bf7cb81',
+  'clickhouse/0007_subscribed_contacts.sql': 'e83e6155e3f58a86',
 }
 
 const SQL = new URL('../../sql/', import.meta.url)

@@ -1,4 +1,5 @@
 /** `start` that is asked to stop before it is up, or that cannot come up: what it says, and what it leaves. */
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -36,7 +37,8 @@ describe('a start that is asked to stop', () => {
     ['Ctrl-C', pressCtrlC],
     ['SIGTERM', (run: Run) => void run.child.kill('SIGTERM')],
   ])('by %s while Postgres is made says so, and the next one works', { timeout: 90_000 }, async (how, ask) => {
-    const dataDir = join(folder, how)
+    // A test that is retried begins with an empty one, too.
+    const dataDir = join(folder, `${how}-${randomUUID()}`)
     const first = runCli({ DATA_DIR: dataDir }, 'start')
     await untilThere(dataDir, /^postgres/m)
     await ask(first)

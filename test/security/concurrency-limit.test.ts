@@ -88,11 +88,27 @@ describe('calls of a business', () => {
   })
 
   it('are refused when their turn does not come, and leave it to others', async () => {
-    const acquireSlot = createConcurrencyLimit(2, 50)
+    const acquireSlot = createConcurrencyLimit(2, { timeoutMs: 50 })
     const ends = await Promise.all([acquireSlot('a'), acquireSlot('a')])
     await expect(acquireSlot('a')).rejects.toMatchObject({ code: 'unavailable' })
     await expect(acquireSlot('a')).rejects.toBeInstanceOf(RequestError)
     for (const end of ends) end()
     await expect(Promise.all([acquireSlot('a'), acquireSlot('a')])).resolves.toHaveLength(2)
+  })
+
+  it('are refused at once when enough wait, and a caller who has gone makes room', async () => {
+    const acquireSlot = createConcurrencyLimit(1, { maxWaiting: 2 })
+    const end = await acquireSlot('a')
+    const gone = new AbortController()
+    const left = acquireSlot('a', gone.signal)
+    const next = acquireSlot('a')
+    await expect(acquireSlot('a')).rejects.toMatchObject({ code: 'rate_limited' })
+    gone.abort()
+    await expect(left).rejects.toMatchObject({ code: 'unavailable' })
+    const last = acquireSlot('a')
+    end()
+    ;(await next)()
+    ;(await last)()
+    await expect(acquireSlot('a', AbortSignal.abort())).resolves.toBeTypeOf('function')
   })
 })

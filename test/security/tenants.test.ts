@@ -10,11 +10,13 @@ import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-d
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 
-/** A business with a person, a field, a campaign, identifications, a second page of a timeline. */
+/** A business with a person, a field, a campaign, a segment, a template, identifications, a second page of a timeline. */
 interface Tenant extends TestBusiness {
   word: string
   contactId: string
   campaignId: string
+  segmentId: string
+  templateId: string
   /** Of the person's timeline and identifications: where a second page begins. */
   timelineCursor: string
   identificationsCursor: string
@@ -30,6 +32,7 @@ beforeAll(async () => {
   speak = speakTo(service.url)
   mine = await openTenant('mine')
   theirs = await openTenant('theirs')
+  await untilComputed()
   await service.shipped()
   theirsBefore = await allOf(theirs)
 })
@@ -49,7 +52,7 @@ async function openTenant(word: string): Promise<Tenant> {
   const said = async (method: string, path: string, json?: object) => {
     const answer = await speak(method, path, { key: business.secretKey, ...(json && { json }), headers: BROWSER })
     expect([path, answer.status]).toEqual([path, 200])
-    return answer.body.data as Record<string, string & { campaignId: string }>
+    return answer.body.data as Record<string, string & { campaignId: string; segmentId: string; templateId: string }>
   }
   const properties = { word }
   const traits = { [`field_of_${word}`]: word }
@@ -75,6 +78,10 @@ async function openTenant(word: string): Promise<Tenant> {
   await said('POST', '/api/sdk/browser/track', inPage)
   const drafted = { name: `Campaign of ${word}`, trigger: { event: `of_${word}` } }
   const { campaign } = await said('POST', '/api/campaigns', drafted)
+  const segmented = { name: `Segment of ${word}`, rule: { tag: word, operator: 'has' } }
+  const { segment } = await said('POST', '/api/segments', segmented)
+  const written = { channel: 'sms', variants: { en: { text: `of_${word}` } }, defaultLanguage: 'en' }
+  const { template } = await said('POST', '/api/templates', { name: `Template of ${word}`, ...written })
   const person = `/api/contacts/${first['contactId']}`
   const timeline = await said('GET', `${person}/timeline?limit=1`)
   const identifications = await said('GET', `${person}/identifications?limit=1`)
@@ -83,17 +90,35 @@ async function openTenant(word: string): Promise<Tenant> {
     word,
     contactId: String(first['contactId']),
     campaignId: campaign?.campaignId ?? '',
+    segmentId: segment?.segmentId ?? '',
+    templateId: template?.templateId ?? '',
     timelineCursor: timeline['nextCursor'] ?? '',
     identificationsCursor: identifications['nextCursor'] ?? '',
   }
 }
 
+/** Until the segments have their members, and the history has them. */
+async function untilComputed(): Promise<void> {
+  for (;;) {
+    const [{ waiting }] = await service.sql<[{ waiting: boolean }]>`
+      select exists (select from segment_rules where state <> 'current' or switched_at is not null) as waiting`
+    if (!waiting) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
 /** All that a business has, as its own key sees it and as the databases hold it. */
-async function allOf({ secretKey, businessId, contactId, campaignId }: Tenant): Promise<string> {
+async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, templateId }: Tenant): Promise<string> {
   const paths = ['contact', 'contact/timeline', 'contact/identifications', '/api/custom-fields', '/api/campaigns'].map(
     (path) => path.replace('contact', `/api/contacts/${contactId}`),
   )
-  const read = [...paths, `/api/campaigns/${campaignId}`].map((path) => speak('GET', path, { key: secretKey }))
+  const ofSegment = ['', '/members', `/explain?contactId=${contactId}`].map(
+    (rest) => `/api/segments/${segmentId}${rest}`,
+  )
+  const ofTemplate = ['/api/templates', `/api/templates/${templateId}`]
+  const read = [...paths, '/api/segments', ...ofSegment, `/api/campaigns/${campaignId}`, ...ofTemplate].map((path) =>
+    speak('GET', path, { key: secretKey }),
+  )
   const answers = (await Promise.all(read)).map(({ status, text }) => `${status} ${withoutScore(text)}`)
   const tables = await service.sql<{ name: string }[]>`
     select c.table_name as name from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
@@ -110,7 +135,7 @@ async function allOf({ secretKey, businessId, contactId, campaignId }: Tenant): 
 const withoutScore = (text: string) => text.replace(/"engagement":(null|\{[^}]*\})/, '')
 
 /** What a business may not be told of another: its words, and every id of it. */
-const wordsOf = ({ word, businessId, contactId, campaignId, secretKey }: Tenant): string[] => [
+const wordsOf = ({ word, businessId, contactId, campaignId, segmentId, templateId, secretKey }: Tenant): string[] => [
   `of_${word}`,
   `again_${word}`,
   `"${word}"`,
@@ -118,6 +143,8 @@ const wordsOf = ({ word, businessId, contactId, campaignId, secretKey }: Tenant)
   businessId,
   contactId,
   campaignId,
+  segmentId,
+  templateId,
   secretKey,
 ]
 
@@ -150,6 +177,15 @@ const theirCampaign =
   (rest = '') =>
   () =>
     `/api/campaigns/${theirs.campaignId}${rest}`
+const theirSegment =
+  (rest = '') =>
+  () =>
+    `/api/segments/${theirs.segmentId}${rest}`
+const theirTemplate =
+  (rest = '') =>
+  () =>
+    `/api/templates/${theirs.templateId}${rest}`
+const namesTheirs = () => ({ not: { segment: theirs.segmentId, operator: 'is_member' } })
 const ASYNC = { headers: { prefer: 'respond-async' } }
 
 /** A repeat of the other's key, person and visitor is none here: it is new, and one's own. */
@@ -311,6 +347,7 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       status: 200,
       data: () => ({ contacts: [], nextCursor: null }),
     },
+    { what: 'a segment of theirs', ask: ask('GET', () => `/api/contacts?segment=${theirs.segmentId}`), ...NOT_FOUND },
   ],
   'GET /api/contacts/:contactId': [{ what: 'an id', ask: ask('GET', theirContact()), ...NOT_FOUND }],
   'GET /api/contacts/:contactId/timeline': [
@@ -365,6 +402,105 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       data: () => ({ customFields: [{ key: 'field_of_mine' }] }),
     },
   ],
+  'POST /api/segments': [
+    {
+      what: 'a businessId and an id',
+      ask: ask(
+        'POST',
+        () => '/api/segments',
+        () => ({
+          name: 'Mine too',
+          rule: { tag: 'x', operator: 'has' },
+          businessId: theirs.businessId,
+          segmentId: theirs.segmentId,
+        }),
+      ),
+      status: 200,
+    },
+    {
+      what: 'a rule that names a segment of theirs',
+      ask: ask(
+        'POST',
+        () => '/api/segments',
+        () => ({ name: 'Theirs too', rule: namesTheirs() }),
+      ),
+      status: 400,
+      code: 'invalid_request',
+    },
+  ],
+  'GET /api/segments': [
+    {
+      what: 'nothing',
+      ask: ask('GET', () => `/api/segments?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({
+        segments: expect.arrayContaining([expect.objectContaining({ segmentId: mine.segmentId })]) as unknown,
+      }),
+    },
+  ],
+  'POST /api/segments/preview': [
+    {
+      what: 'a rule that names a segment of theirs',
+      ask: ask(
+        'POST',
+        () => '/api/segments/preview',
+        () => ({ rule: namesTheirs() }),
+      ),
+      status: 400,
+      code: 'invalid_request',
+    },
+    {
+      what: 'a tag of theirs',
+      ask: ask(
+        'POST',
+        () => '/api/segments/preview',
+        () => ({ rule: { tag: theirs.word, operator: 'has' } }),
+      ),
+      status: 200,
+      data: () => ({ count: 0, sample: [] }),
+    },
+  ],
+  'GET /api/segments/:segmentId': [{ what: 'an id', ask: ask('GET', theirSegment()), ...NOT_FOUND }],
+  'PATCH /api/segments/:segmentId': [
+    { what: 'an id', ask: ask('PATCH', theirSegment(), () => ({ name: 'Mine now' })), ...NOT_FOUND },
+    {
+      what: 'a rule that names a segment of theirs',
+      ask: ask(
+        'PATCH',
+        () => `/api/segments/${mine.segmentId}`,
+        () => ({ rule: namesTheirs() }),
+      ),
+      status: 400,
+      code: 'invalid_request',
+    },
+  ],
+  'DELETE /api/segments/:segmentId': [{ what: 'an id', ask: ask('DELETE', theirSegment()), ...NOT_FOUND }],
+  'GET /api/segments/:segmentId/members': [
+    { what: 'an id', ask: ask('GET', theirSegment('/members')), ...NOT_FOUND },
+    { what: 'an id and an instant', ask: ask('GET', theirSegment('/members?at=2199-01-01')), ...NOT_FOUND },
+  ],
+  'GET /api/segments/:segmentId/changes': [{ what: 'an id', ask: ask('GET', theirSegment('/changes')), ...NOT_FOUND }],
+  'GET /api/segments/:segmentId/history': [{ what: 'an id', ask: ask('GET', theirSegment('/history')), ...NOT_FOUND }],
+  'GET /api/segments/:segmentId/explain': [
+    {
+      what: 'an id',
+      ask: ask('GET', () => `${theirSegment('/explain')()}?contactId=${mine.contactId}`),
+      ...NOT_FOUND,
+    },
+    {
+      what: 'the id of a contact',
+      ask: ask('GET', () => `/api/segments/${mine.segmentId}/explain?contactId=${theirs.contactId}`),
+      ...NOT_FOUND,
+    },
+  ],
+  'GET /api/segment-fields': [
+    {
+      what: 'a businessId and a tag of theirs',
+      ask: ask('GET', () => `/api/segment-fields?businessId=${theirs.businessId}&query=${theirs.word}`),
+      status: 200,
+      data: () => ({ groups: expect.arrayContaining([{ group: 'Tags', fields: [] }]) as unknown }),
+    },
+  ],
   'POST /api/campaigns': [
     {
       what: 'a businessId and an id',
@@ -394,6 +530,56 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'GET /api/campaigns/:campaignId': [{ what: 'an id', ask: ask('GET', theirCampaign()), ...NOT_FOUND }],
   'POST /api/campaigns/:campaignId/publish': [
     { what: 'an id', ask: ask('POST', theirCampaign('/publish')), ...NOT_FOUND },
+  ],
+  'POST /api/templates': [
+    {
+      what: 'a businessId and an id',
+      ask: ask(
+        'POST',
+        () => '/api/templates',
+        () => ({
+          name: 'Mine too',
+          channel: 'sms',
+          variants: { en: { text: 'x' } },
+          defaultLanguage: 'en',
+          businessId: theirs.businessId,
+          templateId: theirs.templateId,
+        }),
+      ),
+      status: 200,
+    },
+  ],
+  'GET /api/templates': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/templates?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({
+        templates: expect.arrayContaining([expect.objectContaining({ templateId: mine.templateId })]) as unknown,
+      }),
+    },
+    {
+      what: 'a cursor',
+      ask: ask('GET', () => `/api/templates?cursor=${theirs.templateId}`),
+      status: 200,
+    },
+  ],
+  'GET /api/templates/:templateId': [{ what: 'an id', ask: ask('GET', theirTemplate()), ...NOT_FOUND }],
+  'PATCH /api/templates/:templateId': [
+    { what: 'an id', ask: ask('PATCH', theirTemplate(), () => ({ name: 'Mine now' })), ...NOT_FOUND },
+  ],
+  'DELETE /api/templates/:templateId': [{ what: 'an id', ask: ask('DELETE', theirTemplate()), ...NOT_FOUND }],
+  'POST /api/templates/:templateId/preview': [
+    { what: 'an id', ask: ask('POST', theirTemplate('/preview'), () => ({})), ...NOT_FOUND },
+    {
+      what: 'the id of a contact',
+      ask: ask(
+        'POST',
+        () => `/api/templates/${mine.templateId}/preview`,
+        () => ({ contactId: theirs.contactId }),
+      ),
+      ...NOT_FOUND,
+    },
   ],
   'GET /api/analytics/attribution': [
     {
@@ -433,7 +619,11 @@ describe('every route', () => {
   it('needs a key where it tells of a business', async () => {
     for (const { method, path, operation } of listRoutes()) {
       if (operation === null || operation.key !== 'secret') continue
-      const asked = path.replace(':contactId', theirs.contactId).replace(':campaignId', theirs.campaignId)
+      const asked = path
+        .replace(':contactId', theirs.contactId)
+        .replace(':campaignId', theirs.campaignId)
+        .replace(':segmentId', theirs.segmentId)
+        .replace(':templateId', theirs.templateId)
       for (const key of [undefined, mine.publishableKey]) {
         const answer = await speak(method, asked, { key, ...(operation.body && { json: operation.body.example }) })
         expect([method, path, answer.status]).toEqual([method, path, key === undefined ? 401 : 403])

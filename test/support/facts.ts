@@ -60,7 +60,7 @@ export function browserFact(event: string, visitorId: string, input: Partial<Bro
   }
 }
 
-/** A request without what the road adds to it. */
+/** A request without what the submitter adds to it. */
 export type RequestContext = IngestRequest extends infer R
   ? R extends IngestRequest
     ? Omit<R, 'n' | 'requestId'>
@@ -116,6 +116,7 @@ export async function openPipeline(sql: Sql, partition = `test-${uuidv7()}`): Pr
     sql,
     log: pino({ level: 'silent' }),
     configs: new Map(),
+    now: () => NOW,
     contactsOf: createContactCaches(),
   }
   let sequence = 0

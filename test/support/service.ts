@@ -1,4 +1,4 @@
-/** The whole service on a stack of its own: front door, ingest loops and timeline, in this process, over real HTTP. */
+/** The whole service on a stack of its own: front door, ingest loops, timeline and segment worker, in this process, over real HTTP. */
 import { uuidv7 } from 'uuidv7'
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { createLogger } from '../../src/log.ts'
@@ -7,6 +7,7 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import { runSegments } from '../../src/segments/run-segments.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { applyBatch } from '../../workers/apply-batch.ts'
 import { type Stack, type StackOptions, openStack } from './stack.ts'
@@ -53,6 +54,10 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
   )
   const stopping = new AbortController()
   const timeline = runTimeline({ sql, clickhouse: stack.clickhouse, log, config: stack.config }, stopping.signal)
+  const segments = runSegments(
+    { sql, clickhouse: stack.clickhouse, log, config: stack.config, configs: new Map(), now: Date.now },
+    stopping.signal,
+  )
   const frontDoor = await runFrontDoor(stack.config)
   await untilReady(frontDoor.url)
   return {
@@ -61,21 +66,21 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
       await frontDoor.close()
       await loops.stop()
       stopping.abort()
-      await timeline
+      await Promise.all([timeline, segments])
       redis.disconnect()
       await sql.end({ timeout: 1 })
     },
   }
 }
 
-/** Until then a door may refuse: on a busy machine its way to Redis can be open later than it is. */
+/** Until then a front door may refuse: on a busy machine its way to Redis can be open later than it is. */
 async function untilReady(url: string): Promise<void> {
   const deadline = Date.now() + 100_000
   for (;;) {
     const answer = await fetch(`${url}/readyz`)
-    const told = await answer.text()
+    const body = await answer.text()
     if (answer.ok) return
-    if (Date.now() > deadline) throw new Error(`the service was not ready within 100 s: ${told}`)
+    if (Date.now() > deadline) throw new Error(`the service was not ready within 100 s: ${body}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

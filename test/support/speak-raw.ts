@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 /** One character is one byte. */
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
-/** A connection that says only what it is told to; `heard` is what came so far. */
+/** A connection that sends only what it is given; `heard` is what came so far. */
 export interface Line {
   say(text: string): void
   heard(): string
@@ -38,7 +38,7 @@ export async function openLine(url: string): Promise<Line> {
 
 /**
  * Sends the bytes and resolves with all that came back once the other side has ended the connection. After `patienceMs`
- * it hangs up: what is still not ended then, `ended` tells.
+ * it hangs up: what is still not ended then, `ended` shows.
  */
 export async function speakRaw(
   url: string,

@@ -19,7 +19,7 @@ let stack: Stack
 let lab: IngestLab
 let workers: Workers | undefined
 beforeAll(async () => {
-  stack = await openStack({ LEASE_MS: '1000', WORKERS_PORT: '0', SECRETS_KEY })
+  stack = await openStack({ LEASE_MS: '1000', WORKERS_PORT: '0', SECRETS_KEY, ALLOW_LOOPBACK_TARGETS: 'true' })
   lab = await openIngestLab(stack.sql, stack.redisUrl)
 })
 afterEach(() => workers?.close())
@@ -81,10 +81,12 @@ describe('the workers', () => {
         where query not like '%pg_stat_statements%'`
       return asked
     }
-    // Two threads renew leases, once a second each: a busy machine delays that as it delays all else.
+    // Two threads renew leases once a second each, and look at the partitions. In the same second the timeline worker renews its lease
+    // and looks for rows and for segments to send, the segment worker renews its lease and looks for work, and the delivery worker
+    // claims: 10 statements for 2 renewals.
     await vi.waitUntil(async () => (await count()).renewals >= 10, { timeout: 60_000, interval: 200 })
     const { calls, renewals } = await count()
-    expect(calls / renewals).toBeLessThan(4.5)
+    expect(calls / renewals).toBeLessThan(5.5)
   }, 90_000)
 
   it('give way to live events with all else', async () => {
