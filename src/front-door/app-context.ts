@@ -1,6 +1,6 @@
 /** The types that every file of the front door uses: the app, one request, one route, one reply. */
 import type { SystemMailer } from '../accounts/system-mail.ts'
-import type { Renderer } from '../messages/templates/renderer.ts'
+import type { RenderService } from '../messages/templates/renderer.ts'
 import type { Config } from '../config.ts'
 import type { ErrorCode, RequestError } from '../errors.ts'
 import type { Logger } from '../log.ts'
@@ -48,7 +48,7 @@ export interface AppContext {
   /** Undefined when the installation cannot send mail. */
   mailer: SystemMailer | undefined
   /** Of templates. */
-  renderer: Renderer
+  renderer: RenderService
   /** Epoch ms. */
   now: () => number
 }

@@ -14,7 +14,7 @@ import { MAX_CONCURRENT, MAX_WAITING_COSTLY, createConcurrencyLimit } from './ac
 import { type RequestRecorder, recordRequests } from './requests/record-requests.ts'
 import { serve } from './http/serve.ts'
 import { shareReadiness } from './health/share-readiness.ts'
-import { createRenderer } from '../messages/templates/renderer.ts'
+import { createRenderService } from '../messages/templates/renderer.ts'
 import { createLogThrottle } from '../process/log-throttle.ts'
 import { createLogger, type Logger } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
@@ -46,7 +46,7 @@ export async function runFrontDoor(config: Config): Promise<FrontDoor> {
     { timeoutMs: config.rateLimitTimeoutMs },
   )
   const mailer = createSystemMailer(config)
-  const renderer = createRenderer()
+  const renderer = createRenderService()
   const recorder = recordRequests({ redis: stores.redis.command, log, dropped: metrics.requestsDropped })
   const keyUse = createKeyUse({ sql: stores.sql, log })
   let submitter: Submitter | undefined

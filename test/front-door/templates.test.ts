@@ -107,6 +107,21 @@ describe('a template', () => {
     expect(await versions()).toEqual([3])
   })
 
+  test('keeps its newest 100 versions', async () => {
+    const { templateId } = await create()
+    const change = (n: number) =>
+      ask('PATCH', `/api/templates/${templateId}`, { variants: { en: { subject: `${n}`, text: '-' } } })
+    const versions = async () => {
+      const rows = await service.sql<{ version: number }[]>`
+        select version from template_versions where template_id = ${templateId} order by version`
+      return [rows.length, rows[0]?.version]
+    }
+    for (let n = 2; n <= 100; n += 1) await change(n)
+    expect(await versions()).toEqual([100, 1])
+    await change(101)
+    expect(await versions()).toEqual([100, 2])
+  })
+
   test('is listed by pages, newest first', async () => {
     const ids: string[] = []
     for (let n = 0; n < 5; n++) ids.unshift((await create({ ...WELCOME, name: `T${n}` })).templateId)

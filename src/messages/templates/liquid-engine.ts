@@ -4,7 +4,7 @@ import { Context, type Emitter, Liquid, type Template, toValueSync } from 'liqui
 /** Of strings and lists that filters and ranges make, in characters and items. */
 const MEMORY_LIMIT = 5_000_000
 /** Tags and outputs that are rendered, each round of a loop anew. */
-const MAX_STEPS = 200_000
+const MAX_STEPS = 50_000
 /** Of everything that is written, captures included, in UTF-16 units. */
 const MAX_OUTPUT = 1_048_576
 

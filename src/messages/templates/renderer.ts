@@ -1,12 +1,17 @@
-/** Runs the jobs of templates one after the other on a thread, which is ended and started anew when one takes too long. */
+/**
+ * Runs the jobs of templates on one thread, which is ended and started anew when a job takes too long. Businesses take turns: one that
+ * saves large templates delays each job of another by one of its own.
+ */
 import { Worker } from 'node:worker_threads'
+import { RequestError } from '../../errors.ts'
+import { createJobQueue } from './job-queue.ts'
 import { type Job, type JobResult, type Part, oldestBeyondLimit } from './jobs.ts'
 
 /**
  * A thousand times what a usual template takes: on a busy machine, steps and memory end a render before this does. The first
  * template in MJML waits until its library is loaded.
  */
-const DEADLINES: Record<Job['kind'], number> = { render: 5000, check: 5000, mjml: 30_000 }
+const DEADLINES: Record<Job['kind'], number> = { render: 10_000, check: 10_000, mjml: 30_000 }
 /** Of the start of the thread. */
 const START_MS = 60_000
 
@@ -23,6 +28,11 @@ export interface Renderer {
   }): Promise<JobResult>
   check(parts: Part[]): Promise<JobResult>
   compileMjml(source: string): Promise<JobResult>
+}
+
+export interface RenderService {
+  /** Its methods reject with `unavailable` when too many jobs wait. */
+  of(businessId: string): Renderer
   /** Fails what is left. */
   close(): Promise<void>
 }
@@ -32,12 +42,16 @@ interface Waiting {
   resolve: (result: JobResult) => void
 }
 
+const TOO_MANY = {
+  message: 'Too many templates are being checked and rendered. Try again after the number of seconds in Retry-After.',
+  headers: { 'retry-after': '5' },
+}
 const TOO_LONG: JobResult = { kind: 'ended', reason: 'the template takes too long' }
 const CLOSED: JobResult = { kind: 'ended', reason: 'the process stops' }
 
 /** Starts the thread with the first job. */
-export function createRenderer(deadlines = DEADLINES): Renderer {
-  const waiting: Waiting[] = []
+export function createRenderService(deadlines = DEADLINES): RenderService {
+  const waiting = createJobQueue<Waiting>()
   let thread: Worker | undefined
   let isReady = false
   let current: Waiting | undefined
@@ -59,13 +73,13 @@ export function createRenderer(deadlines = DEADLINES): Renderer {
     finish(result)
   }
   const next = (): void => {
-    if (current !== undefined || waiting.length === 0) {
+    if (current !== undefined || waiting.size() === 0) {
       if (current === undefined) thread?.unref()
       return
     }
     if (thread === undefined) return start()
     if (!isReady) return
-    current = waiting.shift()
+    current = waiting.take()
     if (current === undefined) return
     thread.ref()
     timer = setTimeout(() => replace(TOO_LONG), deadlines[current.job.kind])
@@ -78,7 +92,7 @@ export function createRenderer(deadlines = DEADLINES): Renderer {
     timer = setTimeout(() => fail('it did not start'), START_MS)
     const fail = (reason: string): void => {
       if (thread !== started) return
-      current ??= waiting.shift()
+      current ??= waiting.take()
       replace({ kind: 'ended', reason: `the render thread failed: ${reason}` })
     }
     started.on('message', (message: JobResult | 'ready') => {
@@ -91,18 +105,21 @@ export function createRenderer(deadlines = DEADLINES): Renderer {
     started.on('error', (error: unknown) => fail(error instanceof Error ? error.message : 'it threw'))
     started.on('exit', () => fail('it ended'))
   }
-  const ask = (job: Job): Promise<JobResult> =>
-    new Promise((resolve) => {
-      waiting.push({ job, resolve })
-      next()
-    })
+  const ask = async (businessId: string, job: Job): Promise<JobResult> => {
+    const { promise, resolve } = Promise.withResolvers<JobResult>()
+    if (!waiting.add(businessId, { job, resolve })) throw new RequestError('unavailable', TOO_MANY)
+    next()
+    return await promise
+  }
   return {
-    render: (job) => ask({ kind: 'render', ...job }),
-    check: (parts) => ask({ kind: 'check', parts }),
-    compileMjml: (source) => ask({ kind: 'mjml', source }),
+    of: (businessId) => ({
+      render: (job) => ask(businessId, { kind: 'render', ...job }),
+      check: (parts) => ask(businessId, { kind: 'check', parts }),
+      compileMjml: (source) => ask(businessId, { kind: 'mjml', source }),
+    }),
     async close() {
       clearTimeout(timer)
-      for (const { resolve } of waiting.splice(0)) resolve(CLOSED)
+      for (let left = waiting.take(); left; left = waiting.take()) left.resolve(CLOSED)
       const old = thread
       thread = undefined
       current?.resolve(CLOSED)

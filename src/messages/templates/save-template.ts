@@ -6,13 +6,15 @@ import type { Fault } from '../../rules/events/fault.ts'
 import type { Queryable, Sql } from '../../stores/postgres.ts'
 import { type StoredTemplate, loadTemplate } from './load-template.ts'
 import { type Contents, type SentTemplate, readTemplate } from './read-template.ts'
-import type { Renderer } from './renderer.ts'
+import type { RenderService } from './renderer.ts'
 
 /** Of a business. */
 export const MAX_TEMPLATES = 1000
 
 /** Of a version that was replaced, or whose template was deleted. */
 const KEEP_DAYS = 90
+/** The newest versions of a template that are kept: each can have megabytes. */
+export const MAX_VERSIONS = 100
 
 /** Who changes which business. */
 export interface TemplateChange {
@@ -21,11 +23,11 @@ export interface TemplateChange {
 }
 
 export async function createTemplate(
-  { sql, renderer }: { sql: Sql; renderer: Renderer },
+  { sql, renderer }: { sql: Sql; renderer: RenderService },
   { businessId, actor }: TemplateChange,
   { name, ...sent }: SentTemplate & { name: string },
 ): Promise<{ kind: 'created'; template: StoredTemplate } | { kind: 'faults'; faults: Fault[] } | { kind: 'too_many' }> {
-  const read = await readTemplate(renderer, sent)
+  const read = await readTemplate(renderer.of(businessId), sent)
   if ('faults' in read) return { kind: 'faults', ...read }
   return await sql.begin(async (tx) => {
     // Two at the same time must not pass the limit together.
@@ -55,7 +57,7 @@ export type UpdateOutcome =
 
 /** What is absent stays; `variants` replaces all of them. Other contents make a new version. Of two changes at once, the later one holds. */
 export async function updateTemplate(
-  deps: { sql: Sql; renderer: Renderer },
+  deps: { sql: Sql; renderer: RenderService },
   change: TemplateChange,
   templateId: string,
   wanted: Wanted,
@@ -63,7 +65,7 @@ export async function updateTemplate(
   for (;;) {
     const before = await loadTemplate(deps.sql, { businessId: change.businessId, templateId })
     if (before === null) return { kind: 'not_found' }
-    const read = await readTemplate(deps.renderer, { ...before, ...wanted })
+    const read = await readTemplate(deps.renderer.of(change.businessId), { ...before, ...wanted })
     if ('faults' in read) return { kind: 'faults', ...read }
     const updated = await storeChange(deps.sql, change, before, { name: wanted.name, ...read.contents })
     if (updated !== null) return { kind: 'updated', template: updated }
@@ -114,6 +116,9 @@ async function addVersion(
     insert into template_versions (business_id, template_id, version, channel, default_language, variants, compiled)
     values (${businessId}, ${templateId}, ${version}, ${channel}, ${defaultLanguage},
       ${JSON.stringify(variants)}::text::jsonb, ${JSON.stringify(compiled)}::text::jsonb)`
+  await tx`
+    delete from template_versions
+    where business_id = ${businessId} and template_id = ${templateId} and version <= ${version - MAX_VERSIONS}`
 }
 
 async function retireVersion(tx: Queryable, businessId: string, templateId: string): Promise<void> {
@@ -123,7 +128,7 @@ async function retireVersion(tx: Queryable, businessId: string, templateId: stri
   await purgeVersions(tx, businessId)
 }
 
-/** Those of all templates of the business. Each can have megabytes. */
+/** Those of all templates of the business. */
 async function purgeVersions(tx: Queryable, businessId: string): Promise<void> {
   await tx`
     delete from template_versions

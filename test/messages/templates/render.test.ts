@@ -3,13 +3,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { checkVariants } from '../../../src/messages/templates/check-variants.ts'
 import { UNKNOWN_CONTACT } from '../../../src/messages/templates/contact-values.ts'
 import { renderMessage } from '../../../src/messages/templates/render-message.ts'
-import { createRenderer } from '../../../src/messages/templates/renderer.ts'
+import { createRenderService } from '../../../src/messages/templates/renderer.ts'
 import type { MessageChannel, TemplateVersion, Variant, Variants } from '../../../src/messages/templates/template.ts'
 import type { MessageContact, MessageValues } from '../../../src/messages/templates/values.ts'
 import { atLoad } from '../../support/at-load.ts'
 
-const renderer = createRenderer()
-afterAll(() => renderer.close())
+const service = createRenderService()
+const renderer = service.of('business')
+afterAll(() => service.close())
 
 const NOW = Date.UTC(2026, 2, 1, 9, 30)
 let last = 0
@@ -207,7 +208,8 @@ describe('a template is refused', () => {
 })
 
 it('waits for one variant that takes too long, not for each', async () => {
-  const impatient = createRenderer({ render: 60_000, check: 60_000, mjml: 1 })
+  const hasty = createRenderService({ render: 60_000, check: 60_000, mjml: 1 })
+  const impatient = hasty.of('business')
   try {
     const mjml = '<mjml><mj-body></mj-body></mjml>'
     const variant = { subject: 's', mjml }
@@ -215,7 +217,7 @@ it('waits for one variant that takes too long, not for each', async () => {
       faults: [{ path: 'variants.en.mjml', message: 'variants.en.mjml: the template takes too long' }],
     })
   } finally {
-    await impatient.close()
+    await hasty.close()
   }
 })
 
@@ -250,7 +252,8 @@ describe('a template that runs away fails its own message', () => {
   })
 
   it('also when the thread hangs: it is ended, and the next message is rendered', async () => {
-    const impatient = createRenderer({ render: atLoad(2000), check: 60_000, mjml: 60_000 })
+    const hasty = createRenderService({ render: atLoad(2000), check: 60_000, mjml: 60_000 })
+    const impatient = hasty.of('business')
     try {
       const template = await makeVersion({ en: { subject: '{{contact.city}}', text: nested('x', 2) } })
       const wanted = { values: valuesOf({ city: 'Rome' }), language: null, now: NOW }
@@ -267,7 +270,7 @@ describe('a template that runs away fails its own message', () => {
       expect(slowOne).toEqual({ kind: 'failed', reason: 'the template takes too long' })
       expect(next).toMatchObject({ message: { subject: 'Rome' } })
     } finally {
-      await impatient.close()
+      await hasty.close()
     }
   })
 })
@@ -290,8 +293,8 @@ it('keeps 200 templates parsed and parses the others again', async () => {
 })
 
 it('fails what waits when it is closed', async () => {
-  const closing = createRenderer()
-  const waiting = closing.check([])
+  const closing = createRenderService()
+  const waiting = closing.of('business').check([])
   await closing.close()
   expect(await waiting).toEqual({ kind: 'ended', reason: 'the process stops' })
 })

@@ -25,7 +25,7 @@ export async function postPreview(app: AppContext, context: RequestContext, prin
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
   const { contactId, language, event } = requireBody(check(body))
   const contact = contactId === undefined ? UNKNOWN_CONTACT : await loadContact(app, business, contactId)
-  const rendering = await renderMessage(app.renderer, template, {
+  const rendering = await renderMessage(app.renderer.of(business.id), template, {
     values: {
       contact,
       event: event === undefined ? null : { properties: {}, ...event },
