@@ -1,40 +1,29 @@
 /** `admin destination …`: the ad platforms and webhooks that conversions are sent to. */
 import { randomBytes } from 'node:crypto'
 import { readActive, readName } from '../businesses/settings.ts'
-import { type Config, resolveStores } from '../config.ts'
-import type { Conversion } from '../deliveries/conversion.ts'
+import type { Config } from '../config.ts'
 import {
   type Destination,
   type DestinationChange,
   addDestination,
-  findDestination,
   listDestinations,
   newDestinationId,
   removeDestination,
   updateDestination,
 } from '../deliveries/destinations.ts'
-import { cacheGoogleTokens } from '../deliveries/google-token.ts'
 import { SealError, SAME_KEY_REMEDY, openSecret, sealSecret } from '../stores/seal-secret.ts'
-import { sendConversion } from '../deliveries/send-conversion.ts'
-import {
-  DESTINATION_KINDS,
-  type DestinationSetup,
-  type WebhookSecret,
-  readSetup,
-  settingNames,
-} from '../deliveries/settings.ts'
-import { type TargetGuard, guardOfCommand } from '../outbound/target-guard.ts'
+import { DESTINATION_KINDS, type WebhookSecret, settingNames } from '../deliveries/settings.ts'
 import { CONVERSION_TYPES } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
 import { checkId, readOption } from './read-option.ts'
 import { type Command, CommandError, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
-import { checkTargets, withOperatorErrors, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
+import { openGuard, requireDestination, withDestination } from './find-destination.ts'
+import { SECRETS_KEY_NOTE, test } from './test-destination.ts'
+import { checkTargets, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
 import { formatTable } from './format-help.ts'
 import { recordCommand } from './record-command.ts'
-
-const TEST_MS = 20_000
 
 const SETTINGS: Record<string, Option> = {
   name: { value: 'NAME', help: 'Display name' },
@@ -43,7 +32,6 @@ const SETTINGS: Record<string, Option> = {
   'secret-file': { value: 'FILE', help: 'File with the secret, or - for standard input' },
 }
 const DEFAULTS = { name: 'its kind', types: 'all', 'secret-file': 'required; for a webhook a key is generated' }
-const SECRETS_KEY_NOTE = 'Start the workers with the same SECRETS_KEY as this command.'
 const NOTES = DESTINATION_KINDS.map((kind) => `Settings for ${kind}: ${settingNames(kind).join(', ')}`).join('\n')
 
 const add: Command = {
@@ -218,54 +206,7 @@ const list: Command = {
   },
 }
 
-const test: Command = {
-  name: 'destination test',
-  summary: 'Send a test conversion now, which is counted nowhere, and show the outcome',
-  positionals: ['ID'],
-  notes:
-    'Meta shows it under the test code (setting testEventCode, required). Google only checks it. A webhook gets the type "test".\n' +
-    `This command sends it itself, so the test does not check the workers. ${SECRETS_KEY_NOTE}`,
-  async run(config, args) {
-    const { kind, ...result } = await withDestination(config, args, async (_, found) => {
-      const setup = withOperatorErrors(() => readSetup(found.kind, found.settings, open(found, config)))
-      requireTestCode(setup)
-      const guard = await openGuard(config)
-      const deps = { guard, tokens: cacheGoogleTokens(guard), now: Date.now }
-      const sending = { setup, conversion: madeUpConversion(found), isTest: true }
-      return sendConversion(deps, sending, AbortSignal.timeout(TEST_MS))
-    })
-    const reason = 'reason' in result ? result.reason : null
-    const text =
-      reason === null
-        ? `The destination accepted it. ${SECRETS_KEY_NOTE}`
-        : `The destination did not accept it: ${reason}`
-    return { json: { taken: kind === 'sent', reason }, text, exitCode: kind === 'sent' ? 0 : 1 }
-  },
-}
-
 export const DESTINATION_COMMANDS: Command[] = [add, list, update, remove, test]
-
-async function withDestination<Result>(
-  config: Config,
-  args: CommandArguments,
-  use: (sql: Sql, found: Destination & { secret: string }) => Promise<Result>,
-): Promise<Result> {
-  const id = checkId('ID', args.positional(0))
-  return withPostgres(config, async (sql) => {
-    return use(sql, await requireDestination(sql, id))
-  })
-}
-
-async function requireDestination(sql: Sql, id: string): Promise<Destination & { secret: string }> {
-  const found = await findDestination(sql, id)
-  if (!found)
-    throw new CommandError('destination_not_found', `There is no destination ${id}. To see all: admin destination list`)
-  return found
-}
-
-/** Refuses the same targets as the workers do. */
-const openGuard = async (config: Config): Promise<TargetGuard> =>
-  guardOfCommand({ ...config, ...(await resolveStores(config)) })
 
 /** A new key is right only if no secret is sealed yet. */
 async function requireSecretsKey(sql: Sql, { secretsKey }: Config): Promise<string> {
@@ -279,32 +220,3 @@ async function requireSecretsKey(sql: Sql, { secretsKey }: Config): Promise<stri
 
 /** 256 random bits. */
 const makeSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`
-
-function open({ id, secret }: { id: string; secret: string }, { secretsKey }: Config): object {
-  return withOperatorErrors(() => openSecret(secret, id, secretsKey))
-}
-
-/** Without a test code, Meta would count the conversion. */
-function requireTestCode(setup: DestinationSetup): void {
-  if (setup.kind === 'meta' && setup.settings.testEventCode === undefined)
-    throw new UsageError(
-      'Meta needs a test code. Set it with admin destination update ID --set testEventCode=TEST…, and reset it after the test',
-    )
-}
-
-function madeUpConversion({ id, types: [type = 'lead'] }: Destination): Conversion {
-  return {
-    eventId: newDestinationId(),
-    contactId: id,
-    event: 'test',
-    type,
-    occurredAt: Date.now(),
-    amount: 1,
-    currency: 'USD',
-    idempotencyKey: null,
-    emails: ['test@example.com'],
-    phones: [],
-    customerId: null,
-    clicks: {},
-  }
-}
