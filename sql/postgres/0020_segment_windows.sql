@@ -15,7 +15,7 @@ create index segment_windows_due on segment_windows (next_at) where next_at is n
 alter table segment_windows set (autovacuum_vacuum_scale_factor = 0.01);
 
 -- The contacts whose answers have to be read again, a row for each save that asks. The worker removes them.
-create table segment_window_calls (
+create table segment_window_refreshes (
   business_id uuid not null,
   contact_id uuid not null,
   -- Once the timeline has this row of the outbox, it has what the save recorded, and all that was recorded for the contact before.
@@ -28,5 +28,5 @@ create table segment_window_calls (
   is_new boolean not null default false,
   primary key (business_id, contact_id, outbox_id)
 );
-create index segment_window_calls_in_order on segment_window_calls (outbox_id);
-alter table segment_window_calls set (autovacuum_vacuum_scale_factor = 0.01);
+create index segment_window_refreshes_in_order on segment_window_refreshes (outbox_id);
+alter table segment_window_refreshes set (autovacuum_vacuum_scale_factor = 0.01);

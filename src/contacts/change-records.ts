@@ -2,9 +2,10 @@
  * What `save_changes` reads, from the changes of one micro-batch. What can be folded to one row per key is folded, and rows
  * are sorted: two saves that touch the same ones queue up behind each other instead of deadlocking.
  */
-import { type Changes, type ContactDelta, type WindowChange, emptyDelta, isVersionRaised } from '../rules/changes.ts'
+import { type Changes, type ContactDelta, emptyDelta, isVersionRaised } from '../rules/changes.ts'
+import type { WindowChange } from '../rules/segments/segment-changes.ts'
 import { CHANNELS } from '../rules/events/facts.ts'
-import { type WindowCall, uniteCalls } from '../rules/segments/window-call.ts'
+import { type WindowRefresh, uniteRefreshes } from '../rules/segments/window-refresh.ts'
 import { type ContactState, type State, survivorOf } from '../rules/state.ts'
 import { writeLines } from '../outbox/pack-events.ts'
 import { hashKey } from './collect-lookups.ts'
@@ -71,8 +72,8 @@ export function recordsOf(state: State, changes: Changes) {
       memberships: snakeRecords([...changes.memberships.values()].flat()),
       clocks: writeRecords([...changes.clocks.values()].flatMap(clockRecord)),
       windows: writeRecords([...changes.windows.values()].flat().map(windowRecord)),
-      window_calls: snakeRecords(windowCalls(state, changes)),
-      answered_calls: snakeRecords(changes.answeredCalls),
+      window_refreshes: snakeRecords(windowRefreshes(state, changes)),
+      done_refreshes: snakeRecords(changes.doneRefreshes),
     },
   }
 }
@@ -131,15 +132,15 @@ const windowRecord = ({ businessId, contactId, key, value, nextAt }: WindowChang
 })
 
 /** Those of contacts that were merged away are their survivors'. */
-function windowCalls(state: State, { windowCalls: made }: Changes): WindowCall[] {
-  const calls = new Map<string, WindowCall>()
-  for (const call of made.values()) {
-    const contactId = survivorOf(state, call.contactId)
-    const moved = contactId === call.contactId ? call : { ...call, contactId, isNew: false }
-    const known = calls.get(contactId)
-    calls.set(contactId, known ? uniteCalls(known, moved) : moved)
+function windowRefreshes(state: State, { windowRefreshes: made }: Changes): WindowRefresh[] {
+  const refreshes = new Map<string, WindowRefresh>()
+  for (const refresh of made.values()) {
+    const contactId = survivorOf(state, refresh.contactId)
+    const moved = contactId === refresh.contactId ? refresh : { ...refresh, contactId, isNew: false }
+    const known = refreshes.get(contactId)
+    refreshes.set(contactId, known ? uniteRefreshes(known, moved) : moved)
   }
-  return [...calls.values()]
+  return [...refreshes.values()]
 }
 
 interface Touched {

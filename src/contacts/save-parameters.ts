@@ -73,8 +73,8 @@ export const PARAMETERS = {
   memberships: RECORDS,
   clocks: RECORDS,
   windows: RECORDS,
-  window_calls: RECORDS,
-  answered_calls: RECORDS,
+  window_refreshes: RECORDS,
+  done_refreshes: RECORDS,
 } as const satisfies Record<string, string>
 
 type Parameter = keyof typeof PARAMETERS

@@ -25,9 +25,9 @@ import type {
 } from './events/facts.ts'
 import type { TraitEntry } from './events/traits.ts'
 import type { NotedEffect } from './effects.ts'
-import type { Cause } from './segments/cause.ts'
+import type { MembershipChange, WindowChange } from './segments/segment-changes.ts'
 import type { ItemWatch } from './segments/watched-facts.ts'
-import type { AnsweredCall, WindowCall } from './segments/window-call.ts'
+import type { DoneRefresh, WindowRefresh } from './segments/window-refresh.ts'
 
 /** All changes to one contact. */
 export interface ContactDelta {
@@ -156,33 +156,6 @@ export interface Edit {
   removeTags: string[]
 }
 
-/** A contact entered or left a segment. */
-export interface MembershipChange {
-  businessId: string
-  contactId: string
-  /** Of the rule. */
-  no: number
-  entered: boolean
-  /** Epoch ms. */
-  at: number
-  cause: Exclude<Cause, 'erasure'>
-  /** Time alone made it, whether it is silent or not. */
-  isByTime?: boolean
-}
-
-/** A count or sum of the timeline has another value, or changes at another instant. */
-export interface WindowChange {
-  businessId: string
-  contactId: string
-  key: string
-  /** Null when it is undefined. */
-  value: string | null
-  /** When time alone changes the value (epoch ms); null: never. */
-  nextAt: number | null
-  /** Another value than before: decisions from the former one do not hold. */
-  isOther: boolean
-}
-
 export interface Changes {
   newContacts: Map<string, ContactState>
   deltas: Map<string, ContactDelta>
@@ -237,9 +210,9 @@ export interface Changes {
   /** The contacts whose clock changed: the working copy has the new one. */
   clocks: Map<string, ContactState>
   /** The contacts whose counts and sums of the timeline have to be read, by id. */
-  windowCalls: Map<string, WindowCall>
-  /** The calls that this save answers: it removes them. */
-  answeredCalls: AnsweredCall[]
+  windowRefreshes: Map<string, WindowRefresh>
+  /** The requests for such readings that this save answers: it removes them. */
+  doneRefreshes: DoneRefresh[]
   /** The counts and sums that were read, by contact. */
   windows: Map<string, WindowChange[]>
   /** Of the present item; null when its caller did not ask for them. */
@@ -282,8 +255,8 @@ export function emptyChanges(): Changes {
     deliveries: [],
     memberships: new Map(),
     clocks: new Map(),
-    windowCalls: new Map(),
-    answeredCalls: [],
+    windowRefreshes: new Map(),
+    doneRefreshes: [],
     windows: new Map(),
     effects: null,
   }

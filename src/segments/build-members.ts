@@ -1,5 +1,5 @@
 /** Computes the members of new and edited rules, beside those of the rules in force (segments, "Membership": bulk). */
-import { loadBusinesses } from '../contacts/load-state.ts'
+import { loadBusinesses } from '../contacts/load-businesses.ts'
 import { enterBuilt } from '../rules/segments/enter-built.ts'
 import { faultKind } from '../stores/postgres.ts'
 import { type ContactId, type Settle, saveSettled } from './save-settled.ts'

@@ -7,7 +7,7 @@ export interface SegmentWork {
   /** The next instant at which time changes a count or a sum (epoch ms). Null: never. */
   nextWindowDue: number | null
   /** Counts or sums of a contact have to be read again. */
-  isCalled: boolean
+  hasRefreshes: boolean
   hasSwitched: boolean
   hasBuilds: boolean
   hasRetired: boolean
@@ -19,7 +19,7 @@ export async function findWork(sql: Sql): Promise<SegmentWork> {
     select
       (select due_at from segment_clock where due_at is not null order by due_at limit 1) as "nextDue",
       (select next_at from segment_windows where next_at is not null order by next_at limit 1) as "nextWindowDue",
-      exists (select from segment_window_calls) as "isCalled",
+      exists (select from segment_window_refreshes) as "hasRefreshes",
       exists (select from segment_rules where switched_at is not null) as "hasSwitched",
       exists (select from segment_builds) as "hasBuilds",
       exists (select from segment_rules where state = 'retired') as "hasRetired"`
@@ -27,5 +27,5 @@ export async function findWork(sql: Sql): Promise<SegmentWork> {
 }
 
 /** Whether any of it may need the timeline. */
-export const hasWindowWork = ({ nextWindowDue, isCalled, hasBuilds, hasRetired }: SegmentWork): boolean =>
-  nextWindowDue !== null || isCalled || hasBuilds || hasRetired
+export const hasWindowWork = ({ nextWindowDue, hasRefreshes, hasBuilds, hasRetired }: SegmentWork): boolean =>
+  nextWindowDue !== null || hasRefreshes || hasBuilds || hasRetired

@@ -54,5 +54,5 @@ export async function saveSettled<Contact extends ContactId>(
   }
 }
 
-const isEmpty = ({ memberships, clocks, windows, answeredCalls }: Changes): boolean =>
-  memberships.size + clocks.size + windows.size + answeredCalls.length === 0
+const isEmpty = ({ memberships, clocks, windows, doneRefreshes }: Changes): boolean =>
+  memberships.size + clocks.size + windows.size + doneRefreshes.length === 0

@@ -25,7 +25,7 @@ export const CLEANED_TABLES = [
   'revenue',
   'segment_clock',
   'segment_members',
-  'segment_window_calls',
+  'segment_window_refreshes',
   'segment_windows',
   'subscriptions',
   'visitor_events',

@@ -130,7 +130,7 @@ const INTENDED = new Set([
   'segment_members_pkey',
   'segment_rules_pkey',
   'segment_rules_switched',
-  'segment_window_calls_pkey',
+  'segment_window_refreshes_pkey',
   'segment_windows_pkey',
   'subscriptions_pkey',
   'visitor_events_pkey',

@@ -23,7 +23,7 @@ const RELEASED = {
   'postgres/0017_campaign_triggers.sql': '0f75b15ca25731ce',
   'postgres/0018_resend_contacts.sql': '203afef57b7a6002',
   'postgres/0019_consent_history.sql': 'bd0649d42061752a',
-  'postgres/0020_segment_windows.sql': 'b659b74f39c764e2',
+  'postgres/0020_segment_windows.sql': '47b402ceb0937bd9',
   'postgres/0021_templates.sql': '7ff6c746478f2091',
   'clickhouse/0001_tables.sql': 'd9222b0628637546',
   'clickhouse/0002_views.sql': '1c64d040ffcafb17',

@@ -44,7 +44,7 @@ async function countLeft(sql: Sql, ids: string): Promise<Record<string, number>>
     select
       (select count(*)::int from segment_rules where business_id = any(${ids}::uuid[])
         and (state <> 'current' or switched_at is not null)) as "rules are not in force",
-      (select count(*)::int from segment_window_calls where business_id = any(${ids}::uuid[])) as "contacts wait for counts",
+      (select count(*)::int from segment_window_refreshes where business_id = any(${ids}::uuid[])) as "contacts wait for counts",
       (select count(*)::int from segment_windows where business_id = any(${ids}::uuid[])
         and next_at < ${Date.now() - LATE_MS}) as "counts are overdue",
       (select count(*)::int from segment_clock where business_id = any(${ids}::uuid[])

@@ -273,7 +273,9 @@ it('the members are those of whom the rule is true', { timeout: 600_000 }, async
         expect(await sizeOf(world.stack.sql, businessId, segment)).toBe(present.length)
         await checkHistory(businessId, segment, expected)
       }
-      expect(await world.stack.sql`select from segment_window_calls where business_id = ${businessId}`).toHaveLength(0)
+      expect(
+        await world.stack.sql`select from segment_window_refreshes where business_id = ${businessId}`,
+      ).toHaveLength(0)
     }),
     { numRuns: runs(60) },
   )

@@ -60,17 +60,17 @@ const windows = async () =>
     await world.stack.sql<{ value: string; next_at: number | null }[]>`
       select trim_scale(value)::text as value, next_at from segment_windows where business_id = ${businessId} order by value`
   ).map(({ value, next_at }) => [value, next_at])
-const calls = async () =>
-  (await world.stack.sql`select from segment_window_calls where business_id = ${businessId}`).length
+const refreshes = async () =>
+  (await world.stack.sql`select from segment_window_refreshes where business_id = ${businessId}`).length
 
 describe('an event', () => {
   it('counts once the timeline has it, as of its receipt', async () => {
     const segment = await insert(count(2, { withinDays: 1 }))
     await apply(live('paid', NOW + 1))
     await world.settle(NOW + 100)
-    expect(await calls()).toBe(1)
+    expect(await refreshes()).toBe(1)
     await world.follow(NOW + 100)
-    expect([await members(segment), await calls()]).toEqual([[], 0])
+    expect([await members(segment), await refreshes()]).toEqual([[], 0])
     await apply(live('paid', NOW + 200))
     await world.follow(NOW + 900)
     expect(await members(segment)).toEqual([[NOW + 200, 'live']])
@@ -82,7 +82,7 @@ describe('an event', () => {
   it('of another name asks nothing', async () => {
     await insert(count(1, { withinDays: 1 }))
     await apply(live('visit'))
-    expect(await calls()).toBe(0)
+    expect(await refreshes()).toBe(0)
   })
 
   it('leaves the window by the millisecond, each at its instant, also when nothing ran meanwhile', async () => {
@@ -129,7 +129,7 @@ describe('an event', () => {
     const segment = await insert(count(1, { withinDays: 1 }))
     await apply(live('paid', NOW, { occurredAt: NOW - DAY - 1 }))
     await world.follow(NOW + 1)
-    expect([await members(segment), await windows(), await calls()]).toEqual([[], [], 0])
+    expect([await members(segment), await windows(), await refreshes()]).toEqual([[], [], 0])
     await apply(live('paid', NOW, { occurredAt: NOW - DAY }))
     await world.follow(NOW)
     expect(await members(segment)).toHaveLength(1)
@@ -218,7 +218,7 @@ describe('a new contact that an event with a window created', () => {
     world.clock = NOW + 10
     const stopping = new Proxy(world.stack.sql, {
       apply(sql, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
-        const isAfterSave = /remove_window_calls|delete from segment_windows/.test(strings.join(''))
+        const isAfterSave = /remove_window_refreshes|delete from segment_windows/.test(strings.join(''))
         if (isAfterSave) throw new Error('stopped')
         return Reflect.apply(sql, self, [strings, ...values]) as unknown
       },
@@ -405,7 +405,7 @@ describe('people', () => {
     await apply(live('visit', NOW + 20, {}, { ...ANN, ...BOB }))
     await world.follow(NOW + 30)
     expect((await members(segment)).length).toBe(1)
-    expect(await calls()).toBe(0)
+    expect(await refreshes()).toBe(0)
   })
 
   it('that are erased leave nothing behind', async () => {
@@ -415,7 +415,7 @@ describe('people', () => {
     await apply(live('paid', NOW + 2))
     const contactId = (answer as { contactId: string }).contactId
     await apply({ kind: 'erase', businessId, receivedAt: NOW + 3, contactId })
-    expect([await windows(), await calls(), await members(segment)]).toEqual([[], 0, []])
+    expect([await windows(), await refreshes(), await members(segment)]).toEqual([[], 0, []])
     await world.follow(NOW + 4)
     expect(await members(segment)).toEqual([])
   })

@@ -23,21 +23,21 @@ end
 $$;
 
 -- Asks the segment worker to read the counts and sums of contacts, once the timeline has this row of the outbox.
---   p_window_calls  [{ business_id, contact_id, received_at, cause, is_new }]
-create or replace function call_windows(p_window_calls json, p_outbox_id bigint) returns void
+--   p_window_refreshes  [{ business_id, contact_id, received_at, cause, is_new }]
+create or replace function request_window_refreshes(p_window_refreshes json, p_outbox_id bigint) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
 begin
-  insert into segment_window_calls as c (business_id, contact_id, outbox_id, received_at, cause, is_new)
+  insert into segment_window_refreshes as c (business_id, contact_id, outbox_id, received_at, cause, is_new)
     select business_id, contact_id, p_outbox_id, received_at, cause, is_new
-    from json_to_recordset(p_window_calls) as x (business_id uuid, contact_id uuid, received_at bigint, cause text, is_new boolean);
+    from json_to_recordset(p_window_refreshes) as x (business_id uuid, contact_id uuid, received_at bigint, cause text, is_new boolean);
 end
 $$;
 
--- Removes the calls that the worker answers with this save: another worker would settle the same events again.
---   p_answered_calls  [{ business_id, contact_id, outbox_id }]
-create or replace function remove_window_calls(p_answered_calls json) returns void
+-- Removes the requests that the worker answers with this save: another worker would settle the same events again.
+--   p_done_refreshes  [{ business_id, contact_id, outbox_id }]
+create or replace function remove_window_refreshes(p_done_refreshes json) returns void
 language plpgsql
 set enable_seqscan = off set plan_cache_mode = force_generic_plan set jit = off
 as $$
@@ -45,9 +45,9 @@ declare
   answered record;
 begin
   for answered in
-    select * from json_to_recordset(p_answered_calls) as x (business_id uuid, contact_id uuid, outbox_id bigint)
+    select * from json_to_recordset(p_done_refreshes) as x (business_id uuid, contact_id uuid, outbox_id bigint)
   loop
-    delete from segment_window_calls c
+    delete from segment_window_refreshes c
       where c.business_id = answered.business_id and c.contact_id = answered.contact_id and c.outbox_id = answered.outbox_id;
   end loop;
 end

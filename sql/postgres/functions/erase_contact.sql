@@ -94,7 +94,7 @@ begin
   delete from merge_log where business_id = p_business and (contact_id = any (ids) or losing_id = any (ids));
   delete from segment_clock where business_id = p_business and contact_id = any (ids);
   delete from segment_windows where business_id = p_business and contact_id = any (ids);
-  delete from segment_window_calls where business_id = p_business and contact_id = any (ids);
+  delete from segment_window_refreshes where business_id = p_business and contact_id = any (ids);
   segment_changes := end_memberships(p_business, ids,
     coalesce(p_at, (extract(epoch from clock_timestamp()) * 1000)::bigint), 'erasure');
   if segment_changes is not null then

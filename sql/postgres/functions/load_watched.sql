@@ -46,7 +46,7 @@ begin
     ) else '{}'::json[] end,
     clock,
     p_windows and exists (
-      select from segment_window_calls c where c.business_id = p_business and c.contact_id = p_contact and c.is_new
+      select from segment_window_refreshes c where c.business_id = p_business and c.contact_id = p_contact and c.is_new
     )
   );
 end

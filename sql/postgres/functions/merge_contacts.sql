@@ -180,9 +180,9 @@ begin
     value = kept.value + excluded.value,
     next_at = least(kept.next_at, excluded.next_at);
   with lost as (
-    delete from segment_window_calls where business_id = p_business and contact_id = any (p_losers) returning *
+    delete from segment_window_refreshes where business_id = p_business and contact_id = any (p_losers) returning *
   )
-  insert into segment_window_calls as kept (business_id, contact_id, outbox_id, received_at, cause)
+  insert into segment_window_refreshes as kept (business_id, contact_id, outbox_id, received_at, cause)
     select p_business, pair.survivor, outbox_id, min(received_at), max(cause)
     from lost join unnest(p_losers, p_survivors) as pair (loser, survivor) on pair.loser = lost.contact_id
     group by pair.survivor, outbox_id

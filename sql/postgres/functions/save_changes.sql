@@ -27,7 +27,7 @@ create or replace function save_changes(
   -- Campaigns and deliveries.
   p_new_enrolments json, p_ended_enrolments json, p_deliveries json,
   -- Segments.
-  p_memberships json, p_clocks json, p_windows json, p_window_calls json, p_answered_calls json,
+  p_memberships json, p_clocks json, p_windows json, p_window_refreshes json, p_done_refreshes json,
   -- The timeline, and what could not be applied.
   p_events text, p_event_count integer, p_dead_letters json, p_replayed json
 ) returns boolean
@@ -319,11 +319,11 @@ begin
         p_event_count, touched_businesses, touched, p_changed, segment_changes)
       returning id into outbox_id;
   end if;
-  if p_answered_calls is not null then
-    perform remove_window_calls(p_answered_calls);
+  if p_done_refreshes is not null then
+    perform remove_window_refreshes(p_done_refreshes);
   end if;
-  if p_window_calls is not null then
-    perform call_windows(p_window_calls, outbox_id);
+  if p_window_refreshes is not null then
+    perform request_window_refreshes(p_window_refreshes, outbox_id);
   end if;
 
   if p_dry_run then

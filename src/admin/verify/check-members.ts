@@ -3,7 +3,7 @@
  * being computed and rules that count or sum events of the timeline are left out: their members follow later.
  */
 import { sleep } from '../../async/sleep.ts'
-import { type ConfigCache, loadBusinesses } from '../../contacts/load-state.ts'
+import { type ConfigCache, loadBusinesses } from '../../contacts/load-businesses.ts'
 import { compareMembers, type MemberComparison, type WrongMember } from './compare-members.ts'
 import { correctMembers } from './correct-members.ts'
 import { isJudged } from './judge-membership.ts'

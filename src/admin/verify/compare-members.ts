@@ -1,4 +1,5 @@
-import { type ConfigCache, loadContacts } from '../../contacts/load-state.ts'
+import type { ConfigCache } from '../../contacts/load-businesses.ts'
+import { loadContacts } from '../../contacts/load-state.ts'
 import { arrayLiteral } from '../../contacts/write-columns.ts'
 import type { ContactState } from '../../rules/state.ts'
 import type { Sql } from '../../stores/postgres.ts'

@@ -2,7 +2,7 @@
 import { type Changes, type DecisionContext, type RecordedEvent, deltaOf } from '../changes.ts'
 import { type Statistic, type ContactState, scopedKey } from '../state.ts'
 import { reachGoal, startCampaigns } from '../campaigns/enrolment.ts'
-import { callForEvent } from '../segments/call-windows.ts'
+import { refreshForEvent } from '../segments/refresh-windows.ts'
 import { watchFact } from '../segments/watch-item.ts'
 import { stageOf } from './journey-stage.ts'
 import { addStatistic } from './add-statistic.ts'
@@ -28,7 +28,7 @@ export function recordEvent(
       revenue.set(meaning.currency, addAmounts(revenue.get(meaning.currency) ?? '0', meaning.counted))
   }
   countEvents(context, contact, event, { firstAt: occurredAt, lastAt: occurredAt, count: 1 }, { at: receivedAt })
-  callForEvent(context, contact, event, { receivedAt, isBatch: source === 'batch' })
+  refreshForEvent(context, contact, event, { receivedAt, isBatch: source === 'batch' })
   const warnings = isPast ? [] : startCampaigns(context, contact, { event, occurredAt, receivedAt })
   const recorded = { eventId: context.newId(), businessId, contactId: contact.id, receivedAt, source, fact }
   context.changes.events.push(recorded)

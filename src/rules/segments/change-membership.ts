@@ -1,6 +1,7 @@
-import type { Changes, MembershipChange } from '../changes.ts'
+import type { Changes } from '../changes.ts'
 import type { ContactState } from '../state.ts'
 import type { CompiledSegment } from './compile-segments.ts'
+import type { MembershipChange } from './segment-changes.ts'
 
 /**
  * Records that a contact entered or left. A change that undoes the previous one of this micro-batch leaves no trace, unless time

@@ -102,9 +102,9 @@ function settleContact(
 ): void {
   const now = nowFor(watch, facts)
   const view = viewFacts(contact, facts)
-  const call = isNew ? context.changes.windowCalls.get(contact.id) : undefined
-  if (call) {
-    Object.assign(call, { isNew: true, cause: call.cause ?? cause })
+  const refresh = isNew ? context.changes.windowRefreshes.get(contact.id) : undefined
+  if (refresh) {
+    Object.assign(refresh, { isNew: true, cause: refresh.cause ?? cause })
     facts.isUndecided = true
   }
   let { dueAt, settledAt } = facts.clock

@@ -1,6 +1,6 @@
 import { type DecisionContext, deltaOf } from '../changes.ts'
 import { addAmounts } from '../events/money.ts'
-import { callForMerge } from './call-windows.ts'
+import { refreshForMerge } from './refresh-windows.ts'
 import { addDecimals } from './add-decimals.ts'
 import { addStatistic } from '../events/add-statistic.ts'
 import { wins } from '../events/traits.ts'
@@ -45,7 +45,7 @@ export function watchMerge(
       if (is !== ofSurvivor && !isLeftToWorker(segment, ours))
         changeMembership(changes, survivor, segment, { entered: is, at: now, cause })
     }
-    callForMerge(context, survivor, watch.now)
+    refreshForMerge(context, survivor, watch.now)
     const dueAt = watch.segments.timed.map((segment) => segment.nextChange(view, now)).reduce(earlierOf, null)
     moveClock(changes, survivor, ours, { dueAt, settledAt: now }, true)
     changes.clocks.delete(loser.id)

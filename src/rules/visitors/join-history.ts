@@ -1,7 +1,7 @@
 import { type DecisionContext, type TimelineFact, type VisitorChange } from '../changes.ts'
 import { meaningOfName } from '../events/interpret.ts'
 import { countEvents, countOrders } from '../events/record-event.ts'
-import { callForHistory } from '../segments/call-windows.ts'
+import { refreshForHistory } from '../segments/refresh-windows.ts'
 import { type ContactState, type VisitorState, scopedKey, waitsForKey } from '../state.ts'
 
 /**
@@ -26,7 +26,7 @@ export function joinHistory(
   for (const { fact, receivedAt } of fresh) addToHistory(visitor.history, fact.event, fact.occurredAt, receivedAt)
   for (const [event, { receivedAt, ...counted }] of visitor.history) {
     countEvents(context, contact, event, counted, { at, recordedAt: receivedAt })
-    callForHistory(context, contact, event)
+    refreshForHistory(context, contact, event)
     if (hasOrders && meaningOfName(event).order) countOrders(context, contact, counted.count)
   }
   visitor.history.clear()

@@ -1,5 +1,5 @@
 /** Computes the members of new and edited rules that read the timeline. */
-import { loadBusinesses } from '../../contacts/load-state.ts'
+import { loadBusinesses } from '../../contacts/load-businesses.ts'
 import { arrayLiteral } from '../../contacts/write-columns.ts'
 import { enterBuilt } from '../../rules/segments/enter-built.ts'
 import { settleWindows } from '../../rules/segments/settle-windows.ts'
@@ -94,7 +94,7 @@ function enterBy({ windows, mergedIds, readings, now }: Read): Settle {
     if (!segments) return
     const merged = mergedIds.get(contact.id)
     const wanted = windows.filter(({ key }) => segments.windows.get(key)?.isBuilding)
-    // One that was merged meanwhile is called for.
+    // One that was merged meanwhile has a request of its own.
     if (merged && hasSameIds(contact, merged)) {
       const united = uniteReadings(readings, [contact.id, ...merged])
       settleWindows(context, segments, contact, {

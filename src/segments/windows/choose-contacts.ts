@@ -1,6 +1,6 @@
 import { inSnakeCase } from '../../contacts/in-snake-case.ts'
 import { arrayLiteral } from '../../contacts/write-columns.ts'
-import type { AnsweredCall } from '../../rules/segments/window-call.ts'
+import type { DoneRefresh } from '../../rules/segments/window-refresh.ts'
 import type { Sql } from '../../stores/postgres.ts'
 
 /** A contact whose counts and sums have to be read. */
@@ -15,7 +15,7 @@ export interface WindowContact {
   pending_at: number | null
   cause: 'bulk' | 'live' | 'merge' | null
   is_new: boolean
-  /** The calls that this answers. */
+  /** The requests that reading the contact answers. */
   outbox_ids: number[]
 }
 
@@ -40,47 +40,47 @@ export async function chooseContacts(sql: Sql, { now, except, most }: Choice): P
         (select o.id from outbox o where o.shipped_at is null and o.resend is null order by o.id limit 1),
         9223372036854775807
       ) as id
-    ), called as materialized (
-      select business_id, contact_id from segment_window_calls c
+    ), asked as materialized (
+      select business_id, contact_id from segment_window_refreshes c
       where outbox_id < (select id from horizon) and business_id <> all (${excluded}::text::uuid[])
       order by outbox_id limit ${most}
     ), due as materialized (
       select business_id, contact_id from segment_windows w
       where next_at <= ${now} and business_id <> all (${excluded}::text::uuid[]) and not exists (
-        select from segment_window_calls c
+        select from segment_window_refreshes c
         where c.business_id = w.business_id and c.contact_id = w.contact_id and c.outbox_id >= (select id from horizon)
       )
       order by next_at limit ${most}
     ), chosen as materialized (
-      select business_id, contact_id from called union select business_id, contact_id from due
+      select business_id, contact_id from asked union select business_id, contact_id from due
     )
     select chosen.business_id, chosen.contact_id as id,
       to_json(array(
         select l.id from contacts l where l.business_id = chosen.business_id and l.merged_into = chosen.contact_id
       )) as merged_ids,
-      least(calls.received_at, (
+      least(requests.received_at, (
         select min(w.next_at) from segment_windows w
         where w.business_id = chosen.business_id and w.contact_id = chosen.contact_id
       )) as from,
-      calls.pending_at, calls.cause, coalesce(calls.is_new, false) as is_new, coalesce(calls.outbox_ids, '[]') as outbox_ids
+      requests.pending_at, requests.cause, coalesce(requests.is_new, false) as is_new, coalesce(requests.outbox_ids, '[]') as outbox_ids
     from chosen cross join lateral (
       select min(c.received_at) filter (where c.outbox_id < horizon.id) as received_at,
         min(c.received_at) filter (where c.outbox_id >= horizon.id) as pending_at,
         max(c.cause) filter (where c.outbox_id < horizon.id) as cause,
         bool_or(c.is_new) filter (where c.outbox_id < horizon.id) as is_new,
         json_agg(c.outbox_id) filter (where c.outbox_id < horizon.id) as outbox_ids
-      from segment_window_calls c cross join horizon
+      from segment_window_refreshes c cross join horizon
       where c.business_id = chosen.business_id and c.contact_id = chosen.contact_id
-    ) calls`
+    ) requests`
 }
 
-/** The calls that are answered when the contact was read. */
-export const callsOf = ({ business_id, id, outbox_ids }: WindowContact): AnsweredCall[] =>
+/** The requests that are answered when the contact was read. */
+export const refreshesOf = ({ business_id, id, outbox_ids }: WindowContact): DoneRefresh[] =>
   outbox_ids.map((outboxId) => ({ businessId: business_id, contactId: id, outboxId }))
 
-export async function removeCalls(sql: Sql, contacts: readonly WindowContact[]): Promise<void> {
-  const calls = contacts.flatMap(callsOf).map((call) => inSnakeCase(call))
-  if (calls.length > 0) await sql`select remove_window_calls(${JSON.stringify(calls)}::text::json)`
+export async function removeRefreshes(sql: Sql, contacts: readonly WindowContact[]): Promise<void> {
+  const done = contacts.flatMap(refreshesOf).map((refresh) => inSnakeCase(refresh))
+  if (done.length > 0) await sql`select remove_window_refreshes(${JSON.stringify(done)}::text::json)`
 }
 
 /** The next instant at which time changes a window (epoch ms), or null. */

@@ -13,13 +13,15 @@ export async function readAnswers(
   sql: Sql,
   { businessId, contactId, keys, now }: { businessId: string; contactId: string; keys: readonly string[]; now: number },
 ): Promise<WindowAnswers> {
-  const [row] = await sql<[{ windows: [keyHash: string, value: string, nextAt: number | null][]; is_called: boolean }]>`
+  const [row] = await sql<
+    [{ windows: [keyHash: string, value: string, nextAt: number | null][]; is_requested: boolean }]
+  >`
     select
       (select coalesce(json_agg(json_build_array(w.key_hash, trim_scale(w.value)::text, w.next_at)), '[]')
         from segment_windows w where w.business_id = ${businessId} and w.contact_id = ${contactId}) as windows,
       exists (
-        select from segment_window_calls c where c.business_id = ${businessId} and c.contact_id = ${contactId}
-      ) as is_called`
+        select from segment_window_refreshes c where c.business_id = ${businessId} and c.contact_id = ${contactId}
+      ) as is_requested`
   const byHash = new Map(keys.map((key) => [hashWindowKey(key), key]))
   const known = row.windows.flatMap(([keyHash, value, nextAt]) => {
     const key = byHash.get(keyHash)
@@ -27,6 +29,6 @@ export async function readAnswers(
   })
   return {
     values: new Map(known.map(({ key, value }) => [key, value])),
-    isStale: row.is_called || known.some(({ isDue }) => isDue),
+    isStale: row.is_requested || known.some(({ isDue }) => isDue),
   }
 }

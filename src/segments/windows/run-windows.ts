@@ -59,8 +59,8 @@ async function runRound(
 ): Promise<number> {
   const late = setTimeout(() => (progress.isCurrent = false), LATE_MS)
   try {
-    const { nextWindowDue, isCalled, hasBuilds, hasRetired } = await findWork(deps.sql)
-    const isDue = isCalled || (nextWindowDue !== null && nextWindowDue <= deps.now())
+    const { nextWindowDue, hasRefreshes, hasBuilds, hasRetired } = await findWork(deps.sql)
+    const isDue = hasRefreshes || (nextWindowDue !== null && nextWindowDue <= deps.now())
     const next = isDue ? await settleWindows(deps, round.postponed, signal) : nextWindowDue
     if (next === 'more') return 0
     const isLate = next !== null && next <= deps.now() - LATE_MS

@@ -1,4 +1,4 @@
-import { loadBusinesses } from '../../contacts/load-state.ts'
+import { loadBusinesses } from '../../contacts/load-businesses.ts'
 import { hashWindowKey } from '../../contacts/window-hashes.ts'
 import { arrayLiteral } from '../../contacts/write-columns.ts'
 import { settleWindows as settleContact } from '../../rules/segments/settle-windows.ts'
@@ -7,7 +7,7 @@ import { isAlive } from '../../stores/clickhouse.ts'
 import { describeFault } from '../../stores/insert-lines.ts'
 import { type Settle, saveSettled } from '../save-settled.ts'
 import type { WindowDeps } from '../segment-deps.ts'
-import { type WindowContact, callsOf, chooseContacts, findNextDue, removeCalls } from './choose-contacts.ts'
+import { type WindowContact, refreshesOf, chooseContacts, findNextDue, removeRefreshes } from './choose-contacts.ts'
 import type { Postponed } from './postponed.ts'
 import { type Readings, readWindows, uniteReadings } from './read-windows.ts'
 
@@ -71,13 +71,13 @@ async function settleBusiness(
     if (!asked) return
     found.add(contact.id)
     if (!hasSameIds(contact, asked.merged_ids)) return void skipped.add(contact.id)
-    context.changes.answeredCalls.push(...callsOf(asked))
+    context.changes.doneRefreshes.push(...refreshesOf(asked))
     if (segments) settleContact(context, segments, contact, { windows, ...newsOf(asked, readings, now) })
   }
   const settled = await saveSettled(deps, contacts, settle)
   const answered = settled.filter(({ id }) => !skipped.has(id))
   // Of contacts that are gone: no save has removed them.
-  await removeCalls(
+  await removeRefreshes(
     deps.sql,
     contacts.filter(({ id }) => !found.has(id)),
   )

@@ -229,7 +229,7 @@ async function countTraces(
     'segment_members',
     'segment_clock',
     'segment_windows',
-    'segment_window_calls',
+    'segment_window_refreshes',
     'merge_log',
   ]) {
     const [row] = await sql<{ n: number }[]>`

@@ -1,9 +1,9 @@
 import type { DecisionContext } from '../changes.ts'
 import type { ContactState } from '../state.ts'
-import { type WindowCall, uniteCalls } from './window-call.ts'
+import { type WindowRefresh, uniteRefreshes } from './window-refresh.ts'
 
 /** Call it when an event is recorded for a contact. */
-export function callForEvent(
+export function refreshForEvent(
   context: DecisionContext,
   contact: ContactState,
   event: string,
@@ -13,27 +13,27 @@ export function callForEvent(
   if (!watch?.segments.windowEvents.has(event)) return
   // A replayed event keeps its receipt, which may be long past.
   const isReplay = watch.isBulk && !isBatch
-  call(context, contact, isReplay ? { receivedAt: watch.now, cause: 'bulk' } : { receivedAt, cause: null })
+  request(context, contact, isReplay ? { receivedAt: watch.now, cause: 'bulk' } : { receivedAt, cause: null })
 }
 
 /** Call it when a contact gets events that were received before, under one name. */
-export function callForHistory(context: DecisionContext, contact: ContactState, event: string): void {
+export function refreshForHistory(context: DecisionContext, contact: ContactState, event: string): void {
   const { watch } = context
   if (!watch?.segments.windowEvents.has(event)) return
-  call(context, contact, { receivedAt: watch.now, cause: watch.isBulk ? 'bulk' : 'live' })
+  request(context, contact, { receivedAt: watch.now, cause: watch.isBulk ? 'bulk' : 'live' })
 }
 
 /** Call it when another contact is merged into this one. */
-export function callForMerge(context: DecisionContext, survivor: ContactState, receivedAt: number): void {
-  if (context.watch?.segments.watched.windows) call(context, survivor, { receivedAt, cause: 'merge' })
+export function refreshForMerge(context: DecisionContext, survivor: ContactState, receivedAt: number): void {
+  if (context.watch?.segments.watched.windows) request(context, survivor, { receivedAt, cause: 'merge' })
 }
 
-function call(
+function request(
   { changes }: DecisionContext,
   { id: contactId, businessId }: ContactState,
-  made: Pick<WindowCall, 'receivedAt' | 'cause'>,
+  made: Pick<WindowRefresh, 'receivedAt' | 'cause'>,
 ): void {
-  const known = changes.windowCalls.get(contactId)
+  const known = changes.windowRefreshes.get(contactId)
   const asked = { businessId, contactId, isNew: false, ...made }
-  changes.windowCalls.set(contactId, known ? uniteCalls(known, asked) : asked)
+  changes.windowRefreshes.set(contactId, known ? uniteRefreshes(known, asked) : asked)
 }

@@ -1,5 +1,5 @@
 /** Asks the segment worker to read the counts and sums of a contact from the timeline. */
-export interface WindowCall {
+export interface WindowRefresh {
   businessId: string
   contactId: string
   /** The earliest receipt of what the timeline has not been read for (epoch ms). */
@@ -10,8 +10,8 @@ export interface WindowCall {
   isNew: boolean
 }
 
-/** One row of such a request. */
-export interface AnsweredCall {
+/** One row of such a request, which a save answers. */
+export interface DoneRefresh {
   businessId: string
   contactId: string
   outboxId: number
@@ -20,7 +20,7 @@ export interface AnsweredCall {
 /** In ascending order of precedence. */
 export type BaseCause = 'bulk' | 'live' | 'merge'
 
-export function uniteCalls(a: WindowCall, b: WindowCall): WindowCall {
+export function uniteRefreshes(a: WindowRefresh, b: WindowRefresh): WindowRefresh {
   return {
     ...a,
     receivedAt: Math.min(a.receivedAt, b.receivedAt),

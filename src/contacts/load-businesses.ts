@@ -1,0 +1,59 @@
+import type { FieldType } from '../rules/events/facts.ts'
+import { type SegmentRule, compileSegments } from '../rules/segments/compile-segments.ts'
+import type { BusinessState, Campaign, Destination, PageIdentify } from '../rules/state.ts'
+import type { Sql } from '../stores/postgres.ts'
+
+/** The configuration of businesses, as last read. A save that finds it outdated makes the worker drop it. */
+export type ConfigCache = Map<string, BusinessState>
+const MAX_CACHED_BUSINESSES = 10_000
+
+/** The businesses that exist. All loops of a worker share the cache, so it may be emptied at any await. */
+export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]): Promise<BusinessState[]> {
+  if (cache.size > MAX_CACHED_BUSINESSES) cache.clear()
+  const known = ids.flatMap((id) => cache.get(id) ?? [])
+  if (known.length === ids.length) return known
+  const missing = ids.filter((id) => !cache.has(id))
+  const rows = await sql<
+    {
+      id: string
+      config_version: number
+      active: boolean
+      fields: Record<string, FieldType> | null
+      campaigns: Campaign[] | null
+      destinations: Destination[] | null
+      page_identify: PageIdentify
+      segment_rules: SegmentRule[] | null
+    }[]
+  >`
+    select b.id, b.config_version, b.page_identify, b.active,
+      (select json_object_agg(f.key, f.type) from custom_fields f where f.business_id = b.id) as fields,
+      (select json_agg(json_build_object('id', c.id, 'triggerEvent', c.trigger_event,
+          'triggerSegment', case when c.trigger_segment is not null
+            then json_build_object('segmentId', c.trigger_segment, 'on', c.trigger_on) end, 'goalEvent', c.goal_event,
+          'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
+        from campaigns c where c.business_id = b.id and c.status = 'published') as campaigns,
+      (select json_agg(json_build_object('id', d.id, 'types', d.types) order by d.id)
+        from destinations d where d.business_id = b.id and d.active) as destinations,
+      (select json_agg(json_build_object('no', r.no, 'segmentId', r.segment_id, 'isBuilding', r.state = 'building',
+          'rule', r.rule) order by r.no)
+        from segment_rules r where r.business_id = b.id and r.state <> 'retired') as segment_rules
+    from businesses b
+    where b.id in (select value::uuid from json_array_elements_text(${JSON.stringify(missing)}::text::json))`
+  const read = rows.map((row) => {
+    const fields = new Map(Object.entries(row.fields ?? {}))
+    const segmentRules = row.segment_rules ?? []
+    return {
+      id: row.id,
+      configVersion: row.config_version,
+      active: row.active,
+      fields,
+      campaigns: row.campaigns ?? [],
+      destinations: row.destinations ?? [],
+      pageIdentify: row.page_identify,
+      segmentRules,
+      segments: segmentRules.length === 0 ? null : compileSegments(segmentRules, fields),
+    }
+  })
+  for (const business of read) cache.set(business.id, business)
+  return [...known, ...read]
+}
