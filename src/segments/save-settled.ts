@@ -16,13 +16,15 @@ export type Settle = (context: DecisionContext, contact: ContactState, business:
 
 /**
  * Loads contacts, settles each, and saves them together, unless one of them or the configuration has changed meanwhile: then the half of
- * them is tried, and so on. A single contact that keeps changing is left out, and is due again.
+ * them is tried, and so on. A single contact is tried twice, because the configuration may have been an older one of the cache. One that
+ * keeps changing is left out, and is due again.
  * @returns those that were settled
  */
 export async function saveSettled<Contact extends ContactId>(
   deps: SegmentDeps,
   contacts: Contact[],
   settle: Settle,
+  isRepeated = false,
 ): Promise<Contact[]> {
   const { sql, configs, now } = deps
   const state = await loadContacts(sql, configs, contacts)
@@ -47,7 +49,7 @@ export async function saveSettled<Contact extends ContactId>(
   } catch (error) {
     if (faultKind(error) !== 'conflict') throw error
     for (const { business_id } of contacts) configs.delete(business_id)
-    if (contacts.length === 1) return []
+    if (contacts.length === 1) return isRepeated ? [] : saveSettled(deps, contacts, settle, true)
     const half = Math.ceil(contacts.length / 2)
     const first = await saveSettled(deps, contacts.slice(0, half), settle)
     return [...first, ...(await saveSettled(deps, contacts.slice(half), settle))]
