@@ -1,5 +1,6 @@
 /** Members, clocks and sizes of segments that were altered in Postgres are found, and set right from the facts of the contacts. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { SEGMENT_ANSWERS } from '../../src/admin/verify/check-segment-answers.ts'
 import { SEGMENT_MEMBERS } from '../../src/admin/verify/check-members.ts'
 import { SEGMENT_SIZE } from '../../src/admin/verify/check-segment-sizes.ts'
 import type { WrongMember } from '../../src/admin/verify/compare-members.ts'
@@ -135,6 +136,81 @@ test.each(DAMAGE)('found and repaired: $what', async ({ done, found, repaired, e
   expect(await verifyTheirs(world)).toMatchObject({ exitCode: 0, found: {} })
 })
 
+describe('the answers of ClickHouse', () => {
+  const open = async () => {
+    const world = await makeWorld()
+    const { businessId } = world
+    const windowed = await insertSegment(lab.sql, businessId, {
+      event: 'visit',
+      metric: 'count',
+      withinDays: 3000,
+      operator: 'greater_than_or_equal',
+      value: 2,
+    })
+    // As the segment worker would have made it.
+    await lab.sql`
+      insert into segment_members (business_id, contact_id, segment_no, since, cause)
+      values (${businessId}, ${world.ann}, ${windowed.no}, 1, 'bulk')`
+    await lab.sql`
+      insert into segment_sizes (business_id, segment_no, members) values (${businessId}, ${windowed.no}, 1)`
+    return { ...world, windowed }
+  }
+
+  test('agree where all is well', async () => {
+    expect(await verifyTheirs(await open())).toMatchObject({ exitCode: 0, agree: true, found: {}, notCompared: 0 })
+  })
+
+  test('differ where the timeline has other statistics, and are repaired', async () => {
+    const world = await open()
+    const { businessId, bob, often } = world
+    await lab.damage(`insert into event_statistics (business_id, contact_id, event, first_ms, last_ms, count)
+      select business_id, contact_id, event, min(first_ms), max(last_ms), 7 from event_statistics
+      where contact_id = '${bob}' group by business_id, contact_id, event`)
+    const damaged = await verifyTheirs(world)
+    expect(damaged).toMatchObject({ exitCode: 1, found: { segment_answers: 1 } })
+    expect(damaged.differences.find(({ kind }) => kind === 'segment_answers')).toMatchObject({
+      ...{ businessId, contactId: bob, segmentId: often.segmentId },
+      ...{ postgres: 'not a member', clickhouse: 'a member', wrong: 'clickhouse' },
+    })
+    expect(await verifyTheirs(world, '--repair')).toMatchObject({ exitCode: 0, agree: true })
+  })
+
+  test('of a windowed rule show a member that is missing, and one too many; the worker is asked to read both again', async () => {
+    const world = await open()
+    const { businessId, ann, bob, windowed } = world
+    await lab.sql`update segment_members set contact_id = ${bob} where segment_no = ${windowed.no}`
+    const damaged = await verifyTheirs(world)
+    expect(damaged).toMatchObject({ exitCode: 1, found: { segment_answers: 2 } })
+    expect(
+      damaged.differences.map(({ contactId, postgres, wrong }) => [contactId, postgres, wrong]).toSorted(),
+    ).toEqual(
+      [
+        [ann, 'not a member', 'postgres'],
+        [bob, 'a member', 'postgres'],
+      ].toSorted(),
+    )
+    // Who waits for the worker cannot be compared until it has come.
+    expect(await verifyTheirs(world, '--repair')).toMatchObject({ found: {}, notCompared: 2, repaired: { members: 2 } })
+    const refreshes = await lab.sql`
+      select contact_id from segment_window_refreshes where business_id = ${businessId} order by contact_id`
+    expect(refreshes.map(({ contact_id }) => contact_id as string)).toEqual([ann, bob].toSorted())
+  })
+
+  test('are not compared while ClickHouse does not have everything', async () => {
+    const world = await open()
+    const { businessId } = world
+    await lab.stopShipping()
+    await lab.pipeline.apply(track(businessId, eventFact('visit', { email: 'bob@x.io' })))
+    const deps = { ...lab, signal: new AbortController().signal, showStatus: () => undefined }
+    const found = []
+    for await (const page of SEGMENT_ANSWERS.find(deps, businessId)) found.push(page)
+    lab.startShipping()
+    await lab.shipped()
+    expect(found.flatMap(({ items }) => items)).toEqual([])
+    expect(found.map(({ changing }) => changing)).toContain(1)
+  })
+})
+
 test('a contact that waits for the segment worker is not a difference', async () => {
   const world = await makeWorld()
   await lab.sql`update segment_clock set due_at = 1 where contact_id = ${world.ann}`
@@ -185,7 +261,7 @@ test('nothing is found while contacts enter and leave all the time', async () =>
   const found: unknown[] = []
   let looks = 0
   for (; !isOver; looks += 1)
-    for (const kind of [SEGMENT_MEMBERS, SEGMENT_SIZE])
+    for (const kind of [SEGMENT_MEMBERS, SEGMENT_ANSWERS, SEGMENT_SIZE])
       for await (const { items } of kind.find(deps, businessId)) found.push(...items)
   await applying
   expect(found).toEqual([])

@@ -3,6 +3,7 @@ import { checkPostgres } from './check-postgres.ts'
 import { ERASURE } from './check-erasures.ts'
 import { KEY } from './check-keys.ts'
 import { SEGMENT_MEMBERS } from './check-members.ts'
+import { SEGMENT_ANSWERS } from './check-segment-answers.ts'
 import { SEGMENT_SIZE } from './check-segment-sizes.ts'
 import { BUSINESS, GROUPS, REDIS, TABLE } from './check-stores.ts'
 import { VIEW } from './check-views.ts'
@@ -41,6 +42,7 @@ export const BUSINESS_KINDS: Record<string, BusinessKind> = {
   erasure: ERASURE,
   view: VIEW,
   segment_members: SEGMENT_MEMBERS,
+  segment_answers: SEGMENT_ANSWERS,
   segment_size: SEGMENT_SIZE,
 }
 

@@ -1,3 +1,4 @@
+import type { ClickHouseSettings } from '@clickhouse/client'
 import type { ClickHouseClient } from '../../stores/clickhouse.ts'
 import { LONG_STATEMENT } from '../../timeline/look-up-events.ts'
 
@@ -12,8 +13,17 @@ const SETTINGS = {
   output_format_json_quote_64bit_integers: 1 as const,
 }
 
-export async function queryClickHouse<Row>(clickhouse: ClickHouseClient, query: string): Promise<Row[]> {
-  const result = await clickhouse.query({ query, format: 'JSONEachRow', clickhouse_settings: SETTINGS })
+/** @param more settings of this query */
+export async function queryClickHouse<Row>(
+  clickhouse: ClickHouseClient,
+  query: string,
+  more: ClickHouseSettings = {},
+): Promise<Row[]> {
+  const result = await clickhouse.query({
+    query,
+    format: 'JSONEachRow',
+    clickhouse_settings: { ...SETTINGS, ...more },
+  })
   return await result.json<Row>()
 }
 
