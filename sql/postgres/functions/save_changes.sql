@@ -41,7 +41,6 @@ declare
   merged record;
   touched_businesses uuid[] := p_contact_businesses[:cardinality(p_changed)];
   touched uuid[] := p_contact_ids[:cardinality(p_changed)];
-  raised_place integer;
   segment_changes text;
   outbox_id bigint;
 begin
@@ -114,11 +113,14 @@ begin
   end if;
 
   -- A fact that segments read has changed: another partition must not decide without it.
+  -- They are locked, so their rows stay where they are.
   if p_raised is not null then
-    foreach raised_place in array p_raised loop
-      update contacts set version = version + 1
-        where business_id = p_contact_businesses[raised_place] and id = p_contact_ids[raised_place];
-    end loop;
+    update contacts set version = version + 1 where ctid = any (array(
+      select held.ctid from unnest(p_raised) as place
+      cross join lateral (
+        select c.ctid from contacts c where c.business_id = p_contact_businesses[place] and c.id = p_contact_ids[place] limit 1
+      ) held
+    ));
   end if;
 
   -- New contacts are inserted complete; those that were there are locked by now, and get what they lacked. `raised` is by
