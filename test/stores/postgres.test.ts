@@ -45,11 +45,11 @@ describe('what is asked between the error of a connection and its end', () => {
       Array.from({ length: askers }, async (_, own) => {
         for (let asked = 0; !stopped; asked += 1) {
           const number = (pool * askers + own) * 1_000_000 + asked
-          const told = await ask(sql, number).catch((error: { code?: string }) => {
+          const answer = await ask(sql, number).catch((error: { code?: string }) => {
             faults.add(error.code ?? 'no code')
             return number
           })
-          if (told !== number) faults.add(`told ${told}, not ${number}`)
+          if (answer !== number) faults.add(`answered ${answer}, not ${number}`)
         }
       }),
     )
@@ -106,13 +106,13 @@ it('is served again by a pooler that gives every session the same secret', async
   await proxy.close()
 }, 60_000)
 
-/** Postgres tells of a session's number and secret in a message of 13 bytes, `K`. */
+/** Postgres sends a session's number and secret in a message of 13 bytes, `K`. */
 function withoutSecret(bytes: Buffer): Buffer {
   const at = bytes.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]))
   return at < 0 ? bytes : Buffer.concat([bytes.subarray(0, at + 5), Buffer.alloc(8), bytes.subarray(at + 13)])
 }
 
-describe('what came of one query', () => {
+describe('the result of one query', () => {
   const { databaseUrl } = inject('stores')
   const killer = connectPostgres(databaseUrl, { max: 1 })
   afterAll(() => killer.end({ timeout: 1 }))
@@ -134,7 +134,7 @@ describe('what came of one query', () => {
     }
   }
 
-  it('is not told to the next one, once the connection that broke under it is open again', () =>
+  it('does not reach the next query after the connection broke during it and was opened again', () =>
     opened('broken-busy', 1, async (sql) => {
       for (let round = 0; round < 3; round += 1) {
         // Some thousand rows arrive, the last ones never.
@@ -146,7 +146,7 @@ describe('what came of one query', () => {
       }
     }))
 
-  it('is not told to anybody after all connections broke, and nobody is served twice', () =>
+  it('reaches no other query after all connections broke, and no query runs twice', () =>
     opened('broken-all', 4, async (sql) => {
       await killer`drop sequence if exists times_asked`
       await killer`create sequence times_asked`
@@ -159,7 +159,7 @@ describe('what came of one query', () => {
       await killer`drop sequence times_asked`
     }))
 
-  it('is nothing for the next one when the connection broke between them', () =>
+  it('does not depend on a connection that broke before the query', () =>
     opened('broken-idle', 1, async (sql) => {
       await sql`select 1`
       await endSessions('broken-idle', 'idle', 1)
@@ -176,7 +176,7 @@ describe('what came of one query', () => {
       expect(next.count).toBe(3)
     }))
 
-  it('is told to itself: a refused log-in', async () => {
+  it('is the error of the query itself when the log-in is refused', async () => {
     const url = new URL(databaseUrl)
     url.password = 'wrong'
     const sql = connectPostgres(url.href, { max: 1 })

@@ -31,7 +31,7 @@ it('one that is just starting is waited for', async () => {
   expect(asked()).toBe(2)
 })
 
-it('one that refuses is not, and its words are told', async () => {
+it('one that refuses is not waited for, and the error quotes it', async () => {
   const { asked, place, required } = await openClickHouse(
     () => (_, response) => void response.writeHead(403).end('Code: 516. DB::Exception: user: Authentication failed.'),
   )
@@ -42,7 +42,7 @@ it('one that refuses is not, and its words are told', async () => {
   expect(asked()).toBe(1)
 })
 
-it('a password that Redis and Postgres do not know is told at once', async () => {
+it('a password that Redis and Postgres do not know is reported at once', async () => {
   const wrong = (url: string) => url.replace(/:[^:@]*@/, ':secret@')
   const { databaseUrl, redisUrl } = inject('stores')
   const config = readConfig({ DATABASE_URL: wrong(databaseUrl), REDIS_URL: wrong(redisUrl) })
@@ -53,7 +53,7 @@ it('a password that Redis and Postgres do not know is told at once', async () =>
   await expect(required).rejects.not.toThrow('secret')
 })
 
-it('those that answer are told well', async () => {
+it('stores that answer pass', async () => {
   const { databaseUrl, redisUrl, clickhouseUrl } = inject('stores')
   await requireStores(readConfig({}), { databaseUrl, redisUrl, clickhouseUrl })
 })

@@ -125,7 +125,7 @@ describe('a batch of web events', () => {
     const business = newBusiness()
     const wrong = hitOf({ title: '\ud800' })
     const batch = worker.batchOf(captureOf(business, newVisitor(), [hitOf(), wrong, hitOf()]))
-    const poisoned = { streamId: batch.to, businessId: business, reason: 'It is no entry.', payload: 'a\0b' }
+    const poisoned = { streamId: batch.to, businessId: business, reason: 'It is not an entry.', payload: 'a\0b' }
     await worker.run({ ...batch, poisoned: [poisoned] })
     expect(await countRows(stack.clickhouse, business)).toBe(2)
     const letters = await stack.sql<{ kind: string; payload: string }[]>`
@@ -135,7 +135,7 @@ describe('a batch of web events', () => {
     expect(letters[1]?.payload).toBe('a\uFFFDb')
   })
 
-  it('that meets another save in Postgres is no failure of ClickHouse, and is done again', async () => {
+  it('that conflicts with another save in Postgres is repeated, and does not count as a failure of ClickHouse', async () => {
     const worker = await openWebWorker(deps)
     const [business, visitor] = [newBusiness(), newVisitor()]
     const metrics = createMetrics()
@@ -157,7 +157,7 @@ describe('a batch of web events', () => {
     expect(seen[0]).not.toEqual({ visitor_id: visitor })
   })
 
-  it('tells Postgres who was seen, and how they came', async () => {
+  it('stores in Postgres who was seen, and how they came', async () => {
     const worker = await openWebWorker(deps)
     const [business, visitor] = [newBusiness(), newVisitor()]
     const touch = { at: T0 - 1000, url: 'https://shop.example/', utm: { source: 'news' } }

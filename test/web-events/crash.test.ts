@@ -1,4 +1,4 @@
-/** Web workers that are killed at the worst moments: each hit is in ClickHouse exactly once all the same, as rows lie there. */
+/** Web workers are killed at the worst moments: each hit is still in ClickHouse exactly once, counted in stored rows. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

@@ -104,7 +104,7 @@ it('waits for what was on its way, also when its owner dies and another repeats 
   expect(await hitsOf(business)).toEqual([])
 })
 
-it('deletes once more, an hour later, what came so late that ClickHouse had forgotten it', async () => {
+it('deletes again, an hour later, what came so late that ClickHouse had forgotten it', async () => {
   const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
   await linkTo(business, visitor, [[0, ann]])
   const batch = worker.batchOf(captureOf(business, visitor, at(1)))

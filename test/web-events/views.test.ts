@@ -63,13 +63,13 @@ function sessionsOf(hits: WebHit[]): Session[] {
   }
   return groups.map((group) => {
     const views = group.filter(({ kind }) => kind === 'page_view')
-    const told = views.length > 0 ? views : group
+    const pages = views.length > 0 ? views : group
     return {
       from: Math.min(...group.map(({ from }) => from)),
       to: Math.max(...group.map(({ to }) => to)),
       pages: new Set(views.map(({ pageId }) => pageId)).size,
-      entry_url: told[0]?.url ?? '',
-      exit_url: told.at(-1)?.url ?? '',
+      entry_url: pages[0]?.url ?? '',
+      exit_url: pages.at(-1)?.url ?? '',
       active: group.reduce((sum, { activeMs }) => sum + activeMs, 0),
       idle: group.reduce((sum, { idleMs }) => sum + idleMs, 0),
     }
@@ -127,7 +127,7 @@ describe('sessions', () => {
     expect((await readSessions(apart)).map(({ pages }) => pages)).toEqual([1, 1])
   })
 
-  it('tell the campaign of the page that they began on', async () => {
+  it('show the campaign of the page that they began on', async () => {
     const business = newBusiness()
     const entry = 'https://shop.example/a?utm_source=news&utm_campaign=spring+sale%21'
     const first = hitOf({ url: entry, referrer: 'https://mail.example/' })
@@ -153,7 +153,7 @@ describe('sessions', () => {
 })
 
 describe('page views', () => {
-  it('gather what was told of a page, however late', async () => {
+  it('gather all hits of a page, however late', async () => {
     const [business, visitor] = [newBusiness(), newVisitor()]
     const more = [
       hitOf({ kind: 'time', activeMs: 5000, idleMs: 100, occurredAt: T0 + 6000 }),
@@ -219,7 +219,7 @@ describe('whose web events are', () => {
     )
   }
 
-  it('is told by the links of the browser, merges and erasures', async () => {
+  it('follows from the links of the browser, merges and erasures', async () => {
     const [business, visitor] = [newBusiness(), newVisitor()]
     const [ann, bob, eve, merged] = [newBusiness(), newBusiness(), newBusiness(), newBusiness()]
     const at = [0, 1, 2, 3].map((n) => T0 + n * 1000)
@@ -256,7 +256,7 @@ describe('whose web events are', () => {
   })
 })
 
-it('a lane that has nothing but erased hits goes on', async () => {
+it('a partition that has nothing but erased hits goes on', async () => {
   const worker = await openWebWorker({ ...stack, log: createLogger({ level: 'silent', name: 'test' }) })
   const [business, visitor] = [newBusiness(), newVisitor()]
   await stack.sql`insert into erased_visits (business_id, visitor_id, from_at, to_at) values (${business}, ${visitor}, 0, ${T0 + 1})`

@@ -1,4 +1,4 @@
-/** The lanes of web events: apart from live ones, bounded, patient with ClickHouse, and moved with the number of partitions. */
+/** The partitions of web events: separate from live ones, limited, waiting for ClickHouse, and moved when the number of partitions changes. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -33,7 +33,7 @@ afterEach(() => lab.close())
 const queueOnly = { wait: false }
 const soon = { timeout: atLoad(10_000), interval: 10 }
 
-/** As the product's: web lanes go to ClickHouse, the others to the record of the road. */
+/** As in the product: web partitions go to ClickHouse, the others to the record of the batches applied. */
 const applier =
   (deps: WebDeps, batches: MicroBatch[] = []) =>
   (...args: Parameters<typeof applyWebBatch> extends [unknown, ...infer Rest] ? Rest : never) => {
@@ -118,12 +118,12 @@ describe('web events', () => {
     await send()
     await vi.waitUntil(() => isEmpty('web-0'), soon)
     expect(sizes).toEqual([1, 2])
-    const told = await metrics.batchSeconds.get()
-    const seconds = told.values.find(({ metricName }) => metricName === 'micro_batch_duration_seconds_sum')
+    const measured = await metrics.batchSeconds.get()
+    const seconds = measured.values.find(({ metricName }) => metricName === 'micro_batch_duration_seconds_sum')
     expect(seconds?.value).toBeLessThan(atLoad(0.5))
   })
 
-  it('may fill their own lanes alone', async () => {
+  it('may fill their own partitions only', async () => {
     const business = businessOf('live-0')
     const of = (id: string) => captureOf(business, visitorOf('web-0'), [hitOf({ id })])
     const [first, second] = [of('h0'), of('h1')]
@@ -172,7 +172,7 @@ describe('web events', () => {
     }, soon)
   })
 
-  it('are told of once their batch has been on its way for more than ten seconds', async () => {
+  it('are reported once their batch has been on its way for more than ten seconds', async () => {
     const ago = (ms: number) => stack.sql`now() - ${ms} * interval '1 millisecond'`
     await stack.sql`update positions set pending = '5-5', pending_at = ${ago(9500)} where partition = 'web-0'`
     await stack.sql`update positions set pending = '5-5', pending_at = ${ago(10_500)} where partition = 'web-1'`
@@ -259,8 +259,8 @@ describe('web events', () => {
   })
 })
 
-describe('whoever writes into a stream by hand', () => {
-  it('makes no event of what was captured, and no web event of an event', async () => {
+describe('an entry written into a stream by hand', () => {
+  it('is not turned from a capture into an event, or from an event into a web event', async () => {
     const business = newBusiness()
     const capture = captureOf(business, newVisitor(), [hitOf()])
     const tracked = { n: 2, ...event('e', business) }
@@ -280,15 +280,15 @@ describe('whoever writes into a stream by hand', () => {
     ])
   })
 
-  it('stops nobody with what no store could keep', async () => {
+  it('stops no other request when no store could keep it', async () => {
     const business = newBusiness()
     const visitor = visitorOf('web-0')
     const touches = { first: { at: T0, url: 'https://a.example/\0' }, latest: null }
-    const told = { n: 3, ...event('e', business) }
+    const track = { n: 3, ...event('e', business) }
     const requests = [
       captureOf(business, visitor, [hitOf()], { receivedAt: 1e300 }),
       captureOf(business, visitor, [hitOf()], { touches }),
-      { ...told, fact: { ...told.fact, traits: { '\0': {} } } },
+      { ...track, fact: { ...track.fact, traits: { '\0': {} } } },
       captureOf(business, visitor, [hitOf({ id: 'good' })]),
     ].map((request) => JSON.stringify(request))
     await lab.redis.xadd(streamKey('web-0'), '*', 'd', encodeEntry('none', requests), 'w', '{}')
