@@ -286,7 +286,7 @@ async function seedSegments({ ann, bob, eve, fay }: Record<'ann' | 'bob' | 'eve'
   await sendSegmentChanges(lab.clickhouse, { id: randomUUID(), segmentChanges, isResent: false })
 }
 
-/** One browser comes by a campaign and is the contact's; another is nobody's. */
+/** One browser comes by a campaign and is the contact's; another is anonymous. */
 async function browse(contact_id: string): Promise<void> {
   const [known, unknown] = [newVisitor(), newVisitor()]
   const from = Date.parse('2024-02-08T10:00Z')

@@ -1,4 +1,4 @@
-/** What brought the money: from what browsers and callers tell, through Postgres, to the views. */
+/** Which touches a purchase is attributed to: from what browsers and callers send, through Postgres, to the views. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Identity, Touch } from '../../src/rules/events/facts.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
@@ -74,7 +74,7 @@ async function credits(): Promise<[amount: number, first: string, last: string][
 }
 
 describe('a purchase', () => {
-  it('goes to the first and to the last touch at or before it, in whatever order they are told', async () => {
+  it('goes to the first and to the last touch at or before it, in whatever order they arrive', async () => {
     await isKnown(ANN, 0)
     await paid(5, 50)
     await came(9, 'late')
@@ -91,7 +91,7 @@ describe('a purchase', () => {
     ])
   })
 
-  it('is told with all that is known of its touches, exactly', async () => {
+  it('is shipped with all that is known of its touches, exactly', async () => {
     await came(1, 'news')
     const { contactId } = await isKnown(ANN, 2)
     await paid(3, 0.1, ANN, { sentCurrency: 'EUR' })
@@ -232,7 +232,7 @@ describe('an erasure', () => {
       { business: businessId },
     )
 
-  it('takes what brought the person, and the browser that still tells of it brings nothing back', async () => {
+  it('deletes the touches of the person, and a browser that still sends them brings nothing back', async () => {
     await came(1, 'secret')
     const { contactId } = await isKnown(ANN, 2)
     await paid(3, 3)
@@ -251,7 +251,7 @@ describe('an erasure', () => {
     expect(left).toEqual([])
   })
 
-  it('leaves what brought somebody else in the browser', async () => {
+  it('leaves the touches of another person in the same browser', async () => {
     await came(1, 'of ann')
     const { contactId } = await isKnown(ANN, 2)
     await isKnown(BOB, 3)
@@ -349,7 +349,7 @@ describe('the report', () => {
     ])
   })
 
-  it('counts the touches of whom the buyer was merged with, and none of whoever else had the browser', async () => {
+  it('counts the touches of contacts that were merged with the buyer, and none of other people with the same browser', async () => {
     await came(1.5, 'of phone', V)
     await isKnown({ phone: '972541234567' }, 2, V)
     await came(1, 'of mail', W)
@@ -402,7 +402,7 @@ describe('the report', () => {
     await nowhere.close()
   })
 
-  it('tells 1,000 rows, and that there are more', async () => {
+  it('returns 1,000 rows, and says that there are more', async () => {
     const contacts = Array.from({ length: MAX_ATTRIBUTION_ROWS + 1 }, () => crypto.randomUUID())
     const order = (contact_id: string, n: number) => ({
       contact_id,

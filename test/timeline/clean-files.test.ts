@@ -88,11 +88,11 @@ test('afterwards neither statistics nor dead rows of Postgres hold the person, n
     insert into identities (business_id, kind, value, contact_id, proven)
     select gen_random_uuid(), 'email', ${WORD}, gen_random_uuid(), true from generate_series(1, 200)`
   await sql`analyze identities`
-  const told = async () =>
+  const readStatistics = async () =>
     await sql<{ held: string }[]>`
       select tablename || '.' || attname as held from pg_stats
       where most_common_vals::text like ${`%${WORD}%`} or histogram_bounds::text like ${`%${WORD}%`}`
-  expect(await told()).not.toEqual([])
+  expect(await readStatistics()).not.toEqual([])
   // Of a table that is empty Postgres keeps the statistics that it had.
   await sql`update identities set value = 'other' where ctid = '(0,1)'`
   await sql`delete from identities where value = ${WORD}`
@@ -104,7 +104,7 @@ test('afterwards neither statistics nor dead rows of Postgres hold the person, n
   expect(log()).not.toBe('')
   await erase(0.1)
   expect(await cleanFiles(deps, signal, AT_ONCE)).toBe(true)
-  expect(await told()).toEqual([])
+  expect(await readStatistics()).toEqual([])
   expect(() => log()).toThrow('Command failed')
   const [table] = await sql<[{ pages: number }]>`
     select (pg_relation_size('identities') / current_setting('block_size')::int)::int as pages`

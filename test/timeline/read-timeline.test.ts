@@ -179,7 +179,7 @@ test('new events do not move a page', async () => {
   expect(second.nextCursor).toBeNull()
 })
 
-test('a cursor that is not ours is told', async () => {
+test('a cursor that was not issued here is rejected', async () => {
   for (const cursor of ['', 'x', 'MTIz', '%', Buffer.from("0' or 1=1").toString('base64url')]) {
     const query = { businessId: newBusiness(), contactIds: [crypto.randomUUID()], limit: 1, cursor }
     expect(await readTimeline(lab, query)).toBe('invalid_cursor')
@@ -209,7 +209,7 @@ test('every event acknowledged before is there while the shipper ships', async (
   expect(await readAll(business, [contact], 1000)).toEqual(acknowledged.toReversed())
 }, 120_000)
 
-test('a row that is marked as shipped while it is read is told once', async () => {
+test('a row that is marked as shipped while it is read is returned once', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
   await save(lab, business, [{ contact_id: contact }])

@@ -81,7 +81,7 @@ test('ClickHouse going away in the middle and coming back delays the timeline an
   expect(seen.durations).toBeGreaterThan(0)
 }, 60_000)
 
-test('what keeps the timeline from being shipped is told with its beginning, until it passes', async () => {
+test('what keeps the timeline from being shipped is reported, with its beginning, until it is over', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
   const causes: string[] = []
@@ -91,17 +91,17 @@ test('what keeps the timeline from being shipped is told with its beginning, unt
   gate.shut()
   await save(lab, business, [{ contact_id: contact }])
   await expect.poll(() => readShippingFailure(lab.sql), eventually).toMatch(/^timeline: not shipped since \d{4}-.*Z: ./)
-  const told = await readShippingFailure(lab.sql)
+  const failure = await readShippingFailure(lab.sql)
   const failures = causes.length
   await expect.poll(() => causes.length, eventually).toBeGreaterThan(failures)
-  expect(await readShippingFailure(lab.sql)).toBe(told)
+  expect(await readShippingFailure(lab.sql)).toBe(failure)
   expect(new Set(causes)).toEqual(new Set(['other']))
   gate.open()
   await expect.poll(() => readShippingFailure(lab.sql), eventually).toBeUndefined()
   await running.stop()
 }, 60_000)
 
-test('a stop in the middle is no loss, and the next owner goes on at once', async () => {
+test('a stop in the middle loses nothing, and the next owner goes on at once', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
   let saved = 0
@@ -193,13 +193,13 @@ test('what cannot be measured or purged holds up neither events nor erasures', a
   await erase(lab, business, [erased])
   const failing = {
     set: () => {
-      throw new Error('cannot be told')
+      throw new Error('cannot be set')
     },
   }
   const running = start({ outboxLagSeconds: failing }, 1000, Number.MAX_SAFE_INTEGER)
   await expect.poll(() => waitingRows(lab), { timeout: atLoad(3000) }).toBe(0)
   await expect
-    // While ClickHouse still rewrites tables for somebody else, an erasure is tried again three seconds later.
+    // While ClickHouse still rewrites tables for another erasure, an erasure is tried again three seconds later.
     .poll(async () => await lab.sql`select from erasures where deleted_at is null`, eventually)
     .toHaveLength(0)
   await running.stop()

@@ -148,7 +148,7 @@ test.each(DAMAGE)('%s', async (_, damage) => {
   await expectRight(made.business, made.contact, made.events)
 })
 
-test('what is new does not wait behind what is sent again, and is no part of it', async () => {
+test('new events do not wait behind those sent again, and are not shipped with them', async () => {
   const made = await shipSome()
   await command(`alter table events delete where business_id = '${made.business}'`)
   await requestResync(made.business)
@@ -266,7 +266,7 @@ test('an owner that lost the lease while it asked stamps nothing', async () => {
   await standby.release()
 })
 
-/** A client whose statements are held up: `before` is told the number of each, and awaited. */
+/** A client whose statements are held up: `before` gets the number of each, and is awaited. */
 function heldUp(before: (statement: number) => Promise<unknown>): Lab['clickhouse'] {
   let statements = 0
   return Object.create(lab.clickhouse, {
@@ -280,7 +280,7 @@ function heldUp(before: (statement: number) => Promise<unknown>): Lab['clickhous
   }) as Lab['clickhouse']
 }
 
-test('of two copies ClickHouse may delete one alone, and when that was the right one, the other goes too', async () => {
+test('ClickHouse may delete only one of two copies, and when that was the right one, the other is deleted too', async () => {
   const made = await shipSome()
   const right = made.events[0]!
   await insertEvents(lab.clickhouse, lines([{ ...right, counted: '9' }]), crypto.randomUUID())

@@ -123,7 +123,7 @@ test('of a row that is sent again, only what ClickHouse lacks is', async () => {
   expect(await stored(segment)).toEqual(rows)
 })
 
-test("changes of a merged contact are the survivor's, and those of an erased one are nobody's", async () => {
+test("changes of a merged contact are the survivor's, and those of an erased one have no contact", async () => {
   const [business, segment] = [newBusiness(), randomUUID()]
   const [ann, bob, eve] = await Promise.all([1, 2, 3].map(() => addContact(lab, business)))
   await saveChanges(business, segment, [

@@ -86,7 +86,7 @@ it('are shipped with their touches, and whose they are from when on', async () =
   ])
 })
 
-it('are shipped with their newest link alone, however many they have, and nobody’s once they have too many', async () => {
+it('are shipped with their newest link only, however many they have, and as anonymous once they have too many', async () => {
   await fillVisitor(lab.sql, businessId, V, 999)
   const ann = await pipeline.identify(isAnn(V))
   await pipeline.browser(browser(businessId, browserFact('e', V, { first: TOUCH })))
@@ -142,7 +142,7 @@ it('go with the person however many they are', async () => {
   expect((await read('visitors')).filter(({ erased }) => erased === 0)).toEqual([])
 })
 
-it('of somebody else too stay, without what the person told', async () => {
+it('that belong to another person too stay, without what is known from the erased one', async () => {
   await pipeline.browser(browser(businessId, browserFact('e', V, { first: TOUCH, latest: TOUCH })))
   const ann = await pipeline.identify(isAnn(V))
   const bob = await pipeline.identify(isBob(V, NOW + 7))
@@ -175,7 +175,7 @@ it('of the person before do not get what the erased one did, nor what comes sinc
   }
   expect(await owners()).toEqual([bob.contactId])
   await pipeline.apply({ kind: 'erase', businessId, receivedAt: NOW, contactId: bob.contactId })
-  // Before the outbox has told of it.
+  // Before the outbox is shipped.
   await eraseAll(lab)
   expect(await owners()).toEqual([])
   const now = Date.now() + 1000

@@ -78,7 +78,7 @@ const erase = fc.nat(9).map((n): Make => (businessId, known) => ({
   receivedAt: NOW,
   contactId: known[n % known.length] ?? uuidv7(),
 }))
-/** An erasure is a micro-batch by itself, as the road makes it. */
+/** An erasure is a micro-batch by itself, as the pipeline makes it. */
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.array(call, { minLength: 1, maxLength: 5 }) },
   { weight: 1, arbitrary: erase.map((one) => [one]) },
@@ -167,7 +167,7 @@ const planOf = (fields: string): string | null => {
 
 /** What the contacts say, after making sure that their timelines add up to it. */
 async function revenueOf(business: string): Promise<Map<string, unknown>> {
-  const told = await query<{ id: string; currency: string; sum: string }>(
+  const stored = await query<{ id: string; currency: string; sum: string }>(
     lab,
     `select toString(contact_id) as id, arrayJoin(mapKeys(revenue)) as currency, toString(revenue[currency]) as sum
       from contacts where business_id = {business: UUID} order by id, currency`,
@@ -179,7 +179,7 @@ async function revenueOf(business: string): Promise<Map<string, unknown>> {
       where business_id = {business: UUID} group by contact_id, currency having sum(counted_revenue) != 0 order by id, currency`,
     { business },
   )
-  expect(told.filter(({ sum }) => sum !== '0')).toEqual(added)
+  expect(stored.filter(({ sum }) => sum !== '0')).toEqual(added)
   const days = await query<{ currency: string; sum: string }>(
     lab,
     `select currency, toString(sum(revenue)) as sum from revenue_by_day where business_id = {business: UUID}
@@ -193,7 +193,7 @@ async function revenueOf(business: string): Promise<Map<string, unknown>> {
     { business },
   )
   expect(days).toEqual(totals)
-  const byId = Map.groupBy(told, ({ id }) => id)
+  const byId = Map.groupBy(stored, ({ id }) => id)
   return new Map(
     [...byId].map(([id, rows]) => [id, Object.fromEntries(rows.map(({ currency, sum }) => [currency, sum]))] as const),
   )
