@@ -57,7 +57,7 @@ test('goes on in rounds, a line each as JSON, until it is asked to stop', async 
   expect(await lab.verify('--repair')).toMatchObject({ agree: true })
 })
 
-test('in words, a round is told only when it says something new', async () => {
+test('in words, a round is printed only when its result changed', async () => {
   const child = start('--every', '1s')
   const lines: string[] = []
   createInterface(child.stdout!).on('line', (line) => lines.push(line))
@@ -71,7 +71,7 @@ test('in words, a round is told only when it says something new', async () => {
   await lab.verify('--repair')
 })
 
-test('killed in the middle of a repair, again and again, and two at once: it ends exact all the same', async () => {
+test('killed in the middle of a repair, several times, and two at once: the result is still exact', async () => {
   await lab.stopShipping()
   for (const table of ['events', 'event_statistics', 'contact_snapshots', 'contact_redirects'])
     await lab.damage(`truncate table ${table}`)
@@ -97,10 +97,10 @@ test('a contact that the shipper leaves waiting was not compared, and that is sa
   await lab.stopShipping()
   await lab.pipeline.apply(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' })))
   const only = `--business ${people.businessId}`
-  const told = await admin(only)
-  expect(told.exitCode).toBe(3)
-  expect(told.out).toContain('agree as far as they could be compared')
-  expect(told.out).toContain('1 contact or visitor waited for the shipper all the time')
+  const answer = await admin(only)
+  expect(answer.exitCode).toBe(3)
+  expect(answer.out).toContain('agree as far as they could be compared')
+  expect(answer.out).toContain('1 contact or visitor waited for the shipper all the time')
   const result = await lab.verify('--business', people.businessId)
   expect(result).toMatchObject({ exitCode: 3, agree: null, notCompared: 1, stuck: 1, differing: 0 })
   lab.startShipping()

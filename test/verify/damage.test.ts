@@ -220,7 +220,7 @@ test('nothing else is found, and the verdicts say so in the end', () => {
   expect(verdicts.after).toMatchObject({ exitCode: 0, agree: true, differences: [] })
 })
 
-test('a person is told what differs, and how', () => {
+test('the result says what differs, and how', () => {
   const find = (what: string, kind: string) =>
     verdicts.damaged?.differences.find(
       (one) => one.businessId === businesses.get(what)?.businessId && one.kind === kind,

@@ -19,7 +19,7 @@ interface Storm {
 }
 
 const PEOPLE = 60
-const LANES = 6
+const WORKERS = 6
 
 /** Live events, batches, identifies that merge people, and erasures, side by side until it is stopped. */
 async function startStorm(): Promise<Storm> {
@@ -49,7 +49,7 @@ async function startStorm(): Promise<Storm> {
       if (b % 20 === 0) await speak('DELETE', `/api/contacts/${String(contactId)}`, { key })
     }
   }
-  const workers = Array.from({ length: LANES }, worker)
+  const workers = Array.from({ length: WORKERS }, worker)
   return {
     businessId,
     answered: () => answered,

@@ -156,7 +156,7 @@ test('a backup that was put back gets what came after it, and what it still had 
   for (const table of KEPT) await lab.damage(`drop table ${table}_kept sync`)
 })
 
-test('more contacts than are remembered come back all the same, also in slices of one', async () => {
+test('more contacts than are kept are restored too, also in slices of one', async () => {
   await truncate(...TABLES)
   const small = { sliceSize: 1, maxKept: 1 }
   const before = await lab.verifyDirectly(small, { businessIds: [people.businessId], repair: false })
@@ -168,7 +168,7 @@ test('more contacts than are remembered come back all the same, also in slices o
   expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
 })
 
-test('what is older than the outbox is told, contact by contact; statistics and snapshots come back all the same', async () => {
+test('what is older than the outbox is listed, contact by contact; statistics and snapshots are restored nevertheless', async () => {
   const only = ['--business', people.businessId]
   await lab.sql`delete from outbox where id in (
     select id from outbox where ${people.businessId}::uuid = any (business_ids) order by id limit 1)`

@@ -1,4 +1,4 @@
-/** What was altered in Postgres is told apart from what ClickHouse lost, and set right from the other records. */
+/** What was altered in Postgres is distinguished from what ClickHouse lost, and corrected from the other records. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { correctPostgres } from '../../src/admin/verify/correct-postgres.ts'
 import { diagnosePostgres } from '../../src/admin/verify/diagnose-postgres.ts'

@@ -1,4 +1,4 @@
-/** What a round tells when there is more than it tells one by one. */
+/** What a round reports when there is more than it lists one by one. */
 import { expect, test } from 'vitest'
 import type { Difference } from '../../src/admin/verify/kind.ts'
 import { toJson, toText } from '../../src/admin/verify/report.ts'
@@ -40,19 +40,19 @@ const withDifferences = (count: number, kept = count): VerifyResult => ({
 test.each([
   [20, 20, []],
   [21, 20, ['1 more could not be compared.']],
-])('of %i that could not be compared %i are told one by one', (count, told, more) => {
+])('of %i that could not be compared %i are listed one by one', (count, shown, more) => {
   const lines = toText(withUncompared(count), 1).split('\n')
-  expect(lines.filter((line) => line.startsWith('Business b could not'))).toHaveLength(told)
-  expect(lines.slice(1 + told)).toEqual(more)
+  expect(lines.filter((line) => line.startsWith('Business b could not'))).toHaveLength(shown)
+  expect(lines.slice(1 + shown)).toEqual(more)
 })
 
 test.each([
   [withDifferences(20), 20, undefined],
   [withDifferences(21), 20, '  … and 1 more. --json lists up to 1000'],
   [withDifferences(9000, 5000), 20, '  … and 8980 more. --json lists up to 1000'],
-])('of many differences the first 20 are told one by one', (result, told, more) => {
+])('of many differences the first 20 are listed one by one', (result, shown, more) => {
   const lines = toText(result, 1).split('\n')
-  expect(lines.filter((line) => line.startsWith('  orders contact c'))).toHaveLength(told)
+  expect(lines.filter((line) => line.startsWith('  orders contact c'))).toHaveLength(shown)
   expect(lines.find((line) => line.startsWith('  …'))).toBe(more)
 })
 
@@ -62,7 +62,7 @@ test.each([
   ['more than were kept', withDifferences(9000, 5000), [1000, 0, true]],
   ['as much uncompared as is shown', withUncompared(1000), [0, 1000, false]],
   ['one more uncompared', withUncompared(1001), [0, 1000, true]],
-])('as JSON it says whether its lists are cut: %s', (_what, result, told) => {
+])('as JSON it says whether its lists are cut: %s', (_what, result, expected) => {
   const { differences, uncompared, truncated } = toJson(result, 1)
-  expect([differences.length, uncompared.length, truncated]).toEqual(told)
+  expect([differences.length, uncompared.length, truncated]).toEqual(expected)
 })

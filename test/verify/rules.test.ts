@@ -1,4 +1,4 @@
-/** What no repair touches: rules broken within Postgres or Redis, and what ClickHouse has beyond Postgres. It is told. */
+/** What no repair touches but each round reports: rules broken within Postgres or Redis, and what ClickHouse has beyond Postgres. */
 import { uuidv7 } from 'uuidv7'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
@@ -52,10 +52,10 @@ test('every rule of Postgres', async () => {
   for (const [breakIt] of broken) await breakIt()
   const { exitCode, differences } = await verifyTheirs()
   expect(exitCode).toBe(1)
-  const told = differences
+  const found = differences
     .filter(({ kind }) => kind === 'postgres')
     .map(({ contactId, name }) => `${contactId} ${name}`)
-  expect(told).toEqual(expect.arrayContaining(broken.map(([, contact, name]) => `${contact} ${name}`)))
+  expect(found).toEqual(expect.arrayContaining(broken.map(([, contact, name]) => `${contact} ${name}`)))
   const after = await verifyTheirs('--repair')
   expect(after.differences.filter(({ kind }) => kind === 'postgres')).toHaveLength(told.length)
 })
@@ -102,9 +102,9 @@ test('contacts and businesses that Postgres does not know are named, and stay', 
   await insertEvents(lab.clickhouse, [stranger, elsewhere].map(encodeTimelineRow), uuidv7())
   const { exitCode, differences } = await lab.verify('--repair')
   expect(exitCode).toBe(1)
-  const told = (kind: string) => differences.filter((one) => one.kind === kind)
-  expect(told('business')).toMatchObject([{ businessId: elsewhere.business_id }])
-  expect(told('events').filter(({ contactId }) => contactId === NOBODY)).toMatchObject([
+  const found = (kind: string) => differences.filter((one) => one.kind === kind)
+  expect(found('business')).toMatchObject([{ businessId: elsewhere.business_id }])
+  expect(found('events').filter(({ contactId }) => contactId === NOBODY)).toMatchObject([
     { businessId: people.businessId, postgres: null, note: 'Postgres does not know this contact' },
   ])
   await lab.damage(`alter table events delete where contact_id = '${NOBODY}'`)

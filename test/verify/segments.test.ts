@@ -50,8 +50,8 @@ async function makeWorld(): Promise<World> {
   const at = Date.now() - DAY
   const visit = (name: string, occurredAt: number) =>
     track(businessId, eventFact('visit', { email: `${name}@x.io` }, { occurredAt }))
-  const told = await pipeline.apply(visit('ann', at), visit('ann', at - 1), visit('bob', at))
-  const [ann, , bob] = told as { contactId: string }[]
+  const answers = await pipeline.apply(visit('ann', at), visit('ann', at - 1), visit('bob', at))
+  const [ann, , bob] = answers as { contactId: string }[]
   await lab.shipped()
   return { businessId, ann: ann!.contactId, bob: bob!.contactId, often, recent }
 }

@@ -8,7 +8,7 @@ function watch(total: number, isTTY: boolean) {
   return { written, progress, after: (ms: number) => (now += ms) }
 }
 
-test('tells done, total, rate and what is left, now and then', () => {
+test('shows done, total, rate and what is left, at intervals', () => {
   const { written, progress, after } = watch(4000, false)
   after(1000)
   progress.advance(500)
@@ -21,7 +21,7 @@ test('tells done, total, rate and what is left, now and then', () => {
   expect(written.at(-1)).toBe(' 25 %  1000 of 4000 contacts  100/s  30 s left  waiting\n')
 })
 
-test('begins anew when all are looked at once more, and knows no contacts at all', () => {
+test('starts again when all are read again, and copes with no contacts at all', () => {
   const { written, progress, after } = watch(100, true)
   after(1000)
   progress.advance(100)

@@ -1,4 +1,4 @@
-/** What cannot be compared is told, keeps nobody else from being compared, and is no difference. */
+/** What cannot be compared is reported, keeps no other contact from being compared, and is not a difference. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fits as viewAgrees } from '../../src/admin/verify/check-views.ts'
 import { agrees, toJson, toText } from '../../src/admin/verify/report.ts'
@@ -56,7 +56,7 @@ test('a business that is created meanwhile is known', async () => {
   await lab.damage('alter table event_statistics delete where first_ms = 1800000000000')
 })
 
-test('a view whose tables never stand still is told of, and hides no other that is proven wrong', async () => {
+test('a view whose tables keep changing is reported, and hides no other that is proven wrong', async () => {
   const { businessId } = people
   const only = { businessIds: [businessId], repair: false }
   // Between the views and the second reading of their tables.

@@ -194,7 +194,7 @@ export async function makePeople({ sql, pipeline, worker }: VerifyLab): Promise<
     ...Object.values(browsers).map((id) => captureOf(businessId, id, [hitOf({ occurredAt: T0 })], seen)),
   )
   const ann = { email: 'ann@x.io' }
-  const told = await pipeline.apply(
+  const answers = await pipeline.apply(
     identify(
       businessId,
       identifyFact(ann, {
@@ -213,7 +213,7 @@ export async function makePeople({ sql, pipeline, worker }: VerifyLab): Promise<
     track(businessId, eventFact('lesson', { phone: '972500000001' }, { occurredAt: T0 + 1, traits: { seats: 3 } })),
     track(businessId, eventFact('lesson', { email: 'eve@x.io' }, { occurredAt: T0, visitorId: browsers.eve })),
   )
-  const [{ contactId: annId }, , , , { contactId: bob }, { contactId: bobBefore }, { contactId: eve }] = told as [
+  const [{ contactId: annId }, , , , { contactId: bob }, { contactId: bobBefore }, { contactId: eve }] = answers as [
     ...{ contactId: string }[],
   ] as [{ contactId: string }, 0, 0, 0, { contactId: string }, { contactId: string }, { contactId: string }]
   await pipeline.batch(

@@ -36,7 +36,7 @@ test('explains itself', async () => {
     expect(out).toContain(word)
 })
 
-test('a round that says what the one before said is not told again', async () => {
+test('a round with the same result as the one before is not printed', async () => {
   const showStatus = (agree: boolean) => ({
     json: { agree, differences: [] },
     text: `agree: ${agree}`,
@@ -44,15 +44,15 @@ test('a round that says what the one before said is not told again', async () =>
   })
   const stopping = new AbortController()
   const reports = [true, true, false, false, true].map(showStatus)
-  const told = vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
   const round = () => {
     const report = reports.shift()!
     if (reports.length === 0) setTimeout(() => stopping.abort())
     return Promise.resolve(report)
   }
   const last = await repeatRounds(round, 1, stopping.signal, false)
-  const lines = told.mock.calls.map(([text]) => String(text).split(' ').slice(1).join(' '))
-  told.mockRestore()
+  const lines = write.mock.calls.map(([text]) => String(text).split(' ').slice(1).join(' '))
+  write.mockRestore()
   expect(lines).toEqual(['agree: true\n', 'agree: false\n', 'agree: true\n'])
   expect(last).toMatchObject({ exitCode: 0, text: 'Stopped after 5 rounds' })
 })
