@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 type Fields = Record<string, unknown>
-interface Told {
+interface Identified {
   contactId: string
   isNew: boolean
   subscriptions: Record<string, boolean>
@@ -55,12 +55,12 @@ async function said<T>(path: string, json: Fields, key?: string): Promise<T> {
 }
 /** The attacker: anybody. */
 const attack = (identity: Fields, more: Fields = {}) =>
-  said<Told>('/api/sdk/identify', { businessId: business.businessId, identity, ...more })
+  said<Identified>('/api/sdk/identify', { businessId: business.businessId, identity, ...more })
 /** The business's own servers. */
 const identify = (identity: Fields, more: Fields = {}) =>
-  said<Told>('/api/sdk/identify', { identity, ...more }, business.secretKey)
+  said<Identified>('/api/sdk/identify', { identity, ...more }, business.secretKey)
 const buy = (identity: Fields, value = 10) =>
-  said<Told>('/api/sdk/track', { event: 'order', type: 'purchase', value, identity }, business.secretKey)
+  said<Identified>('/api/sdk/track', { event: 'order', type: 'purchase', value, identity }, business.secretKey)
 const find = async (query: Record<string, string>): Promise<Person | null> => {
   const { body } = await speak('GET', `/api/contacts?${new URLSearchParams(query).toString()}`, {
     key: business.secretKey,
@@ -190,7 +190,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
       const first = await attack(VICTIM, { visitorId })
       const second = await attack(VICTIM, { visitorId })
       const third = await attack(VICTIM, { visitorId })
-      expect([first, second, third].map((told) => told.subscriptions['email'])).toEqual([false, isOpen, isOpen])
+      expect([first, second, third].map(({ subscriptions }) => subscriptions['email'])).toEqual([false, isOpen, isOpen])
     })
 
     it('opts nobody in, and takes no opt-out away', async () => {

@@ -67,7 +67,7 @@ const hashes = (key: string): string[] => {
   return [digest.toString('hex'), digest.toString('base64'), digest.toString('base64url')]
 }
 
-/** With parts of them: a log that cuts a key in half has told half of it. */
+/** Parts of them too: a log that cuts a key in half has still leaked half of it. */
 function secrets(): string[] {
   const keys = [business.secretKey, business.publishableKey, GUESSED]
   const passwords = [stack.databaseUrl, stack.redisUrl, stack.clickhouseUrl].map((url) => new URL(url).password)
@@ -75,9 +75,9 @@ function secrets(): string[] {
   return [...keys, ...halves, ...keys.flatMap(hashes), ...passwords, METRICS_TOKEN, '_live_']
 }
 
-const told = (text: string): string[] => secrets().filter((secret) => text.includes(secret))
+const leaked = (text: string): string[] => secrets().filter((secret) => text.includes(secret))
 
-async function untilTold(pattern: RegExp): Promise<string> {
+async function untilLogged(pattern: RegExp): Promise<string> {
   await expect.poll(() => pattern.exec(written.join(''))?.[1], { timeout: atLoad(20_000) }).toBeDefined()
   return pattern.exec(written.join(''))?.[1] ?? ''
 }
@@ -129,7 +129,7 @@ describe('keys and passwords', () => {
     async () => {
       start('workers')
       start('serve')
-      const speak = speakTo(await untilTold(/"url":"([^"]+)"/))
+      const speak = speakTo(await untilLogged(/"url":"([^"]+)"/))
       await expect.poll(async () => (await speak('GET', '/readyz')).status, { timeout: atLoad(20_000) }).toBe(200)
       const answers = await askEverything(speak)
       expect(answers.filter((answer) => /^20[02]/.test(answer)).length).toBeGreaterThan(8)
@@ -150,8 +150,8 @@ describe('keys and passwords', () => {
         expect(written.join('')).toContain(line)
       }
       // The description of the API says what a key looks like.
-      expect(told(answers.join('\n').replaceAll(/[sp]k_live_…/g, ''))).toEqual([])
-      expect(told(written.join(''))).toEqual([])
+      expect(leaked(answers.join('\n').replaceAll(/[sp]k_live_…/g, ''))).toEqual([])
+      expect(leaked(written.join(''))).toEqual([])
     },
   )
 
@@ -167,15 +167,15 @@ describe('keys and passwords', () => {
     )
     const [hash = ''] = hashes(business.secretKey)
     expect(contents.join('\n')).toContain(hash)
-    expect(told(contents.join('\n').replaceAll(/\\x[0-9a-f]{64}/g, ''))).toEqual([])
+    expect(leaked(contents.join('\n').replaceAll(/\\x[0-9a-f]{64}/g, ''))).toEqual([])
     for (const key of await stack.redis.keys('*')) {
-      expect(told(`${key} ${(await stack.redis.dumpBuffer(key))?.toString('latin1')}`)).toEqual([])
+      expect(leaked(`${key} ${(await stack.redis.dumpBuffer(key))?.toString('latin1')}`)).toEqual([])
     }
   })
 })
 
-describe('a fault that nobody caught', () => {
-  it.each(['rejected', 'thrown'])('ends the process, and is told without what it carries: %s', async (kind) => {
+describe('an uncaught error', () => {
+  it.each(['rejected', 'thrown'])('ends the process, and is logged without what it carries: %s', async (kind) => {
     const [command = '', ...args] = runtimeCommand(new URL('../../src/cli.ts', import.meta.url), ['serve'])
     const preload = fileURLToPath(new URL('fail-late.ts', import.meta.url))
     const { databaseUrl, redisUrl, clickhouseUrl } = stack

@@ -65,8 +65,8 @@ const identify = (at: number) =>
 
 async function untilInFlight(count: number): Promise<void> {
   // The request for the metrics is one of them.
-  const told = new RegExp(`^http_requests_in_flight ${count + 1}$`, 'm')
-  await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: atLoad(30_000) }).toMatch(told)
+  const expected = new RegExp(`^http_requests_in_flight ${count + 1}$`, 'm')
+  await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: atLoad(30_000) }).toMatch(expected)
 }
 
 describe('hundreds of slow callers', () => {

@@ -134,7 +134,7 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
 /** The score is as of the instant. */
 const withoutScore = (text: string) => text.replace(/"engagement":(null|\{[^}]*\})/, '')
 
-/** What a business may not be told of another: its words, and every id of it. */
+/** What a business may not read of another: its words, and all of its ids. */
 const wordsOf = ({ word, businessId, contactId, campaignId, segmentId, templateId, secretKey }: Tenant): string[] => [
   `of_${word}`,
   `again_${word}`,
@@ -616,7 +616,7 @@ describe('every route', () => {
     for (const { method, path } of takes) expect(CROSSINGS[`${method} ${path}`] ?? []).not.toEqual([])
   })
 
-  it('needs a key where it tells of a business', async () => {
+  it('needs a key where it returns data of a business', async () => {
     for (const { method, path, operation } of listRoutes()) {
       if (operation === null || operation.key !== 'secret') continue
       const asked = path
@@ -631,7 +631,7 @@ describe('every route', () => {
     }
   })
 
-  it('that knows no business tells nothing of one', async () => {
+  it('that serves no business returns no data of one', async () => {
     for (const name of names.filter((route) => CROSSINGS[route] === null)) {
       const [method = '', path = ''] = name.split(' ')
       const answer = await speak(method, `${path}?businessId=${theirs.businessId}`, { key: mine.secretKey })
@@ -656,7 +656,7 @@ describe('with what is another’s, it learns nothing and changes nothing:', () 
   )
 
   it('in the end the other has all that it had', async () => {
-    // In the order of arrival: what was not waited for is applied by then.
+    // In the order of arrival: what was not waited for is applied before this.
     await ask('POST', () => '/api/sdk/track', ownEvent)()
     await service.shipped()
     expect(await allOf(theirs)).toBe(theirsBefore)
