@@ -57,7 +57,7 @@ test('every rule of Postgres', async () => {
     .map(({ contactId, name }) => `${contactId} ${name}`)
   expect(found).toEqual(expect.arrayContaining(broken.map(([, contact, name]) => `${contact} ${name}`)))
   const after = await verifyTheirs('--repair')
-  expect(after.differences.filter(({ kind }) => kind === 'postgres')).toHaveLength(told.length)
+  expect(after.differences.filter(({ kind }) => kind === 'postgres')).toHaveLength(found.length)
 })
 
 test('revenue that was changed in Postgres is corrected: the timeline and the snapshot say otherwise', async () => {
