@@ -26,10 +26,10 @@ describe('the three endpoints', () => {
   })
 
   it('answer hundreds of made-up requests by the contract', { timeout: 240_000 }, async () => {
-    const told = await fuzzEndpoints(frontDoor.url, business, { seed: 1, requests: REQUESTS })
+    const counts = await fuzzEndpoints(frontDoor.url, business, { seed: 1, requests: REQUESTS })
     // Enough of each kind that it means something.
     for (const [answer, least] of Object.entries(LEAST))
-      expect([answer, told.get(answer)]).toEqual([answer, atLeast(least)])
+      expect([answer, counts.get(answer)]).toEqual([answer, atLeast(least)])
     const [letters] = await service.sql<[{ n: number }]>`select count(*)::int as n from dead_letters`
     expect(letters.n).toBe(0)
   })
@@ -72,7 +72,7 @@ describe('the judge', () => {
   const success = (data: object, status = 200) => answer(status, { success: true, message: 'Done.', data })
   const failure = (status: number, code: string, more: object = {}) =>
     answer(status, { success: false, message: 'No.', error: { code, ...more } })
-  const judge = (request: FuzzRequest, told: RawAnswer) => judgeAnswer(request, told, callers, now)
+  const judge = (request: FuzzRequest, given: RawAnswer) => judgeAnswer(request, given, callers, now)
 
   const EVENT = { event: ' paid ', identity: { email: 'ada@example.com' }, value: 10.5 }
   const TRACKED = {
@@ -169,7 +169,7 @@ describe('the judge', () => {
     ['an unkeyed event', ask('track', EVENT, unkeyed), success(TRACKED)],
     ['a 401 without a scheme', ask('track', EVENT, unkeyed), failure(401, 'missing_api_key')],
     ['a body to HEAD', ask('track', EVENT, { method: 'HEAD' }), failure(405, 'method_not_allowed')],
-  ])('sees %s', (_, request, told) => {
-    expect(judge(request, told)).not.toEqual([])
+  ])('sees %s', (_, request, given) => {
+    expect(judge(request, given)).not.toEqual([])
   })
 })

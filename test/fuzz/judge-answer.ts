@@ -37,8 +37,8 @@ interface Expectation {
 
 /** What is wrong with the answer, in words; empty when all is well. */
 export function judgeAnswer(request: FuzzRequest, answer: RawAnswer, callers: Callers, now: number): string[] {
-  const told = `${answer.body} ${[...answer.headers.values()].join(' ')}`
-  const complaints = [...judgeForm(request, answer), ...judgeSecrecy(told, callers)]
+  const text = `${answer.body} ${[...answer.headers.values()].join(' ')}`
+  const complaints = [...judgeForm(request, answer), ...judgeSecrecy(text, callers)]
   if (complaints.length > 0 || request.method === 'HEAD') return complaints
   const expected = expect(request, callers, now)
   if (expected === null || answer.status === 204) return []
@@ -67,17 +67,17 @@ function judgeForm(request: FuzzRequest, { status, headers, body }: RawAnswer): 
   if (status === 405) must((headers.get('allow') ?? '') !== '', 'a 405 names no method')
   if (status === 429) must(/^[1-9]\d*$/.test(headers.get('retry-after') ?? ''), 'a 429 says not when to try again')
   if (request.method === 'HEAD' || status === 204) must(body === '', 'there is a body')
-  else must((headers.get('content-type') ?? '').startsWith('application/json'), 'it is no JSON')
+  else must((headers.get('content-type') ?? '').startsWith('application/json'), 'it is not JSON')
   return complaints
 }
 
-/** No answer tells a key, a hash of one, or where in the code it comes from. */
-export function judgeSecrecy(told: string, callers: Callers): string[] {
+/** No answer contains a key, a hash of one, or a place in the code. */
+export function judgeSecrecy(text: string, callers: Callers): string[] {
   const secrets = [callers.secretKey, callers.publishableKey].flatMap((key) => [key, key.slice(8)])
   const traces = [/\n\s+at /, /\.ts:\d/, /node_modules/, /\/src\//, /postgres:\/\//, /redis:\/\//]
   return [
-    ...secrets.filter((secret) => told.includes(secret)).map(() => 'it tells a key'),
-    ...traces.filter((trace) => trace.test(told)).map((trace) => `it tells of the code: ${trace.source}`),
+    ...secrets.filter((secret) => text.includes(secret)).map(() => 'it contains a key'),
+    ...traces.filter((trace) => trace.test(text)).map((trace) => `it shows the code: ${trace.source}`),
   ]
 }
 
@@ -161,7 +161,7 @@ function expectOf(verdict: Verdict, accepted: Expectation['accepted'] & {}): Exp
   return verdict.faults.size > 0 ? { codes: [...verdict.faults] } : { codes: [], accepted }
 }
 
-/** Undefined for what is no JSON; null for what may or may not be taken for JSON: a byte order mark. */
+/** Undefined if it is not JSON; null if it may or may not be accepted as JSON: with a byte order mark. */
 function parse(bytes: string): { json: unknown } | null | undefined {
   if (bytes.startsWith('\u00EF\u00BB\u00BF')) return null
   try {
@@ -172,15 +172,15 @@ function parse(bytes: string): { json: unknown } | null | undefined {
 }
 
 function judgeContent({ status, body }: RawAnswer, { codes, accepted }: Expectation): string[] {
-  const told = readEnvelope(status, body)
-  if (typeof told === 'string') return [told]
-  if ('code' in told) {
-    return codes.includes(told.code)
+  const content = readEnvelope(status, body)
+  if (typeof content === 'string') return [content]
+  if ('code' in content) {
+    return codes.includes(content.code)
       ? []
-      : [`refused as ${told.code}, not as ${codes.join(' or ') || 'nothing: it is good'}`]
+      : [`refused as ${content.code}, not as ${codes.join(' or ') || 'nothing: it is good'}`]
   }
   if (accepted === undefined) return [`taken, though it is ${codes.join(' or ')}`]
-  return accepted(told.data, status)
+  return accepted(content.data, status)
 }
 
 /** What is in it, or what is wrong with it. */

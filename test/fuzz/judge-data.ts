@@ -63,13 +63,13 @@ function judgeItems({ body, data, status }: Success, businessId: string, now: nu
     Number(data[name] ?? 0),
   )
   must(received === items.length, `${received} items were received, not ${items.length}`)
-  must(failed === failures.length, `${failed} failed, and ${failures.length} are told of`)
+  must(failed === failures.length, `${failed} failed, and ${failures.length} are listed`)
   if (status === 200)
     must(Number(recorded) + Number(deduped) + Number(failed) === received, 'the numbers do not add up')
-  const told = new Set(failures.map(({ index }) => index))
+  const listed = new Set(failures.map(({ index }) => index))
   for (const [index, item] of items.entries()) {
     const { faults, unsure } = judgeItem(item, businessId, now)
-    if (!unsure) must(told.has(index) === faults.size > 0, `item ${index} is ${[...faults].join(', ') || 'good'}`)
+    if (!unsure) must(listed.has(index) === faults.size > 0, `item ${index} is ${[...faults].join(', ') || 'good'}`)
   }
   const warnings = (data['warnings'] ?? []) as string[]
   must(

@@ -16,7 +16,7 @@ export interface FuzzRequest {
   path: string
   headers: [name: string, value: string][]
   body: string
-  /** How the body's length is told. */
+  /** How the body's length is sent. */
   framing: 'length' | 'chunks'
 }
 
@@ -198,8 +198,8 @@ export function writeRequest({ method, path, headers, framing, body }: FuzzReque
     ([name, value]) => `${name}: ${value}`,
   )
   const bare = body === '' && (method === 'GET' || method === 'HEAD')
-  const told = bare ? [] : [framing === 'chunks' ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`]
-  const head = [`${method} ${path} HTTP/1.1`, ...lines, ...told, '', ''].join('\r\n')
+  const lengthLines = bare ? [] : [framing === 'chunks' ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`]
+  const head = [`${method} ${path} HTTP/1.1`, ...lines, ...lengthLines, '', ''].join('\r\n')
   return head + (framing === 'chunks' && !bare ? inChunks(body) : body)
 }
 

@@ -53,8 +53,8 @@ const hit = mostly(
 )
 const capture = fc.record({ ...visit, hits: mostly(fc.array(hit, { minLength: 1, maxLength: 4 }), fc.constant([])) })
 
-async function send(road: 'track' | 'capture', said: object, address: string): Promise<[status: number, body: string]> {
-  const response = await fetch(`${service.url}/api/sdk/browser/${road}`, {
+async function send(endpoint: 'track' | 'capture', said: object, address: string): Promise<[status: number, body: string]> {
+  const response = await fetch(`${service.url}/api/sdk/browser/${endpoint}`, {
     method: 'POST',
     headers: { 'content-type': 'text/plain', 'x-forwarded-for': address },
     body: JSON.stringify({ businessId: business.businessId, ...said }),
@@ -62,7 +62,7 @@ async function send(road: 'track' | 'capture', said: object, address: string): P
   return [response.status, await response.text()]
 }
 
-const TOLD = { success: true, message: expect.any(String) as string, data: expect.any(Object) as object }
+const ACCEPTED = { success: true, message: expect.any(String) as string, data: expect.any(Object) as object }
 const REFUSED = {
   success: false,
   message: expect.any(String) as string,
@@ -75,13 +75,13 @@ it.each([
 ] as const)(
   'browser/%s is refused well-formed, or can be kept by every store',
   { timeout: 120_000 },
-  async (road, calls) => {
+  async (endpoint, calls) => {
     const seen = new Map<number, number>()
     const property = fc.asyncProperty(calls, fc.ipV4(), async (said, address) => {
-      const [status, body] = await send(road, said, address)
+      const [status, body] = await send(endpoint, said, address)
       seen.set(status, (seen.get(status) ?? 0) + 1)
       if (status === 400) expect(JSON.parse(body)).toMatchObject(REFUSED)
-      else expect([status, JSON.parse(body)]).toEqual([200, TOLD])
+      else expect([status, JSON.parse(body)]).toEqual([200, ACCEPTED])
     })
     await fc.assert(property, { numRuns: RUNS })
     // Enough of each that it means something.

@@ -6,14 +6,14 @@ import { judgeAnswer, judgeSecrecy } from './judge-answer.ts'
 import { makeMangledBytes } from './mangle-bytes.ts'
 import { type Callers, type FuzzRequest, makeRequest, writeRequest } from './make-requests.ts'
 
-/** A caller that has heard nothing for so long would call it a hang. */
+/** After this time without an answer a caller considers the server hung. */
 const PATIENCE_MS = 30_000
-/** How long a mangled request may be thought about before its caller hangs up. */
+/** The time that the caller of a mangled request waits before it hangs up. */
 const MOMENT_MS = 50
-/** One in so many goes over the wire mangled. */
+/** One request in this number is sent mangled. */
 const MANGLED = 5
-/** Callers at a time, each with a chance of its own. */
-const LANES = 8
+/** Concurrent callers, each with a seed of its own. */
+const CALLERS = 8
 
 export interface FuzzOptions {
   seed: number
@@ -26,8 +26,8 @@ export async function fuzzEndpoints(
   callers: Callers,
   { seed, requests }: FuzzOptions,
 ): Promise<Map<string, number>> {
-  const told = new Map<string, number>()
-  const count = (answer: string) => told.set(answer, (told.get(answer) ?? 0) + 1)
+  const counts = new Map<string, number>()
+  const count = (answer: string) => counts.set(answer, (counts.get(answer) ?? 0) + 1)
   const whole = makeRequest(callers).map((request) => ({ request }))
   const mangled = makeMangledBytes(callers).map((bytes) => ({ bytes }))
   const sending = fc.oneof({ weight: MANGLED - 1, arbitrary: whole }, { weight: 1, arbitrary: mangled })
@@ -38,12 +38,12 @@ export async function fuzzEndpoints(
         : await sendRequest(url, sent.request, callers, count)
     if (complaints.length > 0) throw new Error(complaints.join('; '))
   })
-  const workers = Array.from({ length: LANES }, (_, worker) =>
-    fc.assert(property, { seed: seed + worker, numRuns: Math.ceil(requests / LANES) }),
+  const workers = Array.from({ length: CALLERS }, (_, worker) =>
+    fc.assert(property, { seed: seed + worker, numRuns: Math.ceil(requests / CALLERS) }),
   )
   const [broken] = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected')
   if (broken?.status === 'rejected') throw broken.reason
-  return told
+  return counts
 }
 
 type Count = (answer: string) => void
@@ -59,10 +59,10 @@ async function sendRequest(url: string, request: FuzzRequest, callers: Callers, 
   return judgeAnswer(request, answer, callers, now)
 }
 
-/** What a server says of what is no HTTP: 501 and 505 are about the request. */
+/** What a server answers to bytes that are not HTTP: 501 and 505 are about the request. */
 const OF_THE_PROTOCOL = [501, 505]
 
-/** Of bytes that may be anything only this is known: they break nothing, and nobody waits for ever. */
+/** Bytes that may be anything break nothing, and no caller waits for ever. */
 async function sendBytes(url: string, bytes: string, callers: Callers, count: Count): Promise<string[]> {
   const line = await openLine(url)
   line.say(bytes)

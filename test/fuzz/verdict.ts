@@ -1,6 +1,6 @@
 /**
- * The contract, read a second time and independently of the product: what is to be said of a body. Where the contract leaves
- * it open, or this small model cannot tell, it says so (`unsure`): then any well-formed answer will do.
+ * The contract, read a second time and independently of the product: which answer to a body is right. Where the contract
+ * leaves it open, or this small model does not know, the verdict is `unsure`: any well-formed answer is accepted.
  */
 import { Buffer } from 'node:buffer'
 
@@ -11,7 +11,7 @@ export type Code =
   | 'properties_too_large'
   | 'business_mismatch'
 
-/** Every fault of a body; one of them is to be told. None: the body has to be taken. */
+/** Every fault of a body; the answer has to name one of them. None: the body has to be accepted. */
 export interface Verdict {
   faults: Set<Code>
   unsure: boolean
@@ -31,7 +31,7 @@ const isClean = (text: string): boolean => !/\0|\p{Surrogate}/u.test(text)
 
 interface Findings extends Verdict {
   must(holds: boolean, code?: Code): boolean
-  /** A string of so many characters after trimming; `clean`: one that every database can hold. */
+  /** A string within this range of characters after trimming; `clean`: one that every database can hold. */
   text(value: unknown, range: [least: number, most: number], clean?: boolean): void
 }
 
@@ -103,7 +103,7 @@ export function judgeIdentify(body: unknown, businessId: string, keyed: boolean,
   const before = found.faults.size
   judgeTraits(found, sent(body, 'traits'))
   judgeInstant(found, sent(body, 'occurredAt'), now)
-  // From a page they are ignored: whether wrong ones are refused all the same is not said.
+  // From a page they are ignored: the contract leaves open whether wrong ones are refused.
   if (!keyed && found.faults.size > before) found.unsure = true
   found.text(sent(body, 'method'), [0, 64], false)
   found.text(sent(body, 'visitorId'), [0, 128])
@@ -137,7 +137,7 @@ function judgeIdentity(found: Findings, body: Json): void {
   found.must(usable.includes(true), 'identity_required')
 }
 
-/** The three answer whether the field names somebody: a wrong one does, and is a fault. */
+/** These three return whether the field names a person: a wrong one does, and is a fault. */
 function judgeEmail(found: Findings, value: unknown): boolean {
   const text = trimmed(value)
   if (text === undefined || PLACEHOLDERS.test(text)) return false
