@@ -46,7 +46,7 @@ const claim = async (max: number) => {
   return claimed.map(({ destination }) => destination.id)
 }
 
-it('a destination that has all it may have takes no place from one that waits', async () => {
+it('a destination with all of its places takes none from one that waits', async () => {
   await addMany(8)
   await buy(5)
   expect(await claim(100)).toHaveLength(32)
@@ -58,7 +58,7 @@ it('a destination that has all it may have takes no place from one that waits', 
   expect(await claim(100)).toEqual([])
 })
 
-it('places go first to whoever has the fewest', async () => {
+it('places go first to the destination that has the fewest', async () => {
   const ids = await addMany(3)
   await buy(5)
   const taken: string[] = []
@@ -66,7 +66,7 @@ it('places go first to whoever has the fewest', async () => {
   for (const round of [0, 3, 6, 9]) expect(taken.slice(round, round + 3).toSorted()).toEqual(ids.toSorted())
 })
 
-it('destinations that hang are left alone for a while, and everybody else is sent to meanwhile', async () => {
+it('destinations that hang are left alone for a while, and all others are sent to meanwhile', async () => {
   await addMany(8, '/hangs')
   await buy(20)
   const quick = await add('/quick')
@@ -94,7 +94,7 @@ it('destinations that hang are left alone for a while, and everybody else is sen
     else expect(seconds).toSatisfy((left: number) => left > 50 && left <= 60)
 })
 
-it('what waits for a destination that is left alone is late all the same', async () => {
+it('a delivery that waits for a destination left alone counts as late too', async () => {
   const id = await add()
   await buy(1)
   await stack.sql`update deliveries set next_attempt_at = now() - interval '50 seconds'`

@@ -19,7 +19,7 @@ const lead = () => browser(businessId, browserFact('form_submitted', VISITOR, { 
 const known = () => identify(businessId, identifyFact(ANN, { visitorId: VISITOR }))
 const types = async () => (await readDeliveries(stack.sql, businessId)).map(({ type }) => type)
 
-it('a lead of a page, and a purchase of a server, of a person whom the page has told of; also all at once', async () => {
+it('a lead of a page, and a purchase of a server, of a person whom the page has identified; also all at once', async () => {
   await pipeline.apply(known(), lead(), track(businessId, eventFact('purchase', ANN, { value: 5 })))
   expect(await types()).toEqual(['lead', 'purchase'])
   await pipeline.apply(track(businessId, eventFact('purchase', ANN, { value: 6 })))

@@ -1,4 +1,4 @@
-/** So many conversions that they go in steps. */
+/** More conversions than one step takes: they go in several. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findDestination, removeDestination } from '../../src/deliveries/destinations.ts'
 import { dropDeliveries, retryDeliveries } from '../../src/deliveries/handle-deliveries.ts'
@@ -40,25 +40,25 @@ describe.each([
   [2001, [2000]],
   [4001, [2000, 4000]],
 ])('%i that were given up', (many, steps) => {
-  const told: number[] = []
-  const tell = (soFar: number) => void told.push(soFar)
+  const reported: number[] = []
+  const report = (soFar: number) => void reported.push(soFar)
   beforeEach(async () => {
-    told.length = 0
+    reported.length = 0
     await fill(many)
     await fill(3, 'sent')
   })
 
   it('are due again', async () => {
-    expect(await retryDeliveries(stack.sql, all(), tell)).toBe(many)
-    expect([await count(), told]).toEqual([{ queued: many, sent: 3 }, steps])
+    expect(await retryDeliveries(stack.sql, all(), report)).toBe(many)
+    expect([await count(), reported]).toEqual([{ queued: many, sent: 3 }, steps])
   })
 
   it('are dropped', async () => {
-    expect(await dropDeliveries(stack.sql, all(), tell)).toBe(many)
-    expect([await count(), told]).toEqual([{ sent: 3 }, steps])
+    expect(await dropDeliveries(stack.sql, all(), report)).toBe(many)
+    expect([await count(), reported]).toEqual([{ sent: 3 }, steps])
   })
 
-  it('are forgotten in time, so many in each step', async () => {
+  it('are deleted in time, the same number in each step', async () => {
     await stack.sql`delete from deliveries where business_id <> ${businessId} or state = 'sent'`
     const left: number[] = []
     while ((await purgeDeliveries(stack.sql, 60_000)) === 'more') left.push((await count())['dead'] ?? 0)
@@ -66,27 +66,27 @@ describe.each([
   })
 })
 
-it('go in steps whatever the plan, also one that asks anew for each delivery which of them are in the step', async () => {
+it('go in steps whatever the plan, also with one that reads the step again for each delivery', async () => {
   const off = (kind: string): [string, string] => [`enable_${kind}`, 'off']
   const settings = Object.fromEntries(['hashjoin', 'mergejoin', 'hashagg', 'material', 'sort'].map(off))
   const sql = connectPostgres(stack.databaseUrl, { max: 1, settings })
-  const told: number[] = []
-  const tell = (soFar: number) => void told.push(soFar)
+  const reported: number[] = []
+  const report = (soFar: number) => void reported.push(soFar)
   await stack.sql`delete from deliveries`
   await fill(2001)
-  expect(await retryDeliveries(sql, all(), tell)).toBe(2001)
+  expect(await retryDeliveries(sql, all(), report)).toBe(2001)
   await stack.sql`update deliveries set state = 'dead', settled_at = now() - interval '1 hour'`
   await fill(2000)
   expect([await purgeDeliveries(sql, 60_000), await count()]).toEqual(['more', { dead: 2001 }])
-  expect(await dropDeliveries(sql, all(), tell)).toBe(2001)
+  expect(await dropDeliveries(sql, all(), report)).toBe(2001)
   await fill(4001)
-  await removeDestination(sql, (await findDestination(sql, destination))!, tell)
-  expect([await count(), told]).toEqual([{}, [2000, 2000, 2000, 4000]])
+  await removeDestination(sql, (await findDestination(sql, destination))!, report)
+  expect([await count(), reported]).toEqual([{}, [2000, 2000, 2000, 4000]])
   await sql.end()
 })
 
 describe('a destination is removed', () => {
-  it('while somebody writes down what came of a delivery', async () => {
+  it('while the outcome of a delivery is written', async () => {
     await fill(1, 'queued')
     const removed = (await findDestination(stack.sql, destination))!
     const settling = await stack.sql.reserve()
@@ -102,14 +102,14 @@ describe('a destination is removed', () => {
     expect([await count(), await findDestination(stack.sql, destination)]).toEqual([{}, undefined])
   })
 
-  it('with all that there is of it, and nothing of another', async () => {
+  it('with all of its deliveries, and with none of another', async () => {
     const other = await addTo(stack.sql, businessId, 'webhook')
     await fill(2, 'sent', other)
     await fill(2001)
     await fill(2000, 'queued')
-    const told: number[] = []
-    await removeDestination(stack.sql, (await findDestination(stack.sql, destination))!, (soFar) => told.push(soFar))
-    expect([await count(), told]).toEqual([{ sent: 2 }, [2000, 4000]])
+    const reported: number[] = []
+    await removeDestination(stack.sql, (await findDestination(stack.sql, destination))!, (soFar) => reported.push(soFar))
+    expect([await count(), reported]).toEqual([{ sent: 2 }, [2000, 4000]])
     expect(await findDestination(stack.sql, destination)).toBeUndefined()
   })
 

@@ -281,7 +281,7 @@ describe('Google', () => {
 describe('a webhook', () => {
   const settings = checkSettings('webhook', { url: 'https://crm.example/in?from=sluice' }) as WebhookSettings
 
-  it('is sent what it can be checked by, and nobody’s address', () => {
+  it('is sent a signature to check, and no address of a person', () => {
     const { url, headers, body } = composeWebhookRequest(CONVERSION, settings, {
       secret: SECRETS.webhook,
       now: NOW,

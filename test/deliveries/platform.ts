@@ -1,4 +1,4 @@
-/** A platform of our own: keeps what it is sent, and answers as it is told to. */
+/** A platform of our own: keeps what it is sent, and answers as the test sets it. */
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -71,7 +71,7 @@ describe('nothing is queued', () => {
     expect(await queued()).toHaveLength(1)
   })
 
-  it('for money on the word of a page, a purchase of less than nothing, and what is no conversion', async () => {
+  it('for money that a page claims, a purchase of less than nothing, or an event that is not a conversion', async () => {
     await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
     const fromPage = (name: string) => track(businessId, eventFact(name, ANN), false)
     await pipeline.apply(fromPage('purchase'), fromPage('lead_submitted'))
@@ -103,7 +103,7 @@ describe('a destination', () => {
     ['gbraid', ['google', 'webhook']],
     ['wbraid', ['google', 'webhook']],
     ['ttclid', ['webhook']],
-  ])('is told of contacts that came by its own clicks: %s', async (kind, expected) => {
+  ])('is sent conversions of contacts that came by its own clicks: %s', async (kind, expected) => {
     const ids = {
       meta: await addTo(stack.sql, businessId, 'meta'),
       google: await addTo(stack.sql, businessId, 'google'),
@@ -122,14 +122,14 @@ describe('a destination', () => {
     ['a moment more', NOW - 90 * DAY - 1, 0],
     ['no time', NOW, 1],
     ['less than no time', NOW + 1, 0],
-  ])('is told of clicks that are old by %s', async (_, at, many) => {
+  ])('is sent conversions after clicks that are old by %s', async (_, at, many) => {
     await addTo(stack.sql, businessId, 'meta')
     await annCameBy('fbclid', at)
     await buy()
     expect(await queued()).toHaveLength(many)
   })
 
-  it('is told nothing of a click that was somebody else’s in the same browser', async () => {
+  it('is sent nothing for a click by another person in the same browser', async () => {
     await addTo(stack.sql, businessId, 'meta')
     const bob = await pipeline.identify(identify(businessId, identifyFact({ email: 'bob@x.io' })))
     const visitorId = await addVisitor(stack.sql, businessId, bob.contactId, {
@@ -143,7 +143,7 @@ describe('a destination', () => {
     expect(await queued()).toMatchObject([{ contact_id: bob.contactId }])
   })
 
-  it('is told of a click between the first visit and the latest', async () => {
+  it('is sent a conversion for a click between the first visit and the latest', async () => {
     await addTo(stack.sql, businessId, 'meta')
     const visitorId = await addVisitor(stack.sql, businessId, annId, {
       first: click('gclid', NOW - 3000),
@@ -157,7 +157,7 @@ describe('a destination', () => {
   it.each([
     [49, 1],
     [50, 0],
-  ])('is told of clicks in the newest fifty browsers: with %i newer ones of %i', async (newer, many) => {
+  ])('is sent conversions for clicks in the newest fifty browsers: with %i newer ones, %i', async (newer, many) => {
     await addTo(stack.sql, businessId, 'meta')
     await addVisitor(stack.sql, businessId, annId, { from: 1, latest: click('fbclid') })
     await stack.sql`
@@ -167,7 +167,7 @@ describe('a destination', () => {
     expect(await queued()).toHaveLength(many)
   })
 
-  it('is told for each of many conversions of the clicks until then', async () => {
+  it('is sent with each of many conversions the clicks before it', async () => {
     await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
     const visitorId = await addVisitor(stack.sql, businessId, annId, { latest: click('fbclid', NOW - 3000) })
     await addVisitor(stack.sql, businessId, annId, { visitorId, from: 1, latest: click('gclid', NOW - 2000) })
@@ -182,7 +182,7 @@ describe('a destination', () => {
     expect(ids).toEqual([['later', 'gclid-value'], [undefined, undefined], both, ['fbclid-value', undefined], both])
   })
 
-  it('of another business is told nothing', async () => {
+  it('of another business is sent nothing', async () => {
     const other = await createBusiness(stack.sql)
     await addTo(stack.sql, other.businessId, 'webhook', { settings: { all: true } })
     await annCameBy('fbclid')

@@ -127,9 +127,9 @@ describe('a conversion', () => {
     const { conversions } = bodyTo('/v26/customers/12:uploadClickConversions') as {
       conversions: [{ conversionDateTime: string }]
     }
-    for (const told of [data[0].event_time * 1000, Date.parse(conversions[0].conversionDateTime)]) {
-      expect(told).toBeGreaterThanOrEqual(began)
-      expect(told).toBeLessThanOrEqual(Date.now())
+    for (const sentAt of [data[0].event_time * 1000, Date.parse(conversions[0].conversionDateTime)]) {
+      expect(sentAt).toBeGreaterThanOrEqual(began)
+      expect(sentAt).toBeLessThanOrEqual(Date.now())
     }
     expect(bodyTo('/hook')).toMatchObject({ data: { occurredAt: new Date(ahead).toISOString() } })
   })
@@ -224,7 +224,7 @@ describe('a conversion', () => {
       const [row] = await rows()
       expect(row).toMatchObject({ state: 'queued', attempts: 1 })
       expect(row?.last_error).toMatch(reason)
-      // Whoever is silent is left alone for a while; whoever talks is not.
+      // A destination that does not answer is left alone for a while; one that answers is not.
       if (reason.startsWith('no')) expect(await heldSeconds()).toBeGreaterThan(50)
       else expect(await heldSeconds()).toBe(-Infinity)
       platform.reply = OK
@@ -346,7 +346,7 @@ describe('a conversion', () => {
     await untilStates('sent')
   })
 
-  it('tells of the click it was queued for, though the person came back by another link and the visit is not known any more', async () => {
+  it('names the click it was queued for, though the person came back by another link and the visit is no longer stored', async () => {
     await addTo(stack.sql, businessId, 'meta', { url: platform.url })
     const contactId = await buy()
     const at = Date.now() - 5000
@@ -471,7 +471,7 @@ describe('several senders', () => {
     expect(await states()).toEqual(['sent'])
   })
 
-  it('that were paused until the claim may run out send nothing, and it is no attempt', async () => {
+  it('that were paused until the claim may run out send nothing, and this does not count as an attempt', async () => {
     await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
     await buy()
     start({ attemptMs: 1000, leaseMs: 1000 })
@@ -517,10 +517,10 @@ describe('what is known of deliveries', () => {
     await stack.sql`update deliveries set state = 'dead' where amount = 3`
     const metrics = createMetrics()
     await observeDeliveries(stack.sql, metrics)
-    const told = await metrics.registry.metrics()
-    expect(told).toMatch(/^deliveries_queued 2$/m)
-    expect(told).toMatch(/^deliveries_dead 1$/m)
-    expect(told).toMatch(/^deliveries_lag_seconds 50\./m)
+    const text = await metrics.registry.metrics()
+    expect(text).toMatch(/^deliveries_queued 2$/m)
+    expect(text).toMatch(/^deliveries_dead 1$/m)
+    expect(text).toMatch(/^deliveries_lag_seconds 50\./m)
   })
 
   it('is forgotten in time, but for what still waits', async () => {
