@@ -21,7 +21,7 @@ export interface Bench {
    */
   send(...loads: [Callers, LoadOptions][]): Promise<Measured>
   ceilings(): Promise<Ground>
-  /** The product once more, on an empty directory; the caller closes it. */
+  /** Another copy of the product, on an empty directory; the caller closes it. */
   openAnother(): Promise<OpenBench>
   /** What one scenario found that others need: the rate of saturation, in answers a second. */
   found: { saturation?: number }
@@ -41,7 +41,7 @@ export type LoadOptions = Pick<LoadPlan, 'pace' | 'connections' | 'seconds' | 'r
 export interface Callers {
   businessIds: string[]
   plan(options: LoadOptions): LoadPlan
-  /** Takes note of what its load was told. */
+  /** Counts what was acknowledged to its load. */
   note(load: LoadResult): void
   /** Rejects when the stores do not hold exactly what was acknowledged so far. */
   verify(): Promise<void>

@@ -26,7 +26,7 @@ async function run(name: string): Promise<CeilingResult> {
   return result
 }
 
-test.each(['redis', 'clickhouse'])('%s does its work and tells what it cost', async (name) => {
+test.each(['redis', 'clickhouse'])('%s does its work and reports what it cost', async (name) => {
   const result = await run(name)
   expect(result.events).toBe(400)
   expect(result.cpuUs).toBeGreaterThan(0)

@@ -12,7 +12,7 @@ afterEach(() => {
 
 type Answer = (count: number, body: string) => Promise<number> | number
 
-/** Answers each request with the status that `answer` tells. */
+/** Answers each request with the status that `answer` returns. */
 async function openServer(answer: Answer): Promise<string> {
   let count = 0
   const server = createServer((request, response) => {
@@ -84,7 +84,7 @@ test('an open loop sends all that was due, and a stall counts for everyone who w
   expect(latency.p95).toBeGreaterThan(stallMs / 2)
 })
 
-test('a connection that breaks is told, and another takes its place', async () => {
+test('a connection that breaks is reported, and another takes its place', async () => {
   const server = createRawServer((socket) => {
     let answered = 0
     socket.on('error', () => undefined)

@@ -50,8 +50,8 @@ export function judge(ratios: number[], kept: number): Verdict {
 }
 
 function advise(median: number, kept: number, passed: boolean): string {
-  const told = `The pipeline spends ${median.toFixed(2)} times the CPU of its ceilings; ${kept} is kept in test/bench/guard.json.`
+  const figures = `The pipeline spends ${median.toFixed(2)} times the CPU of its ceilings; ${kept} is kept in test/bench/guard.json.`
   if (!passed)
-    return `${told} Find out what became dearer: \`bun run bench --scenario saturation\` tells it by process.`
-  return median < kept * (1 - TOLERANCE / 2) ? `${told} It became cheaper: keep the lower figure there.` : told
+    return `${figures} Find out what became dearer: \`bun run bench --scenario saturation\` lists the CPU by process.`
+  return median < kept * (1 - TOLERANCE / 2) ? `${figures} It became cheaper: keep the lower figure there.` : figures
 }

@@ -7,7 +7,7 @@ import type { LoadPlan, LoadResult } from './generator/plan.ts'
 import { eventsIn } from './generator/traffic.ts'
 import { readCpu } from './process-tree.ts'
 import { type Observed, observe } from './observe.ts'
-import { type Groups, readGroups, untilTold } from './read-groups.ts'
+import { type Groups, readGroups, untilReported } from './read-groups.ts'
 import { PARTS, type Part, type Stack } from './stack.ts'
 import { startTask } from './task.ts'
 
@@ -15,7 +15,7 @@ export interface Measured {
   /** The first of those that ran at once. */
   load: LoadResult
   loads: LoadResult[]
-  /** Recorded, as far as the callers were told. */
+  /** Recorded, as far as it was acknowledged to the callers. */
   events: number
   /** Recorded while the loads went on, a second. */
   rate: number
@@ -68,7 +68,7 @@ export async function measure(stack: Stack, plans: LoadPlan[]): Promise<Measured
     cpuGenerator: loads.reduce((sum, { cpuUs }) => sum + cpuUs, 0) / events,
     walBytesPerEvent: (after.wal - before.wal) / events,
     observed,
-    groups: await untilTold(stack, groupsBefore, events),
+    groups: await untilReported(stack, groupsBefore, events),
     settleSeconds,
   }
 }
@@ -88,7 +88,7 @@ export async function untilQuiet({ streams, own: { sql, redis } }: Stack): Promi
   const deadline = Date.now() + QUIET_MS
   while (Date.now() < deadline) {
     const lengths = await Promise.all(streams.map((stream) => redis.xlen(stream)))
-    // In this order: what has left a stream is in the outbox by then.
+    // In this order: what has left a stream is already in the outbox.
     const [outbox] = await sql`select 1 from outbox where shipped_at is null limit 1`
     if (!outbox && lengths.every((length) => length === 0)) return
     await sleep(20)

@@ -37,7 +37,7 @@ test('the time of a child that has ended counts, and a named child counts by its
   }
 })
 
-test('a process that is gone is told by its name', async () => {
+test('a process that is gone is named in the error', async () => {
   const { parent, end } = await startFamily()
   await end()
   expect(() => readCpu({ workers: parent })).toThrow(/The process of workers/)

@@ -29,17 +29,17 @@ export async function readGroups({ workersUrl, streams, own: { redis } }: Stack)
   }
 }
 
-/** The means since `before`, once the workers, who report every second, have told of all events. */
-export async function untilTold(stack: Stack, before: Counters, events: number): Promise<Groups> {
+/** The means since `before`, once the workers, which report every second, have reported all events. */
+export async function untilReported(stack: Stack, before: Counters, events: number): Promise<Groups> {
   const deadline = Date.now() + 5000
   for (;;) {
     const now = await readGroups(stack)
-    const told = now.microBatchEvents - before.microBatchEvents
+    const applied = now.microBatchEvents - before.microBatchEvents
     const inserted = now.insertedEvents - before.insertedEvents
-    if ((told >= events && inserted >= events) || Date.now() > deadline) {
+    if ((applied >= events && inserted >= events) || Date.now() > deadline) {
       return {
-        entry: told / Math.max(1, now.entries - before.entries),
-        microBatch: told / Math.max(1, now.microBatches - before.microBatches),
+        entry: applied / Math.max(1, now.entries - before.entries),
+        microBatch: applied / Math.max(1, now.microBatches - before.microBatches),
         insert: inserted / Math.max(1, now.inserts - before.inserts),
       }
     }

@@ -62,7 +62,7 @@ const report: Report = {
   ],
 }
 
-test('the report begins with the ratio, and tells each goal, met or not', () => {
+test('the report begins with the ratio, and lists each goal, met or not', () => {
   const text = renderReport(report)
   expect(text.split('\n')[2]).toContain('1.5 times the CPU that its ceilings need')
   expect(text.split('\n')[2]).toContain('goal at most 1.5: met')

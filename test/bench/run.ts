@@ -1,4 +1,4 @@
-/** `bun run bench`: the product under load on this machine, what came of it, and how far that is from what is possible. */
+/** `bun run bench`: puts the product under load on this machine, and reports the result and how far it is from what is possible. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
@@ -29,7 +29,7 @@ Scenarios:
 ${SCENARIOS.map(({ name, title }) => `  ${name.padEnd(22)}${title}`).join('\n')}
 
 The product's settings (WORKER_THREADS, STREAM_PARTITIONS, …) are taken from the environment.
-docs/performance.md tells what the figures mean.`
+docs/performance.md explains the figures.`
 
 const say = (text: string) => void process.stderr.write(`${text}\n`)
 const values = readArguments()

@@ -20,7 +20,7 @@ export type Part = (typeof PARTS)[number]
 
 export interface Stack {
   url: string
-  /** Where the workers tell their metrics. */
+  /** Where the workers serve their metrics. */
   workersUrl: string
   stores: StoreUrls
   pids: Record<Part, number>

@@ -1,13 +1,13 @@
 /**
- * A piece of work in a process of its own, in two steps: it prepares and says that it is ready; it is told to go, works,
- * and says what came of it. One line of JSON each way, the plan first.
+ * A piece of work in a process of its own, in two steps: it prepares and says that it is ready; it gets the order to go, works,
+ * and reports the outcome. One line of JSON each way, the plan first.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 
-/** Whoever starts it knows what its plan is. */
+/** The process that starts it knows the type of its plan. */
 type Prepare = (plan: never) => Promise<{ run(): Promise<unknown> }>
 
 /** The side of the process. It ends with its parent. */

@@ -41,18 +41,18 @@ test('typical events are a fifth new people, an eighth purchases, half keyed', (
   expect(Math.abs(orders - count / 8)).toBeLessThan(count / 40)
 })
 
-test('a repeated event is about somebody who is known by then', () => {
+test('a repeated event is about a person who is already known', () => {
   for (let n = 0; n < 5000; n += 1) expect(typicalPerson(n)).toBeLessThanOrEqual(Math.floor(n / 5))
 })
 
 test('which events are purchases, and of how much, is known beforehand', () => {
   const facts = readFacts({ kind: 'one-contact', prefix: '' }, 0, 500).flat()
-  const told = facts.flatMap(({ meaning }, n) => (meaning.order ? [[n, Number(meaning.counted)]] : []))
+  const read = facts.flatMap(({ meaning }, n) => (meaning.order ? [[n, Number(meaning.counted)]] : []))
   const known = facts.flatMap((_, n) => (isPurchase(n) ? [[n, purchaseValue(n)]] : []))
-  expect(told).toEqual(known)
+  expect(read).toEqual(known)
 })
 
-test('a window of a mesh holds all that each of its people has, in an order that is no order', () => {
+test('a window of a mesh holds all that each of its people has, in no apparent order', () => {
   const people = 50
   const window = people * MESH_EVENTS
   const facts = readFacts({ kind: 'mesh', prefix: '', people }, window, window).flat()

@@ -1,4 +1,4 @@
-/** The generator against the real service: what it is told is what the stores hold, and a difference of one is noticed. */
+/** The generator against the real service: what was acknowledged to it is what the stores hold, and a difference of one is noticed. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'

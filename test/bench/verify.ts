@@ -1,4 +1,4 @@
-/** That the stores hold exactly what the callers were told: a fast answer that is wrong is worth nothing. */
+/** Checks that the stores hold exactly what was acknowledged to the callers: a fast answer that is wrong is worth nothing. */
 import type { Stack } from './stack.ts'
 
 type Own = Stack['own']

@@ -1,4 +1,4 @@
-/** One HTTP/1.1 connection, kept alive, one request at a time: as little work as will tell the status and the end. */
+/** One HTTP/1.1 connection, kept alive, one request at a time: no more work than finding the status and the end takes. */
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'bun'
 

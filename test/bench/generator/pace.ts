@@ -2,13 +2,13 @@
 import type { LoadPlan } from './plan.ts'
 
 export interface Pace {
-  /** How many requests should have been sent after so many ms. */
+  /** The number of requests that should have been sent after `elapsed` ms. */
   due(elapsed: number): number
   /** When the request that was sent as number `n` was due, in ms since the start. */
   dueAt(n: number, elapsed: number): number
 }
 
-/** Open: by the clock alone, so that a slow answer is no excuse for the requests behind it. */
+/** Open: by the clock alone, so that a slow answer does not delay the requests behind it. */
 export function createPace({ pace, seconds, requests = Infinity, dropLate = false }: LoadPlan): Pace {
   const ms = seconds * 1000
   if (pace.kind === 'closed') {

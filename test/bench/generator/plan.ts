@@ -1,4 +1,4 @@
-/** What the generator is asked to do, and what it tells. */
+/** What the generator is asked to do, and what it reports. */
 import type { Traffic } from './traffic.ts'
 
 export interface LoadPlan {
@@ -8,10 +8,10 @@ export interface LoadPlan {
   traffic: Traffic
   /** The number of the first request. */
   first: number
-  /** Open: so many requests a second, whatever the answers; closed: each connection sends when it has its answer. */
+  /** Open: `rate` requests a second, whatever the answers; closed: each connection sends when it has its answer. */
   pace: { kind: 'open'; rate: number } | { kind: 'closed' }
   connections: number
-  /** It stops sending after so long, or so many. */
+  /** It stops sending after this time, or after `requests`. */
   seconds: number
   requests?: number
   /** Open loop: what could not be sent by the end, for want of a free connection, is dropped and not made up for. */

@@ -44,12 +44,12 @@ async function countsExact({ own: { sql } }: Stack, [businessId = '']: string[],
       (select sum(count)::float8 from event_statistics where business_id = ${businessId}) as events,
       (select sum(amount)::float8 from revenue where business_id = ${businessId}) as revenue
     from contacts where business_id = ${businessId}`
-  const told = (of: typeof wanted) =>
+  const format = (of: typeof wanted) =>
     `${of.contacts} contact, ${of.events} events, ${of.orders} orders, ${of.revenue} EUR`
-  const exact = told(found) === told(wanted)
+  const exact = format(found) === format(wanted)
   return {
     goal: 'counts exact',
-    figure: exact ? told(found) : `${told(found)} in place of ${told(wanted)}`,
+    figure: exact ? format(found) : `${format(found)} in place of ${format(wanted)}`,
     met: exact,
   }
 }

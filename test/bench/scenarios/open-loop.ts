@@ -8,7 +8,7 @@ export const track1000 = openLoop('track-1000', 1000, (latency) => [
 
 export const track4000 = openLoop('track-4000', 4000, (latency) => [atMost('p99', latency.p99, 50, 'ms')])
 
-/** Few events at a time take other ways through the program than many: the runtimes have compiled those by then. */
+/** Few events at a time take other ways through the program than many: after the warm-up the runtimes have compiled those. */
 const WARM_UP_S = { quick: 1, full: 20 }
 
 /**

@@ -21,7 +21,7 @@ export interface Outcome {
   points?: Point[]
 }
 
-/** A goal, what was measured, and whether that meets it; null when this run cannot tell. */
+/** A goal, what was measured, and whether that meets it; null when this run cannot decide it. */
 export interface Check {
   goal: string
   figure: string
