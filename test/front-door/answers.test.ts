@@ -1,4 +1,4 @@
-/** What callers are told of events and people, through the whole service. */
+/** What answers say of events and people, through the whole service. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { IdentifyData } from '../../src/front-door/routes/sdk/identify.ts'
@@ -105,7 +105,7 @@ describe('track', () => {
     },
   )
 
-  it('warns of what the door and the worker had to say, the door first', async () => {
+  it('joins the warnings of the front door and of the worker, those of the front door first', async () => {
     await track({ traits: { seats: 5 } })
     const identity = { ...ADA, phone: 'N/A' }
     const { warnings } = await track({ identity, traits: { Seats: 1, seats: 'many' } })
@@ -114,7 +114,7 @@ describe('track', () => {
 })
 
 describe('track/batch', () => {
-  it('records what is good and tells what is not, in order of the items', async () => {
+  it('records what is good and reports what is not, in order of the items', async () => {
     const key = randomUUID()
     const data = await batch(
       { event: 'a', identity: ADA, idempotencyKey: key },

@@ -24,7 +24,7 @@ const ask = (query = '', key = tenant.secretKey) => speak('GET', `/api/analytics
 const read = async (query = '') =>
   dataOf(AttributionData, await ask(query)) as { from: string; to: string; rows: object[] }
 
-it('tells what brought the money within a time', async () => {
+it('shows which touches the revenue of a period is attributed to', async () => {
   const came = {
     businessId: tenant.businessId,
     event: 'came',

@@ -19,12 +19,12 @@ it('asks at once, and once, for all that callers of one tick wait for', async ()
   expect(asked()).toEqual([['a', 'b'], ['a']])
 })
 
-it('tells who is not found', async () => {
+it('returns null for a key that is not found', async () => {
   const { ask } = setUp(async () => new Map([['a', 'A']]))
   expect(await Promise.all([ask('a', false), ask('b', false)])).toEqual(['A', null])
 })
 
-it('gathers what nobody waits for, and asks for it with what somebody does', async () => {
+it('gathers keys that no caller waits for, and asks for them together with one that a caller waits for', async () => {
   const { asked, ask } = setUp()
   const renewed = [ask('a', true)]
   vi.advanceTimersByTime(24)

@@ -54,8 +54,8 @@ const body = (more: object = {}) => ({
   ...more,
 })
 
-/** Every request on the road, by the kind of its partition. */
-async function onTheRoad(): Promise<{ partition: string; request: IngestRequest }[]> {
+/** Every request in the streams, with its partition. */
+async function inStreams(): Promise<{ partition: string; request: IngestRequest }[]> {
   const found = await Promise.all(
     allPartitions(2).map(async (partition) => {
       const entries = await stack.redis.xrange(streamKey(partition), '-', '+')
@@ -71,12 +71,12 @@ async function onTheRoad(): Promise<{ partition: string; request: IngestRequest 
 }
 
 async function taken(visitorId: string) {
-  const those = (await onTheRoad()).filter(({ request }) => 'visitorId' in request && request.visitorId === visitorId)
+  const those = (await inStreams()).filter(({ request }) => 'visitorId' in request && request.visitorId === visitorId)
   return those.map(({ request }) => request as IngestRequest & { kind: 'capture' })
 }
 
 describe('what a page sends of itself', () => {
-  it('is received at once, on a lane of its own, whatever its name', async () => {
+  it('is received at once, in a partition of its own, whatever its name', async () => {
     const sent = body({
       hits: [
         hit({ ageMs: 1500, title: 'A\ud800', referrer: 'https://b.example/' }),
@@ -85,7 +85,7 @@ describe('what a page sends of itself', () => {
     })
     const answer = await send(sent)
     expect([answer.status, answer.body.data]).toEqual([200, { received: 2 }])
-    const found = (await onTheRoad()).filter(({ request }) => request.kind === 'capture')
+    const found = (await inStreams()).filter(({ request }) => request.kind === 'capture')
     expect(found.map(({ partition }) => partition.split('-')[0])).toEqual(['web'])
     const request = found[0]?.request as IngestRequest & { kind: 'capture' }
     expect(request).toMatchObject({
@@ -129,14 +129,14 @@ describe('what a page sends of itself', () => {
     })
   })
 
-  it('tells how the visitor came with a page view alone', async () => {
+  it('says how the visitor came only with a page view', async () => {
     const sent = body({ hits: [hit({ kind: 'time', activeMs: 5 })], first: { ageMs: 0, url: 'https://a.example/' } })
     expect((await send(sent)).status).toBe(200)
     const [request] = await taken(sent.visitorId)
     expect(request?.touches).toEqual({ first: null, latest: null })
   })
 
-  it('is no older than a week and an hour', async () => {
+  it('has a time of a week and an hour ago if it is older', async () => {
     const sent = body({ hits: [hit({ ageMs: WEEK }), hit({ id: 'h2', ageMs: WEEK + 1 })] })
     await send(sent)
     const [request] = await taken(sent.visitorId)
@@ -252,7 +252,7 @@ describe('its limits', () => {
   })
 })
 
-it('what a full lane refuses is asked for again five to ten seconds later', async () => {
+it('a full partition refuses a call, and asks for it again five to ten seconds later', async () => {
   const full = await runFrontDoor({ ...stack.config, backlogLimitBytes: 1 })
   const json = body()
   const sendAgain = () => speakTo(full.url)('POST', PATH, { json, headers: { 'user-agent': BROWSER } })

@@ -1,4 +1,4 @@
-/** `sluice.track` at the door: who may, what is taken, what is recorded (decisions, "Callers without a secret key"). */
+/** `sluice.track` at the front door: who may call it, what is accepted, what is recorded (decisions, "Callers without a secret key"). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_AGE_MS } from '../../src/front-door/routes/browser/read-browser-event.ts'
 import { fillVisitor } from '../support/fill-visitor.ts'
@@ -36,7 +36,7 @@ const kept = async (visitorId: string) => {
 }
 
 describe('a page', () => {
-  it('is answered without a contact until its visitor is somebody', async () => {
+  it('is answered without a contact until its visitor is identified', async () => {
     const sent = event({ event: ' form_submitted ', details: { form: 'demo' }, messageId: 'm' })
     const interpreted = { type: 'lead', countedRevenue: 0 }
     const answered = { contactId: null, event: 'form_submitted', isNew: false, deduped: false, interpreted }
@@ -76,7 +76,7 @@ describe('a page', () => {
     expect(await ask(event({ ageMs: -1 }))).toEqual(invalid('ageMs'))
   })
 
-  it('is told, like the identification, when too many people share the visitor id', async () => {
+  it('gets a warning, like the identification, when too many people share the visitor id', async () => {
     const visitorId = newVisitor()
     await fillVisitor(service.sql, shop.businessId, visitorId, 1000)
     const json = { businessId: shop.businessId, identity: { email: 'one-more@x.io' }, visitorId }
@@ -98,7 +98,7 @@ describe('a page', () => {
       expect((await speak('POST', path, { ...elsewhere, key: shop.secretKey })).status).toBe(415)
   })
 
-  it('reads how long to wait, and nobody’s cookie', async () => {
+  it('can read how long to wait, and gets no cookie', async () => {
     const preflight = await speak('OPTIONS', PATH, { headers: { origin: 'https://any.example' } })
     expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, 'content-type'])
     for (const { headers } of [preflight, await send(event()), await send({}), await speak('GET', PATH)]) {
@@ -185,7 +185,7 @@ describe('what is sent', () => {
     }
   })
 
-  it('is no money, no tag, no trait', async () => {
+  it('sets no amount, no tag and no trait', async () => {
     const sent = event({
       event: 'purchase',
       value: 5,
@@ -198,24 +198,24 @@ describe('what is sent', () => {
     expect(await kept(sent.visitorId)).toMatchObject([{ value: null, currency: null, counted: '0' }])
   })
 
-  it('is told of each amount, tag and trait that was ignored', async () => {
+  it('gets a warning for each amount, tag and trait that was ignored', async () => {
     const warned = async (more: object) => (await send(event(more))).body.data['warnings']
     const all = { traits: { plan: 'pro' }, tags: ['vip'], value: 0 }
-    const told = [
+    const ignored = [
       'traits were ignored: they need a secret key',
       'tags were ignored: they need a secret key',
       'value was ignored: it needs a secret key',
     ]
-    expect(await warned(all)).toEqual(told)
+    expect(await warned(all)).toEqual(ignored)
     for (const [at, [name, value]] of Object.entries(all).entries())
-      expect(await warned({ [name]: value })).toEqual([told[at]])
+      expect(await warned({ [name]: value })).toEqual([ignored[at]])
     const nothing = [
       { traits: {}, tags: [], value: null },
       { traits: null, tags: null },
       { traits: ['a'], tags: { a: 1 } },
     ]
     for (const sent of [...nothing, { details: all }]) expect(await warned(sent)).toBeUndefined()
-    expect(await warned({ value: { deep: [] } })).toEqual([told[2]])
+    expect(await warned({ value: { deep: [] } })).toEqual([ignored[2]])
   })
 
   it('is made such as both databases can hold', async () => {
@@ -228,7 +228,7 @@ describe('what is sent', () => {
     expect(visitor).toMatchObject({ first_touch: { url: 'x\ufffd', utm: { source: '\ufffd' } } })
   })
 
-  it('without a visitor is not kept, and the page is told', async () => {
+  it('without a visitor is not kept, and the page gets a warning', async () => {
     const { visitorId: _, ...sent } = event()
     const { status, body } = await send(sent)
     const warnings = [expect.stringContaining('not kept') as unknown]

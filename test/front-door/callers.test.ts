@@ -276,7 +276,7 @@ describe('what is for operators', () => {
 describe('identify', () => {
   const identify = (said: Said) => speak('POST', '/api/sdk/identify', said)
   const IDENTIFY = { identity: { email: 'ada@example.com' } }
-  /** A page waits for its answer: without a worker it is told that its call is kept, after the time-out. */
+  /** A page waits for its answer: without a worker the answer after the time-out says that its call is kept. */
   let page: Speak
   let quick: FrontDoor
   beforeAll(async () => {

@@ -45,23 +45,23 @@ describe.each(described)('$name', ({ path, operation }) => {
   })
 })
 
-/** What it promises of keys: schemes, what may be preferred, what tells the limit. */
+/** What it promises of keys: schemes, what may be preferred, which headers name the limit. */
 function promisesOf(path: string, method: string) {
   const { security, parameters, responses } = document.paths[path]?.[method] ?? {}
   const { headers = {} } = responses?.['200'] ?? {}
   return {
     keys: security?.map((scheme) => Object.keys(scheme).join()),
     prefers: parameters?.some(({ name }) => name === 'Prefer'),
-    tellsLimit: 'RateLimit' in headers || 'RateLimit-Policy' in headers,
+    namesLimit: 'RateLimit' in headers || 'RateLimit-Policy' in headers,
   }
 }
 
 it.each([
-  ['/api/sdk/track', 'post', { keys: ['key'], prefers: true, tellsLimit: true }],
-  ['/api/sdk/identify', 'post', { keys: ['key', 'publishableKey', ''], prefers: true, tellsLimit: true }],
-  ['/api/sdk/browser/track', 'post', { keys: ['publishableKey', ''], prefers: false, tellsLimit: false }],
-  ['/api/sdk/browser/capture', 'post', { keys: ['publishableKey', ''], prefers: false, tellsLimit: false }],
-  ['/api/contacts/{contactId}', 'get', { keys: ['key'], prefers: false, tellsLimit: true }],
+  ['/api/sdk/track', 'post', { keys: ['key'], prefers: true, namesLimit: true }],
+  ['/api/sdk/identify', 'post', { keys: ['key', 'publishableKey', ''], prefers: true, namesLimit: true }],
+  ['/api/sdk/browser/track', 'post', { keys: ['publishableKey', ''], prefers: false, namesLimit: false }],
+  ['/api/sdk/browser/capture', 'post', { keys: ['publishableKey', ''], prefers: false, namesLimit: false }],
+  ['/api/contacts/{contactId}', 'get', { keys: ['key'], prefers: false, namesLimit: true }],
 ])('promises of %s what it does', (path, method, promised) => {
   expect(promisesOf(path, method)).toEqual(promised)
 })
@@ -92,8 +92,8 @@ describe('what it says of schemas', () => {
   const bodyOf = (path: string) => ajv.compile(paths[path]!['post']!.requestBody!.content['application/json']!.schema)
 
   it('is true of every example', () => {
-    const told = [...bodies, ...answers.filter(({ example }) => example !== undefined)]
-    for (const { schema, example } of told) expect([example, ajv.validate(schema, example)]).toEqual([example, true])
+    const examples = [...bodies, ...answers.filter(({ example }) => example !== undefined)]
+    for (const { schema, example } of examples) expect([example, ajv.validate(schema, example)]).toEqual([example, true])
   })
 
   it('lets answers have more fields one day', () => {
@@ -119,7 +119,7 @@ describe('what it says of schemas', () => {
     expect([batch({ events: null }), batch({ events: [null] })]).toEqual([false, false])
   })
 
-  it('tells what makes a purchase and a refund, and of which currency an amount is', () => {
+  it('says what makes a purchase and a refund, and in which currency an amount is', () => {
     const schema = JSON.stringify(paths['/api/sdk/track']!['post']!.requestBody!.content['application/json']!.schema)
     for (const words of [
       'above 0 means a purchase',
@@ -130,7 +130,7 @@ describe('what it says of schemas', () => {
       expect(schema).toContain(words)
   })
 
-  it('tells how times are written and how deep details may be', () => {
+  it('says how times are written and how deep details may be', () => {
     const said = JSON.stringify(document)
     for (const words of [
       'ISO 8601 (a date, or a date and a time',

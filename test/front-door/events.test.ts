@@ -28,7 +28,7 @@ function track(said: Said) {
   return speak('POST', '/api/sdk/track', { key: tenant.secretKey, ...said, headers: { ...ASYNC, ...said.headers } })
 }
 
-describe('passes the door', () => {
+describe('passes the front door', () => {
   it.each<[string, object]>([
     ['the smallest event', {}],
     ['a name of 64 characters', { event: 'x'.repeat(64) }],
@@ -130,7 +130,7 @@ describe('is refused', () => {
       'identity.platformCustomerId',
     ],
     ['an occurredAt of a wrong type', { ...EVENT, occurredAt: true }, 'invalid_request', 'occurredAt'],
-    ['an occurredAt that is no time', { ...EVENT, occurredAt: 'lesson 5' }, 'invalid_occurred_at', 'occurredAt'],
+    ['an occurredAt that is not a time', { ...EVENT, occurredAt: 'lesson 5' }, 'invalid_occurred_at', 'occurredAt'],
     ['a date that does not exist', { ...EVENT, occurredAt: '2026-02-30' }, 'invalid_occurred_at', 'occurredAt'],
     ['a time 6 minutes ahead', { ...EVENT, occurredAt: Date.now() + 6 * MINUTE }, 'invalid_occurred_at', 'occurredAt'],
     ['a time before year 1', { ...EVENT, occurredAt: -62_135_596_800_001 }, 'invalid_occurred_at', 'occurredAt'],
@@ -229,7 +229,7 @@ describe('a body', () => {
     expect([answer.status, answer.body.error.code]).toEqual([400, 'malformed_json'])
   })
 
-  it('that is no UTF-8 is malformed', async () => {
+  it('that is not UTF-8 is malformed', async () => {
     const answer = await track({ raw: new Uint8Array([0x22, 0xff, 0x22]), headers: json })
     expect([answer.status, answer.body.error.code]).toEqual([400, 'malformed_json'])
   })
@@ -319,7 +319,7 @@ describe('a batch', () => {
       expect(failures[at]?.error).toContain(said)
   })
 
-  it('tells at once of the items that it did not keep', async () => {
+  it('reports at once the items that it did not keep', async () => {
     const answer = await batch({ json: { events: [EVENT, { event: 'a' }] } })
     expect(answer.status).toBe(202)
     expect(answer.body.data).toMatchObject({ queued: true, received: 2, failed: 1, failures: [{ index: 1 }] })

@@ -1,4 +1,4 @@
-/** Whoever sends what the OpenAPI description gives as an example is told what it says. */
+/** A caller that sends an example of the OpenAPI description gets the answer that it gives for it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import type { Operation } from '../../src/front-door/openapi/operation.ts'

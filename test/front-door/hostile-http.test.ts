@@ -1,4 +1,4 @@
-/** What no HTTP client would send: the door answers well-formed or hangs up, and stays open to others (docs/security.md). */
+/** What no HTTP client would send: the front door answers well-formed or closes the connection, and still serves others (docs/security.md). */
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
@@ -68,7 +68,7 @@ describe('the Host', () => {
 })
 
 describe('headers', () => {
-  /** A request of exactly so many bytes up to its body. */
+  /** A request of exactly `bytes` bytes up to its body. */
   const ofBytes = (bytes: number) => {
     const empty = get('/healthz', 'Host: x', 'X-Filler: ')
     return get('/healthz', 'Host: x', `X-Filler: ${'a'.repeat(bytes - empty.length)}`)

@@ -33,7 +33,7 @@ export function speakTo(url: string): Speak {
         ...headers,
       },
       body: raw ?? (json === undefined ? null : JSON.stringify(json)),
-      // A streamed body is sent in chunks, of a length nobody is told.
+      // A streamed body is sent in chunks, without its length.
       ...(raw instanceof ReadableStream && { duplex: 'half' }),
     })
     const text = await response.text()
@@ -48,10 +48,10 @@ export const BROWSER = {
   'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
 }
 
-/** What the door alone lets pass is a 202 at once: no worker is needed to see it. */
+/** What the front door accepts is a 202 at once: no worker is needed to see it. */
 export const ASYNC = { prefer: 'respond-async' }
 
-/** `{"a":"xx…"}` of exactly so many bytes. */
+/** `{"a":"xx…"}` of exactly `bytes` bytes. */
 export function jsonOfBytes(bytes: number): Record<string, string> {
   return { a: 'x'.repeat(bytes - '{"a":""}'.length) }
 }

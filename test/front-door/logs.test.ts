@@ -19,7 +19,7 @@ interface Line {
   [field: string]: unknown
 }
 
-it('tells of each request without a key, a query or a person', async () => {
+it('logs each request without a key, a query or a person', async () => {
   const stack = await openStack()
   const { secretKey, businessId } = await createBusiness(stack.sql)
   const [bun = 'bun'] = RUNTIMES['bun'] ?? []

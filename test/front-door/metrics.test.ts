@@ -22,9 +22,9 @@ it('counts the requests answered, refusals by their code, also for two readers a
   expect(await ask()).toEqual(counts)
 })
 
-it('tells the version, once for all threads of a process', async () => {
+it('shows the version, once for all threads of a process', async () => {
   const line = `build_info{version="${manifest.version}"} 1`
   expect(await createMetrics().registry.metrics()).toContain(line)
-  const told = await Promise.all([1, 2, 3].map(() => createMetrics().registry.getMetricsAsJSON()))
-  expect(await AggregatorRegistry.aggregate(told).metrics()).toContain(line)
+  const counted = await Promise.all([1, 2, 3].map(() => createMetrics().registry.getMetricsAsJSON()))
+  expect(await AggregatorRegistry.aggregate(counted).metrics()).toContain(line)
 })

@@ -71,7 +71,7 @@ describe('JSON', () => {
     ['100,000 open brackets', '['.repeat(100_000), [400, 'malformed_json']],
     ['a byte order mark', bytes(0xef, 0xbb, 0xbf, `{${EVENT}}`), [202, 'e']],
     ['UTF-16', bytes(...`{${EVENT}}`.split('').flatMap((sign) => [sign, 0])), [400, 'malformed_json']],
-    ['a byte that is no UTF-8', bytes('{"event":"', 0xff, '","identity":{"email":"a@b"}}'), [400, 'malformed_json']],
+    ['a byte that is not UTF-8', bytes('{"event":"', 0xff, '","identity":{"email":"a@b"}}'), [400, 'malformed_json']],
     ['an overlong slash', bytes('{"event":"', 0xc0, 0xaf, '","identity":{"email":"a@b"}}'), [400, 'malformed_json']],
     [
       'a surrogate in UTF-8',
@@ -169,7 +169,7 @@ describe('headers', () => {
     expect(headers.get('x-request-id') === id).toBe(comesBack)
   })
 
-  it('a key in a query, a form or another header is no key', async () => {
+  it('a key in a query, a form or another header is ignored', async () => {
     const path = `/api/custom-fields?key=${tenant.secretKey}&authorization=Bearer%20${tenant.secretKey}`
     const headers = { 'x-api-key': tenant.secretKey, 'proxy-authorization': `Bearer ${tenant.secretKey}` }
     expect((await speak('GET', path, { headers })).status).toBe(401)

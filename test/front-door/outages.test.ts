@@ -81,12 +81,12 @@ describe('without Redis, or its disk', () => {
     expect(await said()).toContain('redis_persistence_ok{part="aof_rewrite"} 0')
     await rm(inTheWay, { recursive: true })
     await vi.waitUntil(async () => (await said()).includes('redis_persistence_ok{part="aof_rewrite"} 1'), SOON)
-    // What /readyz said is said for a second.
+    // /readyz repeats its answer for a second.
     await vi.waitUntil(async () => !(await said()).includes('redis:'), SOON)
     own.disconnect()
   })
 
-  it('opens all the same, and records once Redis is there', async () => {
+  it('opens without Redis too, and records once Redis is there', async () => {
     await redis.kill()
     const late = await runFrontDoor({ ...stack.config, redisUrl: redis.url })
     const ask = speakTo(late.url)
@@ -101,7 +101,7 @@ describe('without Redis, or its disk', () => {
   })
 })
 
-it('tells how long the oldest caller waits, also when the clock of Redis was set back', async () => {
+it('measures how long the oldest caller waits, also when the clock of Redis was set back', async () => {
   const own = connectRedis(redis.url, 'command')
   for (const { partition } of await stack.sql<{ partition: string }[]>`select partition from positions`) {
     await own.xadd(streamKey(partition), `${Date.now() + 3_600_000}-0`, 'w', '{}')

@@ -200,7 +200,7 @@ describe('where many units are left', () => {
     const bucket = randomUUID()
     const first = await takeInTurn(bucket, 50)
     await stack.redis.pexpire(`sluice:limit:${bucket}`, 60)
-    // What was taken ahead before is used up, and the next question tells how little is left.
+    // What was taken ahead before is used up, and the next answer says how little is left.
     const isEnding = async () => (await limiter.take(bucket, limit))?.resetSeconds === 1
     while (!(await isEnding())) continue
     await sleep(70)

@@ -49,7 +49,7 @@ describe.each([
   })
 })
 
-it('of a length that is no number is counted as it comes', async () => {
+it('with a length that is not a number is counted as it comes', async () => {
   const frontDoor = openFrontDoor(LIMIT.room - 7)
   const sent = sendTo(frontDoor, BODY)
   sent.call.request.headers.set('content-length', '7, 7')

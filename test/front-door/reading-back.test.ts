@@ -317,7 +317,7 @@ describe('subscriptions', () => {
     ['a blank method', { email: true, method: ' ' }],
     ['a NUL in the method', { email: true, method: 'a\0' }],
     ['no channel', { method: 'form' }],
-    ['a channel that is no boolean', { email: 'yes', method: 'form' }],
+    ['a channel that is not a boolean', { email: 'yes', method: 'form' }],
   ])('refuse %s', async (_, json) => {
     const contactId = await track({})
     expect(code(await ask('PUT', `/api/contacts/${contactId}/subscriptions`, json))).toEqual([400, 'invalid_request'])

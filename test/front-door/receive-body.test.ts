@@ -1,4 +1,4 @@
-/** Whoever is not let in any more is not let in by a body that began before (decisions, "Keys"). */
+/** A caller whose key was revoked is refused, even if its body began before (decisions, "Keys"). */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -28,7 +28,7 @@ describe('a body', () => {
   const BEGAN = 1_000_000
   afterEach(() => void vi.restoreAllMocks())
 
-  /** One that is there `ms` after its call began, and whose key is another's word by then. */
+  /** A body that is complete `ms` after its call began; `now` is the holder of its key at that time. */
   function arriveAfter(ms: number, now: KeyHolder | null) {
     const keyHolders = vi.fn<() => KeyHolder | null>(() => now)
     const frontDoor = {
@@ -123,8 +123,8 @@ describe('a slow body', () => {
       opened[at]?.say(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n${body.slice(0, -1)}`)
     }
     // The request for the metrics is one of them.
-    const told = new RegExp(`^http_requests_in_flight ${lines.length + 1}$`, 'm')
-    await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: atLoad(20_000) }).toMatch(told)
+    const expected = new RegExp(`^http_requests_in_flight ${lines.length + 1}$`, 'm')
+    await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: atLoad(20_000) }).toMatch(expected)
     return async () => {
       for (const line of opened) line.say('}')
       await Promise.all(opened.map(({ ended }) => ended))

@@ -36,7 +36,7 @@ describe('readiness', () => {
     expect(check).toHaveBeenCalledTimes(1)
   })
 
-  it('is told for a second from when it was asked for, no longer', async () => {
+  it('is repeated for a second from when it was asked for, no longer', async () => {
     const { state, check, read, end } = setUp()
     const first = read()
     state.ms = 600
@@ -66,7 +66,7 @@ describe('readiness', () => {
     expect(await said(second)).toEqual(['b'])
   })
 
-  it('is another at once when the road is closed, also in the middle of a check, and when it is open again', async () => {
+  it('changes at once when the submitter is closed, also in the middle of a check, and when it is open again', async () => {
     const { state, check, read, end } = setUp()
     const [open, , closed, again] = [read(), (state.isOpen = false), read(), read()]
     end(0, 'open')

@@ -33,8 +33,9 @@ async function open(...options: string[]) {
 const SOON = { timeout: atLoad(15_000), interval: 50 }
 
 it('runs when that is allowed, and says that it is degraded', async () => {
-  const { ready, metrics } = await open('--appendonly', 'no')
-  expect(await ready()).toContain('redis: it can lose acknowledged data: appendonly is no')
+  const off = 'no'
+  const { ready, metrics } = await open('--appendonly', off)
+  expect(await ready()).toContain(`redis: it can lose acknowledged data: appendonly is ${off}`)
   expect(await metrics()).toContain('redis_durable 0')
 })
 
