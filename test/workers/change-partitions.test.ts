@@ -53,7 +53,7 @@ describe('a change of the number of partitions', () => {
     },
   )
 
-  it('keeps the order of requests that a door sends without waiting', { timeout: 120_000 }, async () => {
+  it('keeps the order of requests that a front door sends without waiting', { timeout: 120_000 }, async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const business = businessOf('live-0')
@@ -73,7 +73,7 @@ describe('a change of the number of partitions', () => {
     expect(await changed).toEqual({ kind: 'changed', previous: 2 })
   })
 
-  it('reaches a door that had nothing to send all the while', async () => {
+  it('reaches a front door that had nothing to send meanwhile', async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const business = businessOf('live-1')
@@ -99,7 +99,7 @@ describe('a change of the number of partitions', () => {
     expect((await frontDoor.submit(event('s', businessOf('live-2', 3)))).kind).toBe('answered')
   })
 
-  it('tells a caller whose answer was lost that its request was kept, also when the partition is gone', async () => {
+  it('answers a caller whose answer was lost that its request was kept, also when the partition is gone', async () => {
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: 1500 })
     lab.worker('a', {
       apply: async (batch) => ({ ...(await applyOnce(stack.sql, batch)), kind: 'applied', answers: [] }),
@@ -153,9 +153,9 @@ describe('while requests wait', () => {
     await frontDoor.submit(batchOf('past', business, 2), queueOnly)
     await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
     const stop = new AbortController()
-    const told: string[] = []
-    const changing = change(lab, 5, { signal: stop.signal, told })
-    await vi.waitUntil(() => told.some((text) => text.includes('1 in backfill-0')), soon)
+    const reports: string[] = []
+    const changing = change(lab, 5, { signal: stop.signal, reports })
+    await vi.waitUntil(() => reports.some((text) => text.includes('1 in backfill-0')), soon)
     expect(await frontDoor.submit(batchOf('refused', business, 2), queueOnly)).toEqual({
       kind: 'unavailable',
       retryAfter: 1,
@@ -180,9 +180,9 @@ describe('while requests wait', () => {
     await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
     // Of a clock that is ahead: it never looks old.
     await lab.redis.xadd(streamKey('live-0'), '4000000000000-0', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
-    const told: string[] = []
-    const changing = change(lab, 5, { told })
-    await vi.waitUntil(() => told.some((text) => text.includes('let through again')), soon)
+    const reports: string[] = []
+    const changing = change(lab, 5, { reports })
+    await vi.waitUntil(() => reports.some((text) => text.includes('let through again')), soon)
     const queued = async () => (await frontDoor.submit(event('r', business), queueOnly)).kind === 'queued'
     await vi.waitUntil(queued, soon)
     gate.resolve()
@@ -207,7 +207,7 @@ it('live is kept waiting for as long as an operator allows', { timeout: 120_000 
 })
 
 describe('of two commands at once', () => {
-  it('one is made, and the other is told or follows', { timeout: 120_000 }, async () => {
+  it('one is made, and the other is refused or follows', { timeout: 120_000 }, async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const callers = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]

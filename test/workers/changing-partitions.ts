@@ -1,4 +1,4 @@
-/** A road whose number of partitions changes: the command for it, callers all the while, and what must be true in the end. */
+/** Streams whose number of partitions changes: the command for it, callers meanwhile, and what must be true in the end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uuidv7 } from 'uuidv7'
 import { expect, vi } from 'vitest'
@@ -18,18 +18,18 @@ export const queueOnly = { wait: false }
 
 interface How extends Partial<ChangeOptions> {
   sql?: Sql
-  /** Gets what the command tells. */
-  told?: string[]
+  /** Gets what the command reports. */
+  reports?: string[]
 }
 
 /** As the operator's command does it. */
 export function change(
   lab: IngestLab,
   to: number,
-  { sql = lab.sql, told = [], ...options }: How = {},
+  { sql = lab.sql, reports = [], ...options }: How = {},
 ): Promise<ChangeResult> {
   return changePartitions(
-    { sql, redis: lab.redis, report: (text) => void told.push(text) },
+    { sql, redis: lab.redis, report: (text) => void reports.push(text) },
     { to, livePauseMs: 2000, signal: new AbortController().signal, ...options },
   )
 }

@@ -42,7 +42,7 @@ const person = (n: number) =>
   )
 
 describe('what a business that fails all the time has waiting when it is made inactive', () => {
-  it('is set aside as inactive, not as what it failed with, and its callers are told so', async () => {
+  it('is set aside as inactive, not as what it failed with, and its callers are answered so', async () => {
     const { businessId: active } = await createBusiness(stack.sql)
     const calls = [track(inactive, person(1)), track(active, person(1)), batch(inactive, [person(2), person(3)])]
     const refused = { failed: true, inactive: true }

@@ -62,7 +62,7 @@ describe('a partition', () => {
   it('is read on while a backlog is saved; what gathers meanwhile comes along', async () => {
     const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
-    // One read takes eight; by then it is known that a thousand events are enough for a save.
+    // One read takes eight; after it, it is known that a thousand events are enough for a save.
     for (const id of numbered('past-', 10)) await frontDoor.submit(batchOf(id, business, 1000), queueOnly)
     const lease = await acquireLease(stack.sql, 'backfill-0', 'a', 60_000)
     const real = createReader(() => lab.connect('read'), 'backfill-0')
@@ -113,7 +113,7 @@ describe('a partition', () => {
 })
 
 describe('a partition whose Redis hangs', () => {
-  it('is let go all the same', async () => {
+  it('is released nevertheless', async () => {
     const proxy = await startProxy(new URL(stack.redisUrl))
     const redis = connectRedis(proxy.url, 'command')
     const reader = createReader(() => lab.connect('read'), 'live-0')
@@ -279,7 +279,7 @@ describe('a poisoned entry', () => {
     expect(await lab.backlog('live-0')).toEqual({})
   })
 
-  it('fails the one who asked, if it tells who that was', async () => {
+  it('fails the request of its caller, if it names the caller', async () => {
     const frontDoor = await lab.frontDoor()
     const request = event('bad', businessOf('live-0'))
     const malformed = { ...request, fact: { ...request.fact, tags: 'none' } } as unknown as typeof request

@@ -162,7 +162,7 @@ describe('a contact or business that has failed', () => {
     restart()
     expect(await round()).toMatchObject(outcome)
     expect((await lettersOf(hostile)).filter(({ reason }) => reason === 'spoilt')).toHaveLength(4)
-    // What an operator has dropped, or what is long ago, is no suspicion.
+    // What an operator has dropped, or what is long ago, makes no suspect.
     await stack.sql`update dead_letters set created_at = created_at - interval '11 minutes'`
     restart()
     countDryRuns()
@@ -258,7 +258,7 @@ describe('a save that takes too long', () => {
     await Promise.all(others)
   })
 
-  it('is nobody’s fault while somebody else holds a lock', async () => {
+  it('is blamed on no business while another session holds a lock', async () => {
     const sql = connectPostgres(stack.databaseUrl, { settings: { statement_timeout: '800' } })
     const other = await stack.sql.reserve()
     try {

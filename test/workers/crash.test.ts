@@ -1,4 +1,4 @@
-/** Workers that are killed at the worst moments: each request is applied exactly once all the same. */
+/** Workers are killed at the worst moments: each request is still applied exactly once. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
 /**
  * A worker of its own process that kills itself at a chosen point of its nth save: before the commit, or after it and
- * before anyone was told and anything trimmed.
+ * before anything was answered or trimmed.
  */
 import { createLogger } from '../../src/log.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'

@@ -29,7 +29,7 @@ async function cutAtEachStep(cut: (to: number, statement: number) => Promise<boo
     const frontDoor = await lab.frontDoor()
     const callers = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]
     isCut = await cut(to, statement)
-    // By themselves the doors read of what has become of it.
+    // The front doors read the outcome by themselves.
     const others = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]
     await vi.waitUntil(() => others.every(({ taken }) => taken.length > 0), soon)
     callers.push(...others)
@@ -42,7 +42,7 @@ async function cutAtEachStep(cut: (to: number, statement: number) => Promise<boo
 }
 
 describe('at any step', () => {
-  it('a command that dies lets the doors open again, and another follow', { timeout: 120_000 }, async () => {
+  it('after a command dies the front doors open again, and another command follows', { timeout: 120_000 }, async () => {
     lab.worker('a', { leaseMs: 400 })
     await cutAtEachStep(async (to, statement) => {
       const dying = pauseAt(stack.sql, statement, { before: false })

@@ -78,7 +78,7 @@ it('of a batch is one item, and stays among the past events', async () => {
   expect(await lab.applied('backfill-0')).toEqual(['past'])
 })
 
-it('that could not be read is not replayed, and the reason is told', async () => {
+it('that could not be read is not replayed, and the reason is reported', async () => {
   const frontDoor = await lab.frontDoor()
   const deps = { sql: stack.sql, submit: frontDoor.submit }
   expect(await replayDeadLetter(deps, await bury('no JSON'))).toEqual({

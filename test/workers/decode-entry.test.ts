@@ -14,8 +14,8 @@ describe('an instant', () => {
     ['the last there is', EDGE, -EDGE, undefined],
     ['one beyond', EDGE + 1, -EDGE - 1, 'malformed at'],
     ['a number without end', 1e300, -1e300, 'malformed at'],
-  ])('is taken by what a date can hold: %s', (_, late, early, told) => {
-    const expected = told === undefined ? undefined : (expect.stringContaining(told) as string)
+  ])('is taken by what a date can hold: %s', (_, late, early, reason) => {
+    const expected = reason === undefined ? undefined : (expect.stringContaining(reason) as string)
     const event = (occurredAt: number) => ({
       ...track(newBusiness(), eventFact('e', {}, { occurredAt })),
       n: 1,
@@ -40,7 +40,7 @@ it.each(['\0', '\ud800', '\udc00x'])('takes no text of how a visitor came that P
 it('sets one request aside, and takes its neighbours', () => {
   const requests: IngestRequest[] = [capture(), capture({ receivedAt: 1e300 }), capture()]
   const payload = encodeEntry(
-    'door',
+    'front-door',
     requests.map((request) => JSON.stringify(request)),
   )
   const read = decodeEntry('1-1', ['d', payload], 'web')

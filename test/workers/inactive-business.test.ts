@@ -128,17 +128,17 @@ describe('what waits in the stream when its business is made inactive', () => {
 
 it('switched off and on in the middle of traffic, each call is applied once, or refused and kept at most once', async () => {
   const stopping = new AbortController()
-  const told = { recorded: 0, refused: 0, others: new Set<string>(), neighbours: new Set<number>() }
+  const answers = { recorded: 0, refused: 0, others: new Set<string>(), neighbours: new Set<number>() }
   const calling = Array.from({ length: 8 }, async (_, at) => {
     while (!stopping.signal.aborted) {
       const [{ status, body }, events] = at % 2 ? [await track(tenant), 1] : [await batch(tenant), 2]
-      if (status === 200) told.recorded += events
-      else if (status === 403 && body.error.code === 'business_inactive') told.refused += events
-      else told.others.add(`${status} ${body.error.code}`)
+      if (status === 200) answers.recorded += events
+      else if (status === 403 && body.error.code === 'business_inactive') answers.refused += events
+      else answers.others.add(`${status} ${body.error.code}`)
     }
   })
   const neighbouring = (async () => {
-    while (!stopping.signal.aborted) told.neighbours.add((await batch(neighbour)).status)
+    while (!stopping.signal.aborted) answers.neighbours.add((await batch(neighbour)).status)
   })()
   for (let n = 0; n < 6; n += 1) {
     // Some of it waits in the stream at the moment of the change.
@@ -152,14 +152,14 @@ it('switched off and on in the middle of traffic, each call is applied once, or 
   }
   stopping.abort()
   await Promise.all([...calling, neighbouring])
-  expect([told.others, told.neighbours]).toEqual([new Set(), new Set([200])])
-  expect(await countEvents(tenant)).toBe(told.recorded)
+  expect([answers.others, answers.neighbours]).toEqual([new Set(), new Set([200])])
+  expect(await countEvents(tenant)).toBe(answers.recorded)
   const kept = (await listDeadLetters(service.sql, { businessId: tenant.businessId, limit: 100_000 })).length
   expect(kept).toBeGreaterThan(0)
-  expect(kept).toBeLessThanOrEqual(told.refused)
+  expect(kept).toBeLessThanOrEqual(answers.refused)
   await setActive(true)
   expect(await admin(`dead-letters replay all --business ${tenant.businessId}`)).toMatchObject({ exitCode: 0 })
-  expect(await countEvents(tenant)).toBe(told.recorded + kept)
+  expect(await countEvents(tenant)).toBe(answers.recorded + kept)
   expect(await listDeadLetters(service.sql, { businessId: tenant.businessId })).toEqual([])
 }, 60_000)
 

@@ -1,4 +1,4 @@
-/** Each kind of lane has connections of its own, and live ones a thread: what holds up one holds up no other. */
+/** Each kind of partition has connections of its own, and live ones a thread: what holds up one holds up no other. */
 import { expect, it } from 'vitest'
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -12,11 +12,11 @@ import { captureOf, hitOf, newVisitor } from '../web-events/web-lab.ts'
 import { batchOf, event } from './ingest-lab.ts'
 import { atLoad } from '../support/at-load.ts'
 
-/** More web lanes than a thread ever has connections for them. */
+/** More web partitions than a thread ever has connections for them. */
 const PARTITIONS = 6
 const LEASE_MS = 2000
 
-it('live saves and batches go on, and keep their leases, while every web lane waits for Postgres', async () => {
+it('live saves and batches go on, and keep their leases, while every web partition waits for Postgres', async () => {
   const stack = await openStack()
   const { sql } = stack
   await sql`truncate positions`

@@ -38,7 +38,7 @@ interface FrontDoorConfig {
   answerTimeoutMs?: number
   backlogLimitBytes?: number
   maxInFlight?: number
-  /** In place of the Redis that the road was opened with, such as a proxy. */
+  /** In place of the Redis that the lab was opened with, such as a proxy. */
   publishUrl?: string
   subscribeUrl?: string
 }
@@ -51,12 +51,12 @@ interface WorkerConfig {
   apply?: ApplyMicroBatch
   metrics?: Metrics
   onHealth?: (health: Health) => void
-  /** In place of the Redis that the road was opened with, such as a proxy. */
+  /** In place of the Redis that the lab was opened with, such as a proxy. */
   commandUrl?: string
   readUrl?: string
 }
 
-/** A road that nothing has travelled on. */
+/** Opens streams without entries, and partitions at their first positions. */
 export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestLab> {
   const connections: Redis[] = []
   const frontDoors: Submitter[] = []
@@ -170,7 +170,7 @@ export const answerOf = (contactId: string) => ({
   warnings: [],
 })
 
-/** A business whose live events travel in this partition, of so many. */
+/** A business whose live events go into this one of `partitions` partitions. */
 export function businessOf(partition: string, partitions = PARTITIONS): string {
   for (;;) {
     const businessId = uuidv7()

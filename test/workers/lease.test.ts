@@ -208,7 +208,7 @@ describe('workers', () => {
     expect(performance.now() - began).toBeLessThan(atLoad(leaseMs + 1000))
   })
 
-  it('have all of their own kinds, whoever has the others', async () => {
+  it('have all of their own kinds, whichever worker has the others', async () => {
     const urgent = lab.worker('a', { kinds: URGENT_KINDS })
     const patient = lab.worker('b', { kinds: LOW_PRIORITY_KINDS })
     await vi.waitUntil(() => urgent.running().length + patient.running().length === 6, soon)
@@ -224,7 +224,7 @@ describe('workers', () => {
   it('notice within a second what was made or handed out anew, however long their leases are', async () => {
     const worker = lab.worker('a', { leaseMs: 60_000 })
     await vi.waitUntil(() => worker.running().length === 6, soon)
-    // By then they look no more than that.
+    // After this they look only that often.
     await new Promise((resolve) => setTimeout(resolve, 1500))
     const began = performance.now()
     await stack.sql`insert into positions (partition) values ('live-2')`

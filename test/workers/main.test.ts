@@ -1,4 +1,4 @@
-/** The workers as they run in production: threads, the real save, what they tell of themselves. */
+/** The workers as they run in production: threads, the real save, what they report of themselves. */
 import { once } from 'node:events'
 import { readFile, readdir } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -46,7 +46,7 @@ async function countNice(): Promise<number> {
 }
 
 describe('the workers', () => {
-  it('apply what comes, tell how they are, and let go of their partitions when they stop', async () => {
+  it('apply what comes, report their state, and release their partitions when they stop', async () => {
     workers = await runWorkers(stack.config)
     expect((await get('/healthz')).status).toBe(200)
     await untilReady()

@@ -1,4 +1,4 @@
-/** Long texts on the road: the same on the other side, however they travelled. */
+/** Long texts in streams: they are read as they were written, packed or not. */
 import { Buffer } from 'node:buffer'
 import { expect, it } from 'vitest'
 import { packText, unpackText } from '../../src/stream/pack-text.ts'
@@ -28,7 +28,7 @@ it('takes a long text that is not packed', () => {
 })
 
 it.each([[], [0x7b], [0x28, 0xb5, 0x2f, 0xfd], [0x28, 0xb5, 0x2f, 0xfd, 9, 9, 9]])(
-  'never throws, whatever somebody put there: %j',
+  'never throws, whatever was put there: %j',
   (...bytes) => {
     expect(typeof unpackText(Buffer.from(bytes))).toBe('string')
   },

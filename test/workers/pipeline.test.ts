@@ -45,7 +45,7 @@ function losingReply(sql: Sql): Sql {
   return wrapped as unknown as Sql
 }
 
-/** Before each of the first `times` saves somebody else changes Ann. */
+/** Before each of the first `times` saves another session changes Ann. */
 function meddling(sql: Sql, times: number): Sql {
   let left = times
   const wrapped = async (strings: TemplateStringsArray, ...values: never[]) => {
@@ -73,7 +73,7 @@ describe('a contact that others change all the time', () => {
 describe('an item that Postgres refuses', () => {
   it('becomes a dead letter; its neighbours and its key are unharmed', async () => {
     await stack.sql`delete from dead_letters`
-    // What the front door never sends: an instant beyond bigint, text with NUL, a date that is no number.
+    // What the front door never sends: an instant beyond bigint, text with NUL, a date that is not a number.
     const good = (n: number) => eventFact('e', { email: `${n}@x.io` })
     const bad = eventFact('e', { email: 'bad@x.io' }, { occurredAt: 1e300, idempotencyKey: 'free' })
     const nul = eventFact('e', { email: 'nul\u0000@x.io' })
@@ -146,7 +146,7 @@ describe('an item that Postgres refuses', () => {
 })
 
 describe('very many items that cannot be applied', () => {
-  /** Notes each statement, until it is told to forget them. */
+  /** Adds each statement to `statements`. */
   function noting(sql: Sql, statements: string[]): Sql {
     const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
       statements.push(strings.join('?'))
@@ -158,7 +158,7 @@ describe('very many items that cannot be applied', () => {
   const refused = (n: number) => track(businessId, eventFact('e', { email: `${n}@x.io` }, { occurredAt: 1e300 }))
   const thrown = (n: number) => track(businessId, eventFact('e', {}, { idempotencyKey: `${n}` }))
 
-  it('are found in one search, which tells all the time that it gets on', async () => {
+  it('are found in one search, which reports its progress all the time', async () => {
     await stack.sql`delete from dead_letters`
     const isBad = (n: number) => n === 3 || (n >= 40 && n < 80)
     const calls = Array.from({ length: 120 }, (_, n) => (isBad(n) ? refused(n) : good(n)))

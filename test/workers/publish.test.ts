@@ -1,4 +1,4 @@
-/** The door's side of the road: groups, limits, lost replies (design, promises 2 and 7). */
+/** How front doors write to streams: groups, limits, lost replies (design, promises 2 and 7). */
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Entry } from '../../src/stream/entry.ts'
@@ -95,7 +95,7 @@ describe('a group', () => {
     expect(groups).toEqual([['first'], ['second', 'third']])
     await lag.close()
   })
-  it('that gathered is appended before the door is closed', async () => {
+  it('that gathered is appended before the front door is closed', async () => {
     const lag = await startLag(new URL(stack.redisUrl))
     const frontDoor = await lab.frontDoor({ publishUrl: lag.url })
     lag.hold()

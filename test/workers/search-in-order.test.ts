@@ -88,7 +88,7 @@ describe('the items that are found', () => {
     )
   })
 
-  it('are told with the reason that each has together with those before it', async () => {
+  it('are returned with the reason that each has together with those before it', async () => {
     const found = await searchInOrder(['a', 'b', 'c', 'd', 'e', 'f'], 'b', {
       faultOf: (some) => Promise.resolve(some.find((item) => 'bce'.includes(item)) ?? null),
       isLate: () => false,

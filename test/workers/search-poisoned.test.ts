@@ -117,7 +117,7 @@ describe('poison', () => {
     expect([...poisoned.keys()]).toEqual(items.slice(10))
   })
 
-  it('of none is no poison', async () => {
+  it('of none finds no poisoned item', async () => {
     expect((await search([], 0)).poisoned.size).toBe(0)
     expect((await search([{ business: 'b', contact: '1', bad: false }], 0)).poisoned.size).toBe(0)
   })

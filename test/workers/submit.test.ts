@@ -1,4 +1,4 @@
-/** What a caller is told (decisions, "Answering from a stream"). */
+/** What a caller is answered (decisions, "Answering from a stream"). */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
@@ -58,7 +58,7 @@ describe('when Redis is late to say that it took a request', () => {
     await lag.close()
   })
 
-  it('and no answer came in time, it is queued all the same', async () => {
+  it('and no answer came in time, it is queued nevertheless', async () => {
     const lag = await startLag(new URL(stack.redisUrl))
     const frontDoor = await lab.frontDoor({ publishUrl: lag.url, answerTimeoutMs: 50 })
     lag.hold()

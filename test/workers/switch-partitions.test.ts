@@ -68,9 +68,9 @@ describe('the switch', () => {
     await lab.redis.xadd(streamKey('live-1'), '5-1', 'd', 'x')
     await lab.redis.xdel(streamKey('live-1'), '5-1')
     const lease = await acquireLease(stack.sql, 'live-1', 'a', 60_000)
-    const told: string[] = []
-    await change(lab, 3, { told })
-    expect(told.join()).toContain('1 partitions had lost entries')
+    const reports: string[] = []
+    await change(lab, 3, { reports })
+    expect(reports.join()).toContain('1 partitions had lost entries')
     expect((await readPositions(stack.sql)).get('live-1')).toBe('5-1')
     expect(lease && (await renewLease(stack.sql, lease, 60_000))).toBe(false)
   })

@@ -51,14 +51,14 @@ it('has nothing to do when nothing was passed', async () => {
   expect(await waiting()).toEqual(ids)
 })
 
-it('tells of a failure, and the next trim makes up for it', async () => {
-  const told: unknown[] = []
-  const trimmer = open((error) => told.push(error))
+it('reports a failure, and the next trim makes up for it', async () => {
+  const reports: unknown[] = []
+  const trimmer = open((error) => reports.push(error))
   await stack.redis.rename(streamKey(PARTITION), 'aside')
   await stack.redis.set(streamKey(PARTITION), 'no stream')
   trimmer.trimSoon('1-1')
-  await vi.waitUntil(() => told.length === 1, soon)
-  expect(told[0]).toBeInstanceOf(Error)
+  await vi.waitUntil(() => reports.length === 1, soon)
+  expect(reports[0]).toBeInstanceOf(Error)
   await stack.redis.rename('aside', streamKey(PARTITION))
   trimmer.trimSoon('2-1')
   await trimmer.finish()

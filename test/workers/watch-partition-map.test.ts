@@ -1,4 +1,4 @@
-/** How a door learns what has become of the road, and what it does until then. */
+/** How a front door learns of a new partition map, and what it does until then. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { raiseFences } from '../../src/stream/fence.ts'
@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => lab.close())
 
-describe('a door', () => {
+describe('a front door', () => {
   it('holds live requests for a moment, then refuses them; batches it refuses at once', async () => {
     const frontDoor = await lab.frontDoor()
     await closeAll(lab)
