@@ -100,7 +100,7 @@ describe('what it holds', () => {
     expect(ids.map((id) => lends(cache, id))).toEqual(ids.map(() => kept))
   })
 
-  it('is whoever came first, however many come together, until half of the room is taken', () => {
+  it('is those who came first, however many come together, until half of the room is taken', () => {
     const cache = createContactCache(() => 12)
     const { made, ids } = strangers(9)
     cache.commit(made, emptyChanges())
@@ -206,7 +206,7 @@ describe('what it holds', () => {
     expect(foundBy()).toEqual([])
   })
 
-  it('is bounded as before when somebody had to go while lent', () => {
+  it('is limited as before when a contact was dropped while lent', () => {
     let most = 4
     const cache = keptBy(
       createContactCache(() => most),
@@ -270,10 +270,10 @@ describe('what it holds', () => {
   })
 })
 
-/** Tells of each query before it is asked. */
-function listening(sql: Sql, tell: (query: string) => void): Sql {
+/** Reports each query before it is sent. */
+function listening(sql: Sql, report: (query: string) => void): Sql {
   const wrapped = (strings: TemplateStringsArray, ...values: never[]) => {
-    tell(strings.join('?'))
+    report(strings.join('?'))
     return sql(strings, ...values)
   }
   return wrapped as unknown as Sql
@@ -333,7 +333,7 @@ describe('two partitions with a cache each', () => {
       values (${businessId}, ${uuidv7()}, 'c', 'published', 'start', true, 'goal', now())
     )
     update businesses set config_version = config_version + 1 where id = ${businessId}`
-  const told = (answers: unknown, ids: Map<string, number>): string =>
+  const withoutIds = (answers: unknown, ids: Map<string, number>): string =>
     JSON.stringify(answers).replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, (id) => {
       if (!ids.has(id)) ids.set(id, ids.size)
       return String(ids.get(id))
@@ -352,7 +352,7 @@ describe('two partitions with a cache each', () => {
     const answers: string[] = []
     for (const [n, made] of steps.entries()) {
       if (n === Math.floor(steps.length / 2)) await publish(businessId)
-      answers.push(told(await pipelineOf(made).apply(callOf(businessId, made, n)), ids))
+      answers.push(withoutIds(await pipelineOf(made).apply(callOf(businessId, made, n)), ids))
     }
     const people = await readPeople(stack.sql, businessId)
     return { answers, people, states: await statesOf(businessId) }
@@ -376,7 +376,7 @@ describe('two partitions with a cache each', () => {
     expect(await call()).toMatchObject({ contactId, isNew: false })
   })
 
-  describe.each([8, 9])('%i keys of somebody who is known here', (many) => {
+  describe.each([8, 9])('%i keys of a person who is known here', (many) => {
     const keyed = (businessId: string, key: string) =>
       track(businessId, eventFact('seen', { email: 'ann@x.io' }, { idempotencyKey: key }))
     const keys = Array.from({ length: many }, (_, n) => `k${n}`)
@@ -400,7 +400,7 @@ describe('two partitions with a cache each', () => {
       expect(loads()).toBe(0)
     })
 
-    it('are told from those that another partition has recorded, and the next are asked for', async () => {
+    it('are distinguished from those that another partition has recorded, and the next are asked for', async () => {
       const { businessId, send, loads } = await open()
       await pipelines[1].track(keyed(businessId, 'k3'))
       expect(await send(...keys)).toEqual(keys.map((key) => key === 'k3'))
@@ -411,7 +411,7 @@ describe('two partitions with a cache each', () => {
       expect(person?.events['seen']?.[2]).toBe(many + 2)
     })
 
-    it('are all told when all are sent again, once or in the midst of new ones', async () => {
+    it('are all found when all are sent again, once or among new ones', async () => {
       const { businessId, send } = await open()
       await send(...keys)
       expect(await send(...keys)).toEqual(keys.map(() => true))
@@ -421,18 +421,18 @@ describe('two partitions with a cache each', () => {
     })
   })
 
-  it('somebody whom another partition made meanwhile is no known key', async () => {
+  it('a person whom another partition created meanwhile does not count as known', async () => {
     const { businessId } = await createBusiness(stack.sql)
     const keyed = (key: string) => track(businessId, eventFact('seen', { email: 'ann@x.io' }, { idempotencyKey: key }))
     const asked: string[] = []
-    const told = listening(stack.sql, (query) => asked.push(query))
+    const listened = listening(stack.sql, (query) => asked.push(query))
     let isFirst = true
     const overtaken = async (strings: TemplateStringsArray, ...values: never[]) => {
       if (isFirst && strings.join('').includes('save_changes')) {
         isFirst = false
         await pipelines[1].track(keyed('theirs'))
       }
-      return told(strings, ...values)
+      return listened(strings, ...values)
     }
     const pipeline = await openPipeline(stack.sql)
     pipeline.deps.sql = overtaken as unknown as Sql

@@ -1,4 +1,4 @@
-/** A visitor id that very many people send: of 1,000 contacts at most, and then nobody's. */
+/** A visitor id that very many people send: it has 1,000 contacts at most, and more make it anonymous. */
 import { expect, it } from 'vitest'
 import { fillVisitor } from '../support/fill-visitor.ts'
 import { NOW, browser, browserFact, eventFact, identify, identifyFact, openPipeline, track } from '../support/facts.ts'
@@ -20,13 +20,13 @@ const erase = (contactId: string) => pipeline.apply({ kind: 'erase', businessId,
 /** How many rows there are of the browser, and how often the outbox names it. */
 async function sizes() {
   const [row] = await stack.sql<
-    { crowded: boolean; listed: number; links: number; waiting: number; told: number; current: string | null }[]
+    { crowded: boolean; listed: number; links: number; waiting: number; named: number; current: string | null }[]
   >`
     select v.crowded, v.current_contact_id as current,
       (select count(*)::int from contact_visitors where business_id = ${businessId} and visitor_id = ${V}) as listed,
       (select count(*)::int from visitor_links where business_id = ${businessId} and visitor_id = ${V}) as links,
       (select count(*)::int from visitor_events where business_id = ${businessId} and visitor_id = ${V}) as waiting,
-      (select count(*)::int from outbox o, unnest(o.visitor_business_ids) as told where told = ${businessId}) as told
+      (select count(*)::int from outbox o, unnest(o.visitor_business_ids) as named where named = ${businessId}) as named
     from visitors v where v.business_id = ${businessId} and v.visitor_id = ${V}`
   return row
 }
@@ -41,7 +41,7 @@ it('of 1,000 contacts is like any other', async () => {
   expect(await sizes()).toMatchObject({ crowded: false, listed: 1000, links: 1001, waiting: 0 })
 })
 
-it('of one more is nobody’s; every call does what else it does', async () => {
+it('of one more is anonymous; every call does everything else as usual', async () => {
   await fill(1000)
   const crowded = { linkedVisitor: false, warnings: [VISITOR_SHARED] }
   const ann = await pipeline.identify(is('ann'))
@@ -57,7 +57,7 @@ it('of one more is nobody’s; every call does what else it does', async () => {
     })
   const sent = track(businessId, eventFact('e', { email: 'bob@x.io' }, { visitorId: V }))
   expect(await pipeline.track(sent)).toMatchObject({ isNew: true, warnings: [] })
-  expect(await sizes()).toEqual({ crowded: true, current: null, listed: 1000, links: 1001, waiting: 0, told: 1 })
+  expect(await sizes()).toEqual({ crowded: true, current: null, listed: 1000, links: 1001, waiting: 0, named: 1 })
   const statistics = await stack.sql`select count from event_statistics where business_id = ${businessId}`
   expect(statistics).toEqual([{ count: 1 }])
   const identified = await stack.sql`select from identifications where business_id = ${businessId}`
@@ -89,7 +89,7 @@ it('is so in one micro-batch too', async () => {
   expect(await sizes()).toMatchObject({ crowded: true, current: null, listed: 1000, links: 1001, waiting: 0 })
 })
 
-it('tells no stranger what somebody is subscribed to', async () => {
+it('shows no stranger what a person is subscribed to', async () => {
   const [first] = await fill(1000)
   const choice = { channels: { email: true }, method: 'form' }
   await pipeline.apply({ kind: 'subscribe', businessId, receivedAt: NOW, contactId: first ?? '', ...choice })
@@ -119,7 +119,7 @@ it('has room for one more when two of them turn out to be one', async () => {
   expect(await sizes()).toMatchObject({ crowded: true, listed: 1000, links: 1002 })
 })
 
-it('has room for one more when one of them is erased, whose time is nobody’s', async () => {
+it('has room for one more when one of them is erased, and the time of the erased one is anonymous', async () => {
   const people = await fill(1000)
   await erase(people[499] ?? '')
   expect(await sizes()).toMatchObject({ crowded: false, listed: 999, links: 1000, current: people[999] })

@@ -184,7 +184,7 @@ async function describeAll(businessId: string, answers: WorkerAnswer[], campaign
   return JSON.parse(text) as { dead: unknown[]; answers: ContactAnswer[] }
 }
 
-/** How often each event was told of; an event lies with whom it was recorded for, who may have been merged since. */
+/** Each event as often as the outbox holds it; its contact is left out, which may have been merged since. */
 async function readLines(businessId: string): Promise<string[]> {
   const rows = await stack.sql<{ events: string }[]>`
     select events from outbox where ${businessId} = any (business_ids)`
@@ -217,7 +217,7 @@ describe('calls', () => {
           expect(together.dead).toEqual([])
         },
       ),
-      // Time enough to find the smallest calls that differ; what was found by then is told.
+      // Time enough to find the smallest calls that differ; what was found at that time is reported.
       { numRuns: runs(60), interruptAfterTimeLimit: 60_000 },
     )
   }, 90_000)

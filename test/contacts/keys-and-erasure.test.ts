@@ -165,8 +165,8 @@ describe('an erasure', () => {
   it('takes the person out of what lies packed, and leaves the others', async () => {
     const long = (text: string) => JSON.stringify({ text: `${text} `.repeat(4000) })
     const [ann] = (await pipeline.apply(
-      track(businessId, eventFact('told', ANN, { properties: long('secret') })),
-      track(businessId, eventFact('told', { email: 'bob@x.io' }, { properties: long('open') })),
+      track(businessId, eventFact('seen', ANN, { properties: long('secret') })),
+      track(businessId, eventFact('seen', { email: 'bob@x.io' }, { properties: long('open') })),
     )) as TrackAnswer[]
     const rows = () => stack.sql<{ events: string; event_count: number; unpacked_bytes: number | null }[]>`
       select events, event_count, unpacked_bytes from outbox where ${businessId}::uuid = any (business_ids) and events <> ''`
@@ -225,7 +225,7 @@ describe('an erasure', () => {
     expect(pages).toBeLessThan(letters * 100)
   })
 
-  it('takes along what was set aside of the person, however it was told', async () => {
+  it('takes along what was set aside of the person, whatever its form', async () => {
     const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
     const letters = [
       { contact_id: contactId, kind: 'timeline', payload: JSON.stringify({ contact_id: contactId }) },

@@ -31,7 +31,7 @@ const isKnown = (name: string, receivedAt: number, ageMs = 0) => ({
 })
 const eventsOf = async () => (await readPeople(stack.sql, businessId)).map(({ events }) => Object.keys(events))
 
-it('is the first person’s when it happened before the second was identified, but for what the network trembles', async () => {
+it('belongs to the first person when it happened before the second was identified, but for 5 s of network delay', async () => {
   const { contactId: ann } = await pipeline.identify(isKnown('ann', NOW - 60 * MINUTE))
   const { contactId: bob } = await pipeline.identify(isKnown('bob', NOW - 30 * MINUTE))
   const { contactId: cid } = await pipeline.identify(isKnown('cid', NOW - 10 * MINUTE))
@@ -65,7 +65,7 @@ it('in one micro-batch with the identifications too, and after a merge', async (
   expect(await eventsOf()).toEqual([['late', 'later', 'live', 'x']])
 })
 
-it('starts no campaign and is told to no platform; what is live does both', async () => {
+it('starts no campaign and is sent to no platform; a live event does both', async () => {
   const drafted = await createCampaign(stack.sql, businessId, {
     name: 'c',
     trigger: { event: 'lead_submitted' },
@@ -152,7 +152,7 @@ describe('an identification that is reported late', () => {
     const replayed = { ...isKnown('bob', NOW - 60 * MINUTE), replayOf: uuidv7() }
     const { contactId: bob } = await pipeline.identify(replayed)
     expect([await holderAt(0), await holderAt(-30)]).toEqual([ann, bob])
-    // A front door's clock that is behind is no reason to doubt the order of arrival.
+    // Though a front door's clock is behind, the order of arrival counts.
     await pipeline.identify(isKnown('bob', NOW - MINUTE))
     expect(await holderAt(0)).toBe(bob)
   })

@@ -96,7 +96,7 @@ describe('tags', () => {
     expect(answers.map(({ warnings }) => warnings.length)).toEqual([...range(20).map(() => 0), 1, 1])
   })
 
-  it('of two partitions that race stay within the limit, and who was refused is told', async () => {
+  it('of two partitions that race stay within the limit, and refused ones get a warning', async () => {
     await pipeline.apply(tagged(ANN, tagNames(900)))
     const others = await Promise.all(range(4).map(() => openPipeline(stack.sql)))
     const answers = await Promise.all(
@@ -322,7 +322,7 @@ describe('browsers', () => {
     expect(known.contactId).toBe((await send(ANN)).contactId)
   })
 
-  it('that another person had are nobody’s when they are one too many', async () => {
+  it('that another person had are anonymous when they are one too many', async () => {
     await pipeline.apply(identify(businessId, identifyFact({ email: 'bob@x.io' }, { visitorId: 'v1000' })))
     for (const n of range(2)) await pipeline.apply(...range(500, n * 500).map(sent))
     expect(await pipeline.identify(sent(1000))).toMatchObject({ linkedVisitor: false })

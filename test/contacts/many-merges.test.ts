@@ -73,7 +73,7 @@ async function readAll(business: string, ids: string[]) {
     merged: await sql`select id, merged_into from contacts where business_id = ${business} order by created_at`,
   }
   const text = JSON.stringify({ people, ...rows })
-  return JSON.parse(ids.reduce((told, id, n) => told.replaceAll(id, `contact ${n}`), text)) as {
+  return JSON.parse(ids.reduce((replaced, id, n) => replaced.replaceAll(id, `contact ${n}`), text)) as {
     people: Awaited<ReturnType<typeof readContact>>[]
     merged: { id: string; merged_into: string | null }[]
   }
@@ -181,17 +181,17 @@ describe('merges of one micro-batch', () => {
     expect(them.people.map((person) => person?.contactId)).toEqual(['contact 0', 'contact 1', 'contact 2', 'contact 3'])
   })
 
-  it('take along whoever had been merged into the losers, and tell the timeline of them all', async () => {
+  it('take along all who had been merged into the losers, and send all of them to the timeline', async () => {
     const ids = await makeContacts(businessId)
     await pipeline.apply(join(businessId, 3, 4), join(businessId, 1, 2))
     const [{ last }] = await stack.sql<[{ last: number }]>`select max(id)::float8 as last from outbox`
     await pipeline.apply(join(businessId, 2, 3), join(businessId, 0, 1))
     const { merged } = await readAll(businessId, ids)
     expect(merged.slice(1).every((row) => row.merged_into === 'contact 0')).toBe(true)
-    const told = await stack.sql<{ contact_id: string }[]>`
+    const changed = await stack.sql<{ contact_id: string }[]>`
       select t.contact_id from outbox o, unnest(o.contact_ids, o.changed) as t (contact_id, changed)
       where o.id > ${last} and t.changed`
-    expect(told.map((row) => row.contact_id).toSorted()).toEqual(ids.toSorted())
+    expect(changed.map((row) => row.contact_id).toSorted()).toEqual(ids.toSorted())
   })
 })
 

@@ -154,7 +154,7 @@ describe('the browsers of two who are one', () => {
 })
 
 describe('a choice of channels', () => {
-  it('is found for its own business, whoever else names the contact at the same time', async () => {
+  it('is found for its own business, also when another names the contact at the same time', async () => {
     const { contactId } = await pipeline.track(seen(PHONE))
     const other = await createBusiness(stack.sql)
     const answers = await pipeline.apply(
@@ -190,11 +190,11 @@ describe('a choice of channels', () => {
       async (sms) => {
         const { contactId } = await pipeline.track(seen(PHONE))
         const [earlier, last] = [chooseAt(contactId, sms, NOW + 10), chooseAt(contactId, !sms, NOW + 20)]
-        const told = { subscriptions: { sms: !sms } }
-        expect(await pipeline.apply(last, again(earlier))).toMatchObject([told, told])
+        const answer = { subscriptions: { sms: !sms } }
+        expect(await pipeline.apply(last, again(earlier))).toMatchObject([answer, answer])
         // Two letters, the older of which says the same: it must not make the other one look new.
-        expect(await pipeline.apply(again(chooseAt(contactId, !sms, NOW + 5)))).toMatchObject([told])
-        expect(await pipeline.apply(again(earlier))).toMatchObject([told])
+        expect(await pipeline.apply(again(chooseAt(contactId, !sms, NOW + 5)))).toMatchObject([answer])
+        expect(await pipeline.apply(again(earlier))).toMatchObject([answer])
         expect(await recorded()).toEqual([{ subscribed: !sms, method: 'at 20' }])
       },
     )
@@ -207,7 +207,7 @@ describe('a choice of channels', () => {
     })
   })
 
-  it('that is no replay counts in the order of the stream, whatever the clocks of two front doors say', async () => {
+  it('that is not a replay counts in the order of the stream, whatever the clocks of two front doors say', async () => {
     const { contactId } = await pipeline.track(seen(PHONE))
     await pipeline.apply(choose(contactId, { sms: false }, 'fast clock'))
     const late = { ...choose(contactId, { sms: true }, 'slow clock'), receivedAt: NOW - 50 }
@@ -249,11 +249,11 @@ describe('a choice of channels', () => {
         if (inOne) await pipeline.apply(...rest, merge)
         else for (const one of [...rest, merge]) await pipeline.apply(one)
         const rows = await stack.sql`select subscribed, method from subscriptions where business_id = ${businessId}`
-        return { told: (await read(ann.contactId))?.subscriptions.sms, rows: [...rows] }
+        return { state: (await read(ann.contactId))?.subscriptions.sms, rows: [...rows] }
       }
       const what = JSON.stringify({ annBefore, phoneBefore, annNow, phoneNow })
       const [together, byOne] = [await united(true), await united(false)]
-      expect(together.told, what).toBe(byOne.told)
+      expect(together.state, what).toBe(byOne.state)
       // Where an opt-out was taken back in the very micro-batch, another record that says the same may stay.
       const isTakenBack = (annBefore === false && annNow) || (phoneBefore === false && phoneNow)
       expect(together.rows.length, what).toBe(byOne.rows.length)

@@ -161,7 +161,7 @@ describe('a set of events', () => {
   })
 })
 
-it('traits of an identify count as of the time that it tells, and of its receipt otherwise; nothing else does', async () => {
+it('traits of an identify count as of the time that it names, and of its receipt otherwise; nothing else does', async () => {
   const { businessId } = await createBusiness(stack.sql)
   const pipeline = await openPipeline(stack.sql, `order-${uuidv7()}`)
   const ANN = { email: 'ann@x.io' }

@@ -143,7 +143,7 @@ describe('callers that race', () => {
       ]).toEqual([table])
   })
 
-  it('create one custom field with different first types: one type, the others are told', async () => {
+  it('create one custom field with different first types: one type, the others get a warning', async () => {
     const { businessId } = await createBusiness(stack.sql)
     const values = ['text', 5, true, '2026-01-01']
     const answers = await race(
@@ -152,9 +152,9 @@ describe('callers that race', () => {
     )
     const fields = await stack.sql`select key, type from custom_fields where business_id = ${businessId}`
     expect(fields).toHaveLength(1)
-    const told = answers.filter((answer) => answer.warnings.length > 0).length
+    const warned = answers.filter((answer) => answer.warnings.length > 0).length
     const fitting = fields[0]?.['type'] === 'Text' ? 10 : 5
-    expect(told).toBe(20 - fitting)
+    expect(warned).toBe(20 - fitting)
   })
 
   it('add fields to two businesses, each to another of them: the saves queue up, and do not deadlock', async () => {

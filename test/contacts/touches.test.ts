@@ -1,4 +1,4 @@
-/** What brought a browser, each time: one touch however often it is told, whatever the order. */
+/** What brought a browser, each time: one touch however often it is reported, whatever the order. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Touch } from '../../src/rules/events/facts.ts'
@@ -19,14 +19,14 @@ beforeEach(async () => {
 
 const touchAt = (at: number, source = 'news'): Touch => ({ at, url: 'https://shop.example/', utm: { source } })
 
-interface Told {
+interface Sighting {
   visitor_id?: string
   seen_at?: number
   first_touch?: Touch
   latest_touch?: Touch
 }
-async function see(...told: Told[]): Promise<void> {
-  const sightings = told.map((one) => ({ business_id: businessId, visitor_id: V, seen_at: 5, ...one }))
+async function see(...reported: Sighting[]): Promise<void> {
+  const sightings = reported.map((one) => ({ business_id: businessId, visitor_id: V, seen_at: 5, ...one }))
   await stack.sql`select see_visitors(${JSON.stringify(sightings)}::text::json)`
 }
 async function touchesOf(visitorId = V): Promise<[source: string, at: number][]> {
@@ -41,7 +41,7 @@ const stateOf = async () => {
   return rows[0]
 }
 
-it('told again within 30 minutes is the same; later, it is another', async () => {
+it('a touch reported again within 30 minutes is the same; later, it is another', async () => {
   await see({ first_touch: touchAt(0) })
   await see({ latest_touch: touchAt(30 * MINUTE) })
   expect(await touchesOf()).toEqual([['news', 0]])
@@ -52,7 +52,7 @@ it('told again within 30 minutes is the same; later, it is another', async () =>
   ])
 })
 
-it('what says something else is another at once', async () => {
+it('a touch with another content is another at once', async () => {
   await see({ first_touch: touchAt(7), latest_touch: touchAt(7, 'ad') })
   expect(await touchesOf()).toEqual([
     ['ad', 7],
@@ -89,8 +89,8 @@ it('the first and the newest 200 stay', async () => {
 })
 
 /** Reports of one content, each within 30 minutes of the next, are one touch, at the first of them. */
-function uniteTouches(told: Touch[]): [string, number][] {
-  const bySource = Map.groupBy(told, ({ utm }) => utm?.source ?? '')
+function uniteTouches(reported: Touch[]): [string, number][] {
+  const bySource = Map.groupBy(reported, ({ utm }) => utm?.source ?? '')
   const united = [...bySource].flatMap(([source, touches]) => {
     const times = touches.map(({ at }) => at).toSorted((a, b) => a - b)
     return times
@@ -117,11 +117,11 @@ it('order, repetition and cutting make no difference', async () => {
           })),
         )
       for (const visitor of [V, 'b'.repeat(32)]) {
-        const told = calls
+        const reported = calls
           .flat()
           .filter(([, , id]) => id === visitor)
           .flatMap(([first, latest]) => [first, ...(latest ? [latest] : [])].map(toTouch))
-        expect(await touchesOf(visitor)).toEqual(uniteTouches(told))
+        expect(await touchesOf(visitor)).toEqual(uniteTouches(reported))
       }
     }),
     { numRuns: runs(60) },

@@ -14,8 +14,8 @@ useFreshBusiness()
 const waiting = async (): Promise<number> =>
   (await stack.sql`select 1 from visitor_events where business_id = ${businessId}`).length
 
-describe('an event of a visitor whom nobody has identified', () => {
-  it('is nobody’s, and joins the contact once there is one: with its own time, once', async () => {
+describe('an event of a visitor who is not identified', () => {
+  it('is anonymous, and joins the contact once there is one: with its own time, once', async () => {
     const answer = await pipeline.browser(did('pricing_page_viewed', NOW - 5000, { properties: '{"plan":"pro"}' }))
     expect(answer).toEqual({ contactId: null, deduped: false, warnings: [] })
     await pipeline.browser(did('demo', NOW - 4000))

@@ -239,7 +239,7 @@ describe('an erasure', () => {
     expect(await left()).toEqual([0, 0, 0, 0])
   })
 
-  it('is not undone by what the browser tells later of the time before, whoever has it by then', async () => {
+  it('is not undone by what the browser sends later from the time before, even when it is another person’s', async () => {
     await pipeline.browser(did('before', NOW, { first: touch, latest: touch }))
     const { contactId } = await pipeline.identify(isAnn())
     await erase(contactId)
@@ -255,7 +255,7 @@ describe('an erasure', () => {
     expect((await readPeople(stack.sql, businessId)).map(({ events }) => Object.keys(events))).toEqual([['anew']])
   })
 
-  it('is not undone by what trembled to before the person was identified, whoever has the browser by then', async () => {
+  it('is not undone by events dated up to 5 s before the person was identified, even when the browser is another person’s', async () => {
     const { contactId: ann } = await pipeline.identify({ ...isAnn(), receivedAt: NOW - 60_000 })
     const { contactId: bob } = await pipeline.identify(isBob())
     await erase(bob)
@@ -288,7 +288,7 @@ describe('an erasure', () => {
     expect(await seen.waits).toBe('40001')
   })
 
-  it('leaves a browser that another has identified too to nobody, without what the person told', async () => {
+  it('makes a browser that another has identified too anonymous, without what is known from the person', async () => {
     await pipeline.browser(did('before', NOW, { first: touch, latest: touch }))
     const { contactId: ann } = await pipeline.identify(isAnn())
     const { contactId: bob } = await pipeline.identify({ ...isBob(), receivedAt: NOW + 1 })

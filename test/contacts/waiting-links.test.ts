@@ -80,7 +80,7 @@ describe('a page’s word about a person whom a keyed call has used', () => {
     ])
     expect(await waiting()).toEqual([])
     expect(await pipeline.browser(did('then'))).toMatchObject({ contactId: ann })
-    // A page may say again what a keyed call has said, also after somebody else.
+    // A page may say again what a keyed call has said, also after another person.
     await pipeline.identify({ ...isBob(), receivedAt: NOW + 1 })
     expect(await pipeline.identify({ ...isAnn(), receivedAt: NOW + 2 })).toMatchObject({ linkedVisitor: false })
     expect(await pipeline.browser(did('again', NOW + 2))).toMatchObject({ contactId: ann })
@@ -361,7 +361,7 @@ describe('the setting', () => {
     expect(await pipeline.identify(isAnn(W))).toMatchObject({ linkedVisitor: false })
     await pipeline.browser(browser(businessId, browserFact('on w', W)))
     await setPages('open')
-    // What waits, waits until somebody says so again.
+    // What waits, waits until a call says so again.
     expect(await eventsOf(ann)).toEqual(['e', 'signup'])
     expect(await pipeline.identify(isAnn(W))).toMatchObject({ linkedVisitor: true })
     expect([await eventsOf(ann), (await contactOf(ann)).visitorIds]).toEqual([
