@@ -245,7 +245,7 @@ describe('dead letters', () => {
     await adminJson(`dead-letters drop ${id}`)
   })
 
-  test('all are replayed but those that are gone by then', async () => {
+  test('all are replayed except those that are gone already', async () => {
     const businessId = await createBusiness()
     const request = track(businessId, eventFact('purchase', { email: 'ann@b.example' }))
     const payload = JSON.stringify({ ...request, n: 1, requestId: 'r' })
@@ -282,8 +282,8 @@ describe('dead letters', () => {
       await add(10_001)
       expect(await admin(`dead-letters list --limit 10001 ${only}`)).toMatchObject({ exitCode: 2 })
       expect(await list(10_000)).toEqual([10_000, true])
-      const told = await admin(`dead-letters list --limit 1 ${only}`)
-      expect(told.out).toMatch(/\nThere are more: these are the oldest 1\n$/)
+      const listed = await admin(`dead-letters list --limit 1 ${only}`)
+      expect(listed.out).toMatch(/\nThere are more: these are the oldest 1\n$/)
       const replayed = await admin(`dead-letters replay all ${only} --json`)
       const { results } = JSON.parse(replayed.out) as { results: { deadLetterId: string }[] }
       expect(new Set(results.map(({ deadLetterId }) => deadLetterId)).size).toBe(10_001)
@@ -323,7 +323,7 @@ test('a dead letter is replayed to the workers, once', async () => {
 })
 
 describe('help and faults', () => {
-  test('what makes a business tells defaults, what changes one has none', async () => {
+  test('the help for creating a business shows defaults, the help for updating one shows none', async () => {
     expect((await admin('business create --help')).out).toContain('Requests a minute (120)')
     expect((await admin('business update --help')).out).not.toMatch(/\((120|USD|UTC|any)\)/)
   })
@@ -347,18 +347,18 @@ describe('help and faults', () => {
     'partitions show',
     'partitions set',
     'import',
-  ])('admin %s --help tells its options, and needs no database', async (command) => {
+  ])('admin %s --help lists its options, and needs no database', async (command) => {
     const { exitCode, out } = await admin(`${command} --help`, readConfig({}))
     expect(exitCode).toBe(0)
     expect(out).toContain(`Usage: admin ${command}`)
     expect(out).toContain('--json')
   })
 
-  test.each(['', 'nothing', 'business', 'business remove'])('"admin %s" is no command', async (command) => {
+  test.each(['', 'nothing', 'business', 'business remove'])('"admin %s" is not a command', async (command) => {
     expect(await admin(command)).toMatchObject({ exitCode: 2, out: '' })
   })
 
-  test('a Postgres that is away is told in one line', async () => {
+  test('a Postgres that is away is reported in one line', async () => {
     const config = readConfig({ DATABASE_URL: 'postgres://sluice:x@127.0.0.1:1/none' })
     const { exitCode, err } = await admin('business list', config)
     expect([exitCode, err]).toEqual([1, 'Postgres does not answer (ECONNREFUSED). Is Sluice running?\n'])

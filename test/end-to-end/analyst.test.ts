@@ -267,7 +267,7 @@ const ESCAPES: [string, Request | string][] = [
     'select 1 format Template',
     'select 1 format CustomSeparated',
     'select 1 format Protobuf',
-    // Everything that is no SELECT.
+    // Everything that is not a SELECT.
     'set readonly = 0',
     'set role owner',
     'use sluice_internal',

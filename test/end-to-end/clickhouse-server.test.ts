@@ -158,7 +158,7 @@ describe('an answer', () => {
     ['select from where', 400, '62'],
     ["select toUInt8('x')", 400, '6'],
     ['select throwIf(1)', 500, '395'],
-  ])('tells the fault of %j', async (statement, status, code) => {
+  ])('reports the fault of %j', async (statement, status, code) => {
     const answer = await post({}, statement)
     expect(answer.status).toBe(status)
     expect(answer.headers.get('x-clickhouse-exception-code')).toBe(code)

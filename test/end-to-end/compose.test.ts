@@ -130,7 +130,7 @@ describe('the Compose file', () => {
     expect(workers.volumes).toBeUndefined()
   })
 
-  test('publishes the front door alone, on loopback unless told otherwise', () => {
+  test('publishes only the front door, on loopback unless set otherwise', () => {
     expect(all.filter(([, { ports }]) => ports).map(([name]) => name)).toEqual(['front-door'])
     expect(frontDoor.ports).toEqual(['${BIND_ADDRESS:-127.0.0.1}:${PORT:-8080}:8080'])
   })
@@ -143,7 +143,7 @@ describe('the Compose file', () => {
   test('passes on every setting that means something in a container', () => {
     const passed = new Set(Object.keys({ ...frontDoor.environment, ...workers.environment }))
     const left = VARIABLES.filter((name) => !passed.has(name))
-    // The image says where its data lie; one container has one port, and imports are told their key on the spot. A name for the
+    // The image says where its data lie; one container has one port, and imports get their key on the command line. A name for the
     // workers would be the same for all containers of the service.
     expect(left).toEqual(['HOST', 'DATA_DIR', 'WORKER_NAME', 'REUSE_PORT', 'SLUICE_API_KEY'])
   })

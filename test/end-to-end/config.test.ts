@@ -63,7 +63,7 @@ test.each([
   expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url)
 })
 
-test('tells all faults at once, and no address', () => {
+test('reports all faults at once, and no address', () => {
   const faulty = { PORT: '70000', LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://user:secret@host' }
   expect(() => readConfig(faulty)).toThrow(/PORT[^]*DATABASE_URL[^]*LOG_LEVEL/)
   expect(() => readConfig(faulty)).not.toThrow('secret')

@@ -197,7 +197,7 @@ describe('a destination', () => {
     expect(await list()).toMatchObject([{ ...change, settings: { url: 'https://crm.example/new', all: true } }])
     const { secret } = (await findDestination(stack.sql, id))!
     expect(openSecret(secret, id, SECRETS_KEY)).toMatchObject({ signingKey: 'whsec_of_a_person_who_types' })
-    // What somebody else has made of it meanwhile is not overwritten.
+    // What another operator has changed meanwhile is not overwritten.
     expect(await updateDestination(stack.sql, before, { settings: { url: 'https://crm.example/stale' } })).toBe(false)
   })
 
@@ -440,7 +440,7 @@ describe('deliveries', () => {
   })
 })
 
-it('tells how', async () => {
+it('explains its options', async () => {
   for (const name of [
     'destination add',
     'destination update',

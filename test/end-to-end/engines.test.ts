@@ -103,9 +103,9 @@ describe('start', () => {
     const clickhouse = Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8'))
     expect(getPriority(clickhouse)).toBe(Math.min(getPriority() + 10, 19))
     const niceOfSession = async (pid: string) => {
-      const told = await readFile(join('/proc', pid.trim(), 'autogroup'), 'utf8').catch(() => undefined)
+      const group = await readFile(join('/proc', pid.trim(), 'autogroup'), 'utf8').catch(() => undefined)
       // Nothing is in it where time is not divided so.
-      return told?.split(' ').at(-1)?.trim() || undefined
+      return group?.split(' ').at(-1)?.trim() || undefined
     }
     const others = await Promise.all(
       ['front-door', 'workers'].map(async (name) =>
@@ -176,10 +176,10 @@ describe('the command line', () => {
     expect(helped.output()).toContain('docs/operations.md')
   })
 
-  test.each([[['--version']], [['start', '--version']]])('tells its version: %j', async (words) => {
-    const told = run(...words)
-    expect(await told.ended).toBe(0)
-    expect(told.output()).toBe(`sluice ${manifest.version}\n`)
+  test.each([[['--version']], [['start', '--version']]])('prints its version: %j', async (words) => {
+    const ran = run(...words)
+    expect(await ran.ended).toBe(0)
+    expect(ran.output()).toBe(`sluice ${manifest.version}\n`)
   })
 
   test.each([
@@ -208,7 +208,7 @@ test('a port that another program has is refused at once, with what to do', asyn
   other.close()
 })
 
-test('a data directory that lost its password is told at once', async () => {
+test('a data directory that lost its password is reported at once', async () => {
   const elsewhere = join(folder, 'password-lost')
   const options = { log: createLogger({ level: 'silent', name: 'test' }), only: ['databaseUrl' as const], small: true }
   await (await startEngines(elsewhere, options)).stop()
@@ -259,7 +259,7 @@ describe('segments of Postgres’ log', () => {
       const engines = await startEngines(place, options)
       const sql = connectPostgres(await superuserUrl(place, engines.databaseUrl ?? ''), { max: 1 })
       await expect.poll(() => countAhead(sql), { timeout: 60_000 }).toBeGreaterThan(60)
-      // By then Postgres expects little to save, and would give back what it need not keep.
+      // After this Postgres expects little to save, and would give back what it need not keep.
       for (let quiet = 0; quiet < 20; quiet += 1) {
         await sql`select pg_logical_emit_message(false, 'test', ''), pg_switch_wal()`
         await sql`checkpoint`

@@ -126,7 +126,7 @@ describe.runIf(process.platform === 'linux')('a read that failed', { timeout: 60
       renameSync(join(table, 'all_1_1_1'), join(table, 'detached/broken-on-start_all_1_1_1'))
       if (note !== undefined) await writeFile(join(engine.folder, 'opening.json'), note)
     })
-    // Only a note that is whole tells that it was this start which had set it aside.
+    // Only a complete note shows that it was this start which had set it aside.
     expect(await held()).toEqual(note === '[]' ? ALL : { rows: 10_000, sum: 149_995_000 })
     expect(await readdir(engine.folder)).not.toContain('opening.json')
   })

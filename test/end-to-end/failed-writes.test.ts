@@ -147,11 +147,11 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
 })
 
 describe.runIf(process.platform === 'linux')('a disk that is nearly full', () => {
-  it('takes no change, and is told as full', async () => {
+  it('takes no change, and is reported as full', async () => {
     const refused = await requireFreeSpace(tmpdir(), Infinity).catch((error: unknown) => error)
     expect(readFault(refused)).toMatchObject({ status: 500, code: '243' })
     expect(isFullDiskError(refused)).toBe(true)
-    // A disk with nothing free: so much is enough where nothing is asked for, and no byte more.
+    // A disk with nothing free: it is enough for 0 bytes, and not for one more.
     await requireFreeSpace('/proc', 0)
     await expect(requireFreeSpace('/proc', 1)).rejects.toThrow('NOT_ENOUGH_SPACE')
     expect(MIN_FREE_BYTES).toBe(32 * 1024 * 1024)

@@ -27,7 +27,7 @@ const map = (maps: string[], sets: string[], values: Record<string, unknown>, ti
 
 describe('reading', () => {
   // Looks like a file, and every reading of it fails.
-  test.each(['csv', 'ndjson'])('a %s file that cannot be read to its end is told in words', async (format) => {
+  test.each(['csv', 'ndjson'])('a %s file that cannot be read to its end is reported with a message', async (format) => {
     const rows = Array.fromAsync(readRows(describeSource('/proc/self/mem', format)))
     await expect(rows).rejects.toMatchObject({ name: 'CommandError', code: 'unreadable_file' })
   })
@@ -64,7 +64,7 @@ describe('reading', () => {
     ['no such file', 'missing.csv', undefined],
     ['a column that is there twice', 'd.csv', 'a,a\n1,2\n'],
     ['a quote that never ends', 'e.csv', 'a,b\n1,"2\n3,4\n'],
-  ])('%s is told in words', async (_what, name, content) => {
+  ])('%s is reported with a message', async (_what, name, content) => {
     if (content !== undefined) writeFileSync(join(directory, name), content)
     const rows = Array.fromAsync(readRows(describeSource(join(directory, name))))
     await expect(rows).rejects.toMatchObject({ name: expect.stringMatching(/^(Command|Import)Error$/) as string })

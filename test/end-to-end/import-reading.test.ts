@@ -37,7 +37,7 @@ const readText = async (chunks: Buffer[]): Promise<string> =>
 const readLines = (chunks: Buffer[]): Promise<string[]> =>
   Array.fromAsync(splitLines(decodeText(inPieces(chunks), 'FILE'), 'FILE'))
 
-/** The line of the first byte that is no UTF-8, from 1; undefined when there is none. */
+/** The line of the first byte that is not UTF-8, from 1; undefined when there is none. */
 function badLine(bytes: Buffer): number | undefined {
   const lines = bytes.toString('latin1').split('\n')
   const found = lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1')))
@@ -62,9 +62,9 @@ describe('text', () => {
     await fc.assert(
       fc.asyncProperty(latin1, places, async (bytes, cuts) => {
         const line = badLine(bytes)
-        const told = await readText(cutBytes(bytes, cuts)).catch((error: Error) => error.message)
-        if (line === undefined) expect(told).toBe(bytes.toString())
-        else expect(told).toMatch(new RegExp(`^Line ${line} of FILE is not UTF-8. Convert the file, .* iconv -f `))
+        const result = await readText(cutBytes(bytes, cuts)).catch((error: Error) => error.message)
+        if (line === undefined) expect(result).toBe(bytes.toString())
+        else expect(result).toMatch(new RegExp(`^Line ${line} of FILE is not UTF-8. Convert the file, .* iconv -f `))
       }),
       { numRuns: runs(500) },
     )
@@ -133,7 +133,7 @@ describe('lines', () => {
       ])
   })
 
-  test('as long as may be are read, and one character more is told with its number', async () => {
+  test('of the greatest length are read, and one character more is reported with the number of the line', async () => {
     const half = 'x'.repeat(MAX_LINE / 2)
     const lines = await Array.fromAsync(splitLines(inPieces(['a\n', half, half, '\nb']), 'FILE'))
     expect(lines.map(({ length }) => length)).toEqual([1, MAX_LINE, 1])

@@ -180,7 +180,7 @@ test('gives up on a service that is away, and goes on where it stopped', async (
   expect([requests, recorded.size]).toEqual([3, ROWS])
 })
 
-test('tells warnings by the row of the file', async () => {
+test('reports warnings by the row of the file', async () => {
   const warnings = ['item 0: first', 'item 149: last']
   interrupt = (response, number, events) =>
     number === 5 && reply(response, 200, { data: { ...record(events), warnings } })
@@ -200,11 +200,11 @@ test('a run that is killed is gone on with', async () => {
 
 test('a run that is stopped by Ctrl-C says where, and is gone on with', async () => {
   const child = launchImport('--parallel', '1')
-  const told = text(child.stdout!)
+  const output = text(child.stdout!)
   interrupt = (_response, number) => number === 3 && child.kill('SIGINT')
   const [exitCode] = (await once(child, 'exit')) as [number]
   const message = 'Stopped after row 1000. To continue, run the same command again'
-  expect([exitCode, JSON.parse(await told)]).toEqual([1, { error: { code: 'stopped', message } }])
+  expect([exitCode, JSON.parse(await output)]).toEqual([1, { error: { code: 'stopped', message } }])
   interrupt = () => false
   expect((await runImport('--parallel', '1')).summary).toMatchObject(ALL_NEW)
 })
@@ -243,7 +243,7 @@ test('stops when not one row is taken', async () => {
   expect([all.exitCode, all.summary.failed]).toEqual([0, ROWS])
 })
 
-test('tells which rows failed, here and at the service, also over an interruption', async () => {
+test('lists the rows that failed, here and at the service, also over an interruption', async () => {
   const lines = readFileSync(join(directory, 'orders.csv'), 'utf8').trimEnd().split('\n')
   const broken = lines.with(3, 'c2,2024-01-01,13').with(8, 'c7,2024-01-01,1 000').with(1_600, 'short')
   writeFileSync(join(directory, 'orders.csv'), broken.join('\n'))
@@ -253,8 +253,8 @@ test('tells which rows failed, here and at the service, also over an interruptio
   const { exitCode, summary } = await runImport()
   expect(exitCode).toBe(1)
   expect(summary).toMatchObject({ received: ROWS, recorded: ROWS - 3, failed: 3 })
-  const told = readFileSync(summary.failuresFile, 'utf8').trimEnd().split('\n')
-  expect(told.map((line) => JSON.parse(line) as unknown)).toEqual([
+  const failures = readFileSync(summary.failuresFile, 'utf8').trimEnd().split('\n')
+  expect(failures.map((line) => JSON.parse(line) as unknown)).toEqual([
     { row: 3, error: 'unlucky', source: { customer: 'c2', date: '2024-01-01', amount: '13' } },
     {
       row: 8,
@@ -336,7 +336,7 @@ describe('before the file is read', () => {
     [['--patience', '86401'], 2, 'usage'],
     [['--key', 'schlüssel'], 2, 'usage'],
     [['--url', 'http://127.0.0.1:1'], 1, 'unavailable'],
-  ])('%j is told', async (words, exitCode, code) => {
+  ])('%j is reported', async (words, exitCode, code) => {
     unreadable()
     const ran = await runImport(...words)
     expect([ran.exitCode, ran.summary.error.code]).toEqual([exitCode, code])
@@ -348,7 +348,7 @@ describe('before the file is read', () => {
     expect((await runImport(...words)).summary).toMatchObject(ALL_NEW)
   })
 
-  test('a service that does not even refuse is told', { timeout: 120_000 }, async () => {
+  test('a service that does not even refuse is reported', { timeout: 120_000 }, async () => {
     unreadable()
     const deaf = await openDeafPort()
     const ran = await runImport('--url', `http://127.0.0.1:${deaf.port}`)
@@ -373,12 +373,12 @@ test('a file that is not UTF-8 is refused before anything is sent', async () => 
   }
 })
 
-test('a file that changes while it is sent is told, and the next run makes up for it', async () => {
+test('a file that changes while it is sent is reported, and the next run makes up for it', async () => {
   const file = join(directory, 'orders.csv')
   const rows = Array.from({ length: 1000 }, (_, index) => `c${index},2024-01-01,${index + 100},${'x'.repeat(500)}\n`)
   writeFileSync(file, ['customer,date,amount,note\n', ...rows].join(''))
   interrupt = (_response, request) => {
-    // Equal to rows that were there, so that only counting tells them apart.
+    // Equal to rows that were there, so that only counting distinguishes them.
     if (request === 1) appendFileSync(file, rows.slice(0, 10).join(''))
     return false
   }
@@ -388,7 +388,7 @@ test('a file that changes while it is sent is told, and the next run makes up fo
   expect(recorded.size).toBe(1010)
 })
 
-test('a row whose own key is null gets one all the same', async () => {
+test('a row whose own key is null gets one nevertheless', async () => {
   const rows = [1, 2].map((amount) => JSON.stringify({ customer: 'c', date: '2024-01-01', amount, order: null }))
   writeFileSync(join(directory, 'orders.csv'), rows.join('\n'))
   const { summary } = await runImport('--format', 'ndjson', '--map', 'idempotencyKey=order')

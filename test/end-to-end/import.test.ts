@@ -197,21 +197,21 @@ async function query<FileRow>(business: TestBusiness, text: string): Promise<Fil
 }
 
 async function countEvents({ businessId }: TestBusiness): Promise<number> {
-  const [told] = await stack.sql<{ events: number }[]>`
+  const [counted] = await stack.sql<{ events: number }[]>`
     select coalesce(sum(count), 0)::int as events from event_statistics where business_id = ${businessId}`
-  return told?.events ?? 0
+  return counted?.events ?? 0
 }
 
 /** Everything that analysts can see of a business, once all that was recorded has arrived. */
 async function readViews(business: TestBusiness) {
   const where = 'where business_id = {business:UUID}'
   await until(async () => {
-    const [told] = await query<{ events: number }>(
+    const [counted] = await query<{ events: number }>(
       business,
       `select toUInt32(count()) as events from timeline ${where}`,
     )
     const pending = await stack.sql`select 1 from outbox where shipped_at is null limit 1`
-    return told?.events === rows.length && pending.length === 0
+    return counted?.events === rows.length && pending.length === 0
   })
   return {
     statistics: await query<{ id: string; event: string; first: number; last: number; count: number }>(

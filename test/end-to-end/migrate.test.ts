@@ -20,7 +20,7 @@ async function tables(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** The same ClickHouse, gone after so many commands. */
+/** The same ClickHouse, gone after this number of commands. */
 function goneAfter(commands: number): ClickHouseClient {
   let left = commands
   return new Proxy(stack.clickhouse, {

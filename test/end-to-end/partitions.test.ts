@@ -82,25 +82,25 @@ describe('of a service in use', () => {
   test('a change under way is named by those who look, and harms no readiness', async () => {
     await service.sql`
       update partitioning set change_to = 9, closed = '{backfill}', change_until = now() + interval '50 seconds'`
-    const told = async () => {
+    const answered = async () => {
       const { status, body } = await speakTo(service.url)('GET', '/readyz')
       return [status, body.data]
     }
     const named = [200, { degraded: ['partitions: changing to 9 of each kind; closed: backfill'] }]
-    // What it said before is said for a second.
-    await expect.poll(told, { timeout: atLoad(10_000) }).toEqual(named)
+    // It repeats its last answer for a second.
+    await expect.poll(answered, { timeout: atLoad(10_000) }).toEqual(named)
     expect((await admin('partitions show')).out).toContain('changing to 9 (closed: backfill)')
     await service.sql`update partitioning set change_to = null, closed = '{}', change_until = null`
   })
 
-  test('a door and workers whose STREAM_PARTITIONS says otherwise are told what to do', async () => {
+  test('a front door and workers with another STREAM_PARTITIONS stop with what to do', async () => {
     const config = { ...service.config, streamPartitions: 7 }
     const words = 'Unset it, start Sluice, then run `admin partitions set 7`'
     await expect(runFrontDoor(config)).rejects.toThrow(words)
     await expect(runWorkers(config)).rejects.toThrow(words)
   })
 
-  test('metrics tell of the partitions that there are', async () => {
+  test('metrics list the partitions that there are', async () => {
     await admin('partitions set 3')
     expect((await speakTo(service.url)('GET', '/metrics')).text).toContain('stream_backlog_bytes{partition="live-2"}')
     await admin('partitions set 2')
@@ -118,7 +118,7 @@ describe('without workers', () => {
   afterAll(() => stack.close())
   const admin = (command: string) => runAdminQuietly(command.split(' '), stack.config)
 
-  test.each(['0', '257', '1.5', 'many'])('%s is no number of partitions', async (number) => {
+  test.each(['0', '257', '1.5', 'many'])('%s is not a number of partitions', async (number) => {
     const { exitCode, err } = await admin(`partitions set ${number}`)
     expect([exitCode, err]).toEqual([2, expect.stringContaining('N must be a whole number from 1 to 256') as string])
   })
@@ -150,7 +150,7 @@ describe('without workers', () => {
     await stack.redis.del(streamKey(partition))
   })
 
-  test('a Redis that is away is told', { timeout: 120_000 }, async () => {
+  test('a Redis that is away is reported', { timeout: 120_000 }, async () => {
     const config = { ...stack.config, redisUrl: 'redis://127.0.0.1:1' }
     const { exitCode, err } = await runAdminQuietly(['partitions', 'set', '2'], config)
     expect([exitCode, err]).toEqual([1, 'Redis does not answer. Is Sluice running?\n'])

@@ -10,18 +10,18 @@ export interface Ran {
 
 /** Runs one command of an operator in this process, and keeps what it says. */
 export async function runAdminQuietly(words: string[], config: Config): Promise<Ran> {
-  const told = { out: '', err: '' }
+  const written = { out: '', err: '' }
   const spies = [
     vi.spyOn(process.stdout, 'write').mockImplementation((text, done?: unknown) => keep('out', text, done)),
     vi.spyOn(process.stderr, 'write').mockImplementation((text, done?: unknown) => keep('err', text, done)),
   ]
-  function keep(name: keyof typeof told, text: string | Uint8Array, done: unknown): boolean {
-    told[name] += String(text)
+  function keep(name: keyof typeof written, text: string | Uint8Array, done: unknown): boolean {
+    written[name] += String(text)
     if (typeof done === 'function') (done as () => void)()
     return true
   }
   try {
-    return { exitCode: await runAdmin(words, config), ...told }
+    return { exitCode: await runAdmin(words, config), ...written }
   } finally {
     for (const spy of spies) spy.mockRestore()
   }

@@ -98,7 +98,7 @@ const AWAY = {
   REDIS_URL: 'redis://:secret@127.0.0.1:1/0',
   CLICKHOUSE_URL: 'http://user:secret@127.0.0.1:1/db',
 }
-const AWAY_TOLD = {
+const AWAY_MESSAGE = {
   DATABASE_URL: 'Postgres (DATABASE_URL, 127.0.0.1:1) does not answer: ECONNREFUSED.',
   REDIS_URL: 'Redis (REDIS_URL, 127.0.0.1:1) does not answer: ECONNREFUSED.',
   CLICKHOUSE_URL: 'ClickHouse (CLICKHOUSE_URL, 127.0.0.1:1) does not answer: ECONNREFUSED.',
@@ -115,7 +115,7 @@ describe('a store that is not there', () => {
     const refused = runCli({ DATA_DIR: join(folder, command), ...AWAY }, command)
     expect(await refused.ended).toBe(1)
     const lines = refused.output().trim().split('\n')
-    expect(lines).toEqual(named.map((name) => expect.stringContaining(AWAY_TOLD[name]) as string))
+    expect(lines).toEqual(named.map((name) => expect.stringContaining(AWAY_MESSAGE[name]) as string))
     expect(refused.output()).not.toContain('secret')
   })
 
@@ -123,12 +123,12 @@ describe('a store that is not there', () => {
     const dataDir = join(folder, 'alone')
     const refused = runCli({ DATA_DIR: dataDir, REDIS_URL: AWAY.REDIS_URL }, 'start')
     expect(await refused.ended).toBe(1)
-    expect(refused.output()).toBe(`${AWAY_TOLD.REDIS_URL} Start it, or correct REDIS_URL.\n`)
+    expect(refused.output()).toBe(`${AWAY_MESSAGE.REDIS_URL} Start it, or correct REDIS_URL.\n`)
     expect(await readdir(dataDir)).toEqual([])
   })
 })
 
-test.each(['', 'below'])('a DATA_DIR that is no directory is told as such: file/%s', async (below) => {
+test.each(['', 'below'])('a DATA_DIR that is not a directory is reported as such: file/%s', async (below) => {
   const file = join(folder, `file${below}`)
   await writeFile(file, '')
   const refused = runCli({ DATA_DIR: join(file, below) }, 'start')
@@ -136,8 +136,8 @@ test.each(['', 'below'])('a DATA_DIR that is no directory is told as such: file/
   expect(refused.output()).toBe(`DATA_DIR must be a directory, not "${join(file, below)}"\n`)
 })
 
-describe('the reasons of who is not ready', () => {
-  test('tell of stores before lanes, in words', () => {
+describe('the reasons for not being ready', () => {
+  test('list stores before partitions, in words', () => {
     const reasons = ['workers: no worker has live-0', 'redis: not reachable', 'clickhouse: not reachable']
     const issues = reasons.map((message) => ({ path: '', message }))
     const body = { success: false, message: `Not ready: ${reasons.join('; ')}`, error: { code: 'unavailable', issues } }
