@@ -1,4 +1,4 @@
-/** An app that changes the address by itself: each page once, whichever way the browser tells of it. */
+/** An app that changes the address by itself: each page once, whichever way the browser reports it. */
 import type { BrowserContext, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { until } from './open-chromium.ts'
@@ -80,7 +80,7 @@ describe.each([
     expect(views().map(([url]) => url)).toEqual(['/app', '/app/new', '/app', '/app/new'])
   })
 
-  it('what is no new path is no page view', async () => {
+  it('an address with the same path is not a page view', async () => {
     const page = await open('/app?tab=1')
     for (const call of [
       `history.replaceState({}, '', location.href)`,
@@ -117,7 +117,7 @@ describe.each([
 })
 
 describe('a router', () => {
-  it('that took hold of pushState before the script was there is seen all the same', async () => {
+  it('that took hold of pushState before the script was there is seen too', async () => {
     web.site.pages['/app'] = web.tagged('', `<script>window.push = history.pushState.bind(history)</script>`)
     const { page } = await web.visit()
     await page.clock.install()

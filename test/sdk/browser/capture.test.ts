@@ -34,7 +34,7 @@ async function viewsOf(visitor: string): Promise<View[]> {
   return await found.json<View>()
 }
 
-it('tells of page views, scrolling and time, and how the visitor came', async () => {
+it('sends page views, scrolling and time, and how the visitor came', async () => {
   const attributes = `data-business="${business.businessId}"`
   web.site.pages['/read'] = pageOf(`<script async src="${service.url}/sluice.js" ${attributes}></script>`)
   const { page } = await web.visit({ userAgent: BROWSER['user-agent'] })

@@ -74,7 +74,7 @@ describe('where consent is required', () => {
     expect([await kept(context, page), web.service.sent]).toEqual([[], []])
   })
 
-  it.each([`'no'`, `'false'`, `'yes'`, '1', ''])('consent(%s) is no yes', async (given) => {
+  it.each([`'no'`, `'false'`, `'yes'`, '1', ''])('consent(%s) does not mean yes', async (given) => {
     const { context, page } = await web.visit()
     await open(page)
     await page.evaluate(`sluice.consent(${given}); sluice.track('refused')`)

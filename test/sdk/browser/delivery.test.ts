@@ -45,7 +45,7 @@ describe('offline', () => {
     await context.setOffline(true)
     await page.evaluate(`sluice.track('unsent'); sluice.identify({ email: 'ann@x.io' })`)
     expect(web.service.sent).toEqual([])
-    // Chromium's outage ends with the page: what it says as it dies gets through now and then, and counts once all the same.
+    // Chromium's outage ends with the page: what it says as it dies gets through now and then, and still counts once.
     await page.close()
     await context.setOffline(false)
     const next = await context.newPage()
@@ -187,7 +187,7 @@ describe('a service', () => {
     expect(away).toBeGreaterThan(15)
   })
 
-  it.each([400, 403, 404, 413])('that refuses with %i is not asked again, and the page is told', async (status) => {
+  it.each([400, 403, 404, 413])('that refuses with %i is not asked again, and the page gets a warning', async (status) => {
     const { page, complaints } = await web.visit()
     await open(page)
     web.service.answer = ({ body }) => (body['event'] === 'wrong' ? { status } : undefined)

@@ -81,8 +81,8 @@ describe('a page', () => {
       </script>`)
     const call = `<script>
       sluice.track('made', { ahead: document.prerendering })
-      const tell = () => ('version' in sluice ? fetch('${web.serviceUrl}/started') : setTimeout(tell, 50))
-      tell()
+      const report = () => ('version' in sluice ? fetch('${web.serviceUrl}/started') : setTimeout(report, 50))
+      report()
     </script>`
     web.site.pages['/ahead'] = pageOf(tag({ service: web.serviceUrl, stub: true }) + call)
     const leave = await runUnwatched(web.site.at(SHOP, '/start'))
@@ -132,7 +132,7 @@ describe('a page', () => {
     await until(() => web.service.of('track').length === 1)
   })
 
-  it('that forgot its business is told so, and goes on', async () => {
+  it('that forgot its business gets a warning, and goes on', async () => {
     web.site.pages['/unnamed'] = pageOf(`<script async src="${web.serviceUrl}/sluice.js"></script>`)
     const { page, complaints } = await web.visit()
     await page.goto(web.site.at(SHOP, '/unnamed'))
@@ -162,7 +162,7 @@ describe('a page', () => {
 })
 
 describe('without storage', () => {
-  it('a sandboxed frame is told of from memory', async () => {
+  it('a sandboxed frame is captured from memory', async () => {
     web.site.pages['/outside'] = pageOf('', `<iframe sandbox="allow-scripts" src="/inside?gclid=1"></iframe>`)
     const { page } = await web.visit()
     await page.goto(web.site.at(SHOP, '/outside'))
@@ -179,7 +179,7 @@ describe('without storage', () => {
     expect(web.service.of('track')[0]).toMatchObject({ first: { clickIds: { gclid: '1' } } })
   })
 
-  it('a page tells what it can, and an opt-out holds as long as the page', async () => {
+  it('a page sends what it can, and an opt-out holds as long as the page', async () => {
     const { context, page } = await web.visit()
     await context.addInitScript(`
       for (const name of ['localStorage', 'sessionStorage']) {
@@ -201,23 +201,23 @@ describe('without a feature', () => {
     ['navigator.sendBeacon', `Object.defineProperty(navigator, 'sendBeacon', { value: undefined })`],
     ['AbortSignal.timeout', `AbortSignal.timeout = undefined`],
     ['navigator.locks', `Object.defineProperty(navigator, 'locks', { value: undefined })`],
-  ])('a browser tells all the same: %s', async (_name, script) => {
+  ])('a browser sends nevertheless: %s', async (_name, script) => {
     const { context, page } = await web.visit()
     await context.addInitScript(script)
     await page.goto(web.site.at('127.0.0.1', '/'))
     await until(() => page.evaluate<boolean>(LIVE))
-    await page.evaluate(`sluice.track('told')`)
+    await page.evaluate(`sluice.track('kept')`)
     await until(() => web.service.of('track').length === 1)
     await web.leave(page)
     await until(() => views().length === 1)
   })
 
-  it('nothing is told and the page goes on: crypto', async () => {
+  it('nothing is sent and the page goes on: crypto', async () => {
     const { context, page, complaints } = await web.visit()
     await context.addInitScript(`Object.defineProperty(window, 'crypto', { value: undefined })`)
     await page.goto(web.site.at(SHOP, '/'))
     await until(() => page.evaluate<boolean>(LIVE))
-    await page.evaluate(`sluice.track('untold'); sluice.identify({ email: 'a@x.io' }); scrollTo(0, 3000)`)
+    await page.evaluate(`sluice.track('lost'); sluice.identify({ email: 'a@x.io' }); scrollTo(0, 3000)`)
     await web.leave(page)
     expect(web.service.sent).toEqual([])
     expect(complaints.splice(0).filter((text) => !text.startsWith('Sluice'))).toEqual([])

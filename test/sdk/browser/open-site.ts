@@ -1,4 +1,4 @@
-/** Somebody's website, on hosts of its own, with the tag in its pages. */
+/** A customer's website, on hosts of its own, with the tag in its pages. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

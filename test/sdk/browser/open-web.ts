@@ -56,7 +56,7 @@ export function openWeb(): Web {
     await page.goto(web.site.at('elsewhere.example', '/nothing'))
     const fence = `${web.serviceUrl}/fence`
     await Promise.all([page.waitForResponse(fence), page.evaluate(`fetch('${fence}')`)])
-    // What was sent before on another connection may be behind it all the same, by a moment.
+    // What was sent before on another connection may still be behind it, by a moment.
     await sleep(150)
   }
   return web

@@ -1,4 +1,4 @@
-/** A plain website: what is told of a visit, and what is kept of the visitor. */
+/** A plain website: what is sent of a visit, and what is kept of the visitor. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { SCRIPT } from '../../../src/sdk/build-browser.ts'
@@ -15,7 +15,7 @@ const kinds = (kind: string) => {
 }
 
 describe('a visit', () => {
-  it('is told as a page view, with how the visitor came', async () => {
+  it('is sent as a page view, with how the visitor came', async () => {
     const { page } = await web.visit()
     const landing = web.site.at(SHOP, '/landing?utm_source=news&utm_campaign=may&gclid=g-1&token=secret#top')
     await page.goto(landing, { referer: 'https://news.elsewhere.test/today?email=a' })
@@ -64,7 +64,7 @@ describe('a visit', () => {
     }
   })
 
-  it('tells depth once per quarter, and the time the page was looked at', async () => {
+  it('sends the depth once per quarter, and the time the page was looked at', async () => {
     const { page } = await web.visit()
     await page.clock.install()
     await page.goto(web.site.at(SHOP, '/long'))
@@ -93,7 +93,7 @@ describe('a visit', () => {
     expect(Number(active) + Number(idle)).toBeGreaterThanOrEqual(41_200)
   })
 
-  it('tells a long look minute by minute, and nothing of a tab that nobody touches', async () => {
+  it('sends a long look minute by minute, and nothing of a tab that is not touched', async () => {
     const { page } = await web.visit()
     await page.clock.install()
     await page.goto(web.site.at(SHOP, '/'))
@@ -121,13 +121,13 @@ describe('a visit', () => {
     await setVisible(page, true)
     await page.clock.runFor(3_000)
     await web.leave(page)
-    const told = kinds('time').reduce((sum, { activeMs, idleMs }) => sum + Number(activeMs) + Number(idleMs), 0)
-    expect(told).toBeGreaterThanOrEqual(5_000)
-    expect(told).toBeLessThan(3_600_000)
+    const total = kinds('time').reduce((sum, { activeMs, idleMs }) => sum + Number(activeMs) + Number(idleMs), 0)
+    expect(total).toBeGreaterThanOrEqual(5_000)
+    expect(total).toBeLessThan(3_600_000)
     expect(kinds('page_view')).toHaveLength(1)
   })
 
-  it.each(['off', 'false'])('tells nothing by itself when capture is %s', async (word) => {
+  it.each(['off', 'false'])('sends nothing by itself when capture is %s', async (word) => {
     web.site.pages['/quiet'] = web.tagged(`data-autocapture="${word}"`)
     const { page } = await web.visit()
     await page.goto(web.site.at(SHOP, '/quiet?gclid=1'))
@@ -158,12 +158,12 @@ describe('a call', () => {
       ['track', 'two'],
     ])
     expect(await page.evaluate('idBefore')).toBeUndefined()
-    // Whoever holds a function of the snippet holds the real one from now on.
+    // Code that holds a function of the snippet calls the real one from now on.
     await page.evaluate(`kept('three')`)
     await until(() => web.service.of('track').length === 3)
   })
 
-  it('tells an event with its details, page, visitor and how they came', async () => {
+  it('sends an event with its details, page, visitor and how they came', async () => {
     const { page } = await web.visit()
     await page.goto(web.site.at(SHOP, '/buy?ttclid=t#part'))
     const returned = await page.evaluate(`(() => { const details = { n: 1, list: ['ü'] }
@@ -221,7 +221,7 @@ describe('a call', () => {
     expect(new Set(web.service.of('track').map(({ messageId }) => messageId)).size).toBe(1)
   })
 
-  it('never throws, and tells on the console what is wrong', async () => {
+  it('never throws, and reports on the console what is wrong', async () => {
     const { page, complaints } = await web.visit()
     await page.goto(web.site.at(SHOP, '/'))
     await until(() => page.evaluate<boolean>(`'version' in sluice`))
@@ -287,7 +287,7 @@ describe('the visitor', () => {
     expect(await id()).not.toBe(first)
   })
 
-  it('is not what somebody else wrote there', async () => {
+  it('is not what another script wrote there', async () => {
     const { page, context } = await web.visit()
     await context.addCookies([{ name: 'sluice_visitor', value: 'admin', domain: '.shop.example', path: '/' }])
     await page.goto(web.site.at(SHOP, '/'))

@@ -40,9 +40,9 @@ describe('an address', () => {
     ['https://shop.example/#/users/ann%40x.io', 'https://shop.example/#/users/-'],
     ['https://shop.example/?utm_source=a&gclid=b&email=ann', 'https://shop.example/?utm_source=a&gclid=b'],
     ['', ''],
-  ])('%s is told as %s', (url, told) => {
-    expect(cleanUrl(url)).toBe(told)
-    expect(cleanUrl(told)).toBe(told)
+  ])('%s is sent as %s', (url, expected) => {
+    expect(cleanUrl(url)).toBe(expected)
+    expect(cleanUrl(expected)).toBe(expected)
   })
 
   it('names the page by its path and route alone', () => {
@@ -58,9 +58,9 @@ describe('an address', () => {
     ['https://shop.example/?a=1&q=', '@x.example', 'https://shop.example/?a=1'],
     ['https://shop.example/#/a/', 'ann@x.io', 'https://shop.example/#/a/'],
     ['https://ann:', '@shop.example', 'https://'],
-  ])('of 2,048 characters is taken, a longer one without what is cut through: %s…%s', (start, end, told) => {
+  ])('of 2,048 characters is taken, a longer one without what is cut through: %s…%s', (start, end, expected) => {
     expect(cleanUrl(fill(start, '', 2048))).toBe(fill(start, '', 2048))
-    for (const length of [2049, 9000]) expect(cleanUrl(fill(start, end, length))).toBe(told)
+    for (const length of [2049, 9000]) expect(cleanUrl(fill(start, end, length))).toBe(expected)
   })
 
   it('is cleaned without fail, and twice is once', () => {
@@ -86,7 +86,7 @@ describe('a text', () => {
 const touchOf = (url: string, referrer = '', at = 0) => readTouch({ at, url, referrer }, 'shop.example')
 
 describe('a visit', () => {
-  it('tells its campaign, its click ids and where it came from', () => {
+  it('names its campaign, its click ids and where it came from', () => {
     const query = 'utm_source=news&utm_medium=email&utm_campaign=may&utm_term=t&utm_content=c&utm_id=7'
     const ids = 'gclid=1&gbraid=2&wbraid=3&fbclid=4&msclkid=5&ttclid=6'
     expect(touchOf(`https://shop.example/a?${query}&${ids}&x=y`, 'https://news.example/today?token=1', 5)).toEqual({
@@ -121,8 +121,8 @@ describe('a visit', () => {
     ['android-app://com.example.mail/', 'android-app://com.example.mail/'],
     ['', undefined],
     ['nonsense', undefined],
-  ])('that came from %s came from %s', (referrer, told) => {
-    expect(outsideReferrer(referrer, 'shop.example')).toBe(told)
+  ])('that came from %s came from %s', (referrer, expected) => {
+    expect(outsideReferrer(referrer, 'shop.example')).toBe(expected)
   })
 })
 
@@ -329,18 +329,18 @@ describe('a request', () => {
   const compose = (...batch: Parameters<typeof composeRequest>[0]) =>
     JSON.parse(composeRequest(batch, caller, touches, 100)) as Record<string, unknown>
 
-  it('tells ages instead of times, and how the visitor came', () => {
+  it('has ages instead of times, and how the visitor came', () => {
     const first = { url: 'https://shop.example/?gclid=1', clickIds: { gclid: '1' }, ageMs: 60 }
     const body = compose(call(99))
     expect(body).toEqual({ ...caller, event: 'e', messageId: 'm99', ageMs: 1, first, latest: first })
     expect(findFaults('track', body)).toEqual([])
   })
 
-  it('tells no age below zero when the clock was set back', () => {
+  it('has no age below zero when the clock was set back', () => {
     expect(compose(call(101))['ageMs']).toBe(0)
   })
 
-  it('tells with captured hits how the visitor came once a page load', () => {
+  it('says with captured hits how the visitor came once a page load', () => {
     const begin = compose(hit(90, { kind: 'page_view' }), hit(95, { kind: 'scroll', depth: 25 }))
     expect(begin).toMatchObject({
       hits: [
@@ -353,7 +353,7 @@ describe('a request', () => {
     expect(Object.keys(compose(hit(95)))).toEqual(['businessId', 'visitorId', 'hits'])
   })
 
-  it('tells of a person what the page said and how long ago, and nothing more', () => {
+  it('has what the page said of a person and how long ago, and nothing more', () => {
     const body = compose({ route: 'identify', at: 1, key: 'k', body: { identity: { email: 'a@x.io' } } })
     expect(body).toEqual({ ...caller, identity: { email: 'a@x.io' }, ageMs: 99 })
   })

@@ -49,7 +49,7 @@ describe('a page with the tag', () => {
     expect(await until(() => findContact('ann@x.io'))).toMatchObject({ firstName: 'Ann', visitorIds: [visitorId] })
   })
 
-  it('tells what its visitor did, before and after they were known, and how they came', async () => {
+  it('sends what its visitor did, before and after they were known, and how they came', async () => {
     const { page, open } = await openShop('/pricing')
     const visitorId = await open('?utm_source=news&gclid=g1')
     await page.evaluate(`sluice.track('pricing_page_viewed', { plan: 'pro', value: 9 })`)
@@ -92,7 +92,7 @@ describe('a page with the tag', () => {
     await until(async () => (await kept()).length === 1)
   })
 
-  it('waits as long as it is told to when it has said too much', async () => {
+  it('waits as long as Retry-After says when it has sent too much', async () => {
     const { page, open } = await openShop('/loud')
     await open()
     const answers: (number | undefined)[] = []

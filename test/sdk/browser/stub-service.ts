@@ -7,11 +7,11 @@ import { findFaults } from './wire-format.ts'
 
 const script = readFileSync(new URL('../../../src/sdk/browser/sluice.js', import.meta.url))
 
-export type Road = 'track' | 'capture' | 'identify'
+export type Route = 'track' | 'capture' | 'identify'
 export type Json = Record<string, unknown>
 
 export interface Sent {
-  route: Road
+  route: Route
   body: Json
   headers: IncomingMessage['headers']
   /** As it was answered. */
@@ -37,13 +37,13 @@ export interface StubService {
   faults: string[]
   /** How the next requests are answered; 200 without it. */
   answer: ((sent: Omit<Sent, 'status'>) => Answer | undefined) | undefined
-  of(route: Road): Json[]
+  of(route: Route): Json[]
   /** All that was taken (answered with 200), each with the visitor it came with. */
   hits(): Json[]
   close(): Promise<void>
 }
 
-const ROADS: Record<string, Road> = {
+const ROUTES: Record<string, Route> = {
   '/api/sdk/browser/track': 'track',
   '/api/sdk/browser/capture': 'capture',
   '/api/sdk/identify': 'identify',
@@ -69,7 +69,7 @@ export async function openStubService(): Promise<StubService> {
         server.close(() => resolve())
       }),
   }
-  const taken = (route: Road) => stub.sent.filter((sent) => sent.route === route && sent.status === 200)
+  const taken = (route: Route) => stub.sent.filter((sent) => sent.route === route && sent.status === 200)
   const server = createServer((request, response) => {
     serve(stub, request, response).catch((error: unknown) => stub.faults.push(String(error)))
   })
@@ -87,7 +87,7 @@ async function serve(stub: StubService, request: IncomingMessage, response: Serv
     response.setHeader('Content-Type', 'text/javascript')
     return void response.end(script)
   }
-  const route = ROADS[url]
+  const route = ROUTES[url]
   if (route === undefined) {
     stub.strays.push(url)
     return void response.writeHead(404).end()
@@ -107,7 +107,7 @@ async function serve(stub: StubService, request: IncomingMessage, response: Serv
   response.writeHead(status, { 'Content-Type': 'application/json', ...more }).end(JSON.stringify(envelope))
 }
 
-function judge(route: Road, raw: string, body: Json, headers: IncomingMessage['headers']): string[] {
+function judge(route: Route, raw: string, body: Json, headers: IncomingMessage['headers']): string[] {
   const bytes = Buffer.byteLength(raw)
   const type = headers['content-type']?.split(';')[0]
   return [

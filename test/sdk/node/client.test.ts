@@ -1,4 +1,4 @@
-/** What the package promises about calls that nobody awaits, and those that somebody does. */
+/** What the package promises about calls that are awaited, and those that are not. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type EventInput, type Lost, Sluice, type SluiceOptions } from '../../../src/sdk/node/sluice.ts'
 import { answerWith, hang, type HostileService, openHostileService, queued, refuse } from './hostile-service.ts'
@@ -20,7 +20,7 @@ afterEach(async () => {
   await stub.close()
 })
 
-/** Impatient, and tells what it lost. */
+/** With short waits; it reports what it lost. */
 function open(options: SluiceOptions = {}): Sluice {
   const onError = (one: Lost): unknown => lost.push(one)
   const sluice = new Sluice({ apiKey: KEY, baseUrl: stub.url, onError, minRetryMs: 1, maxRetryMs: 5, ...options })
@@ -166,7 +166,7 @@ describe('track and identify', () => {
     ['no time', { ...event, occurredAt: new Date('never') }, 'occurredAt must be a finite number'],
     ['a trait that would be cleared', { ...event, traits: { seats: NaN } }, 'seats must be a finite number'],
     ['a trait that is named as a field', { ...event, traits: { value: NaN } }, 'value must be a finite number'],
-  ])('never throw, and tell of %s', async (_what, input, message) => {
+  ])('never throw, and report %s', async (_what, input, message) => {
     const sluice = open()
     sluice.track(input as EventInput)
     sluice.identify(input as EventInput)
@@ -179,14 +179,14 @@ describe('track and identify', () => {
     expect(stub.heard).toEqual([])
   })
 
-  it('tell of what the service refuses, once, with what was sent', async () => {
+  it('report what the service refuses, once, with what was sent', async () => {
     stub.behave(() => refuse(400))
     const sluice = open()
     sluice.track({ event: 'e', identity: ANN })
     await sluice.flush()
     const input = { event: 'e', identity: ANN, ...pickStamps(stub.heard[0]?.body) }
-    const told = { code: 'code_400', message: 'refused 400', retryable: false, status: 400, attempts: 1 }
-    expect(lost).toEqual([{ operation: 'track', ...told, dropped: 0, input }])
+    const reason = { code: 'code_400', message: 'refused 400', retryable: false, status: 400, attempts: 1 }
+    expect(lost).toEqual([{ operation: 'track', ...reason, dropped: 0, input }])
     expect(stub.heard.length).toBe(1)
   })
 
@@ -234,7 +234,7 @@ describe('track and identify', () => {
     expect(calls).toBe(1_001)
   })
 
-  it('tell of 1,000 that are lost in one turn, and count all', async () => {
+  it('report 1,000 that are lost in one turn, and count all', async () => {
     const unlocked = latch()
     stub.behave(() => (socket, heard, record) => void unlocked.opened.then(() => refuse(400)(socket, heard, record)))
     const sluice = open({ maxQueue: 1 })
@@ -246,7 +246,7 @@ describe('track and identify', () => {
     unlocked.open()
   })
 
-  it('say on the console what is lost when nobody else is told, and not each time', async () => {
+  it('say on the console what is lost when there is no onError, and not each time', async () => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     stub.behave(() => refuse(401))
     const sluice = new Sluice({ apiKey: KEY, baseUrl: stub.url })
@@ -404,7 +404,7 @@ describe('the queue', () => {
 })
 
 describe('trackNow', () => {
-  it('tells what the service says', async () => {
+  it('returns what the service says', async () => {
     const data = {
       contactId: 'c',
       event: 'e',
@@ -423,7 +423,7 @@ describe('trackNow', () => {
     expect(await open().trackNow({ event: 'e', identity: ANN })).toMatchObject({ ok: true, status: 202, queued: true })
   })
 
-  it('tells why it is refused', async () => {
+  it('says why it is refused', async () => {
     stub.behave(() => refuse(403))
     expect(await open().trackNow({ event: 'e', identity: ANN })).toEqual({
       ok: false,
@@ -477,9 +477,9 @@ describe('trackNow', () => {
 
   it.each<[string, Record<string, string>, string]>([
     ['HTML', { 'content-type': 'text/html' }, '<h1>Welcome</h1>'],
-    ['JSON of somebody else', { 'content-type': 'application/json' }, '{"hello":"world"}'],
+    ['JSON of another server', { 'content-type': 'application/json' }, '{"hello":"world"}'],
     ['empty text', { 'content-type': 'text/plain' }, ''],
-  ])('tells %s from an answer of the service', async (_what, headers, body) => {
+  ])('distinguishes %s from an answer of the service', async (_what, headers, body) => {
     stub.behave(() => answerWith(200, headers, body))
     const result = await open().trackNow({ event: 'e', identity: ANN })
     expect(result).toMatchObject({ ok: false, status: 200, attempts: 1, error: { code: 'unexpected_answer' } })
@@ -519,7 +519,7 @@ describe('flush and close', () => {
     await open().flush()
   })
 
-  it('close gives up what is left, tells of it, and takes no more', async () => {
+  it('close gives up what is left, reports it, and takes no more', async () => {
     stub.behave(() => hang)
     const sluice = open({ concurrency: 1 })
     for (const email of ['a@x.io', 'b@x.io', 'a@x.io']) sluice.track({ event: 'e', identity: { email } })

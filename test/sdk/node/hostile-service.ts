@@ -158,7 +158,7 @@ export const answerWith =
 
 export const hang: Behaviour = () => undefined
 export const reset: Behaviour = (socket) => void socket.resetAndDestroy()
-export const garbage: Behaviour = (socket) => void socket.end('\u0000\u0001 this is no HTTP\r\n\r\n')
+export const garbage: Behaviour = (socket) => void socket.end('\u0000\u0001 this is not HTTP\r\n\r\n')
 
 /** What follows has recorded, and its answer does not arrive. */
 export const resetAfter: Behaviour = (socket, _heard, record) => {

@@ -10,7 +10,7 @@ const EVENTS = 300
 const { Bun } = globalThis as { Bun?: { gc(isSync: boolean): void } }
 const collect = Bun ? () => Bun.gc(true) : takeCollector()
 
-/** Node and Deno tell theirs to contexts that are made after it was asked for. */
+/** Node and Deno give theirs to contexts that are made after it was asked for. */
 function takeCollector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void

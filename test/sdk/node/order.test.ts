@@ -120,7 +120,7 @@ it('two that were two people until a third call joined them are one from then on
   expect(recorded().slice(2)).toEqual(['a is b', 'a again', 'b again'])
 })
 
-it('whoever one of the two was known to be, is the one as well', async () => {
+it('what was known of one of two contacts holds for the merged one too', async () => {
   const gate = latch()
   stub.behave(({ body: { event }, number }) => {
     if (event.startsWith('first')) return after(gate.opened)

@@ -84,7 +84,7 @@ describe('trackNow', () => {
     idempotencyKey: 'k',
   }
 
-  it('tells what the service did, and of a repeat that it was one', async () => {
+  it('returns what the service did, and that a repeat was one', async () => {
     const { sluice } = open()
     const first = await sluice.trackNow(event)
     expect(first).toEqual({
@@ -101,7 +101,7 @@ describe('trackNow', () => {
     expect(await sluice.trackNow(event)).toMatchObject({ ok: true, contactId: first.contactId, deduped: true })
   })
 
-  it('tells why the service refuses', async () => {
+  it('says why the service refuses', async () => {
     const { sluice } = open()
     expect(await sluice.trackNow({ ...event, identity: {} })).toMatchObject({
       ok: false,

@@ -102,8 +102,8 @@ describe('cutting', () => {
         await reopen()
         stub.behave(({ number }) => behaviours[number - 1])
         const events = kinds.map(makeOfKind)
-        const told: BatchProgress[] = []
-        const onProgress = (progress: BatchProgress): unknown => told.push(progress)
+        const reported: BatchProgress[] = []
+        const onProgress = (progress: BatchProgress): unknown => reported.push(progress)
         const result = await sluice.trackBatch(asArray ? events : source(events), {
           chunkSize,
           concurrency,
@@ -127,11 +127,11 @@ describe('cutting', () => {
         })
         const keys = kinds.flatMap((kind, index) => (kind === 'good' || kind === 'odd' ? [`key-${index}`] : []))
         expect(stub.recorded.map(({ idempotencyKey }) => idempotencyKey).toSorted()).toEqual(keys.toSorted())
-        // Told in the order of the events, and each failure and warning once.
-        const steps = told.map(({ settled }) => settled)
+        // Reported in the order of the events, and each failure and warning once.
+        const steps = reported.map(({ settled }) => settled)
         expect(steps).toEqual(Array.from(steps, (_, step) => Math.min((step + 1) * chunkSize, kinds.length)))
-        expect(told.flatMap((one) => one.failures)).toEqual(failures)
-        expect(told.flatMap((one) => one.warnings)).toEqual(warnings)
+        expect(reported.flatMap((one) => one.failures)).toEqual(failures)
+        expect(reported.flatMap((one) => one.warnings)).toEqual(warnings)
       }),
       { numRuns: runs(60) },
     )
@@ -228,11 +228,11 @@ describe('visitorId', () => {
 
   it('is refused in a source before its request is sent, and what went before is settled', async () => {
     const events = source(makeEvents(10).with(5, withVisitor))
-    const told: number[] = []
-    const onProgress = ({ settled }: BatchProgress): unknown => told.push(settled)
+    const reported: number[] = []
+    const onProgress = ({ settled }: BatchProgress): unknown => reported.push(settled)
     const sent = sluice.trackBatch(events, { chunkSize: 2, concurrency: 1, onProgress })
     await expect(sent).rejects.toThrow('Event 5: visitorId is not accepted in a batch')
-    expect([stub.recorded.length, told, events.ended]).toEqual([4, [2, 4], true])
+    expect([stub.recorded.length, reported, events.ended]).toEqual([4, [2, 4], true])
   })
 
   it('is as if it were not there when it is null', async () => {
@@ -278,10 +278,10 @@ describe('progress', () => {
       honest(socket, heard, record)
       return number === 3 ? resolve() : undefined
     })
-    const told: number[] = []
-    const onProgress = ({ settled }: BatchProgress): unknown => told.push(settled)
+    const reported: number[] = []
+    const onProgress = ({ settled }: BatchProgress): unknown => reported.push(settled)
     await sluice.trackBatch(makeEvents(6), { chunkSize: 2, concurrency: 3, onProgress })
-    expect(told).toEqual([2, 4, 6])
+    expect(reported).toEqual([2, 4, 6])
   })
 
   it('is awaited, and no more is read than is under way', async () => {
@@ -342,7 +342,7 @@ describe('requests under way', () => {
 })
 
 describe('an early end', () => {
-  it('a refusal ends it, tells why, and counts what was settled before', async () => {
+  it('a refusal ends it, says why, and counts what was settled before', async () => {
     stub.behave(({ number }) => (number === 3 ? refuse(403) : undefined))
     const events = source(makeEvents(1000))
     const result = await sluice.trackBatch(events, { chunkSize: 10, concurrency: 1 })
@@ -422,10 +422,10 @@ describe('an early end', () => {
       yield* makeEvents(5)
       throw new Error('the disk is gone')
     }
-    const told: number[] = []
-    const onProgress = ({ settled }: BatchProgress): unknown => told.push(settled)
+    const reported: number[] = []
+    const onProgress = ({ settled }: BatchProgress): unknown => reported.push(settled)
     await expect(sluice.trackBatch(events(), { chunkSize: 2, onProgress })).rejects.toThrow('the disk is gone')
-    expect([told, stub.recorded.length]).toEqual([[2, 4], 4])
+    expect([reported, stub.recorded.length]).toEqual([[2, 4], 4])
   })
 
   it.each([
@@ -441,9 +441,9 @@ describe('an early end', () => {
   })
 })
 
-it('keeps 10,000 failures, counts all and tells of all', async () => {
+it('keeps 10,000 failures, counts all and reports all', async () => {
   const events = makeEvents(10_200).map((event) => ({ ...event, value: UNLUCKY }))
-  let told = 0
-  const result = await sluice.trackBatch(events, { onProgress: ({ failures }) => (told += failures.length) })
-  expect([result.failed, told, result.failures.length]).toEqual([10_200, 10_200, 10_000])
+  let reported = 0
+  const result = await sluice.trackBatch(events, { onProgress: ({ failures }) => (reported += failures.length) })
+  expect([result.failed, reported, result.failures.length]).toEqual([10_200, 10_200, 10_000])
 })
