@@ -87,7 +87,7 @@ const MUTATIONS: [fault: string, words: string, mutate: (held: Held) => void][] 
   ],
   ['a merge that nobody asked for', 'nobody with a key asked', ({ moves }) => (moveOf(moves, 'merged').evidence = [])],
   ['a merge logged twice', 'was merged away 2 times', ({ moves }) => moves.push(moveOf(moves, 'merged'))],
-  ['a name that nobody told', 'is called', ({ contacts }) => (named(contacts).firstName = 'Nobody')],
+  ['a name that no call sent', 'is called', ({ contacts }) => (named(contacts).firstName = 'Nobody')],
   ['a name that was dropped', 'has no name', (held) => forgetName(held)],
   [
     'an identify kept twice',
@@ -107,7 +107,7 @@ const MUTATIONS: [fault: string, words: string, mutate: (held: Held) => void][] 
   ['a goal that never was', ' is converted since', ({ enrolments }) => end(inState(enrolments, 'active'), 'converted')],
   ['a stop without a goal', ' is stopped since', (held) => stopWithoutGoal(held)],
   ['an end as merged alone', ' is merged since', ({ enrolments }) => endAlone(enrolments)],
-  ['an enrolment of a lost contact', 'is nobody', ({ enrolments }) => (inState(enrolments, 'active').contactId = 'x')],
+  ['an enrolment of a lost contact', 'belongs to no contact', ({ enrolments }) => (inState(enrolments, 'active').contactId = 'x')],
 ]
 
 describe('finds', () => {
@@ -198,15 +198,15 @@ function mergeWrongly({ identities }: Held): void {
   found(other)[1].contactId = found(one)[1].contactId
 }
 
-/** Of a contact that a call with a key told one. */
+/** Removes the name of a contact that a call with a key has sent one for. */
 function forgetName({ contacts, identities }: Held): void {
-  const told = found(
+  const sending = found(
     ledger.sendings.find(
       ({ firstName, unkeyed, attempts }) =>
         firstName && !unkeyed && attempts.some(({ outcome }) => outcome === 'answered'),
     ),
   )
-  of(contacts, of(identities, `${told.business.businessId} ${told.identity[0]}`).contactId).firstName = null
+  of(contacts, of(identities, `${sending.business.businessId} ${sending.identity[0]}`).contactId).firstName = null
 }
 
 function turn(identification: { keyed: boolean } | undefined): void {
@@ -221,7 +221,7 @@ function answeredWithoutKey(): Sending['attempts'][number] {
 const inState = (enrolments: Enrolment[], state: string): Enrolment =>
   found(enrolments.find((enrolment) => enrolment.state === state))
 
-/** In a campaign that nobody enters again, of somebody who was always one contact. */
+/** The enrolment of a person who was always one contact, in a campaign that cannot be entered again. */
 function onceOnly({ enrolments, contacts }: Held): Enrolment {
   const ids = businesses.flatMap(({ campaigns }) =>
     campaigns.flatMap((one) => (one.canEnterAgain ? [] : [one.campaignId])),

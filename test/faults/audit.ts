@@ -51,7 +51,7 @@ export function compare(ledger: Ledger, held: Held): Audit {
     ...ledger
       .attempts()
       .filter(({ outcome }) => outcome === 'rejected')
-      .map(({ told }) => `a good request was rejected: ${told}`),
+      .map(({ answer }) => `a good request was rejected: ${answer}`),
   ]
   return {
     acknowledged: [...facts.values()].filter(wasAcknowledged).length,

@@ -46,12 +46,12 @@ it('finds a text that comes in two pieces, and keeps the command back', async ()
 
 it('passes the command on and keeps the reply back', async () => {
   const cut = proxy.cutNext('command', 'reply')
-  let isTold = false as boolean
-  client.on('data', () => (isTold = true))
+  let hasReply = false as boolean
+  client.on('data', () => (hasReply = true))
   client.write('a command')
   await cut
   await once(client, 'close')
-  expect([heard, isTold]).toEqual([['a command'], false])
+  expect([heard, hasReply]).toEqual([['a command'], false])
 })
 
 it('does not find what came before it was asked for', async () => {

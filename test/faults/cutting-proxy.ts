@@ -13,7 +13,7 @@ export interface CuttingProxy {
   cutNext(text: string, before: 'command' | 'reply', withinMs?: number): Promise<void>
   /** Breaks every connection there is. */
   cutAll(): void
-  /** The same, as one who knows nothing of them: what is on its way is lost, and whoever sends is told of a reset. */
+  /** The same without a proper end, as by a middlebox: what is on its way is lost, and a sender gets a reset. */
   resetAll(): void
   /**
    * Until `mend`: `refuse` breaks every connection there is and every new one, `hang` takes what is sent, and lets nothing

@@ -1,7 +1,7 @@
-/** Whether a figure goes up and up. Pure. */
+/** Whether a figure keeps growing. Pure. */
 import { type Figures, MEMORY } from './soak/read-figures.ts'
 
-/** Fewer readings tell nothing: a process is warm only after a while, and is started anew now and then. */
+/** Fewer readings show no trend: a process is warm only after a while, and is started anew now and then. */
 const FEWEST = 9
 
 export interface Trend {

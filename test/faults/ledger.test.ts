@@ -4,12 +4,12 @@ import { Ledger, type Outcome } from './ledger.ts'
 
 const business = { businessId: 'b' } as Parameters<Ledger['open']>[0]['business']
 
-/** One request each, sent at these times and told this. */
-function ledgerOf(...told: [sentAt: number, outcome: Outcome][]): Ledger {
+/** One request each, sent at this time and with this outcome. */
+function ledgerOf(...attempts: [sentAt: number, outcome: Outcome][]): Ledger {
   const ledger = new Ledger()
   const nothing = { business, kind: 'track' as const, body: {}, facts: [], mark: '', identity: [], known: 0 }
-  for (const [sentAt, outcome] of told)
-    ledger.open(nothing).attempts.push({ sentAt, endedAt: sentAt + 5000, outcome, told: '', data: {} })
+  for (const [sentAt, outcome] of attempts)
+    ledger.open(nothing).attempts.push({ sentAt, endedAt: sentAt + 5000, outcome, answer: '', data: {} })
   return ledger
 }
 

@@ -1,4 +1,4 @@
-/** What the client knows: what it sent, how often, and what it was told. */
+/** What the client knows: what it sent, how often, and how it was answered. */
 import type { Business } from './create-businesses.ts'
 
 /** One event. Its mark travels in its properties, so that each record of it is known as such. */
@@ -46,7 +46,7 @@ export interface Attempt {
   endedAt: number
   outcome: Outcome
   /** HTTP status and code, or the connection's fault. */
-  told: string
+  answer: string
   data: AnswerData
 }
 

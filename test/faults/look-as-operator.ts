@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { World } from './world.ts'
 
-export interface Told {
+export interface ServiceState {
   isReady: boolean
   /** Of /readyz. */
   text: string
@@ -10,8 +10,8 @@ export interface Told {
 }
 
 export interface Seen {
-  door: Told
-  workers: Told[]
+  frontDoor: ServiceState
+  workers: ServiceState[]
 }
 
 const PATIENCE_MS = 60_000
@@ -22,23 +22,23 @@ export async function untilSeen(world: World, isSo: (seen: Seen) => boolean): Pr
   for (;;) {
     const seen = await look(world)
     if (isSo(seen)) return undefined
-    if (Date.now() > deadline) return [seen.door, ...seen.workers].map(({ text }) => text)
+    if (Date.now() > deadline) return [seen.frontDoor, ...seen.workers].map(({ text }) => text)
     await sleep(50)
   }
 }
 
 async function look({ url, workersUrls }: World): Promise<Seen> {
-  const [door, ...workers] = await Promise.all([ask(url), ...workersUrls.map(ask)])
-  return { door, workers }
+  const [frontDoor, ...workers] = await Promise.all([ask(url), ...workersUrls.map(ask)])
+  return { frontDoor, workers }
 }
 
-async function ask(url: string): Promise<Told> {
+async function ask(url: string): Promise<ServiceState> {
   const read = (path: string) => fetch(`${url}${path}`, { keepalive: false })
   const [ready, metrics] = [await read('/readyz'), await read('/metrics')]
   return { isReady: ready.ok, text: await ready.text(), metrics: await metrics.text() }
 }
 
-/** The value of `name{labels}`; NaN when it is not told. */
+/** The value of `name{labels}`; NaN when it is not there. */
 export function readFigure(metrics: string, name: string): number {
   const line = metrics.split('\n').find((one) => one.startsWith(`${name} `))
   return Number(line?.slice(name.length) ?? NaN)

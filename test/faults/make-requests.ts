@@ -3,15 +3,15 @@ import type { Fact, Ledger, Sending, Traits } from './ledger.ts'
 import type { Chance } from './seeded.ts'
 import type { Business } from './create-businesses.ts'
 
-/** One lane of one business: it sends one request after the other. */
-export interface PartitionLease {
+/** One of the concurrent senders of a business: it sends one request after the other. */
+export interface Sender {
   business: Business
   ledger: Ledger
   chance: Chance
   people: People
 }
 
-/** Those of one business, known to all its lanes. */
+/** Those of one business, known to all its senders. */
 export interface People {
   name: string
   /** How many there are so far: of all, and of those that no batch speaks of, who are enrolled before they are merged. */
@@ -30,7 +30,7 @@ interface Identified {
 
 /** One of three who are known, one in four new. Their fields come apart and together, so that contacts have to merge. */
 function pickIdentity(
-  { chance, people: { name, counts } }: PartitionLease,
+  { chance, people: { name, counts } }: Sender,
   circle: keyof People['counts'],
 ): Identified {
   const isNew = counts[circle] === 0 || chance.is(0.25)
@@ -38,7 +38,7 @@ function pickIdentity(
   return identify(chance, `${name}-${circle}-${person}`, NUMBERS[circle] + person)
 }
 
-const pickCircle = ({ chance }: PartitionLease) => (chance.is(0.5) ? 'live' : 'all')
+const pickCircle = ({ chance }: Sender) => (chance.is(0.5) ? 'live' : 'all')
 
 /** Where the phone numbers of each begin. */
 const NUMBERS = { all: 2_000_000, live: 4_000_000, strangers: 6_000_000 }
@@ -60,35 +60,35 @@ function identify(chance: Chance, name: string, number: number): Identified {
   }
 }
 
-export function makeLive(lease: PartitionLease): Sending {
-  const { business, ledger, chance } = lease
-  const earlier = chance.is(0.12) ? pickEarlier(lease) : undefined
+export function makeLive(sender: Sender): Sending {
+  const { business, ledger, chance } = sender
+  const earlier = chance.is(0.12) ? pickEarlier(sender) : undefined
   if (earlier) return earlier
-  if (chance.is(0.1)) return makeUnkeyedIdentify(lease)
-  if (chance.is(0.15)) return makeIdentify(lease)
+  if (chance.is(0.1)) return makeUnkeyedIdentify(sender)
+  if (chance.is(0.15)) return makeIdentify(sender)
   const event = chance.is(0.4) ? chance.pick(TRIGGERS) : chance.pick(MEANINGS)
-  const { body, fact } = makeEvent(lease, event, pickIdentity(lease, pickCircle(lease)))
+  const { body, fact } = makeEvent(sender, event, pickIdentity(sender, pickCircle(sender)))
   const { mark, identity } = fact
   return ledger.open({ business, kind: 'track', body, facts: [fact], mark, identity, known: 0 })
 }
 
-function makeIdentify(lease: PartitionLease): Sending {
-  const { business, ledger, chance } = lease
+function makeIdentify(sender: Sender): Sending {
+  const { business, ledger, chance } = sender
   const mark = crypto.randomUUID()
-  const { sent, identity } = pickIdentity(lease, pickCircle(lease))
+  const { sent, identity } = pickIdentity(sender, pickCircle(sender))
   const traits = chance.is(0.5) ? makeTraits(chance) : {}
   const firstName = chance.is(0.5) ? `F${mark}` : undefined
   const body = { identity: sent, method: mark, traits, ...(firstName && { profile: { firstName } }) }
   return ledger.open({ business, kind: 'identify', body, facts: [], mark, identity, known: 0, traits, firstName })
 }
 
-/** A page: it knows no key, and says of somebody known or of a stranger what it must not be believed. */
-function makeUnkeyedIdentify(lease: PartitionLease): Sending {
-  const { business, ledger, chance, people } = lease
+/** A page: it has no key, and sends traits, which must not count, of a known person or of a stranger. */
+function makeUnkeyedIdentify(sender: Sender): Sending {
+  const { business, ledger, chance, people } = sender
   const mark = crypto.randomUUID()
   const stranger = chance.below(PEOPLE_AT_ONCE)
   const { sent, identity } = chance.is(0.7)
-    ? pickIdentity(lease, pickCircle(lease))
+    ? pickIdentity(sender, pickCircle(sender))
     : identify(chance, `${people.name}-stranger-${stranger}`, NUMBERS.strangers + stranger)
   const firstName = chance.is(0.5) ? `U${mark}` : undefined
   const body = {
@@ -112,7 +112,7 @@ function makeUnkeyedIdentify(lease: PartitionLease): Sending {
 }
 
 /** An event sent before, acknowledged or not: its repeat must change nothing. */
-function pickEarlier({ business, ledger, chance }: PartitionLease): Sending | undefined {
+function pickEarlier({ business, ledger, chance }: Sender): Sending | undefined {
   const earlier = ledger.sendings.filter(
     (sending) => sending.business === business && sending.kind === 'track' && isRepeatable(sending),
   )
@@ -123,13 +123,13 @@ function pickEarlier({ business, ledger, chance }: PartitionLease): Sending | un
 export const isRepeatable = ({ facts }: Sending): boolean =>
   facts.every(({ key, valid }) => key !== undefined || !valid)
 
-export function makeBatch(lease: PartitionLease): Sending {
-  const { business, ledger, chance } = lease
+export function makeBatch(sender: Sender): Sending {
+  const { business, ledger, chance } = sender
   // As a whole with keys or without: only the former can be sent again.
   const keyed = chance.is(0.85)
-  const make = () => makeEvent(lease, chance.pick(MEANINGS), pickIdentity(lease, 'all'), keyed)
+  const make = () => makeEvent(sender, chance.pick(MEANINGS), pickIdentity(sender, 'all'), keyed)
   const events = Array.from({ length: chance.between(1, 25) }, make)
-  const repeated = chance.is(0.3) ? pickEarlier(lease) : undefined
+  const repeated = chance.is(0.3) ? pickEarlier(sender) : undefined
   const facts = events.map(({ fact }) => fact)
   const items: object[] = events.map(({ body }) => body)
   if (repeated) {
@@ -169,17 +169,17 @@ const MEANINGS: Meaning[] = [
 const LONGEST_AGO_MS = 100_000_000_000
 
 function makeEvent(
-  lease: PartitionLease,
+  sender: Sender,
   { event, type, sign, order }: Meaning,
   { sent, identity }: Identified,
-  keyed = lease.chance.is(0.85),
+  keyed = sender.chance.is(0.85),
 ): { body: object; fact: Fact } {
-  const { business, chance } = lease
+  const { business, chance } = sender
   const mark = crypto.randomUUID()
   const cents = sign * chance.between(1, 100_000)
   const currency = sign === 0 ? undefined : chance.pick(['USD', 'EUR', 'ILS'])
   const key = keyed ? `key-${mark}` : undefined
-  const occurredAt = pickInstant(lease)
+  const occurredAt = pickInstant(sender)
   const tags = chance.is(0.25) ? [chance.pick(TAGS), chance.pick(TAGS)] : []
   const traits = chance.is(0.4) ? makeTraits(chance) : {}
   const body = {
@@ -198,7 +198,7 @@ function makeEvent(
 }
 
 /** Undefined: when it is received. */
-function pickInstant({ chance, people }: PartitionLease): number | undefined {
+function pickInstant({ chance, people }: Sender): number | undefined {
   if (chance.is(0.1)) return undefined
   if (chance.is(0.15)) return people.since + chance.below(3)
   return Date.now() - chance.below(LONGEST_AGO_MS)

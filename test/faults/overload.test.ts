@@ -18,7 +18,7 @@ const bytes = (...numbers: number[]) => new Uint8Array(numbers)
 const compare = (outcome: number, postgres: number, clickhouse: number) =>
   compareMarks(bytes(outcome), { postgres: bytes(postgres), clickhouse: bytes(clickhouse) })
 
-describe('what was told and what is recorded', () => {
+describe('what was answered and what is recorded', () => {
   it.each([
     [answered, 1],
     [queued, 1],
@@ -50,7 +50,7 @@ describe('what was told and what is recorded', () => {
   })
 })
 
-it('tells answers apart, and a 503 that does not say when to try again', () => {
+it('distinguishes answers, and a 503 that does not say when to try again', () => {
   const tally = createOverloadTally(6)
   const say = (status: number, code: string, headers = '') =>
     Buffer.from(`HTTP/1.1 ${status} X\r\nA: b\r\n${headers}\r\n{"error":{"code":"${code}"}}`)

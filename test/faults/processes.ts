@@ -1,4 +1,4 @@
-/** What Linux tells of processes, below /proc; nothing, where there is none. */
+/** What Linux shows of processes, below /proc; nothing, where there is none. */
 import { readFile, readdir, readlink, realpath } from 'node:fs/promises'
 
 /** Those that it has started so far. */

@@ -42,7 +42,7 @@ async function removeRun(folder: string): Promise<string[]> {
   return [folder]
 }
 
-/** A watchdog that is about to end may write into it once more meanwhile: it is there again then, and nothing is said. */
+/** A watchdog that is about to end may write into it meanwhile: then the folder is there again, though `rm` reported nothing. */
 async function removeFolder(folder: string): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS
   do {
@@ -67,7 +67,7 @@ async function endProcesses(folder: string, names: string[]): Promise<void> {
   while ((await running(all)).length > 0 && Date.now() < deadline) await sleep(20)
 }
 
-/** Somebody else's process is alive as well: it is only not ours to signal. */
+/** Another user's process counts as alive too, though it must not be signalled. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)

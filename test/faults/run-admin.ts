@@ -26,13 +26,13 @@ export function startAdmin({ stores, folder }: World, words: string[]): Admin {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const told = { out: '', err: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (told.out += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (told.err += text))
+  const written = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (written.out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (written.err += text))
   return {
     ended: once(child, 'close').then(([code]) => code as number | null),
-    out: () => told.out,
-    err: () => told.err,
+    out: () => written.out,
+    err: () => written.err,
     kill: () => void child.kill('SIGKILL'),
   }
 }

@@ -1,4 +1,4 @@
-/** Faults from beginning to end: traffic, the faults, healing, the audit, and what came of it. */
+/** Faults from beginning to end: traffic, the faults, healing, the audit, and the report. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atLoad } from '../support/at-load.ts'
 import { type Audit, audit } from './audit.ts'
@@ -16,12 +16,12 @@ export interface Stage {
   /** How often to do it: little in the short form. */
   times(short: number, long: number): number
   /**
-   * Notes how long it takes, from now, until each business is served by both roads; a complaint after `withinMs`, to which
+   * Notes how long it takes, from now, until each business is served with live events and with batches; a complaint after `withinMs`, to which
    * a slow machine adds its share.
    */
   untilServed(withinMs: number): Promise<void>
   check(isWell: boolean, complaint: string): void
-  /** A figure for whoever reads the report. */
+  /** A figure for the reader of the report. */
   note(figure: string): void
   /** Another audit, besides that of the ledger, once nothing is on its way any more. */
   alsoAudit(audit: () => Promise<Audit>): void
@@ -44,8 +44,8 @@ export interface Report extends Audit {
   recoveryMs: number | undefined
   /** It was not brought to its end, and nobody knows in what state its world is. */
   isStranded?: boolean
-  /** Attempts by what the client was told. */
-  told: Record<string, number>
+  /** Attempts by answer. */
+  answers: Record<string, number>
   notes: string[]
 }
 
@@ -88,14 +88,14 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
   await world.settle().catch(strand)
   const audited = addUp(await Promise.all(run.audits.map((audit) => audit())))
   const differing = isStranded ? [] : await verifyWorld(world, run.businessIds)
-  const told = countTold(run.ledger)
-  const unheard = began.every(({ frontDoorStays }) => frontDoorStays) ? notHttp(told) : []
+  const answers = countAnswers(run.ledger)
+  const unheard = began.every(({ frontDoorStays }) => frontDoorStays) ? notHttp(answers) : []
   return {
     ...audited,
     scenario: began.map(({ name }) => name).join(' · '),
     seed: options.seed,
     recoveryMs: run.recoveries.length > 0 ? Math.max(...run.recoveries) : undefined,
-    told,
+    answers,
     notes: run.notes,
     complaints: [...run.complaints, ...unheard, ...audited.complaints, ...differing],
     isStranded,
@@ -185,12 +185,12 @@ async function untilServed(ledger: Ledger, businesses: Business[]): Promise<numb
   }
 }
 
-function countTold(ledger: Ledger): Record<string, number> {
-  const groups = Map.groupBy(ledger.attempts(), ({ told }) => told)
-  return Object.fromEntries([...groups].map(([told, attempts]) => [told, attempts.length]))
+function countAnswers(ledger: Ledger): Record<string, number> {
+  const groups = Map.groupBy(ledger.attempts(), ({ answer }) => answer)
+  return Object.fromEntries([...groups].map(([answer, attempts]) => [answer, attempts.length]))
 }
 
-const notHttp = (told: Record<string, number>): string[] =>
-  Object.entries(told)
+const notHttp = (answers: Record<string, number>): string[] =>
+  Object.entries(answers)
     .filter(([answer]) => !/^\d/.test(answer))
     .map(([answer, times]) => `${times} callers got no HTTP answer: ${answer}`)

@@ -1,4 +1,4 @@
-/** `bun run faults`: breaks the product on purpose and says what came of it. */
+/** `bun run faults`: breaks the product on purpose and reports the outcome. */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { formatTable } from '../../src/admin/format-help.ts'
@@ -41,8 +41,8 @@ for (const [at, scenario] of options.chosen.entries()) {
   reports.push(report)
   const state = isWell(report) ? 'well' : 'BROKEN'
   const seconds = ((Date.now() - started) / 1000).toFixed(1)
-  const told = Object.entries(report.told).map(([answer, times]) => `${times} × ${answer}`)
-  say(`[${at + 1}/${options.chosen.length}] ${scenario.name}: ${state} in ${seconds} s (${told.join(', ')})`)
+  const answers = Object.entries(report.answers).map(([answer, times]) => `${times} × ${answer}`)
+  say(`[${at + 1}/${options.chosen.length}] ${scenario.name}: ${state} in ${seconds} s (${answers.join(', ')})`)
   for (const figure of report.notes) say(`    ${figure}`)
   for (const complaint of report.complaints) say(`    ${complaint}`)
   if (report.isStranded) {
@@ -93,9 +93,9 @@ function explain(fault: string): never {
 
 /** It could not be brought to its end: the next one begins in a new world. */
 function stranded({ name }: Scenario, error: unknown): Report {
-  const told = `did not come to its end: ${error instanceof Error ? error.message : String(error)}`
-  const nothing = { acknowledged: 0, recorded: 0, lost: 0, doubled: 0, recoveryMs: undefined, told: {}, notes: [] }
-  return { ...nothing, scenario: name, seed: options.seed, complaints: [told], isStranded: true }
+  const complaint = `did not come to its end: ${error instanceof Error ? error.message : String(error)}`
+  const nothing = { acknowledged: 0, recorded: 0, lost: 0, doubled: 0, recoveryMs: undefined, answers: {}, notes: [] }
+  return { ...nothing, scenario: name, seed: options.seed, complaints: [complaint], isStranded: true }
 }
 
 async function close(): Promise<void> {

@@ -33,7 +33,7 @@ export async function sendRare(url: string, business: Business, ledger: Ledger):
     event('course_bought', { email: 'converted@rare.example' }, now),
     event('lesson_done', { email: 'stopped@rare.example' }, now),
     event('course_bought', { email: 'stopped@rare.example' }, now - 1000),
-    // Said without a key of somebody who turns out to be another.
+    // Sent without a key for a person who turns out to be another.
     unkeyed({ email: 'moved@rare.example' }),
     event('page_read', { platformCustomerId: 'moved' }, now),
     event('page_read', { platformCustomerId: 'moved', email: 'moved@rare.example' }, now),

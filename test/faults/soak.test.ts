@@ -6,7 +6,7 @@ import type { Figures } from './soak/read-figures.ts'
 const growing = (values: number[], name = 'redis MiB') =>
   findTrends(values.map((value) => ({ [name]: value }))).map(({ isGrowing }) => isGrowing)
 
-it('tells what goes up and up', () => {
+it('reports what keeps growing', () => {
   expect(growing([100, 200, 300, 400, 500, 600, 700, 800, 900])).toEqual([true])
   expect(growing([10, 20, 30, 40, 50, 60, 70, 80, 90], 'redis files')).toEqual([true])
 })

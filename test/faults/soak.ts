@@ -12,8 +12,8 @@ import { openWorld } from './world.ts'
 const HELP = `Usage: bun run soak --minutes N [options]
 
 Runs the product as separate processes under steady traffic, and breaks it again and again: some faults, then an audit of
-what was recorded in that cycle, then the next. Tells of memory, files, connections and tables that grow. Ctrl-C ends it after
-the fault under way, with an audit; once more ends it at once. Exit codes: 0 all was well; 1 it was not; 2 typed wrongly.
+what was recorded in that cycle, then the next. Reports memory, files, connections and tables that grow. Ctrl-C ends it
+after the fault under way, with an audit; a second one ends it at once. Exit codes: 0 all was well; 1 it was not; 2 typed wrongly.
 
 Options:
 ${formatTable([
@@ -113,7 +113,7 @@ function stopOnInterrupt(): AbortSignal {
   const stopping = new AbortController()
   process.on('SIGINT', () => {
     if (stopping.signal.aborted) process.exit(130)
-    say('Ending after the fault under way, with an audit. Once more ends it at once.')
+    say('Ending after the fault under way, with an audit. A second Ctrl-C ends it at once.')
     stopping.abort()
   })
   return stopping.signal

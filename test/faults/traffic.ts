@@ -1,5 +1,5 @@
 /**
- * A client under way: live events, batches and identifies of several businesses, in lanes side by side. What is refused
+ * A client under way: live events, batches and identifies of several businesses, from concurrent senders. What is refused
  * is sent again; what is unknown is sent again when that is safe (with its key, or an identify); the ledger keeps it all.
  */
 import { randomInt } from 'node:crypto'
@@ -13,7 +13,7 @@ import {
   isAcknowledged,
   isKept,
 } from './ledger.ts'
-import { type PartitionLease, type People, isRepeatable, makeBatch, makeLive } from './make-requests.ts'
+import { type Sender, type People, isRepeatable, makeBatch, makeLive } from './make-requests.ts'
 import type { Chance } from './seeded.ts'
 import type { Business } from './create-businesses.ts'
 
@@ -27,11 +27,11 @@ export interface TrafficOptions {
   businesses: Business[]
   ledger: Ledger
   chance: Chance
-  /** The longest pause of a lane between two requests, in ms. */
+  /** The longest pause of a sender between two requests, in ms. */
   pauseMs?: number
 }
 
-const LIVE_LANES = 2
+const LIVE_SENDERS = 2
 const AGAIN_MS = 100
 const GIVE_UP_MS = 30_000
 const CLIENT_TIMEOUT_MS = 10_000
@@ -40,27 +40,27 @@ const LONG_AGO_MS = 10_000_000_000
 
 export function startTraffic({ url, businesses, ledger, chance, pauseMs = 30 }: TrafficOptions): Traffic {
   const stopping = new AbortController()
-  const run = async (lease: PartitionLease, next: () => Sending): Promise<void> => {
+  const run = async (sender: Sender, next: () => Sending): Promise<void> => {
     while (!stopping.signal.aborted) {
       await deliver(url, next(), stopping.signal)
-      await sleep(lease.chance.between(1, pauseMs))
+      await sleep(sender.chance.between(1, pauseMs))
     }
   }
-  const leases = businesses.flatMap((business, at) => {
+  const senders = businesses.flatMap((business, at) => {
     const people: People = {
       name: `${at}-${chance.below(1e6)}`,
       counts: { all: 0, live: 0 },
       since: Date.now() - LONG_AGO_MS,
     }
-    const lease = (): PartitionLease => ({ business, ledger, chance: chance.fork(), people })
-    const live = Array.from({ length: LIVE_LANES }, lease).map((one) => run(one, () => makeLive(one)))
-    const past = lease()
+    const sender = (): Sender => ({ business, ledger, chance: chance.fork(), people })
+    const live = Array.from({ length: LIVE_SENDERS }, sender).map((one) => run(one, () => makeLive(one)))
+    const past = sender()
     return [...live, run(past, () => makeBatch(past))]
   })
   return {
     async stop() {
       stopping.abort()
-      await Promise.all(leases)
+      await Promise.all(senders)
     },
   }
 }
@@ -78,7 +78,7 @@ export async function deliver(url: string, sending: Sending, stopping?: AbortSig
   }
 }
 
-/** After a Redis that forgot: everything that nobody has acknowledged, once more, as long as somebody listens. */
+/** After a Redis that forgot: sends again everything that was not acknowledged, as long as the service listens. */
 export async function deliverAgain(url: string, ledger: Ledger): Promise<void> {
   const open = ledger.sendings.filter((sending) => !isAcknowledged(sending) && isRepeatable(sending))
   const deadline = Date.now() + GIVE_UP_MS
@@ -87,7 +87,7 @@ export async function deliverAgain(url: string, ledger: Ledger): Promise<void> {
 
 export async function attempt(url: string, sending: Sending): Promise<Attempt> {
   const sentAt = Date.now()
-  const made = { sentAt, endedAt: Infinity, outcome: 'unknown' as Outcome, told: 'under way', data: {} }
+  const made = { sentAt, endedAt: Infinity, outcome: 'unknown' as Outcome, answer: 'under way', data: {} }
   sending.attempts.push(made)
   return Object.assign(made, await send(url, sending), { endedAt: Date.now() })
 }
@@ -95,7 +95,7 @@ export async function attempt(url: string, sending: Sending): Promise<Attempt> {
 async function send(
   url: string,
   { business, kind, body, unkeyed }: Sending,
-): Promise<{ outcome: Outcome; told: string; data: AnswerData }> {
+): Promise<{ outcome: Outcome; answer: string; data: AnswerData }> {
   const path = { track: 'track', batch: 'track/batch', identify: 'identify' }[kind]
   try {
     const response = await fetch(`${url}/api/sdk/${path}`, {
@@ -108,16 +108,16 @@ async function send(
     })
     const { data, error } = (await response.json()) as { data?: AnswerData; error?: { code: string } }
     const code = error?.code ?? ''
-    return { outcome: outcomeOf(response.status, code), told: `${response.status} ${code}`.trim(), data: data ?? {} }
+    return { outcome: outcomeOf(response.status, code), answer: `${response.status} ${code}`.trim(), data: data ?? {} }
   } catch (error) {
     const { name, code } = error as NodeJS.ErrnoException
-    return { outcome: 'unknown', told: code ?? name, data: {} }
+    return { outcome: 'unknown', answer: code ?? name, data: {} }
   }
 }
 
 const bearer = ({ secretKey }: Business) => ({ authorization: `Bearer ${secretKey}` })
 
-/** Callers without a key are limited by address, as a proxy tells it. */
+/** Callers without a key are limited by address, as a proxy reports it. */
 const fromAnywhere = () => ({
   'x-forwarded-for': `fd00:${randomInt(0xffff).toString(16)}:${randomInt(0xffff).toString(16)}::1`,
 })

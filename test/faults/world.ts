@@ -36,13 +36,13 @@ export interface World {
   folder: string
   /** Of the front door. */
   url: string
-  /** Where the two workers tell how they are. */
+  /** Where the two workers report their health. */
   workersUrls: string[]
   stores: StoreUrls
   postgres: Handle
   redis: Handle
   clickhouse: Handle
-  door: Handle
+  frontDoor: Handle
   workers: [Handle, Handle]
   /** One more workers process; started. */
   addWorkers(name: string): Promise<Handle>
@@ -51,7 +51,7 @@ export interface World {
   /** Starts the front door again, with these settings besides the usual ones. */
   restartFrontDoor(settings: Record<string, string>): Promise<void>
   /** Starts the front door and the workers again, with these addresses of the stores in place of the true ones. */
-  reroute(roads: Partial<ProxyRoutes>): Promise<void>
+  reroute(routes: Partial<ProxyRoutes>): Promise<void>
   /** Everything that is down is started. */
   heal(): Promise<void>
   /** Resolves when nothing is on its way any more: streams empty, outbox shipped, erasures finished. */
@@ -60,9 +60,9 @@ export interface World {
   close(options?: { keep?: boolean }): Promise<void>
 }
 
-/** Which addresses the front door and the workers are told. */
+/** The addresses of stores that the front door and the workers get. */
 export interface ProxyRoutes {
-  door: Partial<StoreUrls>
+  frontDoor: Partial<StoreUrls>
   workers: Partial<StoreUrls>
 }
 
@@ -71,7 +71,7 @@ export async function openWorld(): Promise<World> {
   const folder = await createRunFolder()
   await chmod(folder, 0o711)
   const log = createLogger({ level: 'warn', name: 'faults', to: 2 })
-  const roads: ProxyRoutes = { door: {}, workers: {} }
+  const routes: ProxyRoutes = { frontDoor: {}, workers: {} }
   const stores = { databaseUrl: '', redisUrl: '', clickhouseUrl: '' }
   const url = `http://127.0.0.1:${await freePort()}`
   const workersUrls: string[] = []
@@ -100,7 +100,7 @@ export async function openWorld(): Promise<World> {
         folder,
         command,
         address,
-        environment: { ...environmentOf({ ...stores, ...roads[of] }), ...more() },
+        environment: { ...environmentOf({ ...stores, ...routes[of] }), ...more() },
       }),
     )
   const workers = async (name: string) => {
@@ -113,13 +113,13 @@ export async function openWorld(): Promise<World> {
   const postgres = await engine('postgres', 'databaseUrl', (setup) => startPostgres(setup, log))
   const redis = await engine('redis', 'redisUrl', (setup) => startRedis(setup, log))
   const clickhouse = await engine('clickhouse', 'clickhouseUrl', (setup) => startClickHouse(setup, log))
-  const door = service('front-door', 'serve', `${url}/healthz`, 'door', () => ({
+  const frontDoor = service('front-door', 'serve', `${url}/healthz`, 'frontDoor', () => ({
     PORT: new URL(url).port,
     ...frontDoorSettings,
   }))
   const pair: [Handle, Handle] = [await workers('workers-a'), await workers('workers-b')]
   const engines = [postgres, redis, clickhouse]
-  const services = [...pair, door]
+  const services = [...pair, frontDoor]
 
   await Promise.all(engines.map((handle) => handle.start()))
   const own = {
@@ -137,7 +137,7 @@ export async function openWorld(): Promise<World> {
     postgres,
     redis,
     clickhouse,
-    door,
+    frontDoor,
     workers: pair,
     own,
     async addWorkers(name) {
@@ -148,19 +148,19 @@ export async function openWorld(): Promise<World> {
     },
     async restartFrontDoor(settings) {
       frontDoorSettings = settings
-      await door.stop()
-      await door.start()
+      await frontDoor.stop()
+      await frontDoor.start()
       await untilReadyToServe(url)
     },
     async reroute(to) {
-      Object.assign(roads, { door: {}, workers: {}, ...to })
+      Object.assign(routes, { frontDoor: {}, workers: {}, ...to })
       const running = services.filter((handle) => handle.isRunning())
       for (const handle of running.toReversed()) await handle.stop()
       await Promise.all(running.map((handle) => handle.start()))
       await untilReadyToServe(url)
     },
     async heal() {
-      for (const handle of [...engines, ...pair, door]) {
+      for (const handle of [...engines, ...pair, frontDoor]) {
         await handle.resume()
         if (!handle.isRunning()) await handle.start()
       }
@@ -253,7 +253,7 @@ async function untilSettled(own: World['own'], timeoutMs: number): Promise<void>
   }
 }
 
-/** In this order: what leaves a stream is in the outbox by then. The streams of partitions that are gone are empty as well. */
+/** In this order: what leaves a stream is already in the outbox. The streams of partitions that are gone are empty as well. */
 async function whatIsLeft({ sql, redis }: World['own']): Promise<string | undefined> {
   const lengths = await Promise.all((await redis.keys(streamKey('*'))).map((stream) => redis.xlen(stream)))
   const entries = lengths.reduce((sum, length) => sum + length, 0)

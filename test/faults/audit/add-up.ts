@@ -1,10 +1,10 @@
 /** What contacts and businesses amount to: from the ledger, by the contract, in the words in which it is read. */
 import type { Fact, Sending } from '../ledger.ts'
 import type { Held, Sums } from '../read-held.ts'
-import type { Told } from './facts.ts'
+import type { RecordedFact } from './facts.ts'
 import { newestTraits } from './newest-traits.ts'
 
-export function checkSums(recorded: Told[], identifies: Sending[], held: Held): string[] {
+export function checkSums(recorded: RecordedFact[], identifies: Sending[], held: Held): string[] {
   const ownEvents = addUp(recorded, ({ owner }) => owner)
   const states = statesOf(recorded)
   const traits = [...newestTraits(recorded, identifies, held)]
@@ -21,7 +21,7 @@ export function checkSums(recorded: Told[], identifies: Sending[], held: Held): 
 }
 
 /** Count, first and last of each event; revenue per currency; orders. Of contacts, or (without events) of businesses. */
-function addUp(recorded: Told[], ownerOf: (told: Told) => string, withEvents = true): Sums {
+function addUp(recorded: RecordedFact[], ownerOf: (fact: RecordedFact) => string, withEvents = true): Sums {
   const sums: Sums = new Map()
   for (const [owner, own] of Map.groupBy(recorded, ownerOf)) {
     for (const [event, same] of withEvents ? Map.groupBy(own, ({ fact }) => fact.event) : []) {
@@ -46,9 +46,9 @@ const STAGES: [stage: string, event: string][] = [
 ]
 
 /** The union of tags, and the furthest stage. */
-function statesOf(recorded: Told[]): Sums {
+function statesOf(recorded: RecordedFact[]): Sums {
   const states: Sums = new Map()
-  for (const [owner, own] of Map.groupBy(recorded, (told) => told.owner)) {
+  for (const [owner, own] of Map.groupBy(recorded, (one) => one.owner)) {
     const tags = new Set(own.flatMap(({ fact }) => fact.tags ?? []))
     if (tags.size > 0) states.set(`${owner} tags`, [...tags].toSorted().join())
     const [stage] = STAGES.find(([, event]) => own.some(({ fact }) => fact.event === event)) ?? []
@@ -58,7 +58,7 @@ function statesOf(recorded: Told[]): Sums {
 }
 
 /** A field has the type of its first value, and these never vary. */
-function fieldsOf(recorded: Told[], identifies: Sending[], { identifications }: Held): Sums {
+function fieldsOf(recorded: RecordedFact[], identifies: Sending[], { identifications }: Held): Sums {
   const said = [
     ...recorded.map(({ fact }) => fact),
     ...identifies

@@ -1,4 +1,4 @@
-/** Whether what callers were told fits together, and fits what is held. */
+/** Whether the answers to callers agree with each other, and with what is held. */
 import type { Ledger, Sending } from '../ledger.ts'
 import type { Held } from '../read-held.ts'
 import { type Facts, attemptsOf, mayBeSilent } from './facts.ts'
@@ -78,7 +78,7 @@ function checkContactIds(ledger: Ledger, { contacts, identities }: Held): string
   return misled.map(({ sending, data }) => `${sending.mark} was answered with ${data.contactId}, not its contact`)
 }
 
-/** Each contact was new once; not at all, when the call that made it may have been one that does not tell. */
+/** Each contact was new once; not at all, when the call that made it may have been one that does not return it. */
 function checkNews(ledger: Ledger, { personOf }: People, held: Held): string[] {
   const news = Map.groupBy(
     answersOf(ledger).filter(({ data }) => data.isNew),
@@ -93,7 +93,7 @@ function checkNews(ledger: Ledger, { personOf }: People, held: Held): string[] {
   })
 }
 
-/** Those that came by a road which does not tell `isNew`. */
+/** Those that were sent in calls whose answers may lack `isNew`. */
 function silentNames(ledger: Ledger): string[] {
   const silent = (sending: Sending) => sending.kind === 'batch' || mayBeSilent([sending])
   return ledger.sendings

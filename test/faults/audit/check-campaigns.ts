@@ -1,24 +1,24 @@
 /** Who had to be enrolled, and whether what became of each enrolment agrees with the goal (decisions, "Campaigns"). */
 import type { Business, Campaign } from '../create-businesses.ts'
 import type { Enrolment, Held } from '../read-held.ts'
-import type { Told } from './facts.ts'
+import type { RecordedFact } from './facts.ts'
 
-export function checkCampaigns(businesses: Business[], recorded: Told[], held: Held): string[] {
+export function checkCampaigns(businesses: Business[], recorded: RecordedFact[], held: Held): string[] {
   const campaigns = new Map(businesses.flatMap(({ campaigns }) => campaigns.map((one) => [one.campaignId, one])))
-  const told = Map.groupBy(recorded, ({ owner }) => owner)
+  const facts = Map.groupBy(recorded, ({ owner }) => owner)
   const enrolments = Map.groupBy(held.enrolments, ({ contactId, campaignId }) => `${contactId} ${campaignId}`)
   const strays = held.enrolments.filter(
     ({ contactId, campaignId }) => held.contacts.get(contactId)?.survivor !== contactId || !campaigns.has(campaignId),
   )
   const alive = [...held.contacts].filter(([id, { survivor }]) => id === survivor)
   return [
-    ...strays.map(({ contactId }) => `an enrolment of ${contactId} is nobody's`),
+    ...strays.map(({ contactId }) => `an enrolment of ${contactId} belongs to no contact or campaign`),
     ...alive.flatMap(([id, { businessId, mergedIds }]) =>
       [...campaigns.values()]
         .filter((campaign) => campaign.businessId === businessId)
         .flatMap((campaign) => {
           const own = enrolments.get(`${id} ${campaign.campaignId}`) ?? []
-          const person = { told: told.get(id) ?? [], once: 1 + mergedIds.length }
+          const person = { facts: facts.get(id) ?? [], once: 1 + mergedIds.length }
           return checkPerson(campaign, person, own).map((complaint) => `${id} in ${campaign.campaignId} ${complaint}`)
         }),
     ),
@@ -26,15 +26,15 @@ export function checkCampaigns(businesses: Business[], recorded: Told[], held: H
 }
 
 interface Person {
-  told: Told[]
+  facts: RecordedFact[]
   /** How many contacts this one has been: each may have been enrolled before they became one. */
   once: number
 }
 
-function checkPerson({ trigger, goal, canEnterAgain }: Campaign, { told, once }: Person, own: Enrolment[]): string[] {
+function checkPerson({ trigger, goal, canEnterAgain }: Campaign, { facts, once }: Person, own: Enrolment[]): string[] {
   // A batch never enrols.
-  const triggers = told.filter(({ fact, recorded }) => fact.event === trigger && recorded.source === 'live')
-  const goals = told.filter(({ fact }) => fact.event === goal).map(({ occurredAt }) => occurredAt)
+  const triggers = facts.filter(({ fact, recorded }) => fact.event === trigger && recorded.source === 'live')
+  const goals = facts.filter(({ fact }) => fact.event === goal).map(({ occurredAt }) => occurredAt)
   const most = canEnterAgain ? triggers.length : Math.min(once, triggers.length)
   return [
     ...(triggers.length > 0 && own.length === 0 ? ['was never enrolled'] : []),
@@ -48,7 +48,7 @@ function checkPerson({ trigger, goal, canEnterAgain }: Campaign, { told, once }:
 }
 
 /** Each comes from a live trigger of its own, as of its time, or of its receipt if that was earlier. */
-function checkCauses(own: Enrolment[], triggers: Told[]): string[] {
+function checkCauses(own: Enrolment[], triggers: RecordedFact[]): string[] {
   const left = triggers.map(
     ({ occurredAt, recorded: { receivedAt } }) => `${Math.min(occurredAt, receivedAt)} ${receivedAt}`,
   )

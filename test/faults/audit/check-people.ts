@@ -22,7 +22,7 @@ function checkOneContact({ sure }: People, { identities }: Held): string[] {
   })
 }
 
-/** Each contact is one person: nobody's but that person's names are on it, and it has at least one or had it taken away. */
+/** Each contact is one person: only that person's names are on it, and it has at least one or had it taken away. */
 function checkOnePerson({ personOf }: People, held: Held): string[] {
   const { contacts, identities, moves } = held
   const namesOn = namesNow(held)

@@ -45,12 +45,12 @@ function checkRecord(fact: Fact, sendings: Sending[], recorded: Recorded | undef
   const earliest = Math.min(...attempts.map(({ sentAt }) => sentAt)) - EARLY_MS
   const latest = Math.max(...attempts.map(({ endedAt }) => endedAt)) + LATE_MS
   const due = fact.occurredAt ?? receivedAt
-  const roads = sendings.map(({ kind }) => (kind === 'batch' ? 'batch' : 'live'))
+  const sources = sendings.map(({ kind }) => (kind === 'batch' ? 'batch' : 'live'))
   return [
     ...(occurredAt === due ? [] : [`${mark} occurred at ${occurredAt}, not ${due}`]),
     ...(receivedAt >= earliest && receivedAt <= latest
       ? []
       : [`${mark} was received at ${receivedAt}, when nobody sent`]),
-    ...(roads.some((road) => road === source) ? [] : [`${mark} is ${source} and was never sent so`]),
+    ...(sources.some((one) => one === source) ? [] : [`${mark} is ${source} and was never sent so`]),
   ]
 }

@@ -28,7 +28,7 @@ function checkSecondValues({ identities, contacts }: Held): string[] {
 /** `business kind:value` → `kind` */
 const kindOf = (name: string): string => name.slice(name.indexOf(' ') + 1, name.indexOf(':'))
 
-/** A gap is filled with what somebody said of that person; it is none any more once a call with a key has said something. */
+/** A missing name is filled with one that a call sent for that person; once a call with a key has sent one, the contact has a name. */
 function checkProfiles({ personOf }: People, identifies: Sending[], held: Held): string[] {
   const kept = identifies.filter(({ mark, firstName }) => firstName && held.identifications.has(mark))
   const personIn = (sending: Sending) => personOf.get(namesOfSending(sending)[0] ?? '')
@@ -39,12 +39,12 @@ function checkProfiles({ personOf }: People, identifies: Sending[], held: Held):
     if (id !== survivor || names.length === 0) return []
     const aboutThem = said.get(personOf.get(names[0] ?? '')) ?? []
     const mustHave = aboutThem.some((sending) => !sending.unkeyed && names.includes(namesOfSending(sending)[0] ?? ''))
-    if (firstName === null) return mustHave ? [`contact ${id} has no name, and was told one`] : []
+    if (firstName === null) return mustHave ? [`contact ${id} has no name, and was sent one`] : []
     return aboutThem.some((sending) => sending.firstName === firstName) ? [] : [`contact ${id} is called ${firstName}`]
   })
 }
 
-/** It was told that its traits do not count, and of a contact that had one of its names then. */
+/** The answer says that its traits do not count, and names a contact that had one of its names then. */
 function checkAnswersTo({ mark, business, identity, attempts }: Sending, held: Held, ever: Map<string, string[]>) {
   const names = namesOf(business.businessId, identity)
   const answers = attempts.filter(({ outcome }) => outcome === 'answered').map(({ data }) => data)

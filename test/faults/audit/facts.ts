@@ -17,12 +17,12 @@ export const attemptsOf = (sendings: Sending[]): Attempt[] => sendings.flatMap((
 
 export const wasAcknowledged = (sendings: Sending[]): boolean => sendings.some(isAcknowledged)
 
-/** Some attempt may have been applied without the client knowing what came of it. */
+/** Some attempt may have been applied without the client knowing the outcome. */
 export const mayBeSilent = (sendings: Sending[]): boolean =>
   attemptsOf(sendings).some(({ outcome }) => outcome === 'unknown' || outcome === 'queued')
 
 /** An event that is in Postgres, with its instant and its present owner. */
-export interface Told {
+export interface RecordedFact {
   fact: Fact
   recorded: Recorded
   occurredAt: number
@@ -30,7 +30,7 @@ export interface Told {
 }
 
 /** What does not depend on how the product recorded it is taken from the ledger, the rest from the record. */
-export function recordedFacts(facts: Facts, held: Held): Told[] {
+export function recordedFacts(facts: Facts, held: Held): RecordedFact[] {
   return [...facts.keys()].flatMap((fact) => {
     const recorded = held.postgresMarks.get(fact.mark)
     if (!recorded) return []
@@ -43,6 +43,6 @@ export function recordedFacts(facts: Facts, held: Held): Told[] {
 export function describe(facts: Facts, mark: string): string {
   const [, sendings] = [...facts].find(([fact]) => fact.mark === mark) ?? []
   return (sendings ?? [])
-    .map(({ kind, attempts }) => `${kind}: ${attempts.map(({ told, sentAt }) => `${sentAt} ${told}`).join(', ')}`)
+    .map(({ kind, attempts }) => `${kind}: ${attempts.map(({ answer, sentAt }) => `${sentAt} ${answer}`).join(', ')}`)
     .join('; ')
 }

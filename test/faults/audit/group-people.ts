@@ -4,7 +4,7 @@
  */
 import type { Sending } from '../ledger.ts'
 import type { Held } from '../read-held.ts'
-import type { Told } from './facts.ts'
+import type { RecordedFact } from './facts.ts'
 
 /** All names are `business kind:value`. */
 export interface People {
@@ -18,7 +18,7 @@ export interface People {
   named: Set<string>
 }
 
-export function groupPeople(recorded: Told[], identifies: Sending[], held: Held): People {
+export function groupPeople(recorded: RecordedFact[], identifies: Sending[], held: Held): People {
   const kept = identifies.filter(({ mark }) => held.identifications.has(mark))
   const keyed = [
     ...recorded.map(({ fact }) => namesOf(fact.businessId, fact.identity)),

@@ -1,13 +1,13 @@
 /** Of all values that were said of a contact's trait, the one that counts (decisions, "Traits and custom fields"). */
 import type { Sending, Traits } from '../ledger.ts'
 import type { Held } from '../read-held.ts'
-import type { Told } from './facts.ts'
+import type { RecordedFact } from './facts.ts'
 
 /** Since when, and its JSON; null: cleared. */
 export type TraitEntry = [at: number, json: string | null]
 
 /** `owner trait key` → the value that counts. */
-export function newestTraits(recorded: Told[], identifies: Sending[], held: Held): Map<string, TraitEntry> {
+export function newestTraits(recorded: RecordedFact[], identifies: Sending[], held: Held): Map<string, TraitEntry> {
   const newest = new Map<string, TraitEntry>()
   for (const { owner, at, traits } of [...ofEvents(recorded), ...ofIdentifies(identifies, held)])
     for (const [key, value] of Object.entries(traits)) {
@@ -25,7 +25,7 @@ interface Said {
   traits: Traits
 }
 
-const ofEvents = (recorded: Told[]): Said[] =>
+const ofEvents = (recorded: RecordedFact[]): Said[] =>
   recorded.map(({ owner, occurredAt, fact }) => ({ owner, at: occurredAt, traits: fact.traits ?? {} }))
 
 /** As of each time that it was received. */

@@ -1,4 +1,4 @@
-/** What the callers of an overload were told against what is recorded: per request one byte, however many there were. */
+/** Compares the answers to the callers of an overload with what is recorded: one byte per request, however many there were. */
 import type { Audit } from '../audit.ts'
 import { OUTCOME } from './plan.ts'
 

@@ -1,4 +1,4 @@
-/** What the generator of an overload is asked to do, and what it tells. */
+/** What the generator of an overload is asked to do, and what it reports. */
 import type { Latency } from '../../bench/generator/plan.ts'
 
 export interface OverloadPlan {

@@ -17,20 +17,20 @@ export const breakClickHouse: Scenario = {
       if (round === 0) await sleep(times(2000, 60_000))
       await clickhouse.start()
     }
-    const { told, slowShare, p99Ms } = sinceThen(ledger, from)
-    check(told.length === 0, `callers noticed that ClickHouse was away: ${told.join(', ')}`)
+    const { others, slowShare, p99Ms } = sinceThen(ledger, from)
+    check(others.length === 0, `callers noticed that ClickHouse was away: ${others.join(', ')}`)
     check(slowShare < SLOW_SHARE, `${Math.round(slowShare * 100)} % of the callers were held up by ClickHouse`)
     note(`p99 ${p99Ms} ms while ClickHouse was away`)
   },
 }
 
-/** What those were told that got neither 200 nor 202, how many got 202, and how long it took. */
-function sinceThen(ledger: Ledger, from: number): { told: string[]; slowShare: number; p99Ms: number } {
+/** The answers other than 200 and 202, the share of 202, and the p99 latency. */
+function sinceThen(ledger: Ledger, from: number): { others: string[]; slowShare: number; p99Ms: number } {
   const ended = ledger.attempts().filter(({ sentAt, endedAt }) => sentAt >= from && endedAt < Infinity)
   const took = ended.map(({ sentAt, endedAt }) => endedAt - sentAt).toSorted((a, b) => a - b)
   const others = ended.filter((attempt) => !isKept(attempt))
   return {
-    told: others.map(({ told }) => told),
+    others: others.map(({ answer }) => answer),
     slowShare: ended.filter(({ outcome }) => outcome === 'queued').length / Math.max(1, ended.length),
     p99Ms: took[Math.floor(took.length * 0.99)] ?? 0,
   }

@@ -6,9 +6,9 @@ export const breakSeveral: Scenario = {
   name: 'several killed at once',
   frontDoorStays: false,
   async run({ world, chance, times, untilServed }) {
-    const { postgres, redis, clickhouse, door, workers } = world
+    const { postgres, redis, clickhouse, frontDoor, workers } = world
     for (let round = 0; round < times(2, 10); round += 1) {
-      const parts = [postgres, redis, clickhouse, door, ...workers]
+      const parts = [postgres, redis, clickhouse, frontDoor, ...workers]
       const victims = parts.filter(() => chance.is(0.5))
       await sleep(chance.below(400))
       await Promise.all(

@@ -23,8 +23,8 @@ export const changePartitions: Scenario = {
       await sleep(chance.below(300))
     }
     const hurt = ledger.attempts().filter(({ sentAt, outcome }) => sentAt >= from && outcome === 'unknown')
-    const worst = hurt.filter(({ told }) => told !== 'under way')
-    check(worst.length === 0, `${worst.length} callers were told more than to try again: ${worst[0]?.told}`)
+    const worst = hurt.filter(({ answer }) => answer !== 'under way')
+    check(worst.length === 0, `${worst.length} callers got another answer than to try again: ${worst[0]?.answer}`)
   },
 }
 

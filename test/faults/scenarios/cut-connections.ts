@@ -9,31 +9,31 @@ export const cutConnections: Scenario = {
   frontDoorStays: false,
   async run({ world, chance, times, untilServed }) {
     const { databaseUrl, redisUrl, clickhouseUrl } = world.stores
-    const roads = {
+    const proxies = {
       append: await openCuttingProxy(redisUrl),
       save: await openCuttingProxy(databaseUrl),
       insert: await openCuttingProxy(clickhouseUrl),
       answer: await openCuttingProxy(redisUrl),
     }
     await world.reroute({
-      door: { redisUrl: roads.append.url },
-      workers: { databaseUrl: roads.save.url, redisUrl: roads.answer.url, clickhouseUrl: roads.insert.url },
+      frontDoor: { redisUrl: proxies.append.url },
+      workers: { databaseUrl: proxies.save.url, redisUrl: proxies.answer.url, clickhouseUrl: proxies.insert.url },
     })
     const cuts: [CuttingProxy, text: string][] = [
-      [roads.append, APPEND.sha],
+      [proxies.append, APPEND.sha],
       // The rows for the outbox travel with a save alone.
-      [roads.save, 'occurred_ms'],
-      [roads.insert, 'insert into events'],
-      [roads.answer, 'sluice:answers:'],
+      [proxies.save, 'occurred_ms'],
+      [proxies.insert, 'insert into events'],
+      [proxies.answer, 'sluice:answers:'],
     ]
     for (let round = 0; round < times(3, 12); round += 1) {
-      for (const [road, text] of cuts) {
-        await road.cutNext(text, chance.is(0.75) ? 'reply' : 'command')
+      for (const [proxy, text] of cuts) {
+        await proxy.cutNext(text, chance.is(0.75) ? 'reply' : 'command')
         await sleep(chance.below(150))
       }
     }
     await untilServed(8000)
     await world.reroute({})
-    for (const [road] of cuts) await road.close()
+    for (const [proxy] of cuts) await proxy.close()
   },
 }

@@ -42,13 +42,13 @@ async function eraseOnce({ world, chance, check }: Stage, business: Business, na
   await world.own.redis.xadd(streamKey('live-0'), '*', 'd', unreadable(business, email), 'w', '{}')
 
   const stopping = new AbortController()
-  const lease = async (next: () => Sending) => {
+  const keepSending = async (next: () => Sending) => {
     while (!stopping.signal.aborted) await deliver(world.url, next(), stopping.signal)
   }
-  const leases = [
-    lease(() => track(person, both(person))),
-    lease(() => batch(person, chance.between(1, 20))),
-    lease(() => chance.pick(ledger.sendings)),
+  const senders = [
+    keepSending(() => track(person, both(person))),
+    keepSending(() => batch(person, chance.between(1, 20))),
+    keepSending(() => chance.pick(ledger.sendings)),
   ]
   await sleep(chance.between(200, 700))
   const without = chance.is(0.5)
@@ -60,7 +60,7 @@ async function eraseOnce({ world, chance, check }: Stage, business: Business, na
   await sleep(chance.between(200, 500))
   if (without) await world.clickhouse.start()
   stopping.abort()
-  await Promise.all(leases)
+  await Promise.all(senders)
   await untilShipped(world, business)
   for (const complaint of await findLeftovers(world, person, ledger, { askedAt, erasedAt })) check(false, complaint)
   // The next round must not find this one's remains.
@@ -161,7 +161,7 @@ async function erase({ url }: World, { secretKey }: Business, contactId: string)
 }
 
 /**
- * As a caller does: once more when it is only queued, or refused, until it is done. Whoever is gone when asked for again is
+ * As a caller does: sends it again when it is only queued, or refused, until it is done. A repeat that finds no contact is
  * done too. Resolves with the last status.
  */
 async function eraseUntilDone(world: World, business: Business, contactId: string): Promise<number> {
@@ -202,7 +202,7 @@ async function findLeftovers(
     .filter(({ sentAt, outcome }) => sentAt > erasedAt && outcome === 'answered')
   const lateIsNew = repeats.filter(({ data }) => data.deduped !== true || data.isNew !== false)
   return [
-    ...(after.sendings.filter(isAcknowledged).length < 3 ? ['too little came after the erasure to tell'] : []),
+    ...(after.sendings.filter(isAcknowledged).length < 3 ? ['too little came after the erasure to judge it'] : []),
     ...(lateIsNew.length > 0 ? [`${lateIsNew.length} repeats of erased events were applied`] : []),
     ...compare(after, held).complaints,
     ...(await countTraces(world, business, email)),

@@ -10,15 +10,15 @@ import { type Supervision, supervise } from '../supervise.ts'
 
 const MEBIBYTE = 1024 * 1024
 const LITTLE_BYTES = MEBIBYTE
-/** What has to come by itself may take this long on a busy machine; the report tells how long it took. */
+/** What has to come by itself may take this long on a busy machine; the report says how long it took. */
 const SERVED_MS = 30_000
 const PATIENCE_MS = 60_000
 /** Of the files of its log that were made ahead or recycled there may be many, and each has to be filled. */
 const WAL_MS = 180_000
 
 /**
- * The disk of one engine after the other is full for a while: callers are refused or delayed and never told anything
- * wrong, operators are told what it is, and once there is room all goes on by itself.
+ * The disk of one engine after the other is full for a while: callers are refused or delayed and never get a wrong
+ * answer, operators see the cause, and once there is room all goes on by itself.
  */
 export const fillDisks: Scenario = {
   name: 'disks full, of ClickHouse, Redis and Postgres',
@@ -41,31 +41,31 @@ export const fillDisks: Scenario = {
 async function delayAnalytics(stage: Stage, { disk }: Engine): Promise<void> {
   const from = Date.now()
   await disk.fill()
-  await expectSeen(stage, 'while ClickHouse has no room', ({ door, workers }) => {
+  await expectSeen(stage, 'while ClickHouse has no room', ({ frontDoor, workers }) => {
     const isCounted = workers.some(
       ({ isReady, text, metrics }) =>
         isReady && isNotShipped(text) && readFigure(metrics, 'timeline_failures_total{cause="disk_full"}') > 0,
     )
     return (
       isCounted &&
-      door.isReady &&
-      isNotShipped(door.text) &&
-      readFigure(door.metrics, 'store_disk_free_bytes{store="clickhouse"}') < LITTLE_BYTES &&
-      readFigure(door.metrics, 'outbox_rows') > 0 &&
-      readFigure(door.metrics, 'outbox_lag_seconds') > 0
+      frontDoor.isReady &&
+      isNotShipped(frontDoor.text) &&
+      readFigure(frontDoor.metrics, 'store_disk_free_bytes{store="clickhouse"}') < LITTLE_BYTES &&
+      readFigure(frontDoor.metrics, 'outbox_rows') > 0 &&
+      readFigure(frontDoor.metrics, 'outbox_lag_seconds') > 0
     )
   })
   await sleep(stage.times(0, 30_000))
   await disk.makeRoom()
   await expectSeen(stage, 'as well after ClickHouse had no room', isWell)
-  const refused = stage.ledger.attempts().filter(({ sentAt, told }) => sentAt >= from && told.startsWith('503'))
+  const refused = stage.ledger.attempts().filter(({ sentAt, answer }) => sentAt >= from && answer.startsWith('503'))
   stage.check(refused.length === 0, `${refused.length} callers noticed that the disk of ClickHouse was full`)
 }
 
 const isNotShipped = (text: string) => /timeline: not shipped since \d{4}-[^"]*its disk is full/.test(text)
 
 /**
- * A Redis of somebody's own may be set so: it stays up and takes no writes. Since it was started it has rewritten nothing:
+ * A Redis of the operator's own may be set so: it stays up and takes no writes. Since it was started it has rewritten nothing:
  * into a file that a rewrite has opened, Redis 7.0 goes on writing behind a gap, and cannot read it again
  * (docs/operations.md).
  */
@@ -76,10 +76,10 @@ async function refuseWrites(stage: Stage, { disk }: Engine): Promise<void> {
   await expectSeen(
     stage,
     'while Redis refuses',
-    ({ door }) =>
-      !door.isReady &&
-      door.text.includes('redis: it cannot write its append-only file') &&
-      readFigure(door.metrics, 'redis_persistence_ok{part="aof_write"}') === 0,
+    ({ frontDoor }) =>
+      !frontDoor.isReady &&
+      frontDoor.text.includes('redis: it cannot write its append-only file') &&
+      readFigure(frontDoor.metrics, 'redis_persistence_ok{part="aof_write"}') === 0,
   )
   await sleep(stage.times(0, 10_000))
   await disk.makeRoom()
@@ -88,19 +88,19 @@ async function refuseWrites(stage: Stage, { disk }: Engine): Promise<void> {
   await redis.config('SET', 'appendfsync', 'always', 'auto-aof-rewrite-percentage', '100')
 }
 
-/** The embedded one is set so: it ends, and whoever looks after it starts it again and again. */
+/** The embedded one is set so: it ends, and its supervisor starts it again and again. */
 async function endRedis(stage: Stage, { disk, supervision }: Engine): Promise<void> {
   const ends = supervision.ends()
   await disk.fill()
   await expectSeen(
     stage,
     'while Redis ends',
-    ({ door }) =>
+    ({ frontDoor }) =>
       supervision.ends() > ends &&
-      !door.isReady &&
-      /redis: (not reachable|no answer|requests cannot)/.test(door.text) &&
-      door.text.includes('redis: 0 MiB are left on its disk') &&
-      readFigure(door.metrics, 'store_disk_free_bytes{store="redis"}') < LITTLE_BYTES,
+      !frontDoor.isReady &&
+      /redis: (not reachable|no answer|requests cannot)/.test(frontDoor.text) &&
+      frontDoor.text.includes('redis: 0 MiB are left on its disk') &&
+      readFigure(frontDoor.metrics, 'store_disk_free_bytes{store="redis"}') < LITTLE_BYTES,
   )
   await sleep(stage.times(300, 10_000))
   await disk.makeRoom()
@@ -117,7 +117,7 @@ async function endPostgres(stage: Stage, { disk, supervision }: Engine): Promise
   try {
     await sql`select 1`
     await disk.fill()
-    const isDelayed = ({ sentAt, told }: Attempt) => sentAt > from && /^(202|503)/.test(told)
+    const isDelayed = ({ sentAt, answer }: Attempt) => sentAt > from && /^(202|503)/.test(answer)
     await until(() => stage.ledger.attempts().some(isDelayed))
     await until(async () => {
       // Takes one of the files that were made ahead, until a new one has to be made.
@@ -130,7 +130,7 @@ async function endPostgres(stage: Stage, { disk, supervision }: Engine): Promise
   await expectSeen(
     stage,
     'while Postgres ends',
-    ({ door }) => !door.isReady && door.text.includes('postgres: 0 MiB are left on its disk'),
+    ({ frontDoor }) => !frontDoor.isReady && frontDoor.text.includes('postgres: 0 MiB are left on its disk'),
   )
   await sleep(stage.times(0, 10_000))
   await disk.makeRoom()
@@ -161,7 +161,7 @@ async function onSmallDisks(
   }
 }
 
-/** `signal` ends it in an orderly way, whoever is connected. */
+/** `signal` ends it in an orderly way, also while clients are connected. */
 async function move(
   { world, times }: Stage,
   name: 'clickhouse' | 'redis' | 'postgres',
@@ -183,9 +183,9 @@ async function move(
   }
 }
 
-const isWell = ({ door, workers }: Seen): boolean =>
-  door.isReady &&
-  door.text.includes('"degraded":[]') &&
+const isWell = ({ frontDoor, workers }: Seen): boolean =>
+  frontDoor.isReady &&
+  frontDoor.text.includes('"degraded":[]') &&
   workers.every(({ isReady, text }) => isReady && text === 'ok\n')
 
 async function expectSeen(stage: Stage, when: string, isSeen: (seen: Seen) => boolean): Promise<void> {

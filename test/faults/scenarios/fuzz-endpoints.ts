@@ -3,7 +3,7 @@ import { createKey } from '../../../src/businesses/keys.ts'
 import { fuzzEndpoints } from '../../fuzz/run-fuzz.ts'
 import type { Scenario, Stage } from '../run-scenario.ts'
 
-/** So many made-up requests of a business of their own: neither it nor its neighbours suffer from them. */
+/** `requests` made-up requests of a business of their own: neither it nor its neighbours suffer from them. */
 export const fuzzedEndpoints = (requests: number): Scenario => ({
   name: 'fuzzed endpoints',
   frontDoorStays: true,
@@ -19,7 +19,7 @@ export const fuzzedEndpoints = (requests: number): Scenario => ({
     try {
       await fuzzEndpoints(world.url, callers, { seed, requests })
     } catch (error) {
-      // It tells the smallest request that does it.
+      // It names the smallest request that does it.
       check(false, [error, (error as Error).cause].map(String).join('\n'))
     }
     await checkUnharmed(world, businessId, check)

@@ -93,11 +93,11 @@ async function measure({ ledger }: Stage, ms: number): Promise<Waited> {
   return {
     live: p99(during(isLive), to),
     batches: p99(during(isBatch), to),
-    refused: during(() => true).flatMap(({ told }) => (/^[45]/.test(told) ? [told] : [])),
+    refused: during(() => true).flatMap(({ answer }) => (/^[45]/.test(answer) ? [answer] : [])),
   }
 }
 
-/** One that is not answered with 200 yet has waited until now at least, and a 202 is no answer in time. */
+/** One that is not answered with 200 yet has waited until now at least, and a 202 does not count as an answer in time. */
 function p99(attempts: Attempt[], now: number): number {
   const waits = attempts.map(({ sentAt, endedAt, outcome }) =>
     outcome === 'queued' ? Math.max(MOST_MS, endedAt - sentAt) + 1 : Math.min(endedAt, now) - sentAt,
@@ -232,7 +232,7 @@ async function isWaiting({ own: { redis } }: World, businessId: string): Promise
   return (await Promise.all(bytes)).some((one) => one !== null)
 }
 
-/** What it was told is recorded is, and no event twice. */
+/** What was answered as recorded is recorded, and no event twice. */
 async function checkRecorded({ world, check }: Stage, { businessId }: Business, sent: Sent): Promise<void> {
   const [row] = await world.own.sql<[{ recorded: number }]>`
     select coalesce(sum(count), 0)::int as recorded from event_statistics where business_id = ${businessId}`

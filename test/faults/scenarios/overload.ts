@@ -99,21 +99,21 @@ async function untilDrained({ world, check }: Stage, businessIds: string[]): Pro
 async function expectCalm({ ledger, times, check }: Stage): Promise<void> {
   const from = Date.now()
   await sleep(times(300, 5000))
-  const refused = ledger.attempts().filter(({ sentAt, told }) => sentAt >= from && told.startsWith('503'))
+  const refused = ledger.attempts().filter(({ sentAt, answer }) => sentAt >= from && answer.startsWith('503'))
   check(refused.length === 0, `${refused.length} callers were refused after the crowd had left`)
 }
 
 /** The front door heard and answered everybody. */
 function expectHttp({ ledger, check }: Stage, from: number): void {
-  const silent = ledger.attempts().filter(({ sentAt, told }) => sentAt >= from && !/^(\d|under way)/.test(told))
-  check(silent.length === 0, `${silent.length} callers got no HTTP answer: ${silent[0]?.told}`)
+  const silent = ledger.attempts().filter(({ sentAt, answer }) => sentAt >= from && !/^(\d|under way)/.test(answer))
+  check(silent.length === 0, `${silent.length} callers got no HTTP answer: ${silent[0]?.answer}`)
 }
 
 function checkAnswers({ check }: Stage, { sent, counts, withoutRetryAfter, accepted, refused }: OverloadResult): void {
   check(counts.answered > 0, 'nobody was answered any more')
   check(counts.refused > 0, 'nobody was refused')
   check(withoutRetryAfter === 0, `${withoutRetryAfter} of the 503s had no Retry-After`)
-  check(counts.rejected === 0, `${counts.rejected} were told something else than 200, 202 or 503`)
+  check(counts.rejected === 0, `${counts.rejected} got another answer than 200, 202 or 503`)
   check(counts.unknown < sent / 100, `${counts.unknown} of ${sent} were left in doubt`)
   check(accepted.p99 < MOST_LATENCY_MS, `p99 of what was taken was ${accepted.p99} ms`)
   check(refused.p50 < accepted.p50, `a refusal took ${refused.p50} ms, what was taken ${accepted.p50} ms (p50)`)

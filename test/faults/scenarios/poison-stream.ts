@@ -70,7 +70,7 @@ function entryOf(businessId: string): string {
 }
 
 const isSafe = (attempts: Attempt[], from: number): boolean =>
-  attempts.every((one) => one.sentAt < from || isKept(one) || one.told === 'under way')
+  attempts.every((one) => one.sentAt < from || isKept(one) || one.answer === 'under way')
 
 interface Letter {
   deadLetterId: string

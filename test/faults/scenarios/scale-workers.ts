@@ -21,14 +21,14 @@ export const scaleWorkers: Scenario = {
       check(await isShared(world, 2), 'the partitions are not shared by the two that stay')
     }
     const unserved = ledger.attempts().filter((one) => one.sentAt >= from && !isKept(one))
-    const under = unserved.filter(({ told }) => told !== 'under way')
-    check(under.length === 0, `${under.length} callers noticed: ${under[0]?.told}`)
+    const under = unserved.filter(({ answer }) => answer !== 'under way')
+    check(under.length === 0, `${under.length} callers noticed: ${under[0]?.answer}`)
   },
 }
 
 const PATIENCE_MS = 30_000
 
-/** All lanes are held, and those that are shared out together are so evenly: the shares differ by one at most. */
+/** All partitions are held, and those that are shared out together are so evenly: the shares differ by one at most. */
 async function isShared({ own: { sql } }: World, workers: number): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {

@@ -55,7 +55,7 @@ async function runAhead({ own: { sql, redis } }: World): Promise<void> {
   }
 }
 
-/** Every lane has committed something since, but those of web events: nobody browses here. */
+/** Every partition has committed something since, except those of web events: no visitor browses here. */
 async function areAhead({ own: { sql } }: World): Promise<boolean> {
   const deadline = Date.now() + PATIENCE_MS
   while (Date.now() < deadline) {
@@ -72,9 +72,9 @@ async function restartRedis({ world: { redis } }: Stage): Promise<void> {
   await redis.start()
 }
 
-async function restartFrontDoor({ world: { door } }: Stage): Promise<void> {
-  await door.kill()
-  await door.start()
+async function restartFrontDoor({ world: { frontDoor } }: Stage): Promise<void> {
+  await frontDoor.kill()
+  await frontDoor.start()
 }
 
 /** All workers at once, whose leases and names end in an hour by the clock that is. */

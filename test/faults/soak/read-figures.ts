@@ -67,8 +67,8 @@ async function readSizes({ own: { sql } }: World): Promise<Figures> {
 }
 
 /**
- * Without those of lanes, three each at most, of which there may be more after a change of their number (a lane that is gone
- * keeps its fence); and without windows of the rate limiter, which end by themselves a minute later.
+ * Without those of partitions, three each at most, of which there may be more after a change of their number (a partition that
+ * is gone keeps its fence); and without windows of the rate limiter, which end by themselves a minute later.
  */
 async function readKeys({ own: { redis } }: World): Promise<Figures> {
   const count = async (pattern: string) => (await redis.scan(0, 'MATCH', pattern, 'COUNT', 10_000_000))[1].length

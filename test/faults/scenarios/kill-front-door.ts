@@ -5,11 +5,11 @@ import type { Scenario } from '../run-scenario.ts'
 export const killFrontDoor: Scenario = {
   name: 'front door killed',
   frontDoorStays: false,
-  async run({ world: { door }, chance, times, untilServed }) {
+  async run({ world: { frontDoor }, chance, times, untilServed }) {
     for (let round = 0; round < times(3, 15); round += 1) {
       await sleep(chance.below(500))
-      await door.kill()
-      await door.start()
+      await frontDoor.kill()
+      await frontDoor.start()
       await untilServed(5000)
     }
   },
