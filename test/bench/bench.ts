@@ -13,7 +13,7 @@ export interface Bench {
   quick: boolean
   /** The first in the short form, the second in the full one. */
   length(quick: number, full: number): number
-  /** Businesses that send this traffic, and nobody else. */
+  /** Businesses that send this traffic and no other. */
   openCallers(traffic: Traffic, businesses?: number): Promise<Callers>
   /**
    * Sends the loads at once, and goes on where each caller's last one ended. Rejects when the stores do not hold exactly

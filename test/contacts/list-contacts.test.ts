@@ -184,7 +184,7 @@ async function expectSame(businessId: string, people: Person[]): Promise<void> {
   await fc.assert(fc.asyncProperty(filters, fc.constantFrom(100, 499, 500), check), { numRuns: runs(40) })
 }
 
-test('a page after the other is everybody who matches, newest first, with the indexes and without', async () => {
+test('all pages together list every contact that matches, newest first, with the indexes and without', async () => {
   const [business, other] = [crypto.randomUUID(), crypto.randomUUID()]
   const people = makePeople()
   await add(business, people)
@@ -198,7 +198,7 @@ test('a page after the other is everybody who matches, newest first, with the in
   await expectSame(business, people)
 }, 180_000)
 
-test('nobody is left out or twice while contacts are made, merged and erased', async () => {
+test('no contact is left out or listed twice while contacts are made, merged and erased', async () => {
   const business = crypto.randomUUID()
   const spare = makePeople()
   const people = spare.splice(0, 300)

@@ -41,7 +41,7 @@ async function makeContacts(business: string): Promise<string[]> {
       { ...identify(business, identifyFact(identityOf(n), { profile, visitorId, method: `${n}` })), ...call },
     )
     const contactId = (answer as ContactAnswer).contactId!
-    // Of the email two have opted out, of the SMS nobody has.
+    // Two have opted out of email, none of SMS.
     const channels = { email: n % 2 === 0, ...(n > 1 ? { sms: true } : {}) }
     await pipeline.apply({ kind: 'subscribe', ...call, contactId, channels, method: `form ${n}` })
     ids.push(contactId)

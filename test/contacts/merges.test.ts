@@ -118,7 +118,7 @@ describe('the primary identity', () => {
   })
 })
 
-describe('a customer id that nobody proved', () => {
+describe('a customer id that is not proven', () => {
   it('may be released and taken by another within one batch, and the other way round', async () => {
     const people = [
       { platformCustomerId: 'f', email: 'a@x.io' },

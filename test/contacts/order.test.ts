@@ -50,7 +50,7 @@ const ofPeople: fc.Arbitrary<Identity> = fc
     return Object.fromEntries(fields.map((field) => [field, known[field]]))
   })
 
-/** Emails and phones that belong to whom they are sent with: what joins people are chains, stars and rings of any length. */
+/** Emails and phones belong to the person they are sent with: people are joined by chains, stars and rings of any length. */
 const ofAnybody: fc.Arbitrary<Identity> = fc.oneof(
   fc.nat(6).map((n) => ({ email: `${n}@x.io` })),
   fc.nat(6).map((n) => ({ phone: phoneOf(n) })),

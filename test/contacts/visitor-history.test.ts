@@ -1,4 +1,4 @@
-/** What visitors do while nobody has identified them, and what becomes of it. */
+/** What visitors do before they are identified, and what becomes of it. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'

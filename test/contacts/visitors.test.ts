@@ -201,7 +201,7 @@ describe('an erasure', () => {
   const touchesOf = async () =>
     (await stack.sql`select first_touch, latest_touch from visitors where business_id = ${businessId}`)[0]
 
-  it('gives what brought the person, and the browser since, to nobody before', async () => {
+  it('gives the touches of the person, and the browser since then, to no earlier person', async () => {
     const { contactId: ann } = await pipeline.identify(isAnn())
     const { contactId: bob } = await pipeline.identify({ ...isBob(), receivedAt: NOW + 1 })
     const ofBob = clickAt(NOW + 2, 'bob')

@@ -62,7 +62,7 @@ const clicksOf = async (contactId: string) =>
 const clicked = (gclid: string, at = NOW - 10) => ({ at, url: 'https://shop.example/', clickIds: { gclid } })
 
 describe('a page’s word about a person whom a keyed call has used', () => {
-  it('links nobody: events, touches and history stay with the visitor until a keyed call names it', async () => {
+  it('links no contact: events, touches and history stay with the visitor until a keyed call names it', async () => {
     const { contactId: ann } = await pipeline.track(bought(ANN))
     await pipeline.browser(did('before', NOW - 9, { first: clicked('his') }))
     const said = await pipeline.identify(isAnn())
@@ -111,7 +111,7 @@ describe('a page’s word about a person whom a keyed call has used', () => {
     expect(await pipeline.browser(did('f'))).toMatchObject({ contactId: bob })
   })
 
-  it('takes the browser from whom it was with, and its time is not the next one’s whom a page names', async () => {
+  it('takes the browser from its former person, and its time does not go to the next person whom a page names', async () => {
     const { contactId: ann } = await pipeline.track(bought(ANN))
     const { contactId: cid } = await pipeline.identify(paged(CID, V, NOW - 100))
     await pipeline.identify(paged(ANN, V, NOW - 50))

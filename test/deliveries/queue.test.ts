@@ -1,4 +1,4 @@
-/** What is queued, for whom, with the save that records the event. */
+/** Which deliveries the save that records an event queues, and for which destinations. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimDeliveries } from '../../src/deliveries/claim-deliveries.ts'
 import { findDestination, removeDestination, updateDestination } from '../../src/deliveries/destinations.ts'
@@ -239,7 +239,7 @@ describe('what waits for a person', () => {
     ])
   })
 
-  it('goes with an erasure, and nobody else’s does', async () => {
+  it('is deleted with an erasure, and that of others is not', async () => {
     await addTo(stack.sql, businessId, 'webhook', { settings: { all: true } })
     await buy()
     const bob = await pipeline.track(track(businessId, eventFact('purchase', { email: 'bob@x.io' }, { value: 9 })))

@@ -269,7 +269,7 @@ describe('a conversion', () => {
     },
   )
 
-  it('waits while nobody listens, follows no redirect, and keeps its reason free of addresses', async () => {
+  it('waits while the destination is down, follows no redirect, and keeps its reason free of addresses', async () => {
     const id = await addTo(stack.sql, businessId, 'webhook', ALL)
     await buy()
     start()

@@ -364,7 +364,7 @@ describe('help and faults', () => {
     expect([exitCode, err]).toEqual([1, 'Postgres does not answer (ECONNREFUSED). Is Sluice running?\n'])
   })
 
-  test('also what nobody foresaw is one line of JSON when JSON was asked for', async () => {
+  test('an unexpected error too is one line of JSON when JSON was asked for', async () => {
     const url = new URL(stack.databaseUrl)
     url.password = 'wrong'
     const { exitCode, out } = await admin('business list --json', readConfig({ DATABASE_URL: url.href }))

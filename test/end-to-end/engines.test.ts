@@ -99,7 +99,8 @@ describe('start', () => {
     expect(settings.map(({ setting }) => setting as string)).toEqual(['on', 'on'])
     await sql.end()
 
-    // Nobody waits for what it does, and everybody would. Where Linux divides time among sessions, that counts among them.
+    // No caller waits for ClickHouse, so it must not slow the others. Where Linux divides time among sessions, the nice value
+    // of its session counts.
     const clickhouse = Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8'))
     expect(getPriority(clickhouse)).toBe(Math.min(getPriority() + 10, 19))
     const niceOfSession = async (pid: string) => {

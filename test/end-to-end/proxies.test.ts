@@ -1,4 +1,4 @@
-/** The proxies of docs/deploy before a real front door: a caller who breaks the protocol takes it from nobody else. */
+/** The proxies of docs/deploy before a real front door: a caller who breaks the protocol does not harm others. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -41,7 +41,7 @@ test('npm and Bun let the same packages run their install scripts', () => {
   expect(trustedDependencies).toEqual(Object.keys(allowScripts))
 })
 
-test('a promise that nobody awaits fails the linter', async () => {
+test('a promise that is not awaited fails the linter', async () => {
   const directory = mkdtempSync(join(root, 'test', 'floating-'))
   try {
     writeFileSync(join(directory, 'floating.ts'), 'export function forget(): void {\n  Promise.resolve(1)\n}\n')

@@ -8,7 +8,7 @@ export interface CuttingProxy {
   /**
    * The next bytes from the client that hold this text, however they are divided: `command` breaks the connection before
    * the last of them are passed on, `reply` passes them on and breaks it when the store answers. Resolves when it is
-   * done; rejects when nobody sends such bytes within `withinMs`.
+   * done; rejects when no client sends such bytes within `withinMs`.
    */
   cutNext(text: string, before: 'command' | 'reply', withinMs?: number): Promise<void>
   /** Breaks every connection there is. */

@@ -42,7 +42,7 @@ export interface Report extends Audit {
   seed: number
   /** The longest that a business was not served, where the scenario measures it. */
   recoveryMs: number | undefined
-  /** It was not brought to its end, and nobody knows in what state its world is. */
+  /** It was not brought to its end, and the state of its world is unknown. */
   isStranded?: boolean
   /** Attempts by answer. */
   answers: Record<string, number>

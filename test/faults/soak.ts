@@ -49,7 +49,7 @@ tellTrends()
 tellComplaints()
 process.exit(complaints.length === 0 ? 0 : 1)
 
-/** False when nobody knows in what state the world is. Each cycle has businesses and a ledger of its own. */
+/** False when the state of the world is unknown. Each cycle has businesses and a ledger of its own. */
 async function runCycle(): Promise<boolean> {
   const seed = chance.below(1_000_000_000)
   const faults = chance.shuffle(kinds).slice(0, FAULTS_OF_A_CYCLE)

@@ -44,7 +44,7 @@ it('gathers keys that no caller waits for, and asks for them together with one t
   expect(asked()).toHaveLength(2)
 })
 
-it('fails for those who asked together, and for nobody later', async () => {
+it('fails for those who asked together, and not for later callers', async () => {
   let isAway = true
   const { ask } = setUp(async (keys) => {
     if (isAway) throw new Error('away')

@@ -151,7 +151,7 @@ describe('an edit', () => {
     expect((await edit(id, { addTags: fifty })).contact.tags).toEqual(['t', ...fifty])
   })
 
-  it('finds nobody under an unknown, an erased or another business’s id, and the survivor under a merged one', async () => {
+  it('finds no contact under an unknown, an erased or another business’s id, and the survivor under a merged one', async () => {
     const first = await track({ identity: { email: 'a@x.io' } })
     const second = await track({ identity: { phone: '0501234567' } })
     await track({ identity: { email: 'a@x.io', phone: '0501234567' } })

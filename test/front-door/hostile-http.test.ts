@@ -87,7 +87,7 @@ describe('headers', () => {
     expect((await ask(make())).map((answer) => answer.status)).toEqual([status])
   })
 
-  it('say of every answer that its type is not to be guessed and that nobody keeps it', async () => {
+  it('say of every answer that its type must not be guessed and that it must not be stored', async () => {
     const answers = await Promise.all([
       speak('GET', '/healthz'),
       speak('GET', '/openapi.json'),
@@ -161,7 +161,7 @@ describe('a body', () => {
     expect([refused.status, refused.body.error.code]).toEqual([413, 'payload_too_large'])
   })
 
-  it('that is packed is refused: nobody unpacks a bomb', async () => {
+  it('that is compressed is refused, as it may be a bomb', async () => {
     const bomb = gzipSync('0'.repeat(10_000_000))
     for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'gzip, identity']) {
       const headers = { 'content-type': 'application/json', 'content-encoding': encoding }

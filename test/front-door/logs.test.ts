@@ -70,7 +70,7 @@ it('logs each request without a key, a query or a person', async () => {
     { route: '/metrics', status: 200 },
   ])
   expect(answered.map((line) => 'code' in line)).toEqual([false, true, false, true, true, true, true, false])
-  // Of whom an unknown caller is nothing is known.
+  // The business of an unknown caller is not known.
   for (const at of [3, 5, 7]) expect(answered[at]).not.toHaveProperty('businessId')
   expect(metrics).toContain(
     'http_requests_total{route="/api/sdk/track",method="POST",status="403",code="business_mismatch"} 1\n',

@@ -104,7 +104,7 @@ it('lets all through together that waited for a question which Redis did not ans
   const asked = spyOnQuestions(redis)
   const first = [one, other].map(async (bucket) => await impatient.take(bucket, 1))
   await sleep(50)
-  // Of the same bucket, and of one that nobody has asked about yet.
+  // For the same bucket, and for one that was not used before.
   const more = [one, late].map(async (bucket) => await impatient.take(bucket, 1))
   expect(await Promise.all([...first, ...more])).toEqual([null, null, null, null])
   // The link was not cut yet, as one is that is silent for a second; nor is anybody who waited asked about again.
@@ -157,7 +157,7 @@ describe('where many units are left', () => {
     expect(asked.mock.calls.length).toBeLessThan(50)
   })
 
-  it('what nobody came for is given back before long', async () => {
+  it('tokens that were not used are given back soon', async () => {
     const bucket = randomUUID()
     await takeInTurn(bucket, 50)
     expect(await used(bucket)).toBeGreaterThan(50)
@@ -165,7 +165,7 @@ describe('where many units are left', () => {
     expect(await limiter.take(bucket, limit)).toMatchObject({ allowed: true, remaining: limit - 51 })
   })
 
-  it('what nobody came for is given back at the end', async () => {
+  it('tokens that were not used are given back at the end', async () => {
     const ending = openLimiter()
     const bucket = randomUUID()
     for (let turn = 0; turn < 50; turn += 1) await ending.take(bucket, limit)

@@ -177,7 +177,7 @@ describe('a contact', () => {
     expect((await timeline(first)).events).toHaveLength(3)
   })
 
-  it('is nobody else’s, whatever is asked', async () => {
+  it('is not found by another business, whatever is asked', async () => {
     const contactId = await track({})
     const other = await createBusiness(service.sql)
     for (const [method, path, json] of [
@@ -416,7 +416,7 @@ describe('campaigns', () => {
     expect(answer.body.error.issues?.[0]?.path).toBe('goal.event')
   })
 
-  it('are nobody else’s', async () => {
+  it('are not those of another business', async () => {
     const { campaignId } = await create(draft)
     const other = await createBusiness(service.sql)
     for (const id of [campaignId, randomUUID(), 'none']) {

@@ -49,7 +49,7 @@ describe('a body', () => {
   }
   const changed: KeyHolder = { keyId: 'k', kind: 'secret', hint: '1234', business: { ...BUSINESS, currency: 'ILS' } }
 
-  it('that comes at once has nobody asked about', async () => {
+  it('that comes at once needs no second look-up of its key', async () => {
     const { keyHolders, received } = arriveAfter(STALE_MS - 1, null)
     expect(await received).toEqual({ business: BUSINESS, body: {} })
     expect(keyHolders).not.toHaveBeenCalled()

@@ -289,7 +289,7 @@ test('a segment is not deleted while a campaign names it', async () => {
 describe('a preview', () => {
   const preview = async (json: object) => dataOf(PreviewData, await ask('POST', '/api/segments/preview', json))
 
-  test('counts whom the rule is true of at once, newest contacts first, and stores nothing', async () => {
+  test('counts the contacts that match at once, newest contacts first, and stores nothing', async () => {
     const ids: string[] = []
     for (const n of [1, 2, 3]) ids.unshift(await track({ identity: { email: `p${n}@x.io` }, tags: ['vip'] }))
     await track({ identity: { email: 'other@x.io' } })

@@ -120,7 +120,7 @@ describe.runIf(process.platform === 'linux')('start', () => {
     expect((await fetch(new URL('/healthz', elsewhere))).status).toBe(200)
   })
 
-  it('lets nobody into an engine without the password', async () => {
+  it('lets no client into an engine without the password', async () => {
     const { databaseUrl, redisUrl, clickhouseUrl } = await engines()
     const withoutPassword = (text: string) => {
       const changed = new URL(text)

@@ -1,4 +1,4 @@
-/** Preloaded by a test: a driver's fault that nobody catches, as drivers make them, with all that it knows. */
+/** Preloaded by a test: an uncaught error of a driver, as drivers make them, with all that it knows. */
 const fault = Object.assign(new Error('it broke'), {
   command: { name: 'auth', args: [process.env['CARRIED']] },
   query: process.env['CARRIED'],

@@ -65,7 +65,7 @@ describe('the workers', () => {
     expect(await ask('/metrics', { ...via, authorization: 'Bearer token' })).toEqual([200, 'figures\n'])
   })
 
-  it('show them through a proxy to nobody when there is no token, and have no other page', async () => {
+  it('show them to no caller behind a proxy when there is no token, and have no other page', async () => {
     server = await serveHealth({ ...sources, metricsToken: undefined }, '127.0.0.1', 0)
     expect(await ask('/metrics', { via: 'a', authorization: 'Bearer undefined' })).toEqual([404, 'not found\n'])
     for (const path of ['/', '/debug', '/api/campaigns', '/metrics/..']) expect((await ask(path))[0]).toBe(404)

@@ -193,7 +193,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
       expect([first, second, third].map(({ subscriptions }) => subscriptions['email'])).toEqual([false, isOpen, isOpen])
     })
 
-    it('opts nobody in, and takes no opt-out away', async () => {
+    it('opts no person in, and takes no opt-out away', async () => {
       const { contactId } = await victim()
       await subscribe(contactId, { email: false })
       await attack({ ...VICTIM, phone: BAD_PHONE }, { subscriptions: { email: true, sms: true } })

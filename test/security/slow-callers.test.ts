@@ -1,4 +1,4 @@
-/** Callers that are slow on purpose, in headers, in bodies, or in saying anything at all, keep nobody else from being served. */
+/** Callers that are slow on purpose, in headers, in bodies, or before the first byte, do not keep others from being served. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'

@@ -610,7 +610,7 @@ describe('every route', () => {
   })
 
   it('that takes an id or a body is asked with another’s', () => {
-    // The pages of the dashboard are the same for everybody: what they show, they ask for.
+    // The pages of the dashboard are the same for every caller: they request the data that they show.
     const own = KEYED.filter(({ path }) => !path.startsWith('/dashboard'))
     const takes = own.filter(({ path, operation }) => path.includes(':') || operation?.body !== undefined)
     for (const { method, path } of takes) expect(CROSSINGS[`${method} ${path}`] ?? []).not.toEqual([])

@@ -34,7 +34,7 @@ const erase = (minutesAgo: number) => stack.sql`
   select gen_random_uuid(), id, id, at, at, at
   from (select gen_random_uuid() as id, now() - ${minutesAgo} * interval '1 minute' as at) made`
 
-test('no run begins where nobody was erased', async () => {
+test('no run begins when no person was erased', async () => {
   expect(await cleanFiles(deps, signal)).toBe(false)
 })
 

@@ -93,7 +93,7 @@ it('events are shipped, the person is hidden, and nothing is asked twice, while 
   await expect.poll(openMutations, eventually).toEqual(TABLES.map((table) => ({ table, open: 1 })))
   const late = await addVisitor(business)
   await forget(business, late)
-  // A rewrite that nobody waits for any more, and repeats that look first.
+  // A rewrite that is no longer waited for, and repeats that look first.
   await expect.poll(() => timeline.failures.length, eventually).toBeGreaterThan(5)
   await save(lab, business, [{ contact_id: other }])
   await expect.poll(() => waitingRows(lab), eventually).toBe(0)

@@ -63,7 +63,7 @@ test('many who ask at once share few walks, and each gets their own', async () =
   }
 })
 
-test('a walk that fails fails for those who share it, and for nobody later', async () => {
+test('a walk that fails fails for those who share it, and not for later readers', async () => {
   const business = newBusiness()
   const [row] = await save(lab, business, [{ contact_id: crypto.randomUUID() }])
   const ask = (id: string) => readUnshipped(lab.sql, { businessId: business, contactIds: [id], ...everything })

@@ -192,7 +192,7 @@ it('of the person before do not get what the erased one did, nor what comes sinc
   )
 })
 
-it('whom nobody has identified are forgotten once they stay away; others are not', async () => {
+it('that are not identified are deleted once they stay away; others are not', async () => {
   const other = 'd'.repeat(32)
   const came = { occurredAt: NOW - 10, latest: { ...TOUCH, at: NOW - 20 } }
   await pipeline.browser(browser(businessId, browserFact('e', V, came), NOW - 10))

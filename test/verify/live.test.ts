@@ -73,7 +73,7 @@ async function untilShipped(businessId: string): Promise<void> {
 
 const ROUNDS = 4
 
-test('no false alarm in a storm, and nobody is left out when it is over', async () => {
+test('no false alarm in a storm, and no contact is left out when it is over', async () => {
   const storm = await startStorm()
   try {
     await expect.poll(() => storm.answered(), { timeout: 60_000 }).toBeGreaterThan(0)

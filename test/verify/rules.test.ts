@@ -123,7 +123,7 @@ test('events that were set aside as dead letters are said to be', async () => {
   )
 })
 
-test('a stream that ends before its position, bytes that nobody waits with, and two groups at once', async () => {
+test('a stream that ends before its position, bytes without an entry that waits, and two groups at once', async () => {
   const [{ partition }] = await lab.sql<[{ partition: string }]>`
     select partition from positions where partition like 'live-%' order by partition limit 1`
   await lab.sql`update positions set position = '5-0', lease_until = now() + interval '1 minute' where partition = ${partition}`

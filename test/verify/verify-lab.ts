@@ -42,13 +42,13 @@ export interface VerifyLab extends Stack {
   verify(...words: string[]): Promise<VerifyResult>
   /** Without the command around it. */
   verifyDirectly(deps: Sizes & Partial<VerifyDeps>, options: VerifyOptions): Promise<DirectVerdict>
-  /** Changes ClickHouse behind everybody's back. */
+  /** Changes ClickHouse directly, unknown to the product. */
   damage(statement: string): Promise<void>
   /** Replaces a view by one that has its columns and shows nothing. */
   emptyView(name: string, database?: keyof Stack['clickhouse']['databases']): Promise<void>
   /** Resolves when the shipper has nothing to do. */
   shipped(): Promise<void>
-  /** Ends the shipper: nobody ships until it is started again. */
+  /** Ends the shipper: nothing is shipped until it is started again. */
   stopShipping(): Promise<void>
   startShipping(): void
 }

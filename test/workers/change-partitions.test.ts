@@ -115,7 +115,7 @@ describe('a change of the number of partitions', () => {
     expect((await readPartitionMap(stack.sql)).version).toBe((await readPartitionMap(stack.sql)).version)
   })
 
-  it('needs nobody when nothing waits', async () => {
+  it('needs no workers when nothing waits', async () => {
     expect(await change(lab, 4)).toEqual({ kind: 'changed', previous: 2 })
     expect(await rowsThere(lab)).toEqual(allPartitions(4).toSorted())
     // They are not missed at once: workers have a moment to find them.
@@ -124,7 +124,7 @@ describe('a change of the number of partitions', () => {
     expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(4).toSorted())
   })
 
-  it('begins nothing while requests wait that nobody works on', async () => {
+  it('does not begin while requests wait that no worker applies', async () => {
     const frontDoor = await lab.frontDoor()
     await frontDoor.submit(event('r', businessOf('live-1')), queueOnly)
     expect(await change(lab, 4)).toEqual({ kind: 'unattended', waiting: '1 in live-1' })

@@ -246,7 +246,7 @@ describe('what a worker left behind', () => {
 })
 
 describe('a poisoned entry', () => {
-  it('is handed over to be kept, and stops nobody', async () => {
+  it('is handed over to be kept, and stops no other request', async () => {
     const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
     const batches: MicroBatch[] = []

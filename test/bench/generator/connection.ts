@@ -21,7 +21,7 @@ interface Reading {
   unsent: Buffer | undefined
 }
 
-/** Rejects when nobody listens there. */
+/** Rejects when the port is closed. */
 export async function connect(url: URL, events: Events): Promise<Connection> {
   const socket = await Bun.connect<Reading>({
     hostname: url.hostname,

@@ -39,7 +39,7 @@ function addUp(recorded: RecordedFact[], ownerOf: (fact: RecordedFact) => string
   return sums
 }
 
-/** Of the contract's table; the others of the traffic move nobody. */
+/** From the contract's table; the other events of the traffic change no stage. */
 const STAGES: [stage: string, event: string][] = [
   ['Decision', 'purchase'],
   ['Consideration', 'add_to_cart'],

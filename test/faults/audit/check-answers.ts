@@ -70,7 +70,7 @@ const answersOf = (ledger: Ledger) =>
 /** The contact of an answer is, or was merged into, the one that has the identity now. */
 function checkContactIds(ledger: Ledger, { contacts, identities }: Held): string[] {
   const misled = answersOf(ledger).filter(({ sending, data }) => {
-    // What nobody has proven may have moved on since.
+    // An identity that is not proven may have moved on since.
     if (sending.unkeyed) return false
     const { survivor } = contacts.get(data.contactId ?? '') ?? {}
     return namesOfSending(sending).some((name) => identities.get(name)?.contactId !== survivor)

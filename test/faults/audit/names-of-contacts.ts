@@ -4,7 +4,7 @@ import type { Held } from '../read-held.ts'
 export const namesNow = ({ identities }: Held): Map<string, string[]> =>
   Map.groupBy(identities.keys(), (name) => identities.get(name)?.contactId ?? '')
 
-/** With those that have left it since: nobody had proven them. */
+/** With those that have left it since: they were not proven. */
 export function namesEver(held: Held): Map<string, string[]> {
   const left = held.moves
     .filter(({ action }) => action !== 'merged')

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Ledger, isKept } from '../ledger.ts'
 import type { Scenario } from '../run-scenario.ts'
 
-/** A busy machine may be slow for a few; whom ClickHouse held up would be many. */
+/** A busy machine may be slow for a few callers; ClickHouse would hold up many. */
 const SLOW_SHARE = 0.05
 
 /** Killed in the middle of inserts, then down for a while: the callers do not notice, and the views count nothing twice. */

@@ -111,7 +111,7 @@ async function endRedis(stage: Stage, { disk, supervision }: Engine): Promise<vo
 /** First no table can grow, and requests wait in Redis; then there is no room for its log, and it ends. */
 async function endPostgres(stage: Stage, { disk, supervision }: Engine): Promise<void> {
   const [from, ends] = [Date.now(), supervision.ends()]
-  // Once its disk is full it may let nobody in: "could not write init file".
+  // Once its disk is full it may refuse every session: "could not write init file".
   const url = await superuserUrl(stage.world.folder, stage.world.stores.databaseUrl)
   const sql = connectPostgres(url, { max: 1, name: 'faults-fill' })
   try {

@@ -12,7 +12,7 @@ const PATIENCE_MS = 30_000
 
 /**
  * The clock was an hour ahead for a while: positions lie in the future, and whatever is restarted would go on with ids,
- * leases and names of before them. Nothing is passed over, and nobody waits for the clock.
+ * leases and names of before them. Nothing is passed over, and no caller waits for the clock.
  */
 export const setBackClock: Scenario = {
   name: 'clock set back by an hour',

@@ -31,7 +31,7 @@ describe('the npm form', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
 
-  it('does nothing on a server, and says so to nobody', async () => {
+  it('does nothing on a server, and logs nothing', async () => {
     write('package.json', '{"type":"module"}')
     write('index.js', await buildModule())
     const { startSluice } = (await import(join(folder, 'index.js'))) as { startSluice: StartSluice }

@@ -14,7 +14,7 @@ export async function openChromium(): Promise<Browser> {
   })
 }
 
-/** What a page complained of: an error that nobody caught, or a word of ours on the console. */
+/** What a page complained of: an uncaught error, or a warning of the script on the console. */
 export function hearComplaints(context: BrowserContext): string[] {
   const heard: string[] = []
   context.on('weberror', (error) => heard.push(error.error().message))

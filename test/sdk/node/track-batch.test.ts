@@ -43,7 +43,7 @@ const makeEvent = (number: number, more: object = {}): BatchEvent => ({
 })
 const makeEvents = (count: number): BatchEvent[] => Array.from({ length: count }, (_, number) => makeEvent(number))
 
-/** Yields the events and counts how many were taken; ends when nobody wants more. */
+/** Yields the events and counts how many were taken; ends when the caller stops. */
 function source(events: BatchEvent[]): AsyncGenerator<BatchEvent> & { taken: number; ended: boolean } {
   async function* read(): AsyncGenerator<BatchEvent> {
     try {
@@ -322,7 +322,7 @@ describe('requests under way', () => {
     expect(await sent).toMatchObject({ ok: true, recorded: 130 })
   })
 
-  it('that fail together are one failure, and hold up nobody else for long', async () => {
+  it('that fail together are one failure, and hold up no other call for long', async () => {
     await sluice.close(0)
     sluice = new Sluice({ apiKey: 'sk_live_test', baseUrl: stub.url, minRetryMs: 100, maxRetryMs: 30_000 })
     const { promise, resolve } = Promise.withResolvers<void>()
