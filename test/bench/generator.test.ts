@@ -70,7 +70,7 @@ test('bodies larger than a socket takes at once arrive whole', async () => {
   expect(sizes).toEqual(Array.from({ length: 6 }, () => 5000))
 })
 
-test('an open loop sends all that was due, and a stall counts for everyone who waited behind it', async () => {
+test('an open loop sends all that was due, and a stall counts for every request that waited behind it', async () => {
   const stallMs = 400
   const url = await openServer(async (count) => {
     if (count === 10) await new Promise((resolve) => setTimeout(resolve, stallMs))
@@ -106,7 +106,7 @@ const HEAD = 'HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\n'
 test.each([
   `${HEAD}content-length: 5\r\n\r\nhello`,
   `${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
-])('an answer is one when its body is whole', (answer) => {
+])('an answer counts once its body is complete', (answer) => {
   for (let length = 0; length < answer.length; length += 1) {
     expect(readAnswer(Buffer.from(answer.slice(0, length)))).toBe(undefined)
   }

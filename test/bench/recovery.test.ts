@@ -13,18 +13,18 @@ function probed(...bad: [after: number, took: number, status: number][]): LoadRe
   return { trace: [...served, ...others] } as LoadResult
 }
 
-test('no time, when all are served well from the end on', () => {
+test('takes no time when all are served well after the load', () => {
   expect(recoverySeconds(crowd, probed())).toBe(0)
   expect(recoverySeconds(crowd, probed([-1, 3000, 503]))).toBe(0)
 })
 
-test('until the end of the last second in which more than one in ten was not', () => {
+test('ends with the last second in which more than one in ten was not served well', () => {
   const slow = (after: number): [number, number, number] => [after, 101, 200]
   expect(recoverySeconds(crowd, probed(slow(3000), slow(3500)))).toBe(4)
   expect(recoverySeconds(crowd, probed([3000, 5, 503], [3500, 5, 503], slow(1000), slow(1001)))).toBe(4)
 })
 
-test('a single stall, and an answer within the limit, are not an overload', () => {
+test('a single stall, and an answer within the limit, do not count as an overload', () => {
   expect(recoverySeconds(crowd, probed([3000, 400, 200]))).toBe(0)
   expect(recoverySeconds(crowd, probed([3000, 100, 200], [3001, 100, 200]))).toBe(0)
 })

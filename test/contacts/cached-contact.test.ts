@@ -65,7 +65,7 @@ describe('a remembered contact', () => {
     )
   })
 
-  it('is renewed by all that may change while its version stays', () => {
+  it('takes over everything that may change without a new version', () => {
     fc.assert(
       fc.property(contact, fc.record(parts), fc.nat(4), (made, changed, stage) => {
         const remembered = toCachedContact(made, BUSINESS)
@@ -80,7 +80,7 @@ describe('a remembered contact', () => {
     )
   })
 
-  it('shares nothing that deciding fills with the next one that is as empty', () => {
+  it('shares no empty collection with another contact, as deciding may fill it', () => {
     const plain = (id: string): ContactState => ({
       id,
       businessId: BUSINESS,

@@ -82,7 +82,7 @@ describe('a trigger', () => {
     expect(await states()).toEqual([])
   })
 
-  it('enrols once ever when the contact cannot enter again', async () => {
+  it('enrols only once when the contact cannot enter again', async () => {
     await publish('signup', 'paid')
     await pipeline.apply(live('signup', NOW - 9))
     await pipeline.apply(live('paid', NOW - 8), live('signup', NOW - 7))
@@ -150,7 +150,7 @@ describe('a merge', () => {
   it.each([
     ['survivor', 1, 2],
     ['other', 2, 1],
-  ])('keeps of two of one instant that which was received first: the %s’s', async (whose, ann, phone) => {
+  ])('keeps, of two enrolments at one instant, the one received first: the %s’s', async (whose, ann, phone) => {
     await publish('signup', null)
     await pipeline.apply(live('seen'))
     const received = (after: number, identity: { email?: string; phone?: string }) => ({
@@ -177,7 +177,7 @@ describe('a merge', () => {
     expect(await states()).toEqual(['converted'])
   })
 
-  it('leaves a once-ever campaign entered', async () => {
+  it('leaves a campaign that cannot be entered again entered', async () => {
     await publish('signup', 'paid')
     await pipeline.apply(live('signup', NOW - 9), live('paid', NOW - 8))
     await pipeline.apply(

@@ -93,7 +93,7 @@ describe('what it holds', () => {
   it.each([
     [8, true],
     [9, false],
-  ])('of %i who were seen once only, together, is anybody kept where half of the room is taken: %s', (many, kept) => {
+  ])('with %i contacts seen once, together, keeps any when half of the room is taken: %s', (many, kept) => {
     const cache = keeping(30, ...Array.from({ length: 8 }, (_, n) => `familiar ${n}`))
     const { made, ids } = strangers(many)
     cache.commit(made, emptyChanges())
@@ -120,7 +120,7 @@ describe('what it holds', () => {
     expect(checkout(cache, state(2), 'ann')).toBe(false)
   })
 
-  it('is bounded by what hangs on the contacts, too', () => {
+  it('is limited by the size of the contacts, too', () => {
     const cache = keeping(5, 'ann', 'bob')
     const grown = state()
     checkout(cache, grown, 'bob')
@@ -133,7 +133,7 @@ describe('what it holds', () => {
     expect(lends(cache, 'bob3')).toBe(true)
   })
 
-  it('is bounded: the oldest goes, unless it was used', () => {
+  it('is limited: the oldest is dropped, unless it was used', () => {
     const cache = keeping(4, 'ann', 'bob')
     const used = state()
     checkout(cache, used, 'ann')
@@ -224,7 +224,7 @@ describe('what it holds', () => {
     expect(['ann', 'bob', 'cem', 'dan'].filter((id) => lends(cache, id))).toHaveLength(2)
   })
 
-  it('takes keys for new but for 64 micro-batches after one that was known', () => {
+  it('takes keys for new, except for 64 micro-batches after one that was known', () => {
     const cache = createContactCache(() => 99)
     expect(cache.assumesKeysNew()).toBe(true)
     cache.noteRepeatedKey()
@@ -234,7 +234,7 @@ describe('what it holds', () => {
     ])
   })
 
-  it('is another for another partition, and for another epoch', () => {
+  it('is separate for each partition and each epoch', () => {
     const cacheOf = createContactCaches()
     const first = cacheOf('live-0', 1)
     expect(cacheOf('live-0', 1)).toBe(first)
@@ -358,7 +358,7 @@ describe('two partitions with a cache each', () => {
     return { answers, people, states: await statesOf(businessId) }
   }
 
-  it('answer and keep what they would without', { timeout: 60_000 }, async () => {
+  it('give the same answers and results as without caches', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 20 }), async (steps) => {
         expect(await run(steps, ({ at }) => pipelines[at])).toEqual(await run(steps, () => uncached))
@@ -454,7 +454,7 @@ describe('two partitions with a cache each', () => {
     expect(await statesOf(businessId)).toBe('converted')
   })
 
-  it('a contact that was erased elsewhere is made anew', async () => {
+  it('a contact that was erased elsewhere is created again', async () => {
     const { businessId } = await createBusiness(stack.sql)
     const call = () => track(businessId, eventFact('seen', { email: 'ann@x.io' }))
     await pipelines[0].track(call())

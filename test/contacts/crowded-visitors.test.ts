@@ -74,7 +74,7 @@ it('grows no further, however many more there are', async () => {
   expect(await sizes()).toEqual(before)
 })
 
-it('is so in one micro-batch too', async () => {
+it('becomes crowded within one micro-batch too', async () => {
   await fill(999)
   const answers = await pipeline.apply(is('ann'), did('a'), is('bob'), did('b'), is('ann'), did('c'))
   const ann = (answers[0] as { contactId: string }).contactId
@@ -132,7 +132,7 @@ it('has room for one more when one of them is erased, and the time of the erased
   expect((await pipeline.identify(is('bob'))).linkedVisitor).toBe(false)
 })
 
-it('stays crowded through erasures, also of the last who is known of it', async () => {
+it('stays crowded through erasures, also of its last known contact', async () => {
   const people = await fill(1000)
   await pipeline.identify(is('ann'))
   await erase(people[0] ?? '')

@@ -162,7 +162,7 @@ describe('an erasure', () => {
     ])
   })
 
-  it('takes the person out of what lies packed, and leaves the others', async () => {
+  it('deletes the person from packed rows, and leaves the others', async () => {
     const long = (text: string) => JSON.stringify({ text: `${text} `.repeat(4000) })
     const [ann] = (await pipeline.apply(
       track(businessId, eventFact('seen', ANN, { properties: long('secret') })),
@@ -208,7 +208,7 @@ describe('an erasure', () => {
     expect(await readPeople(stack.sql, businessId)).toEqual([])
   })
 
-  it('unpacks what was set aside once, however many identities it is searched for', async () => {
+  it('unpacks a dead letter only once, however many identities it is searched for', async () => {
     const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
     await stack.sql`
       insert into identities (business_id, kind, value, contact_id, position, phone_read, proven)
@@ -251,7 +251,7 @@ describe('an erasure', () => {
     expect(left.map(({ payload }) => payload)).toEqual([letters[3]?.payload])
   })
 
-  it('is decided beside nothing else: what came with it is kept for the operator', async () => {
+  it('is decided by itself: requests that came in the same batch are kept for the operator', async () => {
     const { contactId } = await pipeline.track(track(businessId, eventFact('e', ANN)))
     const erasure = { kind: 'erase', businessId, receivedAt: NOW, contactId } as const
     const beside = track(businessId, eventFact('e', { email: 'bob@x.io' }))

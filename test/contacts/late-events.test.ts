@@ -87,7 +87,7 @@ it('starts no campaign and is sent to no platform; a live event does both', asyn
   expect(await readDeliveries(stack.sql, businessId)).toMatchObject([{ contact_id: bob }])
 })
 
-it('is the second person’s when their identification waited offline with it', async () => {
+it('belongs to the second person when their identification waited offline with it', async () => {
   await pipeline.identify(isKnown('ann', NOW - 60 * MINUTE))
   const { contactId: bob } = await pipeline.identify(isKnown('bob', NOW, 30 * MINUTE))
   expect(await pipeline.browser(did('after', NOW - 30 * MINUTE + 1))).toMatchObject({ contactId: bob })
@@ -182,7 +182,7 @@ describe('an identification that is reported late', () => {
   })
 })
 
-it('is past when it happened before the first person was identified and arrives after that, as if it had come in time', async () => {
+it('counts as past when it happened before the first person was identified and arrives later, as if it had come in time', async () => {
   const made = await createCampaign(stack.sql, businessId, {
     name: 'c',
     trigger: { event: 'lead_submitted' },

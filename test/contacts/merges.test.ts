@@ -51,7 +51,7 @@ const choose = (
 const read = (contactId: string) => readContact(stack.sql, { businessId, contactId, currency: 'USD' })
 
 describe('a name', () => {
-  it('that the losing contact had is not overwritten by the call that merges', async () => {
+  it('of the losing contact is not overwritten by the call that merges', async () => {
     const { contactId } = await pipeline.track(seen({ email: 'ann@x.io' }))
     await pipeline.apply(named(PHONE, 'Ann'))
     await pipeline.apply(named({ email: 'ann@x.io', ...PHONE }, 'Bob'))
@@ -139,8 +139,8 @@ describe('a customer id that is not proven', () => {
   })
 })
 
-describe('the browsers of two who are one', () => {
-  it('are listed in the order in which either of them used them', async () => {
+describe('the browsers of two merged contacts', () => {
+  it('are listed in the order in which either contact used them', async () => {
     const at = (receivedAt: number, identity: Identity, visitorId: string): RequestContext => ({
       ...identify(businessId, identifyFact(identity, { visitorId })),
       receivedAt,
@@ -261,7 +261,7 @@ describe('a choice of channels', () => {
     }
   })
 
-  it('is the same of several who become one step by step, wherever the calls are cut', async () => {
+  it('is the same for several contacts that merge step by step, wherever the calls are cut', async () => {
     const person = fc.nat(3)
     const choice = fc.record({ who: person, sms: fc.boolean() })
     const meeting = fc.record({ who: person, other: person })

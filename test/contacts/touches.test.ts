@@ -68,12 +68,12 @@ it('a repeat changes nothing: no revision, nothing to ship', async () => {
   expect(before).toMatchObject({ first_touch: touchAt(0), latest_touch: touchAt(0) })
 })
 
-it('the latest is the latest that something brought', async () => {
+it('the latest touch is the latest one with a source', async () => {
   await see({ first_touch: touchAt(5), latest_touch: { at: 900 * MINUTE, url: 'https://shop.example/' } })
   expect(await stateOf()).toMatchObject({ first_touch: touchAt(5), latest_touch: touchAt(5) })
 })
 
-it('the first and the newest 200 stay', async () => {
+it('the first touch and the newest 200 stay', async () => {
   const many = Array.from({ length: 201 }, (_, n) => ({ latest_touch: touchAt(n, `s${n}`) }))
   await see(...many)
   expect(await touchesOf()).toHaveLength(201)

@@ -174,7 +174,7 @@ describe('an event of a visitor who is not identified', () => {
     ).toEqual([{ event: `e${16 - many}` }])
   })
 
-  it('is the same person’s in the end, wherever the identification falls and however the calls are cut', async () => {
+  it('belongs to the same person in the end, wherever the identification falls and however the calls are cut', async () => {
     const event = fc.record({ name: fc.constantFrom('demo', 'purchase', 'add_to_cart'), ago: fc.nat(5) })
     await fc.assert(
       fc.asyncProperty(

@@ -24,7 +24,7 @@ const linksOf = async (visitorId: string) =>
   ).map((row) => [row.from_at, row.contact_id])
 
 describe('a second person in the browser', () => {
-  it('gets what follows; what came before stays with the first', async () => {
+  it('gets the events that follow; earlier ones stay with the first', async () => {
     await pipeline.browser(did('before'))
     const { contactId: ann } = await pipeline.identify(isAnn())
     expect(await pipeline.browser(did('of ann'))).toMatchObject({ contactId: ann })
@@ -96,7 +96,7 @@ describe('a merge', () => {
     expect([await linksOf(V), await linksOf(W)]).toEqual([[[0, contactId]], [[0, contactId]]])
   })
 
-  it('that a backfill does meanwhile is heard of', async () => {
+  it('that a backfill makes meanwhile is noticed', async () => {
     const { contactId: ann } = await pipeline.identify({ ...isAnn(V), keyed: true } as ReturnType<typeof isAnn>)
     await pipeline.identify({ ...isBob(W), keyed: true } as ReturnType<typeof isBob>)
     const backfill = await openPipeline(stack.sql)

@@ -98,7 +98,7 @@ describe('a page’s word about a person whom a keyed call has used', () => {
     expect([await eventsOf(ann), (await contactOf(ann)).visitorIds]).toEqual([['after', 'order', 'signup'], [V]])
   })
 
-  it('may be answered by the keyed call with another person, whose it is then', async () => {
+  it('may be given by the keyed call to another person, who then keeps it', async () => {
     await pipeline.track(bought(ANN))
     await pipeline.identify(isAnn())
     await pipeline.browser(did('e', NOW, { first: clicked('c') }))
@@ -335,7 +335,7 @@ describe('an erasure', () => {
     expect(await waiting()).toEqual([])
   })
 
-  it('leaves the others of a browser what is theirs', async () => {
+  it('leaves the data of other people in the same browser', async () => {
     const { contactId: ann } = await pipeline.track(bought(ANN, null, NOW - 90_000))
     await pipeline.identify(paged(CID, V, NOW - 80_000))
     await pipeline.identify(paged(ANN, V, NOW - 60_000))
@@ -351,7 +351,7 @@ describe('an erasure', () => {
 })
 
 describe('the setting', () => {
-  it('counts from then on, in both directions', async () => {
+  it('takes effect from its change on, in both directions', async () => {
     await setPages('open')
     const { contactId: ann } = await pipeline.track(bought(ANN))
     expect(await pipeline.identify(isAnn(V))).toMatchObject({ linkedVisitor: true })
@@ -370,7 +370,7 @@ describe('the setting', () => {
     ])
   })
 
-  it('remembers which visitors keyed calls have named, whatever it was then', async () => {
+  it('remembers which visitors keyed calls have named, whatever its value was at that time', async () => {
     await setPages('open')
     await pipeline.identify(isAnn(V))
     const { contactId: ann } = await pipeline.identify(keyed(ANN, V))

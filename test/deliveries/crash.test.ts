@@ -29,7 +29,7 @@ function startSender(): ChildProcess {
   return child
 }
 
-it('kill -9 while the platform has it, and after it has taken it, loses nothing and leaves nothing under way', async () => {
+it('kill -9 while a platform handles a delivery, and after it accepted one, loses nothing and leaves nothing under way', async () => {
   const pipeline = await openPipeline(stack.sql)
   const { businessId } = await createBusiness(stack.sql)
   await addTo(stack.sql, businessId, 'webhook', { url: platform.url, settings: { all: true } })

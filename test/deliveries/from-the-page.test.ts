@@ -29,7 +29,7 @@ it('a lead of a page, and a purchase of a server, of a person whom the page has 
 it.each([
   ['one after the other', async () => [await pipeline.apply(lead()), await pipeline.apply(known())]],
   ['in one micro-batch', () => pipeline.apply(lead(), known())],
-])('not what a visitor did before anybody knew them, but the click joins them, %s', async (_, come) => {
+])('no conversion for what a visitor did before they were identified, but their click counts, %s', async (_, come) => {
   await come()
   expect(await types()).toEqual([])
   await pipeline.apply(track(businessId, eventFact('purchase', ANN, { value: 5 })))
@@ -44,7 +44,7 @@ it('the click stays with the first person when another one uses the browser', as
   expect(await types()).toEqual([])
 })
 
-it('holds no identity that only a page has said; a server proves it by sending it', async () => {
+it('holds no identity that only a page has sent; a server proves it by sending it', async () => {
   const identifiers = async () => {
     const claimed = await claimDeliveries(stack.sql, { max: 99, perDestination: 9, leaseMs: 0 })
     const { emails, phones, customerId } = claimed.find((one) => one.businessId === businessId)!.conversion

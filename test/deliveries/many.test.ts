@@ -113,7 +113,7 @@ describe('a destination is removed', () => {
     expect(await findDestination(stack.sql, destination)).toBeUndefined()
   })
 
-  it('while saves go on, and nothing more is queued for it', async () => {
+  it('while saves continue, and nothing more is queued for it', async () => {
     const pipeline = await openPipeline(stack.sql)
     const settings = { settings: { all: true } }
     const removed = await addTo(stack.sql, businessId, 'webhook', settings)

@@ -381,7 +381,7 @@ test.each([
   expect(readRetryAfter(text, NOW)).toBe(ms)
 })
 
-test('an idempotency key of 64 characters is what platforms know a conversion by; of one more it is the event’s id', () => {
+test('an idempotency key of up to 64 characters identifies a conversion to platforms; a longer one is replaced by the event’s id', () => {
   expect(deduplicationId({ ...CONVERSION, idempotencyKey: 'k'.repeat(64) })).toBe('k'.repeat(64))
   expect(deduplicationId({ ...CONVERSION, idempotencyKey: 'k'.repeat(65) })).toBe(EVENT_ID)
 })

@@ -319,7 +319,7 @@ describe('a conversion', () => {
     expect(await rows()).toMatchObject([{ attempts: 1 }])
   })
 
-  it('that this version cannot read the settings of waits, with all its attempts before it', async () => {
+  it('with settings that this version cannot read waits, and keeps all of its attempts', async () => {
     await addTo(stack.sql, businessId, 'webhook', { url: platform.url, settings: { all: true, later: 1 } })
     await buy()
     start()
@@ -383,7 +383,7 @@ describe('a conversion', () => {
 })
 
 describe('Google’s access token', () => {
-  it('is got once, again when it is refused, and its own refusal is waited out', async () => {
+  it('is requested once, and again when it is refused; a refused request delays the next one', async () => {
     await addTo(stack.sql, businessId, 'google', { url: platform.url })
     const contactId = await buy()
     await addVisitor(stack.sql, businessId, contactId, { latest: { at: Date.now() - 5000, clickIds: { gclid: 'G' } } })
@@ -426,7 +426,7 @@ describe('several senders', () => {
     expect(platform.crowd()).toBeGreaterThan(1)
   })
 
-  it('begin when the first destination of all is added', async () => {
+  it('begin when the very first destination is added', async () => {
     await stack.sql`delete from destinations`
     start()
     await new Promise((resolve) => setTimeout(resolve, 500))
@@ -436,7 +436,7 @@ describe('several senders', () => {
     expect(platform.heard).toHaveLength(1)
   })
 
-  it('a slow destination keeps no other waiting', async () => {
+  it('do not let a slow destination delay another', async () => {
     const other = await createBusiness(stack.sql)
     await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
     platform.reply = () => undefined
@@ -451,7 +451,7 @@ describe('several senders', () => {
     await quick.close()
   })
 
-  it('claim what another did not settle in time, and what that one finds out later counts no more', async () => {
+  it('claim what another sender did not settle in time, and the late result of that one does not count', async () => {
     await addTo(stack.sql, businessId, 'webhook', ALL)
     await buy()
     const limits = { max: 10, perDestination: 4, leaseMs: 200 }
@@ -523,7 +523,7 @@ describe('what is known of deliveries', () => {
     expect(text).toMatch(/^deliveries_lag_seconds 50\./m)
   })
 
-  it('is forgotten in time, but for what still waits', async () => {
+  it('is deleted in time, except what still waits', async () => {
     await addTo(stack.sql, businessId, 'webhook', ALL)
     await pipeline.apply(...[1, 2, 3].map((value) => track(businessId, eventFact('purchase', ANN, { value }))))
     await stack.sql`update deliveries set state = 'sent', settled_at = now() - interval '61 seconds' where amount = 1`
@@ -532,7 +532,7 @@ describe('what is known of deliveries', () => {
     expect((await rows()).map(({ amount }) => amount)).toEqual(['2', '3'])
   })
 
-  it('is forgotten one step after another, however many they are', async () => {
+  it('is deleted step by step, however many deliveries there are', async () => {
     const destination = await addTo(stack.sql, businessId, 'webhook', ALL)
     await stack.sql`
       insert into deliveries (business_id, id, destination_id, event_id, contact_id, event, type, occurred_at, clicks, state, settled_at)

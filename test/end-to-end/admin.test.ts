@@ -41,7 +41,7 @@ interface Listed {
 }
 const NOBODY = '0199a0f4-0000-7000-8000-000000000000'
 
-test('what a terminal would obey is written out, in lists, faults and JSON', async () => {
+test('control characters are escaped in lists, errors and JSON', async () => {
   const businessId = await createBusiness()
   const name = 'Shop\u001b]0;owned\u0007\u009b2J\u202egnp\r\n  other  row'
   await stack.sql`update businesses set name = ${name} where id = ${businessId}`
@@ -116,7 +116,7 @@ describe('businesses', () => {
     expect(err).toContain('admin business create --help')
   })
 
-  test('one that is not there is said to be so, in JSON too', async () => {
+  test('a missing one is reported as missing, in JSON too', async () => {
     const { exitCode, out, err } = await admin(`business update ${NOBODY} --name x --json`)
     const message = `There is no business ${NOBODY}. To see all: admin business list`
     expect([exitCode, err]).toEqual([1, `${message}\n`])
@@ -265,7 +265,7 @@ describe('dead letters', () => {
   })
 
   test(
-    'are shown by the 10,000, and it is said that there are more; all are replayed, and dropped',
+    'are listed up to 10,000, with a note that there are more; all are replayed, and dropped',
     { timeout: 600_000 },
     async () => {
       const businessId = await createBusiness()

@@ -414,7 +414,7 @@ describe('an analyst is refused', () => {
   })
 })
 
-test('what one analyst asked leaves the next connection of Sluice as it was', async () => {
+test('a query of an analyst does not affect the next connection of Sluice', async () => {
   await askFor('select 1')
   const result = await owner.query({
     query: "select getSetting('readonly') as r, currentRoles() as roles",
@@ -423,7 +423,7 @@ test('what one analyst asked leaves the next connection of Sluice as it was', as
   expect(await result.json()).toEqual([{ r: 0, roles: ['analyst', 'owner'] }])
 })
 
-test('columns of the public views have names that are no refused function', async () => {
+test('no column of the public views has the name of a refused function', async () => {
   const result = await owner.query({
     query: `select distinct name from system.columns where database = 'sluice' order by name`,
     format: 'JSONEachRow',

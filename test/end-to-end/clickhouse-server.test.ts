@@ -99,7 +99,7 @@ describe('an insert', () => {
   })
   const count = async () => Number((await rows<{ n: string }>('select count() as n from items'))[0]?.n)
 
-  test('lands once for one token', async () => {
+  test('is stored once for one token', async () => {
     const values = Array.from({ length: 500 }, (_, id) => ({ id, text: "tab\t, quote ', line\n\n, ;" }))
     for (const token of ['a', 'a', 'b']) {
       const clickhouse_settings = { insert_deduplication_token: token }
@@ -109,7 +109,7 @@ describe('an insert', () => {
     expect(await rows('select distinct text from items')).toEqual([{ text: values[0]?.text }])
   })
 
-  test('lands whole or not at all', async () => {
+  test('is stored completely or not at all', async () => {
     const lines = Array.from({ length: 200_000 }, (_, id) => `{"id":${id},"text":"x"}`)
     const refused = await post({ query: 'INSERT INTO items FORMAT JSONEachRow' }, [...lines, '{"id":"x"}'].join('\n'))
     expect(refused.status).toBe(400)
@@ -149,7 +149,7 @@ describe('an insert', () => {
 })
 
 describe('an answer', () => {
-  test('is given to whatever stands in a request line', async () => {
+  test('is given to any text in a request line', async () => {
     expect(await sendAndLeave('GET // HTTP/1.1\r\nhost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 500 /)
   })
 

@@ -124,7 +124,7 @@ describe('the Compose file', () => {
     expect(service.stop_grace_period).toMatch(/^\d+s$/)
   })
 
-  test('lets the workers be many', () => {
+  test('allows many workers containers', () => {
     expect(workers.container_name).toBeUndefined()
     expect(workers.ports).toBeUndefined()
     expect(workers.volumes).toBeUndefined()
@@ -179,7 +179,7 @@ describe('the image', () => {
     expect(passing.map((line) => line.slice(1)).toSorted()).toEqual([...new Set(copied)].toSorted())
   })
 
-  test('calms the runtime as `start` does', () => {
+  test('sets the memory options of the runtime as `start` does', () => {
     const said = dockerfile.match(/^ENV (.*)$/m)?.[1]?.split(' ')
     expect(said).toEqual(expect.arrayContaining(Object.entries(RUNTIME_ENV).map(([name, value]) => `${name}=${value}`)))
   })

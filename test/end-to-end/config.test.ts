@@ -49,7 +49,7 @@ test.each([
   { REDIS_URL: 'redis://:secret@host:99999/0' },
   { CLICKHOUSE_URL: 'http://user:secret@ho st/db' },
   { CLICKHOUSE_URL: 'http://user:secret%@host/db' },
-])('no driver is given an address that it would complain of, password and all: %j', (environment) => {
+])('an address that a driver would quote in an error, with its password, is refused first: %j', (environment) => {
   const [name = ''] = Object.keys(environment)
   expect(() => readConfig(environment)).toThrow(`${name} must be a URL`)
   expect(() => readConfig(environment)).not.toThrow('secret')

@@ -37,7 +37,7 @@ describe('the systemd units', () => {
     expect(misspelt.stderr).toContain('Restrt')
   })
 
-  it('run commands that there are, from where the sources are', () => {
+  it('run existing commands, in the directory of the sources', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object }
     const commands = units.flatMap((name) => /^ExecStart=\S+ src\/cli\.ts (\w+)$/m.exec(read(name))?.[1] ?? [])
     expect(commands.toSorted()).toEqual(['migrate', 'serve', 'workers'])
@@ -46,7 +46,7 @@ describe('the systemd units', () => {
 })
 
 describe('the proxies', () => {
-  it('Caddy takes its file, and writes it no other way', { timeout: INSTALLING }, async () => {
+  it('Caddy accepts its file, and would format it the same', { timeout: INSTALLING }, async () => {
     const caddy = await ensureCommand(['caddy'], 'caddy')
     const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
     const file = join(FOLDER, 'Caddyfile')
@@ -57,7 +57,7 @@ describe('the proxies', () => {
     await expect(run(caddy, broken, { env })).rejects.toThrow('healthuri')
   })
 
-  it('nginx takes its files', { timeout: INSTALLING }, async () => {
+  it('nginx accepts its files', { timeout: INSTALLING }, async () => {
     const nginx = await ensureCommand(['nginx'], 'nginx-light')
     await run('openssl', [
       'req',
@@ -127,7 +127,7 @@ describe('Prometheus and Grafana', () => {
     }
   })
 
-  it('asks for metrics that there are', () => {
+  it('asks for metrics that exist', () => {
     expect(rules.length).toBeGreaterThan(10)
     expect(queries.length).toBeGreaterThan(20)
     const unknown = [...rules.map(({ expr }) => expr), ...queries]
@@ -136,7 +136,7 @@ describe('Prometheus and Grafana', () => {
     expect(unknown).toEqual([])
   })
 
-  it('would be caught asking for one that there is not', () => {
+  it('would be caught asking for one that does not exist', () => {
     expect(metricsIn('sum by (le) (rate(no_such_bucket{route="/a"}[5m])) > 1')).toEqual(['no_such'])
   })
 

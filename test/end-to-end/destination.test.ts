@@ -231,7 +231,7 @@ describe('a destination', () => {
     expect(await admin('destination', 'update', id, '--types', 'lead')).toMatchObject({ exitCode: 2 })
   })
 
-  it('is removed with what waits for it, when that is meant', async () => {
+  it('is removed with what waits for it, when the operator confirms', async () => {
     const id = await add('webhook', '--set', 'url=https://crm.example/in', '--set', 'all=true')
     await buy()
     expect((await admin('destination', 'remove', id))['exitCode']).toBe(2)

@@ -64,7 +64,7 @@ async function livePids(): Promise<string[]> {
 }
 
 describe('start', () => {
-  test('survives kill -9 of anything and everything, and leaves nothing behind', { timeout: 240_000 }, async () => {
+  test('survives kill -9 of any process and of all of them, and leaves nothing behind', { timeout: 240_000 }, async () => {
     const first = run('start')
     const url = await untilStarted(first)
     expect(first.output()).toContain(`Sluice ${manifest.version} runs at`)
@@ -252,7 +252,7 @@ describe('segments of Postgres’ log', () => {
   }
 
   test.runIf(hasRoom)(
-    'are used once by a new installation, in a start that was cut short, too, and stay',
+    'are all used once by a new installation, also when its start was cut short, and stay',
     { timeout: 90_000 },
     async () => {
       const place = join(folder, 'log')

@@ -50,7 +50,7 @@ describe('reading', () => {
     ])
   })
 
-  test('an NDJSON file, with lines that are no objects', async () => {
+  test('an NDJSON file, with lines that are not objects', async () => {
     const rows = await readFileRows('c.ndjson', '{"id":1}\n\n[2]\n{"id":\n{"id":{"deep":true}}')
     expect(rows).toEqual([
       { number: 1, values: { id: 1 } },
@@ -191,7 +191,7 @@ describe('mapping', () => {
     })
   })
 
-  test('a JSON line may have a key that is named like our word for what cannot be read', () => {
+  test('a JSON line may have a key with the name that marks unreadable lines', () => {
     const line = { event: 'a', fault: 'flat tyre' }
     expect(mapRow(readMapping([], [], 'UTC'), line)).toEqual({ event: line })
   })

@@ -131,7 +131,7 @@ test('a second run finds everything known', async () => {
   expect(readdirSync(join(directory, 'data', 'imports'))).toEqual([])
 })
 
-test('waits as long as a full rate limit asks, with all its requests', async () => {
+test('waits with all its requests as long as a full rate limit asks', async () => {
   const refusedAt: number[] = []
   const takenAt: number[] = []
   interrupt = (response, number) => {
@@ -188,7 +188,7 @@ test('reports warnings by the row of the file', async () => {
   expect(summary.warnings).toEqual(['row 2001: first', 'row 2150: last'])
 })
 
-test('a run that is killed is gone on with', async () => {
+test('a run that was killed is continued', async () => {
   const child = launchImport('--parallel', '1')
   interrupt = (response, number) => number === 3 && child.kill('SIGKILL') && Boolean(response.socket?.destroy())
   await new Promise((resolve) => child.once('exit', resolve))
@@ -198,7 +198,7 @@ test('a run that is killed is gone on with', async () => {
   expect([requests, recorded.size]).toEqual([6, ROWS])
 })
 
-test('a run that is stopped by Ctrl-C says where, and is gone on with', async () => {
+test('a run that is stopped by Ctrl-C says where, and is continued', async () => {
   const child = launchImport('--parallel', '1')
   const output = text(child.stdout!)
   interrupt = (_response, number) => number === 3 && child.kill('SIGINT')
@@ -405,7 +405,7 @@ test('a row that no request can carry fails, and the others are sent', async () 
   expect([exitCode, summary.failures]).toEqual([1, [{ row: 2, error: 'Larger than 33554432 bytes' }]])
 })
 
-test('a row of a visitor fails, and so does an amount that no number holds', async () => {
+test('a row with a visitor id fails, and so does an amount that no number can hold', async () => {
   const row = (more: object) =>
     JSON.stringify({ event: 'e', identity: { platformCustomerId: 'c' }, occurredAt: '2024-01-01', ...more })
   const rows = [row({ visitorId: 'v' }), row({ amount: '1e999' }), row({ amount: '1' })]

@@ -73,7 +73,7 @@ async function withEmptyClickHouse(work: (clickhouse: ClickHouseClient, url: str
   }
 }
 
-test('both stores have the id, and keep it when they are migrated again', async () => {
+test('both stores have the id of the installation, and keep it when they are migrated again', async () => {
   const before = await idsOf(ours)
   expect(before).toEqual([before[0], before[0]])
   expect(await migrate(ours.sql, ours.clickhouse, log)).toBe(0)

@@ -68,14 +68,14 @@ it('starts it again ever slower, says that its disk is full, and has it back onc
   expect([starts.length, lines.length]).toEqual([5, 4])
 })
 
-it('calls no other end a full disk', async () => {
+it('reports no other exit as a full disk', async () => {
   const { kept, lines } = await keep('other', 'out of memory')
   await vi.waitUntil(() => lines.length > 0, { timeout: atLoad(20_000) })
   expect(lines[0]).toMatchObject({ msg: 'ended; starting it again', lastWords: 'out of memory' })
   await kept.stop()
 })
 
-it('waits for no start when it is stopped', async () => {
+it('does not wait for a restart when it is stopped', async () => {
   const ended = { exited: Promise.resolve(''), stop: () => Promise.resolve(), url: 'somewhere' }
   let starts = 0
   const kept = await keepRunning({

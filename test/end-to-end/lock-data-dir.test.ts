@@ -22,7 +22,7 @@ test.each([
     'one whose holder was killed',
     async (folder: string) => writeFile(join(folder, `start.${await freePort()}.${randomUUID()}.lock`), ''),
   ],
-])('of many that start at once one holds %s', async (_what, prepare) => {
+])('one of many processes that start at once holds %s', async (_what, prepare) => {
   for (let round = 0; round < 8; round += 1) {
     const folder = await newFolder()
     await prepare(folder)

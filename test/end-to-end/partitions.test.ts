@@ -12,7 +12,7 @@ import { type Stack, type TestBusiness, createBusiness, openStack } from '../sup
 import { runAdminQuietly } from './run-admin.ts'
 import { atLoad } from '../support/at-load.ts'
 
-describe('of a service in use', () => {
+describe('the partitions of a service in use', () => {
   let service: Service
   let tenants: TestBusiness[]
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe('of a service in use', () => {
     expect((await admin('partitions set 2')).out).toContain('If STREAM_PARTITIONS is set anywhere, change it to 2')
   })
 
-  test('a change under way is named by those who look, and harms no readiness', async () => {
+  test('a change under way is shown by /readyz and by the command, and does not affect readiness', async () => {
     await service.sql`
       update partitioning set change_to = 9, closed = '{backfill}', change_until = now() + interval '50 seconds'`
     const answered = async () => {
@@ -129,7 +129,7 @@ describe('without workers', () => {
     expect(row?.['count']).toBe(3 * number)
   })
 
-  test('what waits keeps it from beginning', { timeout: 120_000 }, async () => {
+  test('requests that wait keep the change from beginning', { timeout: 120_000 }, async () => {
     const frontDoor = await runFrontDoor(stack.config)
     const { businessId, secretKey: key } = await createBusiness(stack.sql)
     const json = { event: 'signup', identity: { email: 'ada@example.com' } }

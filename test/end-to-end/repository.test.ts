@@ -52,7 +52,7 @@ test('a promise that is not awaited fails the linter', async () => {
   }
 })
 
-test('what runs long takes the place of the shell that npm starts, so that a signal reaches it', () => {
+test('commands that run long replace the shell that npm starts, so that a signal reaches them', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }

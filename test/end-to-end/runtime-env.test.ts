@@ -9,7 +9,7 @@ afterEach(() => {
   else env[name] = before
 })
 
-test('the runtime is calmed but where the operator has said otherwise', () => {
+test('the memory options of the runtime are set unless the operator has set others', () => {
   delete env[name]
   expect(runtimeEnv()[name]).toBe(RUNTIME_ENV[name])
   env[name] = '1000'

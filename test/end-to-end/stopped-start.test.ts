@@ -119,7 +119,7 @@ describe('a store that is not there', () => {
     expect(refused.output()).not.toContain('secret')
   })
 
-  test('alone is named alone, before any engine is started', { timeout: 120_000 }, async () => {
+  test('is the only one named, before any engine is started', { timeout: 120_000 }, async () => {
     const dataDir = join(folder, 'alone')
     const refused = runCli({ DATA_DIR: dataDir, REDIS_URL: AWAY.REDIS_URL }, 'start')
     expect(await refused.ended).toBe(1)

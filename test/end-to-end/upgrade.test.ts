@@ -116,7 +116,7 @@ function keepCalling(frontDoor: () => string) {
   }
 }
 
-test('no call is refused, and each counts once', { timeout: 240_000 }, async () => {
+test('no call is refused during an upgrade, and each counts once', { timeout: 240_000 }, async () => {
   const [oldFrontDoor, oldWorkers] = [await openFrontDoor(THIS), run(THIS, 'workers')]
   await isReady(oldFrontDoor.url)
   let url = oldFrontDoor.url

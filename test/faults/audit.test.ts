@@ -36,7 +36,7 @@ const held = () =>
   )
 const complaintsOf = async () => compare(ledger, await held()).complaints.join('\n')
 
-it('is content with an honest run, which has everything in it', () => {
+it('finds nothing in a correct run, which has everything in it', () => {
   const { complaints, acknowledged, recorded } = compare(ledger, honest)
   expect(complaints).toEqual([])
   expect(recorded).toBe(acknowledged)

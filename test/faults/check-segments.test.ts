@@ -35,7 +35,7 @@ const noOf = (name: string) => service.sql`
   (select r.no from segment_rules r join segments s on s.business_id = r.business_id and s.id = r.segment_id
     where s.business_id = ${business.businessId} and s.name = ${name})`
 
-it('is content with an honest run, in which every segment had members', async () => {
+it('finds nothing in a correct run, in which every segment had members', async () => {
   expect(await complaints()).toBe('')
   const [row] = await service.sql<[{ segments: number }]>`
     select count(distinct line::json ->> 'segment_id')::int as segments
@@ -43,7 +43,7 @@ it('is content with an honest run, in which every segment had members', async ()
   expect(row.segments).toBe(6)
 })
 
-it('finds a member that is gone', async () => {
+it('finds a member that is missing', async () => {
   const [gone] = await service.sql`
     delete from segment_members where ctid = (select ctid from segment_members where segment_no = ${noOf('counted')} limit 1)
     returning *`

@@ -54,7 +54,7 @@ it('passes the command on and keeps the reply back', async () => {
   expect([heard, hasReply]).toEqual([['a command'], false])
 })
 
-it('does not find what came before it was asked for', async () => {
+it('does not find a text that came before it was requested', async () => {
   client.write('a command')
   await once(client, 'data')
   const cut = proxy.cutNext('command', 'command', 100)

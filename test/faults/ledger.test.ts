@@ -15,13 +15,13 @@ function ledgerOf(...attempts: [sentAt: number, outcome: Outcome][]): Ledger {
 
 const outcomesOf = (ledger: Ledger) => ledger.attempts().map(({ outcome }) => outcome)
 
-it('binds for good where Redis forgot nothing', () => {
+it('a 202 is a promise where Redis lost nothing', () => {
   const ledger = ledgerOf([1, 'queued'], [2, 'answered'])
   ledger.doubtQueued()
   expect(outcomesOf(ledger)).toEqual(['queued', 'answered'])
 })
 
-it('is in doubt for what was sent until then, and binds for what was sent afterwards', () => {
+it('a 202 before the loss is in doubt, and one sent afterwards is a promise', () => {
   const ledger = ledgerOf([99, 'queued'], [100, 'queued'], [100, 'answered'], [101, 'queued'])
   ledger.forgottenAt = 100
   ledger.doubtQueued()

@@ -114,6 +114,6 @@ it.each([
   ['warms up', [50, 150, 300, 300, 310, 305, 310, 320, 315], []],
   ['collects garbage late', [100, 100, 100, 100, 180, 100, 100, 100, 190], []],
   ['grows', [100, 130, 160, 190, 220, 250, 300, 350, 400], ['front-door MiB from 220 to 350']],
-])('sees whether memory that %s is flat', (_, mebibytes, growing) => {
+])('finds whether memory that %s is flat', (_, mebibytes, growing) => {
   expect(findGrowth(memoryOf(mebibytes))).toEqual(growing)
 })

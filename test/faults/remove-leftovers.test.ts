@@ -28,7 +28,7 @@ async function leaveDeadRun(): Promise<string> {
   return join(parent, name)
 }
 
-it('ends what a killed run left, the frozen too, and touches nothing of a live one', async () => {
+it('ends the processes that a killed run left, frozen ones too, and touches nothing of a live run', async () => {
   const mine = await createRunFolder(parent)
   await mkdir(join(parent, 'sluice-faults-other'))
   const dead = await leaveDeadRun()
@@ -45,7 +45,7 @@ it('ends what a killed run left, the frozen too, and touches nothing of a live o
   expect(await removeLeftovers(parent)).toEqual([])
 })
 
-it('leaves a folder that was kept, and a process whose number the dead run only noted', async () => {
+it('leaves a folder that was kept, and a process that has the number of one of the dead run', async () => {
   const dead = await leaveDeadRun()
   await keepRunFolder(dead)
   await removeLeftovers(parent)

@@ -11,7 +11,7 @@ it('reports what keeps growing', () => {
   expect(growing([10, 20, 30, 40, 50, 60, 70, 80, 90], 'redis files')).toEqual([true])
 })
 
-it('does not mind what warms up, varies, is started anew, or was there once', () => {
+it('ignores what warms up, varies, is restarted, or was there once', () => {
   expect(growing([50, 300, 700, 800, 790, 810, 805, 795, 800])).toEqual([false])
   expect(growing([400, 90, 500, 100, 480, 110, 470, 95, 500, 90, 490, 100])).toEqual([false])
   expect(growing([100, 100, 100, 100, 900, 100, 100, 100, 100])).toEqual([false])
@@ -24,7 +24,7 @@ it('says nothing before it has seen enough', () => {
   ])
 })
 
-it('takes what is not there for none', () => {
+it('takes a missing figure for none', () => {
   const readings = Array.from({ length: 9 }, (_, at): Figures => (at < 6 ? { a: 1 } : { a: 1, b: 500 }))
   expect(findTrends(readings)[1]).toMatchObject({ name: 'b', before: 0, after: 500, isGrowing: true })
 })

@@ -248,7 +248,7 @@ describe('identify', () => {
     }
   })
 
-  it('ties a browser to a person once', async () => {
+  it('links a browser to a person once', async () => {
     const visitorId = randomUUID()
     expect(await identify({ visitorId })).toMatchObject({ linkedVisitor: true })
     expect(await identify({ visitorId })).toMatchObject({ linkedVisitor: false })

@@ -143,7 +143,7 @@ describe('what a page sends of itself', () => {
     expect(request?.hits.map(({ occurredAt }) => (request?.receivedAt ?? 0) - occurredAt)).toEqual([WEEK, WEEK])
   })
 
-  it('is not kept of a bot, and the answer says so', async () => {
+  it('is not kept when a bot sends it, and the answer says so', async () => {
     const sent = body()
     const answer = await send(sent, {
       'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',

@@ -62,7 +62,7 @@ describe('the browser script', () => {
     expect([headers['content-encoding'], body.toString()]).toEqual([undefined, built])
   })
 
-  it('is not sent again to who has it', async () => {
+  it('is not sent again to a browser that has it', async () => {
     const etag = String((await ask()).headers['etag'])
     for (const known of [etag, `"old", ${etag}`, etag.replace('W/', ''), '*']) {
       const { status, headers, body } = await ask({ 'if-none-match': known, 'accept-encoding': 'gzip' })
@@ -79,7 +79,7 @@ describe('the browser script', () => {
     for (const name of ['etag', 'cache-control', 'content-type']) expect(head.headers[name]).toBe(get.headers[name])
   })
 
-  it('takes nothing', async () => {
+  it('accepts no other method', async () => {
     const answer = await speakTo(service.url)('POST', '/sluice.js', { json: {} })
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })

@@ -57,7 +57,7 @@ describe('a page', () => {
     ])
   })
 
-  it('has a person from when it identified them, however late it says so, but for a server’s call', async () => {
+  it('belongs to a person from when it identified them, however late it reports this, except after a server’s call', async () => {
     const visitorId = newVisitor()
     const isKnown = async (email: string, ageMs: number, key?: string) => {
       const json = { businessId: shop.businessId, identity: { email }, visitorId, ageMs }

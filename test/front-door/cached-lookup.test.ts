@@ -27,7 +27,7 @@ it('trusts what it found for less than a second', async () => {
   expect(find).toHaveBeenCalledTimes(2)
 })
 
-it('asks again beside the callers while it still trusts, and hears of a removal', async () => {
+it('asks again in the background while it still trusts, and learns of a removal', async () => {
   let answer: () => void = () => undefined
   const { clock, find, lookUp } = setUp((key) =>
     clock.ms === 0 ? Promise.resolve(key) : new Promise((resolve) => (answer = () => resolve(null))),
@@ -49,7 +49,7 @@ it('asks again beside the callers while it still trusts, and hears of a removal'
 it.each([
   [699, true],
   [700, false],
-])('asks beside the callers at leisure while it trusts for long enough: after %i ms %s', async (ms, isRenewal) => {
+])('joins its background query with others while its trust lasts long enough: after %i ms %s', async (ms, isRenewal) => {
   const { clock, find, lookUp } = setUp(async (key) => key)
   await lookUp('a', HERE)
   clock.ms = ms
@@ -57,7 +57,7 @@ it.each([
   expect(find.mock.calls[1]).toEqual(['a', isRenewal])
 })
 
-it('is silent about a question beside the callers that failed, until its trust has ended', async () => {
+it('ignores a background query that failed, until its trust has ended', async () => {
   const { clock, lookUp } = setUp((key) => (clock.ms === 0 ? Promise.resolve(key) : Promise.reject(new Error('away'))))
   await lookUp('a', HERE)
   clock.ms = 400
@@ -88,7 +88,7 @@ it('remembers for five seconds that there is no such thing', async () => {
   expect(find).toHaveBeenCalledTimes(2)
 })
 
-it('lets an address guess sixty times a minute, and no good key suffer for it', async () => {
+it('lets an address guess sixty times a minute, and refuses no good key for it', async () => {
   const { clock, find, lookUp } = setUp(async (key) => (key === 'good' ? key : null))
   await lookUp('good', HERE)
   for (let guess = 0; guess < 60; guess += 1) await lookUp(`guess ${guess}`, HERE)
@@ -105,7 +105,7 @@ it('lets an address guess sixty times a minute, and no good key suffer for it', 
   expect(await lookUp('two more', HERE)).toBe(null)
 })
 
-it('calls a fault of Postgres unavailable, and asks again at once', async () => {
+it('reports a fault of Postgres as unavailable, and asks again at once', async () => {
   const { find, lookUp } = setUp(async () => {
     throw new Error('connection refused')
   })

@@ -156,7 +156,7 @@ describe('the rate limit', () => {
     expect(limits(refused)[1]).toMatch(/^"default";r=0;t=(59|60)$/)
   })
 
-  it('takes nothing for a refusal that follows from who calls', async () => {
+  it('counts nothing for a refusal that depends on the caller', async () => {
     const { businessId, secretKey, publishableKey } = await createBusiness(stack.sql, { rateLimit: 5 })
     await track(publishableKey)
     const mismatch = await track(secretKey, { json: { ...EVENT, businessId: tenant.businessId } })
@@ -304,7 +304,7 @@ describe('identify', () => {
     expect(answer.headers.get('ratelimit')).toMatch(/^"default"/)
   })
 
-  it('judges a key that is there', async () => {
+  it('checks a key when there is one', async () => {
     const json = { ...IDENTIFY, businessId: tenant.businessId }
     expect(code(await identify({ key: 'sk_live_bad', json, headers: fromElsewhere() }))).toEqual([
       401,
@@ -312,7 +312,7 @@ describe('identify', () => {
     ])
   })
 
-  it('needs a business of an unkeyed caller', async () => {
+  it('needs the business id from a caller without a key', async () => {
     const ask = async (json: object) => code(await identify({ json, headers: fromElsewhere() }))
     expect(await ask(IDENTIFY)).toEqual([400, 'invalid_request'])
     expect(await ask({ ...IDENTIFY, businessId: 5 })).toEqual([400, 'invalid_request'])
@@ -334,7 +334,7 @@ describe('identify', () => {
     expect(code(await page('POST', '/api/sdk/identify', both))).toEqual([403, 'business_mismatch'])
   })
 
-  it('and the browser’s track answer a page that has waited too long: it is kept', async () => {
+  it('and the browser’s track answer a page that has waited too long that its call is kept', async () => {
     const json = { event: 'lead_submitted', visitorId: '5'.repeat(32), ...id(tenant) }
     const late = await page('POST', '/api/sdk/browser/track', { json, headers: { ...BROWSER, ...fromElsewhere() } })
     const interpreted = { type: 'lead', countedRevenue: 0 }

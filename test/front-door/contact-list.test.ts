@@ -57,7 +57,7 @@ test('a contact is listed at once, with what a list shows', async () => {
   })
 })
 
-test('it is found by part of what it is called and known by, by tag and by stage', async () => {
+test('it is found by part of its name or identities, by tag and by stage', async () => {
   const ada = await identify({
     identity: { email: 'Ada@example.com', phone: '050-123-4567', platformCustomerId: 'U-42' },
     profile: { name: 'Ada Lovelace' },
@@ -95,7 +95,7 @@ test('a merged contact is not listed, nor one that was erased', async () => {
   expect(await idsOf('query=c@x')).toEqual([])
 })
 
-test('what cannot be asked is refused by name', async () => {
+test('an invalid parameter is refused by its name', async () => {
   for (const [query, path] of [
     ['limit=0', 'limit'],
     ['limit=501', 'limit'],

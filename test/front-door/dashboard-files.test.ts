@@ -44,7 +44,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
 const rootOf = ({ body }: Raw): string => /<html[^>]*>/.exec(body.toString())?.[0] ?? ''
 
 describe('the pages', () => {
-  it('are where / leads', async () => {
+  it('are what / redirects to', async () => {
     const { status, headers, body } = await ask('/')
     expect([status, headers['location'], body.length]).toEqual([302, '/dashboard', 0])
   })
@@ -160,7 +160,7 @@ describe('the files of the pages', () => {
     expect(assets).toEqual(expect.arrayContaining(named))
   })
 
-  it('are packed as the browser likes it', async () => {
+  it('are compressed as the browser accepts it', async () => {
     const path = `/dashboard/assets/${script}`
     const plain = readFileSync(new URL(`assets/${script}`, BUILT))
     const [br, gzip, none, refused] = await Promise.all([

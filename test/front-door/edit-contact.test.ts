@@ -186,7 +186,7 @@ describe('an edit', () => {
     )
   })
 
-  it('loses nothing of others, and nothing to others', async () => {
+  it('undoes no change of another call, and is undone by none', async () => {
     const id = await track()
     const numbers = Array.from({ length: 25 }, (_, i) => i)
     await Promise.all([

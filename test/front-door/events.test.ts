@@ -183,7 +183,7 @@ describe('is refused', () => {
     expect(answer.body.error.code).toBe('invalid_request')
   })
 
-  it('properties nested past all reason', async () => {
+  it('properties that are nested extremely deep', async () => {
     const raw = `{"event":"a","identity":{"email":"a@b.co"},"properties":{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`
     const answer = await track({ raw, headers: { 'content-type': 'application/json' } })
     expect(answer.status).toBe(400)

@@ -57,7 +57,7 @@ describe('the Host', () => {
     },
   )
 
-  it('is judged again when it goes on where a good one ended', async () => {
+  it('is checked again on a connection whose last request was good', async () => {
     const statuses = []
     for (const host of ['a', 'a', 'a/b', 'a', 'a?b', 'a:99999', 'a']) {
       const [answer] = await ask(get('/healthz', `Host: ${host}`))
@@ -117,7 +117,7 @@ describe('a length', () => {
     expect([unknown?.status, unknown && codeOf(unknown)]).toEqual([401, 'invalid_api_key'])
   })
 
-  it('that is shorter than the body makes two broken requests of it', async () => {
+  it('that is shorter than the body turns it into two broken requests', async () => {
     for (const { status } of await ask(post(tenant.secretKey, 10))) expect(status).toBe(400)
   })
 

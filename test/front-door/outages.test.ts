@@ -43,7 +43,7 @@ async function timed(asked: () => Promise<Answer>): Promise<{ answer: Answer; ms
 }
 
 describe('without Redis, or its disk', () => {
-  it('refuses to record, at once, and reads on without a limit', async () => {
+  it('refuses at once to record, and still answers reads, without a rate limit', async () => {
     expect((await track()).status).toBe(202)
     await redis.kill()
     await sleep(50)
@@ -129,7 +129,7 @@ it('lets requests through within moments while the limiter hangs', async () => {
   expect(ms).toBeLessThan(atLoad(900))
 })
 
-it('never calls a key bad while Postgres is away', async () => {
+it('never reports a key as invalid while Postgres is away', async () => {
   const proxy = await startProxy(new URL(stack.databaseUrl))
   const apart = await runFrontDoor({ ...stack.config, databaseUrl: proxy.url })
   const ask = speakTo(apart.url)
@@ -147,7 +147,7 @@ it('never calls a key bad while Postgres is away', async () => {
   await apart.close()
 })
 
-it('says of Postgres alone that it hangs', async () => {
+it('reports only Postgres as hanging', async () => {
   const { text } = await stack.sql.begin(async (tx) => {
     await tx`lock table positions, dead_letters in access exclusive mode`
     return await speak('GET', '/metrics')

@@ -85,7 +85,7 @@ it('asks about all buckets of one tick in one command, a hundred at most', async
   )
 })
 
-it('asks on by itself when Redis has forgotten the script', async () => {
+it('goes on by itself when Redis has lost the script', async () => {
   const bucket = randomUUID()
   await limiter.take(bucket, 2)
   await stack.redis.script('FLUSH')
@@ -142,7 +142,7 @@ describe('where many units are left', () => {
     return taken
   }
 
-  it('those of the next moment are taken ahead, and each counts once', async () => {
+  it('units for the next moment are taken in advance, and each counts once', async () => {
     const asked = spyOnQuestions()
     const bucket = randomUUID()
     const began = performance.now()
@@ -196,7 +196,7 @@ describe('where many units are left', () => {
     await vi.waitUntil(async () => (await used(bucket)) === few, { timeout: atLoad(2000), interval: 10 })
   })
 
-  it('they end with their window', async () => {
+  it('units taken in advance end with their window', async () => {
     const bucket = randomUUID()
     const first = await takeInTurn(bucket, 50)
     await stack.redis.pexpire(`sluice:limit:${bucket}`, 60)

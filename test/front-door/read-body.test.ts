@@ -35,7 +35,7 @@ describe.each([
     expect(frontDoor).toEqual(openFrontDoor(LIMIT.room - 7, { 'a business': LIMIT.share - 7 }))
   })
 
-  it('that is too much for all together is refused', async () => {
+  it('that exceeds the room of all bodies is refused', async () => {
     const frontDoor = openFrontDoor(LIMIT.room - 6)
     const { call, read } = sendTo(frontDoor, body())
     await expect(read()).rejects.toMatchObject(unavailable)

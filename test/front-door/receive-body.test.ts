@@ -55,7 +55,7 @@ describe('a body', () => {
     expect(keyHolders).not.toHaveBeenCalled()
   })
 
-  it('that took longer is its business’s as that is by now', async () => {
+  it('that took longer gets the present state of its business', async () => {
     const { keyHolders, received } = arriveAfter(STALE_MS, changed)
     expect(await received).toEqual({ business: changed.business, body: {} })
     expect(keyHolders).toHaveBeenCalledTimes(1)
@@ -65,7 +65,7 @@ describe('a body', () => {
     ['invalid_api_key', null],
     ['business_inactive', { ...changed, business: { ...BUSINESS, active: false } }],
     ['business_not_found', { ...changed, business: { ...BUSINESS, removed: true } }],
-  ])('that took longer is refused for what would be now: %s', async (code, now) => {
+  ])('that took longer is refused for the reason that holds now: %s', async (code, now) => {
     await expect(arriveAfter(STALE_MS, now).received).rejects.toMatchObject({ code })
   })
 })

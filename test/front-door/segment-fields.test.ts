@@ -111,7 +111,7 @@ test('at most 500 of a group are offered, and a query finds the others', async (
   expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request'])
 })
 
-test('names of contacts that are not the newest come from ClickHouse', async () => {
+test('names of events of contacts that are not the newest come from ClickHouse', async () => {
   await track({ event: 'once' })
   await service.shipped()
   await service.sql`

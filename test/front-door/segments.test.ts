@@ -208,7 +208,7 @@ describe('what is refused', () => {
     })
   })
 
-  test('a change of nothing, and what a list cannot be asked', async () => {
+  test('an empty change, and invalid parameters of a list', async () => {
     const { segmentId } = await create(VIP)
     const path = `/api/segments/${segmentId}`
     expect(code(await ask('PATCH', path, {}))).toEqual([400, 'invalid_request'])
@@ -388,7 +388,7 @@ describe('explain', () => {
     expect(none).toMatchObject({ member: false, enteredAt: null, changesAt: null, rule: { all: [{ seen: null }, {}] } })
   })
 
-  test('is of the rule before while another is computed, and of a merged contact', async () => {
+  test('uses the former rule while another is computed, and follows a merged contact', async () => {
     const { segmentId } = await create(VIP)
     await untilReady(segmentId)
     const first = await track({ identity: { email: 'a@x.io' }, tags: ['vip'] })

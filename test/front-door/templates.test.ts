@@ -157,7 +157,7 @@ describe('a template', () => {
     await create()
   })
 
-  test('keeps the later of two changes at once, and no mixture', async () => {
+  test('keeps the later of two concurrent changes, and no mixture of them', async () => {
     const { templateId } = await create()
     const answers = await Promise.all(
       [1, 2, 3, 4].map((n) =>
@@ -202,7 +202,7 @@ describe('a template is refused', () => {
     ).toHaveLength(1)
   })
 
-  test('one past its limits, and taken at them', async () => {
+  test('one past its limits, and is accepted at them', async () => {
     const tries = async (template: object) => code(await ask('POST', '/api/templates', { ...WELCOME, ...template }))
     const taken = [200, undefined]
     const refused = [400, 'invalid_request']

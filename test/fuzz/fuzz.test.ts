@@ -100,7 +100,7 @@ describe('the judge', () => {
   const unkeyed = { headers: ask('identify', '').headers.slice(1) }
   const open = { 'access-control-allow-origin': '*' }
 
-  it('has nothing against what is right', () => {
+  it('accepts right answers', () => {
     expect(judge(ask('track', EVENT), success(TRACKED))).toEqual([])
     expect(judge(ask('track/batch', BATCH), success(RECORDED))).toEqual([])
     const warned = { ...IDENTIFIED, warnings: ['traits were ignored'] }

@@ -73,7 +73,7 @@ it.each([
   ['track', track],
   ['capture', capture],
 ] as const)(
-  'browser/%s is refused well-formed, or can be kept by every store',
+  'a call of browser/%s gets a well-formed refusal, or can be kept by every store',
   { timeout: 120_000 },
   async (endpoint, calls) => {
     const seen = new Map<number, number>()

@@ -230,7 +230,7 @@ describe("Sluice's own user of the engine", () => {
     expect(existsSync(join(folder, OUT_NAME))).toBe(false)
   })
 
-  test('has read nothing into a table', async () => {
+  test('has read no data into a table', async () => {
     expect(await ask({ body: 'select count() from notes' })).toEqual({ status: 200, text: '0\n' })
     expect((await ask({ body: 'show tables' })).text).not.toContain('n2')
     expect((await ask({ body: 'select currentRoles() settings max_threads = 1' })).text).toBe("['analyst','owner']\n")

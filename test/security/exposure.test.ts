@@ -102,7 +102,7 @@ const engines = async (): Promise<StoreUrls> =>
   JSON.parse(await readFile(join(dataDir, 'engines.json'), 'utf8')) as StoreUrls
 
 describe.runIf(process.platform === 'linux')('start', () => {
-  it('listens beyond loopback with the front door alone', async () => {
+  it('listens beyond loopback only with the front door', async () => {
     const sockets = await listening(await familyOf(child.pid ?? 0))
     const { port } = new URL(url)
     const beyond = sockets.filter((socket) => !socket.startsWith('127.'))
@@ -137,7 +137,7 @@ describe.runIf(process.platform === 'linux')('start', () => {
     expect((await fetch(`${origin}/?query=select+1&user=sluice&password=wrong`)).status).toBe(403)
   })
 
-  it('keeps every file to its own user, but for the numbers of processes', async () => {
+  it('lets only its own user read its files, except process ids', async () => {
     expect((await stat(dataDir)).mode & 0o777).toBe(0o711)
     const open = await openFiles(dataDir)
     expect(open.filter((name) => !name.endsWith('.pid'))).toEqual([])

@@ -136,7 +136,7 @@ describe('a stranger who names a person whom servers know', () => {
     })
   })
 
-  it('is taken at their word with open', async () => {
+  it('is believed with open', async () => {
     await publish('demo', null)
     const { contactId } = await serverSays('signup')
     await attack()
@@ -151,7 +151,7 @@ describe('a stranger who names a person whom servers know', () => {
     expect(after.timeline).toContain('before')
   })
 
-  it('before servers know them leaves what was said then, and no click, touch or later event', async () => {
+  it('before servers know them leaves what was said until then, and no click, touch or later event', async () => {
     await setPages('confirmed')
     await pageSays(STRANGER, 'before', click('evil'))
     const { contactId } = await pageIdentifies(STRANGER)
@@ -181,7 +181,7 @@ describe('a stranger who names a person whom servers know', () => {
     expect((await pageIdentifies(STRANGER))['subscriptions']).toEqual(none)
   })
 
-  it('with very many browsers does not crowd out the person’s own', async () => {
+  it('with very many browsers does not displace the person’s own', async () => {
     await setPages('confirmed')
     const { contactId } = await serverSays('signup')
     await pageSays(OWN, 'came', click('own'))
@@ -217,7 +217,7 @@ describe('the person’s own browser', () => {
     })
   })
 
-  it('loses what the stranger’s waits for with the person’s erasure', async () => {
+  it('loses what waits in the stranger’s browser with the person’s erasure', async () => {
     await setPages('confirmed')
     const { contactId } = await serverSays('signup')
     await attack()

@@ -114,7 +114,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
       expect(await find({ platformCustomerId: 'ATT' })).toBeNull()
     })
 
-    it('does not make one of two strangers by naming both', async () => {
+    it('does not merge two strangers by naming both', async () => {
       await attack({ ...VICTIM, phone: VICTIM_PHONE })
       await buy(VICTIM)
       await buy({ phone: VICTIM_PHONE }, 1)
@@ -123,7 +123,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
     })
   })
 
-  describe('who comes to a person whom servers have used', () => {
+  describe('who names a person whom servers have used', () => {
     beforeEach(() => buy(VICTIM))
 
     it('gets no customer id onto them, and merges nothing', async () => {
@@ -174,7 +174,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
       expect(await victim()).toMatchObject({ firstName: isOpen ? 'You' : 'Ann', lastName: 'Won' })
     })
 
-    it('writes them no message by way of a name', async () => {
+    it('sends them no message by a name', async () => {
       const names = [
         { name: 'Ann see HTTP://evil.example now' },
         { firstName: 'WWW.evil.example' },
@@ -201,7 +201,7 @@ describe.each(PAGE_IDENTIFY)('with pageIdentify %s, an attacker', (setting) => {
     })
   })
 
-  it('does not rid a person of an opt-out by having their email move', async () => {
+  it('does not remove an opt-out of a person by moving their email', async () => {
     await buy({ platformCustomerId: '1' })
     await attack({ platformCustomerId: '1', ...VICTIM })
     const named = await find(VICTIM)

@@ -70,7 +70,7 @@ async function untilInFlight(count: number): Promise<void> {
 }
 
 describe('hundreds of slow callers', () => {
-  it('keep no live call from being served, and are cut off while they dawdle', { timeout: 120_000 }, async () => {
+  it('keep no live call from being served, and are cut off', { timeout: 120_000 }, async () => {
     await openFrontDoor(1000)
     const dawdling = [
       ...(await openLines(120, () => 'POST /api/sdk/track HTTP/1.1\r\nHost: x\r\nX-Slow: ')),
@@ -117,7 +117,7 @@ describe('on Node', () => {
 describe('the memory for bodies', () => {
   beforeEach(() => openFrontDoor(5000))
 
-  it('that slow uploads of one business take is its own share', async () => {
+  it('that slow uploads of one business take comes from its own share', async () => {
     await openLines(7, () => announce('/api/sdk/track/batch', 32 * 1024 * 1024, keyOf(mine)))
     const refused = () => lines.filter((line) => /^HTTP\/1\.1 503 .*"unavailable"/s.test(line.heard())).length
     await expect.poll(refused, { timeout: atLoad(20_000) }).toBe(6)
@@ -129,7 +129,7 @@ describe('the memory for bodies', () => {
     expect((await batch(mine)).status).toBe(202)
   })
 
-  it('that slow callers without a key take is one share for all of them', async () => {
+  it('that slow callers without a key take comes from one share for all of them', async () => {
     await openLines(256, (at) => fromPage(at, 256 * 1024))
     await untilInFlight(256)
     expect(code(await identify(1))).toEqual([503, 'unavailable'])

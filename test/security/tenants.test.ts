@@ -605,7 +605,7 @@ const KEYED = listRoutes().filter(({ path }) => !path.startsWith('/dashboard/api
 const names = KEYED.map(({ method, path }) => `${method} ${path}`)
 
 describe('every route', () => {
-  it('has its entry here', () => {
+  it('has its entry in this test', () => {
     expect(Object.keys(CROSSINGS).toSorted()).toEqual(names.toSorted())
   })
 
@@ -655,14 +655,14 @@ describe('with what is another’s, it learns nothing and changes nothing:', () 
     },
   )
 
-  it('in the end the other has all that it had', async () => {
+  it('in the end the other business has all that it had', async () => {
     // In the order of arrival: what was not waited for is applied before this.
     await ask('POST', () => '/api/sdk/track', ownEvent)()
     await service.shipped()
     expect(await allOf(theirs)).toBe(theirsBefore)
   })
 
-  it('and is apart in every view of ClickHouse', async () => {
+  it('and the businesses are separate in every view of ClickHouse', async () => {
     for (const view of ['timeline', 'contacts', 'contact_event_statistics', 'attributed_purchases', 'touches']) {
       const rows = await service.clickhouse.query({
         query: `select distinct toString(contact_id) as id from ${view} where business_id = {b:UUID}`,

@@ -20,7 +20,7 @@ it.each([
   'connect ECONNREFUSED 127.0.0.1:6379',
   new Error('out of memory'),
   Object.assign(new Error('deadlock detected'), { code: '40P01' }),
-])('takes nothing else for one: %s', (words) => {
+])('takes no other error for one: %s', (words) => {
   expect(isFullDiskError(words)).toBe(false)
 })
 

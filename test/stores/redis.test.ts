@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-it('is cut with what it left unanswered, and made anew', async () => {
+it('a silent connection is closed with its unanswered commands, and opened again', async () => {
   const proxy = await startProxy(new URL(stack.redisUrl))
   const redis = connectRedis(proxy.url, 'limiter')
   await whenReady(redis)
@@ -34,7 +34,7 @@ it('is cut with what it left unanswered, and made anew', async () => {
   await proxy.close()
 })
 
-it('is not taken for silent by a process that stood still and has not read its answers', async () => {
+it('a connection is not taken for silent by a process that was paused and has not read its answers', async () => {
   const redis = connectRedis(stack.redisUrl, 'limiter')
   await whenReady(redis)
   const id = await redis.client('ID')
@@ -46,7 +46,7 @@ it('is not taken for silent by a process that stood still and has not read its a
   redis.disconnect()
 })
 
-it('is left alone while nothing is asked, and while answers come', async () => {
+it('a connection stays open while no command waits, and while answers come', async () => {
   const redis = connectRedis(stack.redisUrl, 'limiter')
   await whenReady(redis)
   const id = await redis.client('ID')

@@ -74,7 +74,7 @@ async function credits(): Promise<[amount: number, first: string, last: string][
 }
 
 describe('a purchase', () => {
-  it('goes to the first and to the last touch at or before it, in whatever order they arrive', async () => {
+  it('is attributed to the first and to the last touch at or before it, in whatever order they arrive', async () => {
     await isKnown(ANN, 0)
     await paid(5, 50)
     await came(9, 'late')
@@ -183,7 +183,7 @@ describe('a purchase', () => {
 })
 
 describe('a refund', () => {
-  it('goes where the latest purchase before it went, of its currency', async () => {
+  it('is attributed like the latest purchase before it in its currency', async () => {
     await isKnown(ANN, 0)
     await came(1, 'first')
     await paid(2, 20)
@@ -200,7 +200,7 @@ describe('a refund', () => {
     ])
   })
 
-  it('without a purchase goes by its own time', async () => {
+  it('without a purchase is attributed by its own time', async () => {
     await isKnown(ANN, 0)
     await came(1, 'news')
     await paid(2, -5)
@@ -388,14 +388,14 @@ describe('the report', () => {
     expect(asked).toBe(1)
   })
 
-  it('is a fault of ours when ClickHouse does not understand the question', async () => {
+  it('is an internal error when ClickHouse rejects the query', async () => {
     const query = async () => await lab.clickhouse.query({ query: 'select nothing', format: 'JSONEachRow' })
     await expect(ask({ query } as unknown as ClickHouseClient, 'last')).rejects.toMatchObject({
       type: 'UNKNOWN_IDENTIFIER',
     })
   })
 
-  it('is not had while ClickHouse is away', async () => {
+  it('is unavailable while ClickHouse is away', async () => {
     const nowhere = connectClickHouse('http://u:p@127.0.0.1:1/db')
     const query = { businessId, model: 'last', from: T0, to: T0 + DAY } as const
     expect(await readAttribution({ clickhouse: nowhere, log: lab.log }, query, 400)).toBeUndefined()

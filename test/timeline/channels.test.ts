@@ -72,7 +72,7 @@ const CAME: [
   ['direct', '(direct)', '(none)'],
 ]
 
-test('each channel is what brought the touch', async () => {
+test('each touch has the channel of its source', async () => {
   const lines = CAME.map(([, source, medium, referrer = '', clickId = '', campaign = ''], n) => {
     const touch: Touch = { at: n, url: 'https://shop.example/', referrer, utm: { source, medium, campaign } }
     if (clickId !== '') touch.clickIds = { [clickId]: 'x' }

@@ -59,7 +59,7 @@ test('the next run begins 23 hours after the last one', async () => {
   expect(await cleanFiles(deps, signal)).toBe(true)
 })
 
-test('of many processes one cleans; where it dies, another does so an hour later', async () => {
+test('one of many processes cleans; when it dies, another does so an hour later', async () => {
   await erase(11)
   const runs = await Promise.all(Array.from({ length: 6 }, () => cleanFiles(deps, signal)))
   expect(runs.filter(Boolean)).toHaveLength(1)

@@ -99,7 +99,7 @@ it('a page view is a point, and so is a minute of active time', async () => {
   expect(await read(cyd, { visitorIds: [one] })).toEqual({ score: 0, lastActiveAt: null })
 })
 
-it('is read as the view has it, with all that the person was', async () => {
+it('is read as in the view, with all contacts merged into the person', async () => {
   const [ann, bob, other] = [
     await addContact(lab, business),
     await addContact(lab, business),

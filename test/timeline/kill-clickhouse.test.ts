@@ -23,7 +23,7 @@ afterAll(async () => {
 const KILLS = 4
 const PROPERTIES = JSON.stringify({ text: 'x'.repeat(300) })
 
-test('a ClickHouse that is killed in its inserts, again and again, ends up exact', async () => {
+test('a ClickHouse that is killed repeatedly during inserts ends up exact', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-killed-'))
   await chmod(folder, 0o711)
   const engines = await startEngines(folder, { log: lab.log, only: ['clickhouseUrl'], small: true })

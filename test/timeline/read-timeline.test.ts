@@ -46,7 +46,7 @@ const newestFirst = (rows: TimelineRow[]) =>
     .toSorted((a, b) => b.occurred_ms - a.occurred_ms || (a.event_id > b.event_id ? -1 : 1))
     .map((row) => row.event_id)
 
-test('a long event reads the same while it lies packed', async () => {
+test('a long event reads the same while it is packed', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
   const properties = { text: 'long ü '.repeat(4000) }

@@ -34,7 +34,7 @@ test('finds what any number of contacts have waiting, and nothing of others', as
   ).toEqual([])
 })
 
-test('many who ask at once share few walks, and each gets their own', async () => {
+test('concurrent readers share few walks, and each gets its own contacts', async () => {
   const business = newBusiness()
   const contacts = Array.from({ length: 300 }, () => crypto.randomUUID())
   await save(
@@ -72,7 +72,7 @@ test('a walk that fails fails for those who share it, and not for later readers'
   expect(await ask(row!.contact_id)).toEqual([row])
 })
 
-test('of 300,000 events of one contact it keeps the newest alone', async () => {
+test('it keeps only the newest of 300,000 events of one contact', async () => {
   const business = newBusiness()
   const contact_id = crypto.randomUUID()
   const line = JSON.stringify(eventOf(business, { contact_id, event_id: '00000000-0000-7000-8000-000000000000' }))
@@ -95,7 +95,7 @@ test('of 300,000 events of one contact it keeps the newest alone', async () => {
   expect(seconds).toBeLessThan(atLoad(25))
 }, 120_000)
 
-test('what names another contact in its properties is not theirs', async () => {
+test('an event that names another contact in its properties does not belong to it', async () => {
   const business = newBusiness()
   const contact_id = crypto.randomUUID()
   const properties = JSON.stringify({ contact_id, text: `"contact_id":"${contact_id}"` })

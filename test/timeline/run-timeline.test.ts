@@ -157,7 +157,7 @@ test('an event that comes after a rest is taken at the next look, a second later
   expect(waits.toSorted((a, b) => a - b)[2]).toBeLessThan(atLoad(1500))
 }, 120_000)
 
-test('one ships and the other stands by, until the first is gone', async () => {
+test('one process ships and the other stands by, until the first is gone', async () => {
   const first = start()
   const second = start()
   const business = newBusiness()
@@ -206,7 +206,7 @@ test('what cannot be measured or purged holds up neither events nor erasures', a
   expect(await countOf(lab, business)).toEqual({ events: 1, counted: 1 })
 })
 
-test('visitors who stay away are forgotten one step after another, however many they are', async () => {
+test('visitors who stay away are deleted step by step, however many there are', async () => {
   const business = newBusiness()
   await lab.sql`
     insert into visitors (business_id, visitor_id, first_seen_at, last_seen_at)
@@ -218,7 +218,7 @@ test('visitors who stay away are forgotten one step after another, however many 
   await running.stop()
 })
 
-test('shipped rows that are too old go one step after another, however many they are', async () => {
+test('shipped rows that are too old are deleted step by step, however many there are', async () => {
   await lab.sql`
     insert into outbox (events, event_count, business_ids, contact_ids, changed, shipped_at)
     select '', 0, '{}', '{}', '{}', now() - interval '2 days' from generate_series(1, 4001)`

@@ -96,7 +96,7 @@ test('a group that was inserted but not marked is sent again first, unchanged, a
   expect(await countOf(lab, business)).toEqual({ events: 3, counted: 3 })
 })
 
-test('a kill that left the table written and its view not is healed by the repeat', async () => {
+test('a kill that left the table written but not its view is repaired by the repeat', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
   await save(lab, business, [{ contact_id: contact }, { contact_id: contact, event: 'other' }])
@@ -166,7 +166,7 @@ test('two owners at once never put one row in two groups', async () => {
   expect(await waitingRows(lab)).toBe(0)
 })
 
-test('a group is bounded, and a row that is larger than the bounds still goes', async () => {
+test('a group is limited, and a row that is larger than the limits is still shipped', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
   for (const count of [7, 2, 2, 2])
@@ -195,7 +195,7 @@ test('a group is bounded, and a row that is larger than the bounds still goes', 
   })
 })
 
-test('a group is bounded by the people it touches too, also without an event', async () => {
+test('a group is limited by its contacts too, also without an event', async () => {
   const business = newBusiness()
   const people = await Promise.all(Array.from({ length: 6 }, () => addContact(lab, business)))
   for (const touched of [people.slice(0, 4), people.slice(4), people.slice(0, 2)])
@@ -206,7 +206,7 @@ test('a group is bounded by the people it touches too, also without an event', a
   expect(groups).toEqual([true, false, undefined])
 })
 
-test('of rows that fill a group one by one, the next is known to wait', async () => {
+test('when rows fill a group one by one, the next row is known to wait', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
   for (let i = 0; i < 5; i += 1) await save(lab, business, [{ contact_id: contact }])
@@ -361,7 +361,7 @@ test('events that ClickHouse cannot read become dead letters, and their neighbou
   await lab.sql`delete from dead_letters`
 })
 
-test('long events lie packed, count in a group as what they are, and arrive as they were', async () => {
+test('long events are packed, count in a group with their full size, and arrive unchanged', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
   const texts = Array.from({ length: 6 }, (_, at) => JSON.stringify({ at, text: `"ü"\n${at}`.repeat(4000) }))
@@ -465,7 +465,7 @@ test('shipped rows are kept for as long as they are to be, and unshipped ones fo
   expect(await lab.sql`select from outbox`).toHaveLength(2)
 })
 
-test('of many shipped rows some go at a time', async () => {
+test('many shipped rows are deleted in several steps', async () => {
   await lab.sql`delete from outbox`
   await lab.sql`
     insert into outbox (events, event_count, business_ids, contact_ids, changed, shipped_at)

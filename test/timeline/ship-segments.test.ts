@@ -75,7 +75,7 @@ test('changes arrive, and show who is a member, the history and the numbers by d
   )
 })
 
-test('of changes in one millisecond, the one with the greatest id is the last', async () => {
+test('the last of several changes in one millisecond is the one with the greatest id', async () => {
   const [business, segment] = [newBusiness(), randomUUID()]
   const contact = await addContact(lab, business)
   // ClickHouse compares UUIDs by their second half first.
@@ -106,7 +106,7 @@ test('a group whose changes were sent and that was not marked changes nothing wh
   expect(await stored(segment)).toEqual(rows)
 })
 
-test('of a row that is sent again, only what ClickHouse lacks is', async () => {
+test('a row that is sent again sends only what ClickHouse lacks', async () => {
   const [business, segment] = [newBusiness(), randomUUID()]
   const contact = await addContact(lab, business)
   const rows = await saveChanges(business, segment, [
@@ -153,7 +153,7 @@ test("changes of a merged contact are the survivor's, and those of an erased one
   expect(days.at(-1)?.members).toBe(1)
 })
 
-test('a group is bounded by the bytes of its changes too', async () => {
+test('a group is limited by the bytes of its changes too', async () => {
   const [business, segment] = [newBusiness(), randomUUID()]
   const contact = await addContact(lab, business)
   for (let n = 0; n < 3; n += 1) await saveChanges(business, segment, [{ contact_id: contact, at_ms: n }])

@@ -50,7 +50,7 @@ const isBob = (visitorId: string, receivedAt = NOW) => ({
   receivedAt,
 })
 
-it('are shipped with their touches, and whose they are from when on', async () => {
+it('are shipped with their touches, and with whom they belong to from when on', async () => {
   await pipeline.browser(browser(businessId, browserFact('e', V, { occurredAt: NOW - 5, first: TOUCH })))
   await ship()
   expect(await read('visitors')).toMatchObject([
@@ -102,7 +102,7 @@ it('are shipped with their newest link only, however many they have, and as anon
   ])
 })
 
-it('go with the person, and what arrives late brings nothing back; who comes anew is a stranger', async () => {
+it('are deleted with the person, and late rows bring nothing back; a later visit is a stranger’s', async () => {
   await pipeline.browser(browser(businessId, browserFact('e', V, { first: TOUCH, latest: TOUCH })))
   const { contactId } = await pipeline.identify(isAnn(V))
   await pipeline.identify(isAnn(ODD))
@@ -122,7 +122,7 @@ it('go with the person, and what arrives late brings nothing back; who comes ane
   expect(await alive()).toMatchObject([{ visitor_id: V, first_url: '', last_seen_ms: now }])
 })
 
-it('go with the person however many they are', async () => {
+it('are deleted with the person however many they are', async () => {
   const { contactId } = await pipeline.identify(isAnn(V))
   await lab.sql`
     insert into contact_visitors (business_id, contact_id, visitor_id, linked_at)
@@ -162,7 +162,7 @@ it('that belong to another person too stay, without what is known from the erase
   expect(await read('visitor_links', false)).toEqual([])
 })
 
-it('of the person before do not get what the erased one did, nor what comes since, at any moment', async () => {
+it('of an earlier person never get what the erased one did, or what comes later', async () => {
   const ann = await pipeline.identify(isAnn(V))
   const bob = await pipeline.identify(isBob(V, NOW + 7))
   await pipeline.browser(browser(businessId, browserFact('e', V, { first: { ...TOUCH, at: NOW + 8 } })))
@@ -217,7 +217,7 @@ it('that are not identified are deleted once they stay away; others are not', as
   expect(await shown()).toBe(2)
 })
 
-it('who come back while they are being forgotten are not, or anew, with their touches', async () => {
+it('that come back while they are being deleted stay or are created again, with their touches', async () => {
   const ids = ['0', '1'].map((digit) => digit.repeat(32))
   const see = (occurredAt: number, ...visitors: string[]) =>
     pipeline.apply(
@@ -243,7 +243,7 @@ it.each([
   [1999, ['done']],
   [2000, ['more', 'done']],
   [2001, ['more', 'done']],
-])('are forgotten in steps: %i of them', async (many, steps) => {
+])('are deleted in steps: %i of them', async (many, steps) => {
   await lab.sql`
     insert into visitors (business_id, visitor_id, first_seen_at, last_seen_at)
     select ${businessId}, 'v' || n, 1, 1 from generate_series(1, ${many}::int) n`

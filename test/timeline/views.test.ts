@@ -91,7 +91,7 @@ test('a merge moves the past of the loser to the survivor, a merge of merged one
   ])
 })
 
-test('contacts show by what they are known: the primary one first, unproven ones last, none of a loser or of the erased', async () => {
+test('contacts show their identities: the primary one first, unproven ones last, none of a loser or of the erased', async () => {
   const business = newBusiness()
   const loser = await addContact(lab, business, { identities: [{ kind: 'email', value: 'old@x.io' }] })
   const survivor = await addContact(lab, business, {
@@ -144,7 +144,7 @@ test('contacts show by what they are known: the primary one first, unproven ones
   ).toEqual([{ n: 0 }])
 })
 
-test('businesses are apart, also when their contacts carry one id', async () => {
+test('businesses are separate, also when their contacts have the same id', async () => {
   const [one, two] = [newBusiness(), newBusiness()]
   const id = await addContact(lab, one, { firstName: 'one' })
   const other = await addContact(lab, one)
@@ -241,7 +241,7 @@ test('text of every kind and numbers of every size come back as they were', asyn
   expect(row).toEqual({ first_name: '名 "\\\'\t\n🎓', custom_fields: JSON.stringify({ note: 'a\\b"c\n\u2028' }) })
 })
 
-test('an erased person is nowhere, under no id, also when a late shipper sends what it held', async () => {
+test('an erased person is in no view, under no id, also when a late shipper sends what it held', async () => {
   const business = newBusiness()
   const [survivor, loser, stays] = [
     await addContact(lab, business, { firstName: 'Ann' }),
@@ -357,7 +357,7 @@ test.each([
   expect(await eraseAll(lab)).toBe(erasures)
 })
 
-test('what a front door has scrubbed meanwhile is not looked for to the end', async () => {
+test('the search ends early for rows that a front door has scrubbed meanwhile', async () => {
   const business = newBusiness()
   const contact = await addContact(lab, business)
   for (let nth = 0; nth < 4; nth += 1) await save(lab, business, [{ contact_id: contact }])

@@ -40,7 +40,7 @@ async function visit(business_id: string, visitor_id: string): Promise<void> {
   await lab.clickhouse.insert({ table: 'web_events', values, format: 'JSONEachRow' })
 }
 
-it('are those of the view, page by page, of the time in which the browsers were theirs', async () => {
+it('are those of the view, page by page, from the times in which the browsers belonged to the contact', async () => {
   const business = newBusiness()
   const [ann, bob] = [randomUUID(), randomUUID()]
   const [one, shared, others] = [newVisitor(), newVisitor(), newVisitor()]
@@ -81,7 +81,7 @@ it('are those of the view, page by page, of the time in which the browsers were 
   expect(found).toEqual(expected)
 })
 
-it('refuse a cursor that is none of theirs', async () => {
+it('refuse a cursor of another list', async () => {
   const deps = { sql: lab.sql, clickhouse: lab.clickhouse, log: createLogger({ level: 'silent', name: 'test' }) }
   const wanted = { businessId: newBusiness(), contactIds: [randomUUID()], visitorIds: [newVisitor()], limit: 1 }
   for (const cursor of ['', 'x', '1_x', `1_${newVisitor()}0`])

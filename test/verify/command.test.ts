@@ -43,7 +43,7 @@ function start(...words: string[]): ChildProcess {
   return child
 }
 
-test('goes on in rounds, a line each as JSON, until it is asked to stop', async () => {
+test('runs in rounds, with a line of JSON for each, until it is asked to stop', async () => {
   const child = start('--every', '1s', '--json')
   const rounds: { agree?: boolean; stopped?: boolean; round?: number }[] = []
   createInterface(child.stdout!).on('line', (line) => rounds.push(JSON.parse(line) as (typeof rounds)[0]))
@@ -93,7 +93,7 @@ test('killed in the middle of a repair, several times, and two at once: the resu
   lab.startShipping()
 })
 
-test('a contact that the shipper leaves waiting was not compared, and that is said', async () => {
+test('a contact that waits for the shipper all the time is reported as not compared', async () => {
   await lab.stopShipping()
   await lab.pipeline.apply(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' })))
   const only = `--business ${people.businessId}`

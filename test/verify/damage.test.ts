@@ -212,7 +212,7 @@ test.each(DAMAGE)('found and repaired: $what', ({ what, found }) => {
   expect(kindsIn(verdicts.after, what)).toEqual({})
 })
 
-test('nothing else is found, and the verdicts say so in the end', () => {
+test('nothing else is found, and the last verdict says so', () => {
   expect(verdicts.damaged).toMatchObject({ exitCode: 1, agree: false, notCompared: 0 })
   expect(verdicts.damaged?.differences.filter(({ businessId }) => businessId === null)).toEqual([])
   expect(verdicts.repaired).toMatchObject({ exitCode: 0, agree: true, differences: [] })

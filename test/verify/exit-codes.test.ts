@@ -15,7 +15,7 @@ beforeAll(async () => {
 const admin = (words: string, config = lab.config) =>
   runAdminQuietly(['verify', ...words.split(' ').filter(Boolean)], config)
 
-test('says in words how it is and what to do next', async () => {
+test('says in words what the result is and what to do next', async () => {
   const only = `--business ${people.businessId}`
   const well = await admin(only)
   expect([well.exitCode, well.out]).toEqual([

@@ -34,7 +34,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-test('a line is a whole event, with a key of its own where none was sent', () => {
+test('a line is a complete event, with a key of its own where none was sent', () => {
   expect(JSON.parse(lineOf(EVENT, PERSON, 0))).toEqual({
     event: 'bought',
     identity: { platformCustomerId: 'C', email: 'a@x.io' },

@@ -49,7 +49,7 @@ const LOST: { what: string; done(): Promise<unknown>; found: Record<string, numb
   },
 ]
 
-describe('what the outbox holds comes back:', () => {
+describe('what the outbox holds is restored:', () => {
   test.each(LOST)(
     '$what',
     async ({ done, found }) => {
@@ -68,7 +68,7 @@ describe('what the outbox holds comes back:', () => {
   )
 })
 
-test('tables and views that are not there are named, made again and filled', async () => {
+test('missing tables and views are named, created again and filled', async () => {
   const views = ['timeline', 'contact_event_statistics', 'contacts', 'revenue_by_day']
   const { internal, public: shown } = lab.clickhouse.databases
   for (const view of [...views, ...FEEDS, `${shown}.contacts`]) await lab.damage(`drop view ${view} sync`)
@@ -84,7 +84,7 @@ test('tables and views that are not there are named, made again and filled', asy
   expect(await lab.verify()).toMatchObject({ exitCode: 0, agree: true })
 })
 
-test('every table and view that the migrations make is asked for, and no other', async () => {
+test('every table and view that the migrations create is checked, and no other', async () => {
   const { internal, public: shown } = lab.clickhouse.databases
   const query = `select if(t.database = '${shown}', 'public', 'internal') as database, t.name as name
     from system.tables as t where t.database in ('${shown}', '${internal}') order by 1, 2`
@@ -94,7 +94,7 @@ test('every table and view that the migrations make is asked for, and no other',
   expect(made).toEqual(expect.arrayContaining(rows))
 })
 
-test('one table alone, dropped: it is made again, filled, and fed by what feeds it', async () => {
+test('a single dropped table is created again, filled, and gets new rows', async () => {
   await lab.damage('drop table events sync')
   expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true, repaired: { tables: 1 } })
   await lab.pipeline.track(track(people.businessId, eventFact('lesson', { email: 'ann@x.io' }, { tags: ['new'] })))
@@ -110,7 +110,7 @@ test.each(['internal', 'public'] as const)('a view that shows too little is made
   expect(await lab.verify('--repair', ...only)).toMatchObject({ exitCode: 0, agree: true })
 })
 
-test('what a person saw and what brought them is theirs again in an empty ClickHouse', async () => {
+test('the web events and touches of a person belong to them again in an empty ClickHouse', async () => {
   const { businessId, ann } = people
   await truncate(...TABLES)
   expect(await lab.verify('--repair')).toMatchObject({ exitCode: 0, agree: true })
@@ -121,7 +121,7 @@ test('what a person saw and what brought them is theirs again in an empty ClickH
   }
 })
 
-test('a backup that was put back gets what came after it, and what it still had of an erased person goes', async () => {
+test('a restored backup gets what came after it, and loses what it still had of an erased person', async () => {
   const { businessId, browsers } = people
   // Ann's browser is Bob's in the end.
   await lab.pipeline.apply(identify(businessId, identifyFact({ email: 'bob@x.io' }, { visitorId: browsers.ann })))
@@ -195,7 +195,7 @@ test('what is older than the outbox is listed, contact by contact; statistics an
   })
 })
 
-test('what lacks events is found also among those that were too many to be remembered', async () => {
+test('contacts that lack events are found also among more than are kept', async () => {
   const second = await makePeople(lab)
   await lab.shipped()
   await lab.damage(`alter table contact_snapshots delete where contact_id = '${people.ann}'`)

@@ -196,7 +196,7 @@ async function endRecovery(table: string, when: 'before' | 'after'): Promise<unk
   }).catch((error: unknown) => error)
 }
 
-test('a recovery that ends before its first deletion and after each, again and again, loses and doubles nothing', async () => {
+test('a recovery that is ended before its first deletion and after each one loses and doubles nothing', async () => {
   const backup = await makePast()
   const before = await readFigures()
   await service.stop()
@@ -212,7 +212,7 @@ test('a recovery that ends before its first deletion and after each, again and a
   expect(await readFigures()).toEqual(before)
 })
 
-test('Postgres alone, older than ClickHouse: its lost events are saved and imported, and an erasure stays', async () => {
+test('when only Postgres is restored, older than ClickHouse, its lost events are saved and imported, and an erasure stays', async () => {
   const backup = await makePast()
   const before = await readFigures()
   expect(before[3]).toBeNull()

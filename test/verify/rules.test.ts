@@ -70,7 +70,7 @@ test('revenue that was changed in Postgres is corrected: the timeline and the sn
   ).toEqual([{ amount: '40' }])
 })
 
-test('an event that Postgres does not know is named, and stays with the statistics that count it', async () => {
+test('an event that Postgres does not know is listed, and stays with the statistics that count it', async () => {
   const known = (await recordedEvents(lab, people)).find(({ event }) => event === 'lesson')
   const strange = {
     ...known!,
@@ -95,7 +95,7 @@ test('an event that Postgres does not know is named, and stays with the statisti
   ])
 })
 
-test('contacts and businesses that Postgres does not know are named, and stay', async () => {
+test('contacts and businesses that Postgres does not know are listed, and stay', async () => {
   const [known] = await recordedEvents(lab, people)
   const stranger = { ...known!, event_id: uuidv7(), contact_id: NOBODY }
   const elsewhere = { ...stranger, event_id: uuidv7(), business_id: uuidv7() }
@@ -111,7 +111,7 @@ test('contacts and businesses that Postgres does not know are named, and stay', 
   await lab.damage(`alter table event_statistics delete where contact_id = '${NOBODY}'`)
 })
 
-test('events that were set aside as dead letters are said to be', async () => {
+test('events that were set aside as dead letters are reported as such', async () => {
   await lab.sql`
     insert into dead_letters (id, business_id, contact_id, partition, stream_id, kind, reason, payload)
     values (${uuidv7()}, ${people.businessId}, ${people.bob}, 'timeline', 'x', 'timeline', 'unreadable', '')`

@@ -233,7 +233,7 @@ test('rules that are being built, or whose history is not complete, are left out
   expect(await verifyTheirs(world)).toMatchObject({ exitCode: 0, found: {} })
 })
 
-test('what is right by now is not changed by a repair', async () => {
+test('what has become right meanwhile is not changed by a repair', async () => {
   const world = await makeWorld()
   const before = await stateOf(world)
   const { businessId, ann: contactId, often } = world

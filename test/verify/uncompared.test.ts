@@ -96,7 +96,7 @@ test.each([
 const OF_CONTACTS = "'merge' as kind"
 const TOO_LONG = 'select sleepEachRow(0.5) from numbers(4) settings max_execution_time = 1, max_block_size = 1'
 
-test('a statement that takes too long is asked of half as many', async () => {
+test('a statement that takes too long is repeated for half as many', async () => {
   const { businessId } = people
   let refusals = 3
   const clickhouse = heldUp((query) =>
@@ -131,14 +131,14 @@ test.each([
   },
 )
 
-test('also a business of which Postgres has no contact', async () => {
+test('a business without a contact in Postgres is reported too', async () => {
   const { businessId } = await createBusiness(lab.sql)
   const clickhouse = heldUp((query) => Promise.resolve(query.includes(OF_CONTACTS) ? TOO_LONG : undefined))
   const result = await lab.verifyDirectly({ ...SIZES, clickhouse }, { businessIds: [businessId], repair: false })
   expect(result).toMatchObject({ contacts: 0, uncompared: [{ businessId, what: 'contacts' }] })
 })
 
-test('Postgres says it otherwise', async () => {
+test('a statement that Postgres cancels counts as too long as well', async () => {
   const ended = await lab.sql.begin(async (sql) => {
     await sql`set local statement_timeout = 20`
     return await sql.savepoint((inner) => inner`select pg_sleep(5)`).catch((error: unknown) => error)

@@ -87,7 +87,7 @@ describe('a batch of web events', () => {
     expect(await countRows(stack.clickhouse, business)).toBe(0)
   })
 
-  it('takes other entries under the same ids for others, as after a Redis that lost some', async () => {
+  it('treats different entries with the same ids as different, as after a Redis lost some', async () => {
     const worker = await openWebWorker(deps)
     const business = newBusiness()
     const lost = worker.batchOf(captureOf(business, newVisitor(), [hitOf()]))

@@ -65,7 +65,7 @@ it('deletes the times in which the browser was theirs, and no others', async () 
   expect(await hitsOf(elsewhere)).toEqual(['h8'])
 })
 
-it('lets nothing in that was captured before and arrives later, and everything that is captured after', async () => {
+it('rejects everything that was captured before and arrives later, and takes everything captured after', async () => {
   const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
   await linkTo(business, visitor, [[0, ann]])
   await erase(business, ann)
@@ -146,7 +146,7 @@ it('keeps no trace of a visitor that was erased between the stamp and the commit
   expect(await finishWebErasures(deps)).toBe(1)
 })
 
-it('forgets what of theirs was set aside', async () => {
+it('deletes their dead letters', async () => {
   const [business, visitor, ann] = [newBusiness(), newVisitor(), newBusiness()]
   await linkTo(business, visitor, [[0, ann]])
   await worker.apply(
@@ -161,7 +161,7 @@ it('forgets what of theirs was set aside', async () => {
   expect(letters.map(({ payload }) => payload.includes(visitor))).toEqual([false])
 })
 
-it('is done again when the browser was identified anew and erased anew', async () => {
+it('is repeated when the browser was identified and erased again', async () => {
   const [business, visitor, ann, bob] = [newBusiness(), newVisitor(), newBusiness(), newBusiness()]
   await linkTo(business, visitor, [[0, ann]])
   await erase(business, ann)

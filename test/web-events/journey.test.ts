@@ -35,7 +35,7 @@ const pagesOf = (visitor: string) =>
     { business: business.businessId, visitor },
   )
 
-it('pages become the person’s who is identified, and go with them', async () => {
+it('pages are linked to the person who is identified, and are deleted with them', async () => {
   const visitor = newVisitor()
   await view(visitor, 'before')
   await expect

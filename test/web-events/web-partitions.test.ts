@@ -53,7 +53,7 @@ const isEmpty = async (partition: string) => (await lab.length(partition)) === 0
 const allAreEmpty = async () => (await Promise.all(allPartitions(2).map(isEmpty))).every(Boolean)
 
 describe('web events', () => {
-  it('wait for ClickHouse while live events go on, and the loop is known to be alive', async () => {
+  it('wait for ClickHouse while live events continue, and their loop still counts as alive', async () => {
     const gate = await openGate(stack.clickhouseUrl)
     gate.shut()
     const away = { ...web, clickhouse: connectClickHouse(gate.url) }
@@ -102,7 +102,7 @@ describe('web events', () => {
     expect(await countRows(stack.clickhouse, business)).toBe(300)
   })
 
-  it('gather once none waits, when the last of them count as applied', async () => {
+  it('gather again once none waits, and the last of them count as applied', async () => {
     const frontDoor = await lab.frontDoor()
     const metrics = createMetrics()
     const sizes: number[] = []
@@ -153,7 +153,7 @@ describe('web events', () => {
     expect(await countRows(stack.clickhouse, business)).toBe(3)
   })
 
-  it('go on when what was on its way is lost', async () => {
+  it('continue when a batch on its way is lost', async () => {
     await stack.sql`update positions set pending = '5-5' where partition = 'web-0'`
     const frontDoor = await lab.frontDoor()
     const business = newBusiness()
@@ -206,7 +206,7 @@ describe('web events', () => {
     expect(await countRows(stack.clickhouse, business)).toBe(taken)
   }, 60_000)
 
-  it('are refused while the last of them wait for ClickHouse, which never holds up live', async () => {
+  it('are refused during a change while the last of them wait for ClickHouse, which never holds up live requests', async () => {
     const gate = await openGate(stack.clickhouseUrl)
     gate.shut()
     const away = { ...web, clickhouse: connectClickHouse(gate.url) }
@@ -234,7 +234,7 @@ describe('web events', () => {
     await gate.close()
   }, 120_000)
 
-  it('keep live open while ClickHouse is away and the number cannot change', async () => {
+  it('leave live requests open while ClickHouse is away and the number cannot change', async () => {
     const gate = await openGate(stack.clickhouseUrl)
     gate.shut()
     const away = { ...web, clickhouse: connectClickHouse(gate.url) }

@@ -86,7 +86,7 @@ describe('a change of the number of partitions', () => {
     expect(await lab.applied()).toEqual(['after 1', 'after 4', 'after 3'])
   })
 
-  it('leaves nothing for the partitions that are gone, and lets their loops end', async () => {
+  it('leaves nothing for the removed partitions, and lets their loops end', async () => {
     const frontDoor = await lab.frontDoor()
     const worker = lab.worker('a', { leaseMs: 60_000 })
     await change(lab, 3)
@@ -146,7 +146,7 @@ describe('a change of the number of partitions', () => {
 })
 
 describe('while requests wait', () => {
-  it('batches are refused and live goes on; given up, all is as it was', async () => {
+  it('batches are refused and live requests continue; after it is given up, all is as before', async () => {
     const frontDoor = await lab.frontDoor()
     const gate = openGated(lab, 'backfill')
     const business = businessOf('live-0')
@@ -173,7 +173,7 @@ describe('while requests wait', () => {
     expect(await lab.applied()).toEqual(['live', 'past', 'again'])
   })
 
-  it('live is let through again when it cannot be applied in a moment', { timeout: 120_000 }, async () => {
+  it('live requests are let through again when they cannot be applied within the pause', { timeout: 120_000 }, async () => {
     const frontDoor = await lab.frontDoor()
     const gate = openGated(lab, 'live')
     const business = businessOf('live-0')
@@ -192,7 +192,7 @@ describe('while requests wait', () => {
   })
 })
 
-it('live is kept waiting for as long as an operator allows', { timeout: 120_000 }, async () => {
+it('live requests wait for as long as an operator allows', { timeout: 120_000 }, async () => {
   const frontDoor = await lab.frontDoor()
   const gate = openGated(lab, 'live')
   const business = businessOf('live-0')
@@ -206,8 +206,8 @@ it('live is kept waiting for as long as an operator allows', { timeout: 120_000 
   expect(await lab.applied()).toEqual(['first'])
 })
 
-describe('of two commands at once', () => {
-  it('one is made, and the other is refused or follows', { timeout: 120_000 }, async () => {
+describe('two commands at once', () => {
+  it('make one change; the other is refused or made afterwards', { timeout: 120_000 }, async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const callers = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]

@@ -43,7 +43,7 @@ describe('a partition', () => {
     expect(await lab.applied()).toEqual(ids)
   })
 
-  it('is read by events, and entries stay whole', async () => {
+  it('is read by the number of events, and entries stay complete', async () => {
     const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
     for (const id of numbered('past-', 5)) await frontDoor.submit(batchOf(id, business, 400), queueOnly)
@@ -59,7 +59,7 @@ describe('a partition', () => {
     expect(sizes).toEqual([800, 800, 400, 1500])
   })
 
-  it('is read on while a backlog is saved; what gathers meanwhile comes along', async () => {
+  it('is still read while a backlog is saved; what gathers meanwhile joins the next save', async () => {
     const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
     // One read takes eight; after it, it is known that a thousand events are enough for a save.
@@ -300,7 +300,7 @@ describe('a Redis', () => {
     await redis.close()
   })
 
-  it('that dies under load and comes back repeats nothing, and what was answered is there', async () => {
+  it('that dies under load and comes back repeats nothing, and keeps what was answered', async () => {
     const frontDoor = await own.frontDoor({ answerTimeoutMs: 1500 })
     own.worker('a')
     const business = businessOf('live-0')

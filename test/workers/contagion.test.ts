@@ -85,7 +85,7 @@ describe('a tenant that keeps sending what cannot be saved', () => {
     return id
   }
 
-  it('delays its neighbours by few tries of its own, also right after a restart', { timeout: 120_000 }, async () => {
+  it('delays its neighbours by only a few of its tries, also right after a restart', { timeout: 120_000 }, async () => {
     const [hostile, polite] = [await businessIn('live-0'), await businessIn('live-0')]
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
     const submit = (one: RequestContext) => frontDoor.submit({ ...one, requestId: 'r' })
@@ -180,7 +180,7 @@ describe('a contact or business that has failed', () => {
     expect(countDryRuns()).toBe(1)
   })
 
-  it('is set aside as a whole when there is no time to look into it', async () => {
+  it('is set aside as a whole when there is no time to search it', async () => {
     const calls = Array.from({ length: 40 }, (_, n) => call(hostile, `h${n}`, n % 2 ? ['poison 1500'] : []))
     const before = await countTries()
     const answers = await pipeline.apply(call(polite, 'p'), ...calls, call(polite, 'q'))
@@ -206,7 +206,7 @@ describe('a contact or business that has failed', () => {
     expect(await pipeline.apply(erasure)).toMatchObject([{ contactId }])
   })
 
-  it('is forgotten when more than 10,000 have failed since', async () => {
+  it('is dropped when more than 10,000 others have failed since', async () => {
     const partition = `many-${uuidv7()}`
     let now = 0
     const suspects = await createSuspects(() => now)(stack.sql, partition, 1)
@@ -236,7 +236,7 @@ describe('a contact or business that has failed', () => {
 })
 
 describe('a save that takes too long', () => {
-  it('is a fault of its data where Postgres is well', async () => {
+  it('counts as a fault of its data while Postgres responds', async () => {
     const sql = connectPostgres(stack.databaseUrl, { settings: { statement_timeout: '1500' } })
     try {
       const pipeline = await openPipeline(sql, `slow-${uuidv7()}`)
@@ -250,7 +250,7 @@ describe('a save that takes too long', () => {
     }
   })
 
-  it('is judged by a Postgres that is well, however busy the dry runs of other partitions are', async () => {
+  it('is judged by whether Postgres responds, however busy the dry runs of other partitions are', async () => {
     const batch = (await openPipeline(stack.sql, `busy-${uuidv7()}`)).microBatch()
     const others = [0, 1].map(async () => await dryRuns`select pg_sleep(0.7)`)
     await stack.sql`select 1`

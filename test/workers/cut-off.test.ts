@@ -45,7 +45,7 @@ describe('a worker that is cut off from Redis alone', () => {
     ['hangs', 'hang', 'all'],
     ['answers commands but no reads', 'hang', 'reads'],
     ['answers reads but no commands', 'hang', 'commands'],
-  ] as const)('which %s is relieved within five seconds, and says so', { timeout: 60_000 }, async (_, how, what) => {
+  ] as const)('which %s is replaced within five seconds, and reports it', { timeout: 60_000 }, async (_, how, what) => {
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
     let health: Health = {}
     const cut = lab.worker('cut', {
@@ -145,7 +145,7 @@ it('a worker keeps its partitions through a silence that is shorter than its lea
   expect(await epochs()).toEqual(before)
 })
 
-describe('workers from all of which Redis is away', () => {
+describe('all workers cut off from Redis', () => {
   it.each(['refuse', 'hang'] as const)('go on as they were when it is back (%s)', { timeout: 60_000 }, async (how) => {
     // A busy machine may bring one back much later than the other.
     const through = { leaseMs: LEASE_MS, returnGraceMs: 60_000, commandUrl: proxy.url, readUrl: proxy.url }
@@ -167,7 +167,7 @@ describe('workers from all of which Redis is away', () => {
   })
 })
 
-it('a worker that has suspended a lease has no share', () => {
+it('a worker that has suspended a lease gets no share', () => {
   const holders = allPartitions(1).map((partition) => ({ partition, owner: null, suspendedBy: 'cut' }))
   const { acquire } = rebalanceLeases({ me: 'well', workers: ['cut', 'well'], holders, running: new Set() })
   expect(acquire.toSorted()).toEqual(allPartitions(1).toSorted())

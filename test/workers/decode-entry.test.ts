@@ -14,7 +14,7 @@ describe('an instant', () => {
     ['the last there is', EDGE, -EDGE, undefined],
     ['one beyond', EDGE + 1, -EDGE - 1, 'malformed at'],
     ['a number without end', 1e300, -1e300, 'malformed at'],
-  ])('is taken by what a date can hold: %s', (_, late, early, reason) => {
+  ])('is accepted if a date can hold it: %s', (_, late, early, reason) => {
     const expected = reason === undefined ? undefined : (expect.stringContaining(reason) as string)
     const event = (occurredAt: number) => ({
       ...track(newBusiness(), eventFact('e', {}, { occurredAt })),

@@ -191,7 +191,7 @@ describe('what a browser captured', () => {
   })
 
   it.each([true, false])(
-    'is decided once: who repeats a batch that was under way inserts the same (active: %s)',
+    'is decided once: a worker that repeats a batch on its way inserts the same (active: %s)',
     async (active) => {
       const deps = { sql: service.sql, clickhouse: service.clickhouse, log }
       const worker = await openOwnWebWorker()

@@ -45,7 +45,7 @@ const endOf = async (partition: string): Promise<number> => {
 }
 
 describe('a lease', () => {
-  it('is one owner’s until it passes, and each owner has a higher epoch', async () => {
+  it('belongs to one owner until it expires, and each owner has a higher epoch', async () => {
     const first = await acquireLease(stack.sql, 'live-0', 'a', 60)
     expect(first).toEqual({ partition: 'live-0', epoch: 1, position: '0-0', pending: null })
     expect(await acquireLease(stack.sql, 'live-0', 'b', 60)).toBeUndefined()
@@ -62,7 +62,7 @@ describe('a lease', () => {
     expect((await acquireLease(stack.sql, 'live-0', 'c', 60))?.epoch).toBe(4)
   })
 
-  it('that is longer than any can be was given before the clock was set back, and is over', async () => {
+  it('that lasts longer than possible was given before the clock was set back, and counts as expired', async () => {
     const endIn = (interval: string) =>
       stack.sql`update positions set owner = 'a', lease_until = now() + ${interval}::interval where partition = 'live-0'`
     await acquireLease(stack.sql, 'live-1', 'a', 600_000)
@@ -92,7 +92,7 @@ describe('the leases of a worker', () => {
     }
   }
 
-  it('are renewed together, but for those that are another’s, released, or in the middle of a save', async () => {
+  it('are renewed together, except those of another worker, released ones, and those in the middle of a save', async () => {
     const leases = await acquire('live-0', 'live-1', 'backfill-0', 'backfill-1', 'web-0')
     const [, mine, lost, released] = leases
     if (!mine || !lost || !released) throw new Error('not acquired')
@@ -125,7 +125,7 @@ describe('the leases of a worker', () => {
     expect(row.epochs).toBe(1)
   })
 
-  it('end with it, also when a new Redis has raised their epochs just before', async () => {
+  it('end with the worker, also when a new Redis has raised their epochs just before', async () => {
     const worker = lab.worker('a', { leaseMs: 60_000 })
     await vi.waitUntil(() => worker.running().length === 6, soon)
     await handOutAnew(stack.sql, 'another run')
@@ -173,11 +173,11 @@ describe('the shares', () => {
       expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1)
     }
   })
-  it('leave out a partition whose loop has yet to end here', () => {
+  it('leave out a partition whose loop has not ended in this worker', () => {
     const { acquire } = rebalanceLeases({ me: 'a', workers: ['a'], holders: free(1), running: new Set(['live-0']) })
     expect(acquire).toEqual(['backfill-0', 'web-0'])
   })
-  it('have every kind in them', () => {
+  it('include every kind of partition', () => {
     const shares = settle(free(4), ['a', 'b'])
     for (const held of shares.values())
       for (const kind of PARTITION_KINDS) expect(held.filter((partition) => kindOf(partition) === kind)).toHaveLength(2)
@@ -221,7 +221,7 @@ describe('workers', () => {
     expect(second.running()).toEqual(['backfill-0', 'backfill-1', 'web-0', 'web-1'])
   })
 
-  it('notice within a second what was made or handed out anew, however long their leases are', async () => {
+  it('notice within a second which partitions were created or released, however long their leases are', async () => {
     const worker = lab.worker('a', { leaseMs: 60_000 })
     await vi.waitUntil(() => worker.running().length === 6, soon)
     // After this they look only that often.
@@ -289,7 +289,7 @@ describe('workers', () => {
     expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
   })
 
-  it('stop what a loop was at that is taken for dead', async () => {
+  it('stop the work of a loop that counts as dead', async () => {
     const applying = Promise.withResolvers<AbortSignal>()
     // Alone: the end of another would stop it as well.
     await acquireLease(stack.sql, 'live-1', 'b', 60_000)

@@ -68,7 +68,7 @@ describe('the workers', () => {
     expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
   }, 30_000)
 
-  it('ask the stores for little as long as nothing comes', async () => {
+  it('send few queries to the stores while nothing arrives', async () => {
     workers = await runWorkers({ ...stack.config, leaseMs: 3000 })
     await untilReady()
     await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
@@ -89,7 +89,7 @@ describe('the workers', () => {
     expect(calls / renewals).toBeLessThan(5.5)
   }, 90_000)
 
-  it('give way to live events with all else', async () => {
+  it('let live events go before all other work', async () => {
     const gaveWay = await countNice()
     workers = await runWorkers(stack.config)
     await untilReady()
@@ -97,7 +97,7 @@ describe('the workers', () => {
     expect((await countNice()) - gaveWay).toBeGreaterThanOrEqual(3)
   }, 30_000)
 
-  it('send conversions on, and say how many', async () => {
+  it('forward conversions, and count them', async () => {
     workers = await runWorkers(stack.config)
     const { businessId } = await createBusiness(stack.sql)
     const platform = await openPlatform()
@@ -125,7 +125,7 @@ describe('the workers', () => {
     ])
   }, 30_000)
 
-  it('start a thread again that dies, until it lives', async () => {
+  it('start a dead thread again until it stays alive', async () => {
     workers = await runWorkers(stack.config)
     // What each thread reads first fails, and counts who tried.
     await stack.sql`create sequence tries`

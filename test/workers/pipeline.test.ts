@@ -98,7 +98,7 @@ describe('an item that Postgres refuses', () => {
     expect(again.deduped).toBe(false)
   })
 
-  it('is found as well when a rule throws', async () => {
+  it('is found too when a rule throws', async () => {
     await stack.sql`delete from dead_letters`
     const [good, thrown, unknown] = await pipeline.apply(
       track(businessId, eventFact('e', ANN)),
@@ -113,7 +113,7 @@ describe('an item that Postgres refuses', () => {
     ])
   })
 
-  it('is kept even when nothing of its entry can be relied on', async () => {
+  it('is kept even when its business id is not valid', async () => {
     await stack.sql`delete from dead_letters`
     const [good, bad, replay] = await pipeline.apply(
       track(businessId, eventFact('e', ANN)),
@@ -186,7 +186,7 @@ describe('very many items that cannot be applied', () => {
     expect(most).toBeLessThanOrEqual(3)
   })
 
-  it('are no reason to be taken for alive when Postgres saves nothing at all', async () => {
+  it('do not make the loop count as alive when Postgres saves nothing at all', async () => {
     const statements: string[] = []
     pipeline.deps.sql = noting(stack.sql, statements)
     await stack.sql`create function fill_disk() returns trigger language plpgsql as
@@ -218,7 +218,7 @@ describe('very many items that cannot be applied', () => {
   it.each([
     ['of which a rule throws', thrown],
     ['that Postgres refuses', refused],
-  ])('%s hold up no end of their loop', async (_, call) => {
+  ])('%s do not delay the end of their loop', async (_, call) => {
     await stack.sql`delete from dead_letters`
     const stop = new AbortController()
     let beats = 0
@@ -281,7 +281,7 @@ describe('an owner that was replaced', () => {
     expect(await count()).toBe(0)
   })
 
-  it('does not repeat what the batch’s position says is done', async () => {
+  it('does not repeat what is done according to the position of the batch', async () => {
     const made: MicroBatch = pipeline.microBatch(track(businessId, eventFact('e', ANN)))
     await pipeline.run(made)
     expect(await pipeline.run(made)).toEqual({ kind: 'fenced' })

@@ -34,7 +34,7 @@ describe('the partition of a request', () => {
     expect(partitionOf('live', '018f3a2e-0000-7000-8000-000000000001', 16)).toBe('live-5')
     expect(partitionOf('backfill', '018f3a2e-0000-7000-8000-000000000001', 16)).toBe('backfill-5')
   })
-  it('is one of those there are', () => {
+  it('is one of the existing partitions', () => {
     const used = new Set(numbered('business-', 1000).map((id) => partitionOf('live', id, 4)))
     expect([...used].toSorted()).toEqual(allPartitions(4).filter((name) => name.startsWith('live')))
   })
@@ -65,7 +65,7 @@ describe('a group', () => {
     const sizes = (await entriesOf('live-0')).map(({ entry }) => entry.requests.length)
     expect(sizes).toEqual([3, 2])
   })
-  it('takes no more room in Redis than its packed form, and counts as what it is', async () => {
+  it('takes no more room in Redis than its packed form, and counts with that size', async () => {
     const frontDoor = await lab.frontDoor()
     const business = businessOf('live-0')
     await frontDoor.submit(event('large', business, 300_000), queueOnly)
@@ -75,7 +75,7 @@ describe('a group', () => {
     await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: atLoad(5000), interval: 5 })
     expect(await lab.applied()).toEqual(['large'])
   })
-  it('gathers those that come while Redis has the one before, of its own partition', async () => {
+  it('gathers requests of its partition that come while the group before is on its way', async () => {
     const lag = await startLag(new URL(stack.redisUrl))
     const frontDoor = await lab.frontDoor({ publishUrl: lag.url })
     const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
@@ -156,7 +156,7 @@ describe('the backlog', () => {
     expect(await lab.backlog('live-0')).toEqual({})
   })
 
-  it('past a quarter for one business refuses that one alone, until it has gone down', async () => {
+  it('past a quarter for one business refuses only that one, until it has gone down', async () => {
     const frontDoor = await lab.frontDoor({ backlogLimitBytes: 400_000 })
     const [greedy, modest] = [businessOf('live-0'), businessOf('live-0')]
     const submit = (business: string) => frontDoor.submit(event('r', business, 30_000), queueOnly)
@@ -204,7 +204,7 @@ describe('the backlog', () => {
 })
 
 describe('requests in flight', () => {
-  it('are bounded; past that, a refusal costs microseconds', async () => {
+  it('are limited; past the limit, a refusal costs microseconds', async () => {
     const frontDoor = await lab.frontDoor({ maxInFlight: 50, answerTimeoutMs: 300 })
     const business = businessOf('live-0')
     const waiting = numbered('r', 50).map((id) => frontDoor.submit(event(id, business)))
@@ -261,7 +261,7 @@ describe('a broken connection', () => {
       expect((await frontDoor.submit(event('back', businessOf('live-0')), queueOnly)).kind).toBe('queued')
     })
 
-    it('leaves a Redis that became a replica, to find the one that took its place', async () => {
+    it('disconnects from a Redis that became a replica, to find its successor', async () => {
       const frontDoor = await own.frontDoor()
       const clients = async () => String(await own.redis.client('LIST')).split('\n')
       const publisher = async () =>

@@ -63,7 +63,7 @@ describe('the items that are found', () => {
     )
   })
 
-  it('are those past what is too much of one', async () => {
+  it('are those that take one group past its limit', async () => {
     const items = fc.array(fc.record({ of: fc.constantFrom('a', 'b'), weight: fc.nat(10) }), { maxLength: 100 })
     await fc.assert(
       fc.asyncProperty(items, fc.nat(100), async (items, most) => {
@@ -77,7 +77,7 @@ describe('the items that are found', () => {
     )
   })
 
-  it('are the later ones of those that are at odds with each other', async () => {
+  it('are the later ones of items that conflict with each other', async () => {
     const items = fc.array(fc.record({ key: fc.nat(50) }), { maxLength: 60 })
     const fails = (some: { key: number }[]) => new Set(some.map(({ key }) => key)).size < some.length
     await fc.assert(
@@ -119,7 +119,7 @@ describe('the questions', () => {
     ).toBe(1)
   })
 
-  it('are about one for each of many neighbours', async () => {
+  it('are about one for each of many bad neighbours', async () => {
     const { poisoned, questions } = await search(
       thousand((at) => at >= 335 && at < 500),
       anyBad,

@@ -105,7 +105,7 @@ describe('poison', () => {
     expect([...poisoned.values()].every(({ scope }) => scope === 'contact')).toBe(true)
   })
 
-  it('that several contacts make together takes the last of them', async () => {
+  it('that several contacts cause together is blamed on the last of them', async () => {
     const items = Array.from({ length: 12 }, (_, n) => ({ business: 'b', contact: `${n}`, bad: false }))
     const poisoned = await searchPoisoned(items, {
       businessOf: ({ business }) => business,

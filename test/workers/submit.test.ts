@@ -37,7 +37,7 @@ describe('a request', () => {
     expect(answers).toEqual([0, 1].map((at) => ({ kind: 'answered', answer: answerOf(`r${at}`) })))
   })
 
-  it('that asks not to wait is queued right after the append', async () => {
+  it('that does not wait is queued right after the append', async () => {
     const frontDoor = await lab.frontDoor()
     expect(await frontDoor.submit(event('r', businessOf('live-0')), { wait: false })).toEqual({ kind: 'queued' })
     expect(await lab.length('live-0')).toBe(1)

@@ -37,7 +37,7 @@ describe('the switch', () => {
     expect(await readPartitionMap(stack.sql)).toMatchObject({ partitions: 3, version: version + 1, change: undefined })
   })
 
-  it('lets every owner begin anew', async () => {
+  it('ends the leases of all owners', async () => {
     const leases = await Promise.all(
       allPartitions(2).map((partition) => acquireLease(stack.sql, partition, 'a', 60_000)),
     )
@@ -51,7 +51,7 @@ describe('the switch', () => {
     expect(await switchPartitions(stack.sql, begun ?? 0, empty(2))).toBeUndefined()
   })
 
-  it('begins a partition past all that one of its name, or any other, ever was', async () => {
+  it('starts a partition past every position that one of its name, or any other, ever had', async () => {
     await stack.sql`update positions set position = '7-12' where partition = 'live-1'`
     await stack.sql`update positions set position = '7-9' where partition = 'backfill-0'`
     const before = await acquireLease(stack.sql, 'live-1', 'before', 60_000)
@@ -64,7 +64,7 @@ describe('the switch', () => {
     expect((await readPositions(stack.sql)).get('backfill-0')).toBe('7-9')
   })
 
-  it('passes what was deleted by hand, and fences who may still have it', async () => {
+  it('passes entries that were deleted by hand, and fences an owner that may still have them', async () => {
     await lab.redis.xadd(streamKey('live-1'), '5-1', 'd', 'x')
     await lab.redis.xdel(streamKey('live-1'), '5-1')
     const lease = await acquireLease(stack.sql, 'live-1', 'a', 60_000)

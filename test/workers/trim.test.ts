@@ -23,7 +23,7 @@ afterEach(() => stack.redis.del(streamKey(PARTITION), backlogKey(PARTITION), 'as
 
 const waiting = async () => (await stack.redis.xrange(streamKey(PARTITION), '-', '+')).map(([id]) => id)
 const open = (report: (error: unknown) => void = () => undefined) => createTrimmer(stack.redis, PARTITION, report)
-it('takes what is passed in a moment together, up to the last position and no further', async () => {
+it('trims entries passed at about the same time together, up to the last position and no further', async () => {
   const trimmer = open()
   trimmer.trimSoon('1-1')
   await vi.waitUntil(async () => (await waiting()).length === 3, soon)
@@ -38,7 +38,7 @@ it('takes what is passed in a moment together, up to the last position and no fu
   asked.mockRestore()
 })
 
-it('takes at once what is due when it ends', async () => {
+it('trims at once what is due when it ends', async () => {
   const trimmer = open()
   trimmer.trimSoon('4-1')
   await trimmer.finish()

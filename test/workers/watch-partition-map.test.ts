@@ -94,7 +94,7 @@ describe('a front door', () => {
     expect(settled).toEqual(['over b unavailable'])
   })
 
-  it('goes on by itself after a command that is heard of no more', async () => {
+  it('continues by itself after a command that no longer responds', async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     await closeAll(lab)
@@ -114,7 +114,7 @@ describe('a front door', () => {
     expect((await readPartitionMap(stack.sql)).change).toBeUndefined()
   })
 
-  it('gets past a fence that a Postgres brought back from a backup knows nothing of', async () => {
+  it('gets past a fence that is unknown to a Postgres restored from a backup', async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const { version } = await readPartitionMap(stack.sql)

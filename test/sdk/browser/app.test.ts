@@ -38,7 +38,7 @@ describe.each([
     return page
   }
 
-  it('an app is viewed page by page, each with its own title, depth and time', async () => {
+  it('sends each page of an app as a view, with its own title, depth and time', async () => {
     const page = await open('/app')
     await page.clock.runFor(2_000)
     await page.evaluate(`go('/app/a')`)
@@ -106,7 +106,7 @@ describe.each([
     expect(views().map(([url]) => url)).toEqual(['/app#/', '/app#/a', '/app#/b', '/app'])
   })
 
-  it('leaving in the moment of a change loses neither page', async () => {
+  it('leaving at the moment of a page change loses neither page', async () => {
     const page = await open('/app')
     // No timer gets its turn.
     await page.clock.pauseAt(Date.now() + 3_600_000)

@@ -41,7 +41,7 @@ describe('the npm form', () => {
     expect([sluice.visitorId(), sluice.version]).toEqual([null, '0.1.0'])
   })
 
-  it('has types that hold its callers to the contract', async () => {
+  it('has types that enforce the contract', async () => {
     write('index.d.ts', await buildTypes())
     const use = (call: string) =>
       `import { startSluice } from './index.js'\nconst sluice = startSluice({ business: 'b', endpoint: 'e' })\n${call}\n`

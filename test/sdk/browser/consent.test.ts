@@ -19,7 +19,7 @@ async function kept(context: BrowserContext, page: Page): Promise<string[]> {
 const CHOICE_ONLY = ['sluice_choice', 'sluice_choice']
 
 describe('where consent is required', () => {
-  it('nothing is kept or sent before it, and all is afterwards, as of when it happened', async () => {
+  it('nothing is kept or sent before consent, and all is afterwards, with its original times', async () => {
     const { context, page } = await web.visit()
     await page.clock.install()
     await open(page, '/asked?gclid=g')

@@ -38,7 +38,7 @@ describe('offline', () => {
     expect(countedViews()).toEqual(['/'])
   })
 
-  it('what a page that died could not send, the next one does', async () => {
+  it('the next page sends what a closed page could not send', async () => {
     const { context, page } = await web.visit()
     await open(page)
     const visitorId = await page.evaluate('sluice.visitorId()')
@@ -87,7 +87,7 @@ describe('offline', () => {
 
 describe('tabs of one site', () => {
   // Locks are for secure contexts, and this machine is one.
-  it('send what waits once, whichever of them does it', async () => {
+  it('send what waits once, whichever tab sends it', async () => {
     const { context, page } = await web.visit()
     const tabs = [page, await context.newPage(), await context.newPage()]
     for (const tab of tabs) await open(tab, '127.0.0.1')
@@ -231,7 +231,7 @@ describe('a page that is left', () => {
   const seen = (page: Page) => page.evaluate<string[]>('seen')
   const joined = `sluice.identify({ email: 'ann@x.io' }); sluice.track('joined')`
 
-  it('leaves a track behind an identify without an answer to the next page, which keeps their order', async () => {
+  it('leaves a track that follows an unanswered identify to the next page, which keeps their order', async () => {
     const { page } = await web.visit()
     await open(page)
     await page.evaluate(`${holdIdentify}; ${joined}`)
@@ -242,7 +242,7 @@ describe('a page that is left', () => {
     expect([calls(), events()]).toEqual([['identify', 'track'], ['joined']])
   })
 
-  it('leaves it so when the identify was under way before', async () => {
+  it('leaves it so too when the identify was already under way', async () => {
     const { page } = await web.visit()
     await open(page)
     await page.evaluate(`${holdIdentify}; ${joined}`)
@@ -258,7 +258,7 @@ describe('a page that is left', () => {
     ])
   })
 
-  it('sends it itself when the answer comes while the page is only hidden', async () => {
+  it('sends the track itself when the answer comes while the page is only hidden', async () => {
     const { page } = await web.visit()
     await open(page)
     // Hidden before the calls are on their way.
@@ -269,7 +269,7 @@ describe('a page that is left', () => {
     expect(calls()).toEqual(['identify', 'track'])
   })
 
-  it('hands over at once what no identify is before, or one that has its answer', async () => {
+  it('sends at once what follows no identify, or one that was answered', async () => {
     const { page } = await web.visit()
     await open(page)
     await page.evaluate(`sluice.identify({ email: 'ann@x.io' })`)
@@ -293,7 +293,7 @@ describe('a page that is left', () => {
     expect([calls()[0], countedEvents()]).toEqual(['identify', ['joined']])
   })
 
-  it('hands over at once what no next page could know of', async () => {
+  it('sends at once what no later page could read', async () => {
     const { context, page } = await web.visit()
     await context.addInitScript(`
       Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('denied', 'SecurityError') } })`)

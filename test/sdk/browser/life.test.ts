@@ -29,7 +29,7 @@ async function runUnwatched(url: string): Promise<() => Promise<void>> {
 }
 
 describe('a page', () => {
-  it('that comes back from the cache of the browser is viewed again', async () => {
+  it('that comes back from the cache of the browser counts as viewed again', async () => {
     const { page } = await web.visit()
     await page.goto(web.site.at(SHOP, '/back'))
     await until(() => page.evaluate<boolean>(LIVE))
@@ -46,7 +46,7 @@ describe('a page', () => {
     expect(web.service.of('track').map(({ event }) => event)).toEqual(['first', 'second'])
   })
 
-  it('that is rendered ahead is viewed when it is shown', async () => {
+  it('that is prerendered counts as viewed when it is shown', async () => {
     const { context, page } = await web.visit()
     await context.addInitScript(`
       Object.defineProperty(document, 'prerendering', { value: true, configurable: true })
@@ -67,7 +67,7 @@ describe('a page', () => {
   })
 
   // A browser that is watched renders nothing ahead: this one is left to itself.
-  it('that a browser really renders ahead is not viewed before it is shown', async () => {
+  it('that a browser really prerenders does not count as viewed before it is shown', async () => {
     const rules = { prerender: [{ urls: ['/ahead'], eagerness: 'immediate' }] }
     web.site.pages['/said'] = 'wait'
     web.site.pages['/start'] = pageOf(`
@@ -111,7 +111,7 @@ describe('a page', () => {
     expect([views().length, web.service.of('track').length]).toEqual([1, 1])
   })
 
-  it('may be started by the package alone', async () => {
+  it('may use the package without the tag', async () => {
     const options = `{ business: '${BUSINESS}', endpoint: '${web.serviceUrl}/', autocapture: 'off' }`
     web.site.pages['/package'] = pageOf(
       `<script type="module">${await buildModule()}\nstartSluice(${options}).track('packaged')</script>`,

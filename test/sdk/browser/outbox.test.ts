@@ -60,7 +60,7 @@ describe('the outbox', () => {
     expect(outbox.add(item(route === 'capture' ? 'track' : 'capture', 0))).toBe(true)
   })
 
-  it('forgets what is too old, or is not its own writing', () => {
+  it('drops what is too old, or was not written by the script', () => {
     const shelf = makeShelf()
     const outbox = open(shelf)
     outbox.add(item('track', 1, NOW - MAX_AGE_MS))
@@ -72,7 +72,7 @@ describe('the outbox', () => {
     expect(Object.keys(shelf)).toHaveLength(2)
   })
 
-  it('gives up what fails time and again', () => {
+  it('gives up what fails repeatedly', () => {
     const outbox = open()
     outbox.add(item('track', 1))
     for (let n = 1; n < MAX_FAILURES; n++) outbox.list().forEach(outbox.fail)
@@ -90,7 +90,7 @@ describe('the outbox', () => {
     expect(outbox.list()).toEqual([])
   })
 
-  it('forgets what is too old of another business too, and leaves the rest alone', () => {
+  it('drops what is too old of another business too, and leaves the rest', () => {
     const shelf = makeShelf()
     const other = open(shelf, 'page-a', 'b2')
     other.add(item('identify', 1, NOW - MAX_AGE_MS))

@@ -109,7 +109,7 @@ describe('a visit', () => {
     expect(kinds('time')[1]?.['activeMs']).toBe(0)
   })
 
-  it('counts no time while the tab is hidden, and hands over at once what there is', async () => {
+  it('counts no time while the tab is hidden, and sends at once what it has', async () => {
     const { page } = await web.visit()
     await page.clock.install()
     await page.goto(web.site.at(SHOP, '/'))
@@ -140,7 +140,7 @@ describe('a visit', () => {
 })
 
 describe('a call', () => {
-  it('made before the script is there is made in its turn', async () => {
+  it('made before the script has loaded is sent in its turn', async () => {
     const calls = `<script>window.made = true; setTimeout(() => { /* later than the snippet */ }, 0)</script>`
     const body = `<script>
       sluice.track('one', { n: 1 }); sluice.identify({ email: 'ann@x.io' }, { name: 'Ann' }); sluice.track('two')
@@ -187,7 +187,7 @@ describe('a call', () => {
     })
   })
 
-  it('of the name of a page view is deliberate, and captured ones are not', async () => {
+  it('with the name of a page view counts as deliberate, and captured ones do not', async () => {
     const { page } = await web.visit()
     await page.goto(web.site.at(SHOP, '/'))
     await page.evaluate(`sluice.track('page_view')`)
@@ -269,7 +269,7 @@ describe('the visitor', () => {
     await context.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
-  it('comes back from either when the other is gone', async () => {
+  it('is restored from either copy when the other is gone', async () => {
     const { page, context } = await web.visit()
     const id = async () => {
       await page.goto(web.site.at(SHOP, '/'))

@@ -63,7 +63,7 @@ describe('an address', () => {
     for (const length of [2049, 9000]) expect(cleanUrl(fill(start, end, length))).toBe(expected)
   })
 
-  it('is cleaned without fail, and twice is once', () => {
+  it('is always cleaned, and cleaning twice changes nothing', () => {
     fc.assert(
       fc.property(fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.string()), (url) => {
         const once = cleanUrl(url)
@@ -98,7 +98,7 @@ describe('a visit', () => {
     })
   })
 
-  it('without any has neither', () => {
+  it('without a campaign or click id has neither', () => {
     expect(touchOf('https://shop.example/?utm_source=&gclid')).toEqual({
       at: 0,
       url: 'https://shop.example/?utm_source=&gclid',
@@ -237,7 +237,7 @@ describe('cookies', () => {
 })
 
 describe('the store', () => {
-  it('keeps on the shelf, and in memory what the shelf does not take', () => {
+  it('keeps values in storage, and in memory what storage does not take', () => {
     const shelf = makeShelf(1)
     const store = openStore(() => shelf)
     store.set('a', '1')
@@ -289,7 +289,7 @@ describe('an answer', () => {
     expect(classifyAnswer(status, retryAfter)).toEqual(verdict)
   })
 
-  it('that does not come is waited for longer and longer, up to a minute', () => {
+  it('that does not come makes the waits longer, up to a minute', () => {
     expect([0, 1, 2, 5, 6, 99].map((failures) => backOff(failures, 1))).toEqual([1000, 2000, 4000, 32000, 60000, 60000])
     expect(backOff(0, 0)).toBe(500)
   })
@@ -388,7 +388,7 @@ describe('time', () => {
     expect(watch.read(1000 + IDLE_AFTER_MS + 15)).toEqual({ activeMs: 0, idleMs: 0 })
   })
 
-  it('of a hidden page counts nothing, and to come back is a sign of life', () => {
+  it('of a hidden page is not counted, and to come back is a sign of life', () => {
     const watch = startWatch()
     watch.touch(0, true)
     watch.touch(100, false)
@@ -402,7 +402,7 @@ describe('time', () => {
     expect(watch.read(500)).toEqual({ activeMs: 0, idleMs: 0 })
   })
 
-  it('is never lost or made: active and idle are the time seen', () => {
+  it('is never lost or invented: active and idle time add up to the time seen', () => {
     const step = fc.record({ after: fc.nat(100_000), seen: fc.boolean() })
     fc.assert(
       fc.property(fc.array(step), (steps) => {

@@ -42,7 +42,7 @@ async function findContact(email: string): Promise<Contact | undefined> {
 }
 
 describe('a page with the tag', () => {
-  it('ties its visitor to a person', async () => {
+  it('links its visitor to a person', async () => {
     const { page, open } = await openShop('/account')
     const visitorId = await open()
     await page.evaluate(`sluice.identify({ email: 'ann@x.io' }, { name: 'Ann Lee' })`)

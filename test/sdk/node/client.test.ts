@@ -133,7 +133,7 @@ describe('track and identify', () => {
     expect(stub.heard[0]?.body).toMatchObject({ event: 'e', identity: ANN, properties: { items: ['a'] } })
   })
 
-  it('work without the object that they come from', async () => {
+  it('work when called without their object', async () => {
     const { track, identify, flush } = open()
     track({ event: 'e', identity: ANN })
     identify({ identity: ANN })
@@ -217,7 +217,7 @@ describe('track and identify', () => {
     ])
   })
 
-  it('let go of an onError that calls them again later, and without end', async () => {
+  it('release an onError that calls them again later, without end', async () => {
     let calls = 0
     const sluice: Sluice = open({
       async onError({ input }) {
@@ -349,7 +349,7 @@ describe('the queue', () => {
     expect(lost).toMatchObject([{ code: expect.stringMatching(/code_503|timed_out/) as string, retryable: true }])
   })
 
-  it('gives up what is under way as well then', async () => {
+  it('gives up requests under way too at that age', async () => {
     stub.behave(() => hang)
     const sluice = open({ maxAgeMs: 50, timeoutMs: 3_600_000 })
     sluice.track({ event: 'e', identity: ANN })
@@ -498,7 +498,7 @@ describe('trackNow', () => {
     expect(error?.message).toMatch(/^No answer: ./)
   })
 
-  it('survives a fetch that breaks its own rules', async () => {
+  it('survives a fetch that does not keep to the Fetch standard', async () => {
     const broken = [
       () => {
         throw new Error('not even a promise')

@@ -117,7 +117,7 @@ it('a service that is never there loses nothing that it could have had before th
   expect([stub.recorded.length, lost]).toEqual([EVENTS, []])
 })
 
-it('while the service is away, not every waiting call knocks', async () => {
+it('while the service is away, only some waiting calls try it', async () => {
   await sluice.close()
   const patient = { minRetryMs: 60_000, maxRetryMs: 60_000, onError: () => undefined }
   sluice = new Sluice({ apiKey: 'sk_live_test', baseUrl: stub.url, concurrency: CONCURRENCY, ...patient })

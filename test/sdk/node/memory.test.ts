@@ -22,7 +22,7 @@ const takeAll = (_url: string, { body }: RequestInit): Promise<Response> => {
   return Promise.resolve(Response.json({ data: { recorded: events.length } }))
 }
 
-it('lets go of what it has sent', async () => {
+it('frees the memory of what it has sent', async () => {
   const sluice = new Sluice({ apiKey: 'sk_live_test', baseUrl: 'http://127.0.0.1', fetch: takeAll })
   let held = 0
   function* source(): Generator<BatchEvent> {

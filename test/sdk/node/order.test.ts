@@ -104,7 +104,7 @@ it('a call by email and one by phone are in order when a waiting call has both',
   expect(recorded().slice(2)).toEqual(['both', 'by email, again', 'by phone, again'])
 })
 
-it('two that were two people until a third call joined them are one from then on', async () => {
+it('two people that a third call joins count as one person from then on', async () => {
   const gate = latch()
   stub.behave(({ body: { event }, number }) => {
     if (event.startsWith('first')) return after(gate.opened)
@@ -136,7 +136,7 @@ it('what was known of one of two contacts holds for the merged one too', async (
   expect(recorded().slice(2)).toEqual(['a is b', 'b by id', 'a'])
 })
 
-it('what a call has said of a person is forgotten with it', async () => {
+it('what a call has said of a person is dropped with the call', async () => {
   const gate = latch()
   stub.behave(({ body: { event } }) => (event.startsWith('held') ? after(gate.opened) : undefined))
   const first = sluice.trackNow({ event: '1', identity: { phone: '+972541234567', platformCustomerId: 1 } })
@@ -179,7 +179,7 @@ it.each<[string, Identity, Identity]>([
   expect(recorded()).toEqual(['2', '1'])
 })
 
-describe('a phone that the service reads as the same', () => {
+describe('two spellings of a phone that the service reads as the same', () => {
   const COUNTRIES = getCountries().flatMap((country) => getExampleNumber(country, examples) ?? [])
   const EXTENSIONS = ['', '', ' ext. 77', ' x77', ';ext=77', '#77', ',,77', ' доб. 77', ' ext. 41234567', '~77']
   const SCRIPTS = ['0', '0', '٠', '۰', '０'].map(

@@ -37,7 +37,7 @@ it('holds only what is needed', { timeout: 60_000 }, async () => {
   expect(files).toEqual(['README.md', 'dist/sluice.d.ts', 'dist/sluice.js', 'package.json'])
 })
 
-it('has no dependency, and no fault that publint knows of', async () => {
+it('has no dependency, and no fault that publint finds', async () => {
   const description = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Record<string, unknown>
   expect(Object.keys(description).filter((name) => /dependencies/i.test(name))).toEqual([])
   expect((await publint({ pkgDir: installed, strict: true })).messages).toEqual([])

@@ -160,7 +160,7 @@ async function heldPeople(): Promise<unknown[]> {
 
 const NUMBERS = Array.from({ length: EVENTS }, (_, number) => number)
 
-it('what is tracked is held once, whatever is lost on the way', { timeout: 120_000 }, async () => {
+it('tracked events are stored once, whatever is lost on the way', { timeout: 120_000 }, async () => {
   way.fate = hurt
   const { sluice, lost } = open()
   for (const number of NUMBERS) sluice.track({ event: 'purchase', identity: identityOf(number), value: number + 1 })
@@ -180,7 +180,7 @@ it('what is tracked is held once, whatever is lost on the way', { timeout: 120_0
 })
 
 it(
-  'what is tracked arrives in order: the timeline of receipt is the order of the calls',
+  'tracked events arrive in order: the timeline by receipt is the order of the calls',
   { timeout: 120_000 },
   async () => {
     way.fate = hurt
@@ -203,7 +203,7 @@ it(
   },
 )
 
-it('who is identified is one contact, also when it is said again', async () => {
+it('an identified person is one contact, also when identified again', async () => {
   way.fate = hurt
   const { sluice, lost } = open()
   for (const number of NUMBERS.slice(0, 36))
@@ -234,7 +234,7 @@ describe('trackBatch', () => {
       idempotencyKey: `row-${number}`,
     }))
 
-  it('records each event once, whatever is lost on the way, and knows them all in a second run', async () => {
+  it('records each event once, whatever is lost on the way, and finds them all known in a second run', async () => {
     way.fate = hurt
     const { sluice } = open()
     const events = pastEvents(2300)

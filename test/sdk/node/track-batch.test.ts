@@ -235,13 +235,13 @@ describe('visitorId', () => {
     expect([stub.recorded.length, reported, events.ended]).toEqual([4, [2, 4], true])
   })
 
-  it('is as if it were not there when it is null', async () => {
+  it('counts as not sent when it is null', async () => {
     expect(await sluice.trackBatch([makeEvent(0, { visitorId: null })])).toMatchObject({ ok: true })
   })
 })
 
 describe('what is queued', () => {
-  it('is counted apart', async () => {
+  it('is counted separately', async () => {
     stub.behave(({ number }) => (number === 2 ? queued : undefined))
     const result = await sluice.trackBatch(makeEvents(6), { chunkSize: 2, concurrency: 1 })
     expect(result).toMatchObject({ ok: true, settled: 6, recorded: 4, queued: 2, failed: 0 })
@@ -284,7 +284,7 @@ describe('progress', () => {
     expect(reported).toEqual([2, 4, 6])
   })
 
-  it('is awaited, and no more is read than is under way', async () => {
+  it('is awaited, and no more events are read than are under way', async () => {
     const events = source(makeEvents(100))
     const { promise, resolve } = Promise.withResolvers<void>()
     const sent = sluice.trackBatch(events, { chunkSize: 2, concurrency: 3, onProgress: () => promise })
@@ -369,12 +369,12 @@ describe('an early end', () => {
       2,
       () => sluice.trackBatch(makeEvents(2), { patienceMs: 300, ...ONE_BY_ONE, onProgress: () => rest(400) }),
     ],
-  ])('the time that %s takes is not that of the service', async (_whose, unlucky, send) => {
+  ])('the time that %s takes does not count as that of the service', async (_whose, unlucky, send) => {
     stub.behave(({ number }) => (number === unlucky ? refuse(503) : undefined))
     expect(await send()).toMatchObject({ ok: true, recorded: 2 })
   })
 
-  it('a rate limit does not, however long it lasts', async () => {
+  it('a rate limit does not end it, however long it lasts', async () => {
     const until = Date.now() + 300
     stub.behave(() => (Date.now() < until ? refuse(429) : undefined))
     expect(await sluice.trackBatch(makeEvents(2), { patienceMs: 20 })).toMatchObject({ ok: true })
@@ -434,7 +434,7 @@ describe('an early end', () => {
     ['a failure of nobody', { recorded: 1, deduped: 0, failures: [{ index: 7, error: 'bad' }] }],
     ['no list', { recorded: 1, deduped: 0, failures: 1 }],
     ['nothing', {}],
-  ])('an answer that counts %s is none of the service', async (_what, data) => {
+  ])('an answer that counts %s does not come from the service', async (_what, data) => {
     stub.behave(() => answerWith(200, JSON_TYPE, JSON.stringify({ success: true, data })))
     const result = await sluice.trackBatch(makeEvents(2))
     expect(result).toMatchObject({ ok: false, settled: 0, error: { code: 'unexpected_answer', retryable: false } })
