@@ -108,7 +108,9 @@ describe('a destination is removed', () => {
     await fill(2001)
     await fill(2000, 'queued')
     const reported: number[] = []
-    await removeDestination(stack.sql, (await findDestination(stack.sql, destination))!, (soFar) => reported.push(soFar))
+    await removeDestination(stack.sql, (await findDestination(stack.sql, destination))!, (soFar) =>
+      reported.push(soFar),
+    )
     expect([await count(), reported]).toEqual([{ sent: 2 }, [2000, 4000]])
     expect(await findDestination(stack.sql, destination)).toBeUndefined()
   })

@@ -27,10 +27,13 @@ const map = (maps: string[], sets: string[], values: Record<string, unknown>, ti
 
 describe('reading', () => {
   // Looks like a file, and every reading of it fails.
-  test.each(['csv', 'ndjson'])('a %s file that cannot be read to its end is reported with a message', async (format) => {
-    const rows = Array.fromAsync(readRows(describeSource('/proc/self/mem', format)))
-    await expect(rows).rejects.toMatchObject({ name: 'CommandError', code: 'unreadable_file' })
-  })
+  test.each(['csv', 'ndjson'])(
+    'a %s file that cannot be read to its end is reported with a message',
+    async (format) => {
+      const rows = Array.fromAsync(readRows(describeSource('/proc/self/mem', format)))
+      await expect(rows).rejects.toMatchObject({ name: 'CommandError', code: 'unreadable_file' })
+    },
+  )
 
   test('a CSV file with a byte order mark, quotes, line breaks and blank lines', async () => {
     const rows = await readFileRows('a.csv', '\uFEFFid,note\r\n1,"a ""b"",\nc"\r\n\r\n2,\r\n')

@@ -85,7 +85,7 @@ test('a migrator waits for another, however long that takes', async () => {
   await impatient.end()
 })
 
-test("a function that takes other arguments replaces all of its former versions, and no other function", async () => {
+test('a function that takes other arguments replaces all of its former versions, and no other function', async () => {
   const forms = async () => {
     const rows = await stack.sql<{ form: string }[]>`
       select oid::regprocedure::text as form from pg_proc where proname = 'merge_tags' order by oid::regprocedure::text`

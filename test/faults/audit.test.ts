@@ -107,7 +107,11 @@ const MUTATIONS: [fault: string, words: string, mutate: (held: Held) => void][] 
   ['a goal that never was', ' is converted since', ({ enrolments }) => end(inState(enrolments, 'active'), 'converted')],
   ['a stop without a goal', ' is stopped since', (held) => stopWithoutGoal(held)],
   ['an end as merged alone', ' is merged since', ({ enrolments }) => endAlone(enrolments)],
-  ['an enrolment of a lost contact', 'belongs to no contact', ({ enrolments }) => (inState(enrolments, 'active').contactId = 'x')],
+  [
+    'an enrolment of a lost contact',
+    'belongs to no contact',
+    ({ enrolments }) => (inState(enrolments, 'active').contactId = 'x'),
+  ],
 ]
 
 describe('finds', () => {

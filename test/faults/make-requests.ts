@@ -29,10 +29,7 @@ interface Identified {
 }
 
 /** One of three who are known, one in four new. Their fields come apart and together, so that contacts have to merge. */
-function pickIdentity(
-  { chance, people: { name, counts } }: Sender,
-  circle: keyof People['counts'],
-): Identified {
+function pickIdentity({ chance, people: { name, counts } }: Sender, circle: keyof People['counts']): Identified {
   const isNew = counts[circle] === 0 || chance.is(0.25)
   const person = isNew ? counts[circle]++ : Math.max(0, counts[circle] - 1 - chance.below(PEOPLE_AT_ONCE))
   return identify(chance, `${name}-${circle}-${person}`, NUMBERS[circle] + person)

@@ -49,13 +49,16 @@ it('asks again in the background while it still trusts, and learns of a removal'
 it.each([
   [699, true],
   [700, false],
-])('joins its background query with others while its trust lasts long enough: after %i ms %s', async (ms, isRenewal) => {
-  const { clock, find, lookUp } = setUp(async (key) => key)
-  await lookUp('a', HERE)
-  clock.ms = ms
-  await lookUp('a', HERE)
-  expect(find.mock.calls[1]).toEqual(['a', isRenewal])
-})
+])(
+  'joins its background query with others while its trust lasts long enough: after %i ms %s',
+  async (ms, isRenewal) => {
+    const { clock, find, lookUp } = setUp(async (key) => key)
+    await lookUp('a', HERE)
+    clock.ms = ms
+    await lookUp('a', HERE)
+    expect(find.mock.calls[1]).toEqual(['a', isRenewal])
+  },
+)
 
 it('ignores a background query that failed, until its trust has ended', async () => {
   const { clock, lookUp } = setUp((key) => (clock.ms === 0 ? Promise.resolve(key) : Promise.reject(new Error('away'))))

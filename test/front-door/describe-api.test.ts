@@ -93,7 +93,8 @@ describe('what it says of schemas', () => {
 
   it('is true of every example', () => {
     const examples = [...bodies, ...answers.filter(({ example }) => example !== undefined)]
-    for (const { schema, example } of examples) expect([example, ajv.validate(schema, example)]).toEqual([example, true])
+    for (const { schema, example } of examples)
+      expect([example, ajv.validate(schema, example)]).toEqual([example, true])
   })
 
   it('lets answers have more fields one day', () => {

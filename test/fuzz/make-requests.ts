@@ -198,7 +198,9 @@ export function writeRequest({ method, path, headers, framing, body }: FuzzReque
     ([name, value]) => `${name}: ${value}`,
   )
   const bare = body === '' && (method === 'GET' || method === 'HEAD')
-  const lengthLines = bare ? [] : [framing === 'chunks' ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`]
+  const lengthLines = bare
+    ? []
+    : [framing === 'chunks' ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`]
   const head = [`${method} ${path} HTTP/1.1`, ...lines, ...lengthLines, '', ''].join('\r\n')
   return head + (framing === 'chunks' && !bare ? inChunks(body) : body)
 }

@@ -53,7 +53,11 @@ const hit = mostly(
 )
 const capture = fc.record({ ...visit, hits: mostly(fc.array(hit, { minLength: 1, maxLength: 4 }), fc.constant([])) })
 
-async function send(endpoint: 'track' | 'capture', said: object, address: string): Promise<[status: number, body: string]> {
+async function send(
+  endpoint: 'track' | 'capture',
+  said: object,
+  address: string,
+): Promise<[status: number, body: string]> {
   const response = await fetch(`${service.url}/api/sdk/browser/${endpoint}`, {
     method: 'POST',
     headers: { 'content-type': 'text/plain', 'x-forwarded-for': address },

@@ -173,23 +173,34 @@ describe('while requests wait', () => {
     expect(await lab.applied()).toEqual(['live', 'past', 'again'])
   })
 
-  it('live requests are let through again when they cannot be applied within the pause', { timeout: 120_000 }, async () => {
-    const frontDoor = await lab.frontDoor()
-    const gate = openGated(lab, 'live')
-    const business = businessOf('live-0')
-    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
-    // Of a clock that is ahead: it never looks old.
-    await lab.redis.xadd(streamKey('live-0'), '4000000000000-0', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
-    const reports: string[] = []
-    const changing = change(lab, 5, { reports })
-    await vi.waitUntil(() => reports.some((text) => text.includes('let through again')), soon)
-    const queued = async () => (await frontDoor.submit(event('r', business), queueOnly)).kind === 'queued'
-    await vi.waitUntil(queued, soon)
-    gate.resolve()
-    expect(await changing).toMatchObject({ kind: 'changed' })
-    await untilEmpty(lab)
-    expect(await lab.applied()).toEqual(['r'])
-  })
+  it(
+    'live requests are let through again when they cannot be applied within the pause',
+    { timeout: 120_000 },
+    async () => {
+      const frontDoor = await lab.frontDoor()
+      const gate = openGated(lab, 'live')
+      const business = businessOf('live-0')
+      await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+      // Of a clock that is ahead: it never looks old.
+      await lab.redis.xadd(
+        streamKey('live-0'),
+        '4000000000000-0',
+        'd',
+        '{"frontDoor":"nobody","requests":[]}',
+        'w',
+        '{}',
+      )
+      const reports: string[] = []
+      const changing = change(lab, 5, { reports })
+      await vi.waitUntil(() => reports.some((text) => text.includes('let through again')), soon)
+      const queued = async () => (await frontDoor.submit(event('r', business), queueOnly)).kind === 'queued'
+      await vi.waitUntil(queued, soon)
+      gate.resolve()
+      expect(await changing).toMatchObject({ kind: 'changed' })
+      await untilEmpty(lab)
+      expect(await lab.applied()).toEqual(['r'])
+    },
+  )
 })
 
 it('live requests wait for as long as an operator allows', { timeout: 120_000 }, async () => {

@@ -187,16 +187,19 @@ describe('a service', () => {
     expect(away).toBeGreaterThan(15)
   })
 
-  it.each([400, 403, 404, 413])('that refuses with %i is not asked again, and the page gets a warning', async (status) => {
-    const { page, complaints } = await web.visit()
-    await open(page)
-    web.service.answer = ({ body }) => (body['event'] === 'wrong' ? { status } : undefined)
-    await page.evaluate(`sluice.track('wrong'); sluice.track('right')`)
-    await until(() => events().length === 1)
-    await until(() => settled(page))
-    expect(web.service.sent.filter(({ route }) => route === 'track')).toHaveLength(2)
-    expect(complaints.splice(0)).toEqual(['Sluice: track was refused: {"success":false,"message":"No."}'])
-  })
+  it.each([400, 403, 404, 413])(
+    'that refuses with %i is not asked again, and the page gets a warning',
+    async (status) => {
+      const { page, complaints } = await web.visit()
+      await open(page)
+      web.service.answer = ({ body }) => (body['event'] === 'wrong' ? { status } : undefined)
+      await page.evaluate(`sluice.track('wrong'); sluice.track('right')`)
+      await until(() => events().length === 1)
+      await until(() => settled(page))
+      expect(web.service.sent.filter(({ route }) => route === 'track')).toHaveLength(2)
+      expect(complaints.splice(0)).toEqual(['Sluice: track was refused: {"success":false,"message":"No."}'])
+    },
+  )
 
   it('gets hits by the batch, of 50 at most', async () => {
     web.site.pages['/app'] = web.tagged()
