@@ -123,9 +123,9 @@ export interface Config {
   /** A unique name for a workers process. A restart with the same name gets its partitions back at once. */
   workerName: string | undefined
   outboxKeepMs: number
-  /** 32 bytes in hex: encrypts the secrets of destinations and of second factors. */
+  /** 32 bytes in hex: encrypts the secrets of destinations, channels and second factors. */
   secretsKey: string | undefined
-  /** Whether destinations may be on this machine. Undefined: under `start` they may. */
+  /** Whether destinations and channels may be on this machine. Undefined: under `start` they may. */
   allowLoopbackTargets: boolean | undefined
   /** Number of attempts before a delivery is abandoned. */
   deliveryTries: number

@@ -31,7 +31,7 @@ export async function requireBusiness(sql: Sql, id: string): Promise<void> {
   if (!(await hasBusiness(sql, id))) throw businessNotFound(id)
 }
 
-const businessNotFound = (id: string) =>
+export const businessNotFound = (id: string) =>
   new CommandError('business_not_found', `There is no business ${id}. To see all: admin business list`)
 
 export const isBusinessNotFound = (error: unknown): boolean =>

@@ -1,5 +1,4 @@
 /** `admin destination …`: the ad platforms and webhooks that conversions are sent to. */
-import { randomBytes } from 'node:crypto'
 import { readActive, readName } from '../businesses/settings.ts'
 import type { Config } from '../config.ts'
 import {
@@ -11,19 +10,21 @@ import {
   removeDestination,
   updateDestination,
 } from '../deliveries/destinations.ts'
-import { SealError, SAME_KEY_REMEDY, openSecret, sealSecret } from '../stores/seal-secret.ts'
+import { SealError, openSecret, sealSecret } from '../stores/seal-secret.ts'
 import { DESTINATION_KINDS, type WebhookSecret, settingNames } from '../deliveries/settings.ts'
+import { makeSigningKey } from '../outbound/standard-webhooks.ts'
 import { CONVERSION_TYPES } from '../rules/events/facts.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
 import { checkId, readOption } from './read-option.ts'
-import { type Command, CommandError, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
+import { type Command, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { openGuard, requireDestination, withDestination } from './find-destination.ts'
 import { SECRETS_KEY_NOTE, test } from './test-destination.ts'
 import { checkTargets, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
 import { formatTable } from './format-help.ts'
 import { recordCommand } from './record-command.ts'
+import { requireSecretsKey } from './require-secrets-key.ts'
 
 const SETTINGS: Record<string, Option> = {
   name: { value: 'NAME', help: 'Display name' },
@@ -207,16 +208,3 @@ const list: Command = {
 }
 
 export const DESTINATION_COMMANDS: Command[] = [add, list, update, remove, test]
-
-/** A new key is right only if no secret is sealed yet. */
-async function requireSecretsKey(sql: Sql, { secretsKey }: Config): Promise<string> {
-  if (secretsKey !== undefined) return secretsKey
-  const isFirst = (await listDestinations(sql)).length === 0
-  const remedy = isFirst
-    ? 'make one with `openssl rand -hex 32`, start Sluice with it, and run this command with it'
-    : SAME_KEY_REMEDY
-  throw new CommandError('secrets_key', `SECRETS_KEY is not set: ${remedy}`)
-}
-
-/** 256 random bits. */
-const makeSigningKey = (): string => `whsec_${randomBytes(32).toString('base64')}`

@@ -4,6 +4,7 @@ import { RequestError } from '../errors.ts'
 import { ImportError } from '../imports/import-error.ts'
 import { unreachableCode } from '../stores/require-stores.ts'
 import { BUSINESS_COMMANDS } from './business.ts'
+import { CHANNEL_COMMANDS } from './channel.ts'
 import { type Command, CommandError, parseArguments, type Report, UsageError } from './command.ts'
 import { DEAD_LETTER_COMMANDS } from './dead-letters.ts'
 import { DELIVERY_COMMANDS } from './deliveries.ts'
@@ -27,6 +28,7 @@ const COMMANDS: Command[] = [
   ...DEAD_LETTER_COMMANDS,
   ...DESTINATION_COMMANDS,
   ...DELIVERY_COMMANDS,
+  ...CHANNEL_COMMANDS,
   ...PARTITION_COMMANDS,
   ...IMPORT_COMMANDS,
   ...VERIFY_COMMANDS,

@@ -1,6 +1,4 @@
 /** Reads the options of `admin destination`. Each function throws UsageError or CommandError; no message contains any of a secret. */
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
 import { SealError } from '../stores/seal-secret.ts'
 import {
   DESTINATION_KINDS,
@@ -15,6 +13,7 @@ import { RefusedTargetError, resolveTarget } from '../outbound/resolve-target.ts
 import type { TargetGuard } from '../outbound/target-guard.ts'
 import { CONVERSION_TYPES, type ConversionType } from '../rules/events/facts.ts'
 import { CommandError, UsageError, type CommandArguments } from './command.ts'
+import { readSecretFile } from './read-secret-file.ts'
 
 /** The name of the secret where it is a single string. Google's has four parts, written as JSON. */
 const SINGLE: Partial<Record<DestinationKind, string>> = { meta: 'accessToken', webhook: 'signingKey' }
@@ -67,15 +66,6 @@ export async function readSecret(kind: DestinationKind, args: CommandArguments):
   const name = SINGLE[kind]
   const secret = name === undefined ? readParts(content) : { [name]: content }
   return withOperatorErrors(() => checkSecret(kind, secret), '--secret-file: ')
-}
-
-async function readSecretFile(file: string): Promise<string> {
-  if (file === '-') return text(process.stdin)
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`--secret-file cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`)
-  }
 }
 
 function readParts(json: string): object {

@@ -4,6 +4,7 @@ import type { Conversion } from './conversion.ts'
 import type { OutgoingRequest, SendResult } from '../outbound/send-result.ts'
 import { hashIdentifier } from './hash-identifier.ts'
 import { type ResponseSummary, classifyStatus } from '../outbound/classify-response.ts'
+import { signatureHeaders } from '../outbound/standard-webhooks.ts'
 import type { WebhookSecret, WebhookSettings } from './settings.ts'
 
 /** `now`: epoch ms. Receivers reject a signature that is some minutes old. */
@@ -14,14 +15,9 @@ export function composeWebhookRequest(
 ): OutgoingRequest {
   const body = JSON.stringify(documentOf(conversion, isTest))
   const seconds = Math.floor(now / 1000)
-  const signed = { id: conversion.eventId, seconds, body }
   const headers = {
     'content-type': 'application/json',
-    'webhook-id': signed.id,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': keysInForce(secret, now)
-      .map((key) => signMessage(signed, key))
-      .join(' '),
+    ...signatureHeaders({ id: conversion.eventId, now, body }, keysInForce(secret, now)),
     // Deprecated: the header of version 0.1, to be removed in 0.3.
     'sluice-signature': signBody(body, secret.signingKey, seconds),
   }
@@ -31,20 +27,6 @@ export function composeWebhookRequest(
 /** The current key, and the previous one until the receivers have had time to change. */
 function keysInForce({ signingKey, former }: WebhookSecret, now: number): string[] {
   return former && now < former.until ? [signingKey, former.signingKey] : [signingKey]
-}
-
-/** `v1,<base64 of the HMAC-SHA256 of "<id>.<seconds>.<body>">` */
-function signMessage({ id, seconds, body }: { id: string; seconds: number; body: string }, signingKey: string): string {
-  const mac = createHmac('sha256', keyBytes(signingKey)).update(`${id}.${seconds}.${body}`).digest('base64')
-  return `v1,${mac}`
-}
-
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-
-/** The bytes of a key, as the Standard Webhooks libraries read it: base64 after `whsec_`. A key in another form stands for its own bytes. */
-export function keyBytes(signingKey: string): Buffer {
-  const encoded = signingKey.replace(/^whsec_/, '')
-  return BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(signingKey, 'utf8')
 }
 
 /** `t=<epoch seconds>,v1=<hex of the HMAC-SHA256 of "<t>.<body>">` */

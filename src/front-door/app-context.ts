@@ -6,6 +6,7 @@ import type { ErrorCode, RequestError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Disk } from '../embedded/read-disks.ts'
+import type { TargetGuard } from '../outbound/target-guard.ts'
 import type { ClickHouseClient } from '../stores/clickhouse.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
@@ -41,12 +42,14 @@ export interface AppContext {
   readReadiness: () => Promise<Readiness>
   /** Requests being answered now, and the bytes of their bodies: in total and by `bodyQuotaKey`. */
   inFlight: { count: number; bytes: number; bytesOf: Map<string, number> }
-  /** Limits per business: reads with a key, calls of the dashboard and the costly ones of them, and changes by contact id. */
-  slots: Record<'read' | 'dashboard' | 'costly' | 'change', ConcurrencyLimit>
+  /** Limits per business: reads with a key, calls of the dashboard and the costly ones of them, test messages, and changes by contact id. */
+  slots: Record<'read' | 'dashboard' | 'costly' | 'change' | 'test', ConcurrencyLimit>
   /** Keeps the last requests of each business for its people. */
   recorder: { record(route: string, context: RequestContext, status: number, ms: number): void }
   /** Undefined when the installation cannot send mail. */
   mailer: SystemMailer | undefined
+  /** Where messages may not go. */
+  guard: TargetGuard
   /** Of templates. */
   renderer: RenderService
   /** Epoch ms. */

@@ -10,6 +10,7 @@ import { browserCaptureRoute } from './routes/browser/capture.ts'
 import { browserScriptRoute } from './routes/browser/script.ts'
 import { browserTrackRoute } from './routes/browser/track.ts'
 import { campaignRoutes } from './routes/campaigns.ts'
+import { channelEndpoints } from './routes/channels/endpoints.ts'
 import { contactRoutes } from './routes/contacts/read.ts'
 import { customFieldsRoute } from './routes/custom-fields.ts'
 import { dashboardFileRoutes } from './routes/dashboard-files.ts'
@@ -40,6 +41,7 @@ export const API_ROUTES: readonly Route[] = [
   ...segmentRoutes,
   ...campaignRoutes,
   ...templateEndpoints.map(toKeyRoute),
+  ...channelEndpoints.map(toKeyRoute),
   attributionRoute,
 ]
 

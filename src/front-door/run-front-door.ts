@@ -18,6 +18,7 @@ import { createRenderService } from '../messages/templates/renderer.ts'
 import { createLogThrottle } from '../process/log-throttle.ts'
 import { createLogger, type Logger } from '../log.ts'
 import { createMetrics } from '../metrics.ts'
+import { guardOf } from '../outbound/target-guard.ts'
 import { readPartitions } from '../migrate/migrate.ts'
 import { connectClickHouse } from '../stores/clickhouse.ts'
 import { connectPostgres } from '../stores/postgres.ts'
@@ -136,6 +137,7 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
     ...parts,
     ...storeAccess,
     config,
+    guard: guardOf({ ...config, ...urls }),
     mayLogRejection: createLogThrottle(parts.log, monotonicNow),
     readReadiness: shareReadiness(
       (isOpen) => checkReadiness(storeAccess, isOpen),
@@ -160,6 +162,7 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
       dashboard: createConcurrencyLimit(MAX_CONCURRENT.dashboard),
       costly: createConcurrencyLimit(MAX_CONCURRENT.costly, { maxWaiting: MAX_WAITING_COSTLY }),
       change: createConcurrencyLimit(MAX_CONCURRENT.change),
+      test: createConcurrencyLimit(MAX_CONCURRENT.test),
     },
 
     now: Date.now,

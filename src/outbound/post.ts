@@ -36,6 +36,20 @@ export async function postForStatus(
   return summarize(response, '')
 }
 
+/** Like `post`, but of a success only the status is read, and of any other response what arrives of the body before `signal` aborts. */
+export async function postForReason(
+  request: OutgoingRequest,
+  guard: TargetGuard,
+  signal: AbortSignal,
+): Promise<ResponseSummary> {
+  const response = await sendRequest(request, guard, signal)
+  if (!isSuccess(response.statusCode ?? 0)) return summarize(response, await readWhatComes(response))
+  response.on('error', () => undefined).destroy()
+  return summarize(response, '')
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
 async function sendRequest(
   { url, headers, body }: OutgoingRequest,
   guard: TargetGuard,
@@ -73,21 +87,33 @@ function summarize({ statusCode = 0, headers }: IncomingMessage, text: string): 
 
 async function readStart(response: IncomingMessage, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = []
-  let length = 0
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-      length += chunk.length
-      // Leaving the loop cancels the rest.
-      if (length >= MAX_BYTES) break
-    }
+    await readInto(chunks, response)
   } catch (error) {
     // Runtimes report an abort here as a broken connection.
     signal.throwIfAborted()
     throw error
   }
-  return Buffer.concat(chunks).subarray(0, MAX_BYTES).toString('utf8')
+  return textOf(chunks)
 }
+
+async function readWhatComes(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  await readInto(chunks, response).catch(() => undefined)
+  return textOf(chunks)
+}
+
+async function readInto(chunks: Buffer[], response: IncomingMessage): Promise<void> {
+  let length = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    length += chunk.length
+    // Leaving the loop cancels the rest.
+    if (length >= MAX_BYTES) break
+  }
+}
+
+const textOf = (chunks: Buffer[]): string => Buffer.concat(chunks).subarray(0, MAX_BYTES).toString('utf8')
 
 /** Reads Retry-After: seconds, or a date. Returns ms, a day at most; null when it is absent or invalid. */
 export function readRetryAfter(text: string | null, now = Date.now()): number | null {

@@ -1,9 +1,9 @@
-/** Encrypts the stored secrets of destinations: AES-256-GCM under SECRETS_KEY, which is never stored. */
+/** Encrypts stored secrets, such as those of destinations and channels: AES-256-GCM under SECRETS_KEY, which is never stored. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 /** The remedy once there are sealed secrets: another key opens none of them. */
 export const SAME_KEY_REMEDY =
-  'use the one that Sluice was started with. If it is lost, start Sluice with another one, and set each secret again: destination update ID --secret-file'
+  'use the one that Sluice was started with. If it is lost, start Sluice with another one, and set each secret again: destination update ID --secret-file, channel update --secret-file'
 
 const VERSION = 'v1'
 const IV_BYTES = 12
@@ -14,7 +14,7 @@ export class SealError extends Error {
   override name = 'SealError'
 }
 
-/** `owner`: the id of the destination. The sealed secret cannot be opened for another one. */
+/** `owner`: the id of what it belongs to. The sealed secret cannot be opened for another one. */
 export function sealSecret(secret: object, owner: string, secretsKey: string): string {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', keyOf(secretsKey), iv).setAAD(Buffer.from(owner))

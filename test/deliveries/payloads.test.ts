@@ -13,7 +13,8 @@ import {
   checkSecret,
   checkSettings,
 } from '../../src/deliveries/settings.ts'
-import { composeWebhookRequest, classifyWebhookResponse, keyBytes } from '../../src/deliveries/webhook.ts'
+import { composeWebhookRequest, classifyWebhookResponse } from '../../src/deliveries/webhook.ts'
+import { keyBytes } from '../../src/outbound/standard-webhooks.ts'
 import { SECRETS } from './delivery-lab.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.750Z')

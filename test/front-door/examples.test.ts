@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import type { Operation } from '../../src/front-door/openapi/operation.ts'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
+import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 import { BROWSER, speakTo } from './http-client.ts'
@@ -43,9 +44,9 @@ async function send(url: string, business: TestBusiness, ids: Record<string, str
 describe('with workers', () => {
   let service: Service
   let business: TestBusiness
-  const ids: Record<string, string> = {}
+  const ids: Record<string, string> = { channel: 'email' }
   beforeAll(async () => {
-    service = await openService()
+    service = await openService({ SECRETS_KEY })
     business = await createBusiness(service.sql)
     // Before anybody else speaks of the person: the example is of one who is new.
     const { contactId } = await send(service.url, business, ids, identify!, 200)

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
 import { listRoutes } from '../../src/front-door/app.ts'
+import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
@@ -28,7 +29,7 @@ let mine: Tenant
 let theirs: Tenant
 let theirsBefore: string
 beforeAll(async () => {
-  service = await openService({ TRUST_PROXY: 'true' })
+  service = await openService({ TRUST_PROXY: 'true', SECRETS_KEY })
   speak = speakTo(service.url)
   mine = await openTenant('mine')
   theirs = await openTenant('theirs')
@@ -82,6 +83,12 @@ async function openTenant(word: string): Promise<Tenant> {
   const { segment } = await said('POST', '/api/segments', segmented)
   const written = { channel: 'sms', variants: { en: { text: `of_${word}` } }, defaultLanguage: 'en' }
   const { template } = await said('POST', '/api/templates', { name: `Template of ${word}`, ...written })
+  await said('PUT', '/api/channels/webhook', {
+    provider: 'webhook',
+    url: `https://${word}.example/`,
+    secret: 'whsec_0123456789abcdef',
+  })
+  await said('POST', '/api/channels/sms/test', { to: '+972501234567', templateId: template?.templateId })
   const person = `/api/contacts/${first['contactId']}`
   const timeline = await said('GET', `${person}/timeline?limit=1`)
   const identifications = await said('GET', `${person}/identifications?limit=1`)
@@ -115,7 +122,7 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
   const ofSegment = ['', '/members', `/explain?contactId=${contactId}`].map(
     (rest) => `/api/segments/${segmentId}${rest}`,
   )
-  const ofTemplate = ['/api/templates', `/api/templates/${templateId}`]
+  const ofTemplate = ['/api/templates', `/api/templates/${templateId}`, '/api/channels', '/api/channels/sms/log']
   const read = [...paths, '/api/segments', ...ofSegment, `/api/campaigns/${campaignId}`, ...ofTemplate].map((path) =>
     speak('GET', path, { key: secretKey }),
   )
@@ -579,6 +586,72 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
         () => ({ contactId: theirs.contactId }),
       ),
       ...NOT_FOUND,
+    },
+  ],
+  'GET /api/channels': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/channels?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({
+        channels: expect.arrayContaining([
+          expect.objectContaining({ url: `https://${mine.word}.example/` }),
+        ]) as unknown,
+      }),
+    },
+  ],
+  'GET /api/channels/:channel': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/channels/webhook?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ channel: { url: `https://${mine.word}.example/` } }),
+    },
+  ],
+  'PUT /api/channels/:channel': [
+    {
+      what: 'a businessId',
+      ask: ask(
+        'PUT',
+        () => '/api/channels/push',
+        () => ({ provider: 'log', businessId: theirs.businessId }),
+      ),
+      status: 200,
+    },
+  ],
+  'DELETE /api/channels/:channel': [
+    {
+      what: 'a businessId',
+      ask: ask('DELETE', () => `/api/channels/push?businessId=${theirs.businessId}`),
+      status: 200,
+    },
+  ],
+  'POST /api/channels/:channel/test': [
+    {
+      what: 'the id of a template',
+      ask: ask(
+        'POST',
+        () => '/api/channels/sms/test',
+        () => ({ to: '+972501234567', templateId: theirs.templateId }),
+      ),
+      ...NOT_FOUND,
+    },
+    {
+      what: 'the id of a contact',
+      ask: ask(
+        'POST',
+        () => '/api/channels/sms/test',
+        () => ({ to: '+972501234567', contactId: theirs.contactId }),
+      ),
+      ...NOT_FOUND,
+    },
+  ],
+  'GET /api/channels/:channel/log': [
+    {
+      what: 'a businessId',
+      ask: ask('GET', () => `/api/channels/sms/log?businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ messages: [{ message: { text: `of_${mine.word}` } }] }),
     },
   ],
   'GET /api/analytics/attribution': [

@@ -102,5 +102,7 @@ begin
       values ('', 0, '{}', '{}', '{}', segment_changes);
   end if;
   delete from contacts where business_id = p_business and id = any (ids);
+  -- After the contact: a message that is being logged holds its row.
+  delete from logged_messages where business_id = p_business and contact_id = any (ids);
 end
 $$;

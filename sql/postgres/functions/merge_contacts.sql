@@ -154,6 +154,9 @@ begin
   update deliveries set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
+  update logged_messages set contact_id = pair.survivor
+    from unnest(p_losers, p_survivors) as pair (loser, survivor)
+    where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
 
   with lost as (
     delete from removed_tags where business_id = p_business and contact_id = any (p_losers) returning *

@@ -3,7 +3,8 @@ import { type Operation } from './operation.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import { describeAnswer, describeBody } from './describe-schema.ts'
 import type { Route } from '../app-context.ts'
-import { CAMPAIGN_EXAMPLE, CONTACT_EXAMPLE, SEGMENT_EXAMPLE, TEMPLATE_EXAMPLE } from './examples.ts'
+import { CAMPAIGN_EXAMPLE, CHANNEL_EXAMPLE, CONTACT_EXAMPLE, SEGMENT_EXAMPLE, TEMPLATE_EXAMPLE } from './examples.ts'
+import { MESSAGE_CHANNELS } from '../../messages/templates/template.ts'
 import { VERSION } from '../../version.ts'
 
 type Document = Record<string, unknown>
@@ -74,7 +75,7 @@ function describeParameters(path: string, operation: Operation): Document[] {
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string', format: 'uuid' },
+    schema: name === 'channel' ? { enum: MESSAGE_CHANNELS } : { type: 'string', format: 'uuid' },
     example: ID_EXAMPLES[name ?? ''],
   }))
   const inQuery = Object.entries(query).map(([name, details]) => ({ name, in: 'query', required: false, ...details }))
@@ -128,6 +129,7 @@ const ID_EXAMPLES: Record<string, string> = {
   campaignId: CAMPAIGN_EXAMPLE.campaignId,
   segmentId: SEGMENT_EXAMPLE.segmentId,
   templateId: TEMPLATE_EXAMPLE.templateId,
+  channel: CHANNEL_EXAMPLE.channel,
 }
 
 /** Only callers with a secret key get `Prefer` and the RateLimit headers. */

@@ -109,6 +109,33 @@ const TEMPLATE = {
 
 export const LISTED_TEMPLATE_EXAMPLE = { ...TEMPLATE, languages: ['en'] }
 
+export const CHANNEL_SETTINGS_EXAMPLE = {
+  provider: 'smtp',
+  host: 'smtp.example.com',
+  port: 587,
+  user: 'shop',
+  password: 'secret',
+  sender: 'Shop <hello@shop.example>',
+}
+
+const { password: _password, ...CHANNEL_SETTINGS } = CHANNEL_SETTINGS_EXAMPLE
+
+export const CHANNEL_EXAMPLE = {
+  channel: 'email',
+  ...CHANNEL_SETTINGS,
+  secure: false,
+  secrets: ['password'],
+  updatedAt: '2026-03-01T09:30:00.120Z',
+}
+
+export const LOGGED_MESSAGE_EXAMPLE = {
+  messageId: '0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d37',
+  contactId: '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11',
+  to: 'ada@example.com',
+  message: { language: 'en', subject: 'Welcome, Ada', html: '<p>Hello Ada</p>', text: 'Hello Ada' },
+  loggedAt: '2026-03-01T09:30:00.120Z',
+}
+
 export const TEMPLATE_EXAMPLE = {
   ...TEMPLATE,
   variants: { en: { subject: 'Welcome, {{contact.firstName}}', html: '<p>Hello {{contact.firstName}}</p>' } },

@@ -1,0 +1,255 @@
+/** `admin channel …`: how a business sends its messages. */
+import { commandActor } from '../accounts/command-actor.ts'
+import { readBusiness } from '../businesses/businesses.ts'
+import type { Config } from '../config.ts'
+import { type ChannelKey, type StoredChannel, listChannels, loadChannel } from '../messages/channels/channels.ts'
+import { PROVIDERS } from '../messages/channels/providers.ts'
+import type { SentSettings } from '../messages/channels/read-settings.ts'
+import { removeChannel, saveChannel, showChannel } from '../messages/channels/save-channel.ts'
+import { MAX_TESTS_A_DAY, type TestOutcome, sendTest } from '../messages/channels/send-test.ts'
+import { createRenderService } from '../messages/templates/renderer.ts'
+import { MESSAGE_CHANNELS } from '../messages/templates/template.ts'
+import { makeSigningKey } from '../outbound/standard-webhooks.ts'
+import { SealError } from '../stores/seal-secret.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { businessNotFound, requireBusiness } from './business.ts'
+import { type Command, type CommandArguments, CommandError, type Option, type Report, UsageError } from './command.ts'
+import { openGuard } from './find-destination.ts'
+import { formatTable } from './format-help.ts'
+import { withPostgres } from './open-postgres.ts'
+import {
+  PROVIDER_NAMES,
+  changeSettings,
+  readChannelName,
+  readChannelSecret,
+  readProvider,
+  secretNames,
+  settingNames,
+} from './read-channel.ts'
+import { checkId } from './read-option.ts'
+import { secretsKeyMissing } from './require-secrets-key.ts'
+
+const KEY: Record<string, Option> = {
+  business: { value: 'ID', help: 'The business that sends' },
+  channel: { value: MESSAGE_CHANNELS.join('|'), help: 'The channel' },
+}
+const SETTINGS: Record<string, Option> = {
+  set: { value: 'NAME=VALUE', help: 'A setting of the provider; repeat for more', repeated: true },
+  'secret-file': { value: 'FILE', help: 'File with the password or the key, or - for standard input' },
+}
+const NOTES = PROVIDERS.map((provider) => {
+  const [secret] = secretNames(provider)
+  const inFile = secret === undefined ? '' : `; --secret-file: ${secret}`
+  return `Settings for ${provider.name}: ${settingNames(provider).join(', ') || 'none'}${inFile}`
+}).join('\n')
+const SECRETS_KEY_NOTE = 'Use the same SECRETS_KEY as the front doors and the workers.'
+
+const readKey = (args: CommandArguments): ChannelKey => ({
+  businessId: checkId('--business', args.text('business') ?? ''),
+  channel: readChannelName(args),
+})
+
+const add: Command = {
+  name: 'channel add',
+  summary: 'Set up a channel that has no settings yet',
+  options: { ...KEY, provider: { value: PROVIDER_NAMES.join('|'), help: 'How it is sent' }, ...SETTINGS },
+  required: ['business', 'channel', 'provider'],
+  notes: `${NOTES}\nFor a webhook without --secret-file, a key is generated.\n${SECRETS_KEY_NOTE}`,
+  async run(config, args) {
+    const key = readKey(args)
+    const provider = readProvider(args.text('provider') ?? '')
+    const given = await readChannelSecret(provider, args)
+    const secret = given ?? (provider.name === 'webhook' ? { secret: makeSigningKey() } : {})
+    const sent = { ...changeSettings(provider, {}, args), ...secret }
+    const saved = await withPostgres(config, async (sql) => {
+      await requireBusiness(sql, key.businessId)
+      return save(sql, config, 'channel add', key, ({ revision }) => {
+        if (revision === null) return sent
+        throw new CommandError('channel_exists', 'The channel is set up already. To change it: admin channel update')
+      })
+    })
+    return report(saved, given === undefined ? secret : {})
+  },
+}
+
+const update: Command = {
+  name: 'channel update',
+  summary: 'Change the settings of a channel; what you leave out stays as it is',
+  options: {
+    ...KEY,
+    ...SETTINGS,
+    'new-signing-key': { help: 'Generate a new key, shown only once; only for a webhook' },
+  },
+  required: ['business', 'channel'],
+  notes:
+    `${NOTES}\n--set NAME= resets a setting to its default. For another provider, remove the channel and add it again.\n` +
+    'When the key of a webhook changes, both keys sign for 24 hours (header webhook-signature).',
+  async run(config, args) {
+    const key = readKey(args)
+    if (!['set', 'secret-file', 'new-signing-key'].some((option) => args.flag(option)))
+      throw new UsageError('Nothing to change. Give at least one option')
+    const made = args.flag('new-signing-key') ? { secret: makeSigningKey() } : undefined
+    const saved = await withPostgres(config, async (sql) => {
+      const provider = readProvider((await requireSetUp(sql, key)).provider)
+      if (made && provider.name !== 'webhook') throw new UsageError('--new-signing-key is only for webhooks')
+      if (made && args.flag('secret-file')) throw new UsageError('Give --new-signing-key or --secret-file, not both')
+      const secret = made ?? (await readChannelSecret(provider, args))
+      return save(sql, config, 'channel update', key, (before) => {
+        if (before.revision === null) throw notSetUp(key)
+        if (before.provider !== provider.name)
+          throw new CommandError('channel_changed', 'The channel has got another provider meanwhile')
+        return { ...changeSettings(provider, before.settings, args), ...secret }
+      })
+    })
+    return report(saved, made ?? {})
+  },
+}
+
+async function save(
+  sql: Sql,
+  config: Config,
+  command: string,
+  key: ChannelKey,
+  change: Parameters<typeof saveChannel>[2],
+): Promise<StoredChannel> {
+  const deps = { sql, guard: await openGuard(config), secretsKey: config.secretsKey, now: Date.now }
+  const saved = await saveChannel(deps, { ...key, actor: commandActor(`admin ${command}`) }, change)
+  if (saved.kind === 'saved') return saved.channel
+  if (saved.kind === 'faults') throw new UsageError(saved.faults.map(({ message }) => message).join('\n'))
+  throw await secretsKeyMissing(sql)
+}
+
+/** `made`: a key that this command has generated. */
+function report(saved: StoredChannel, made: SentSettings) {
+  const signingKey = made['secret'] as string | undefined
+  const copy = signingKey === undefined ? '' : `. Copy its signing key now, it is shown only once:\n${signingKey}`
+  return {
+    json: { channel: showChannel(saved), ...(signingKey !== undefined && { signingKey }) },
+    text: `The channel ${saved.channel} is set up${copy}`,
+  }
+}
+
+async function requireSetUp(sql: Sql, key: ChannelKey) {
+  const stored = await loadChannel(sql, key)
+  if (stored.revision === null) throw notSetUp(key)
+  return stored
+}
+
+const notSetUp = ({ channel }: ChannelKey) =>
+  new CommandError('channel_not_found', `The channel ${channel} has no settings. To set it up: admin channel add`)
+
+const list: Command = {
+  name: 'channel list',
+  summary: 'List the channels of a business, without their secrets',
+  options: { business: { value: 'ID', help: 'The business that sends' } },
+  required: ['business'],
+  async run(config, args) {
+    const businessId = checkId('--business', args.text('business') ?? '')
+    const stored = await withPostgres(config, async (sql) => {
+      await requireBusiness(sql, businessId)
+      return listChannels(sql, businessId)
+    })
+    const lines = stored.map(({ channel, provider, settings }) => [channel, provider, JSON.stringify(settings)])
+    return {
+      json: { channels: stored.map(showChannel) },
+      text: formatTable([['CHANNEL', 'PROVIDER', 'SETTINGS'], ...lines]),
+    }
+  },
+}
+
+const test: Command = {
+  name: 'channel test',
+  summary: 'Send a test message now, and show what the provider says',
+  options: {
+    ...KEY,
+    to: { value: 'ADDRESS', help: 'Where it goes; push and webhook need none' },
+    template: { value: 'ID', help: 'A template of this channel, in place of a short text' },
+    contact: { value: 'ID', help: 'The contact whose values the template shows' },
+    language: { value: 'CODE', help: 'In place of the language of the contact' },
+  },
+  required: ['business', 'channel'],
+  notes: `At most ${MAX_TESTS_A_DAY} in 24 hours. This command sends it itself, from this machine. ${SECRETS_KEY_NOTE}`,
+  async run(config, args) {
+    const { businessId, channel } = readKey(args)
+    const idOf = (name: string) => {
+      const id = args.text(name)
+      return id === undefined ? undefined : checkId(`--${name}`, id)
+    }
+    const request = {
+      to: args.text('to'),
+      templateId: idOf('template'),
+      contactId: idOf('contact'),
+      language: args.text('language'),
+    }
+    const renderer = createRenderService()
+    try {
+      const tested = await withPostgres(config, async (sql) => {
+        const found = await readBusiness(sql, businessId)
+        if (found === null) throw businessNotFound(businessId)
+        const deps = { sql, renderer, guard: await openGuard(config), config, now: Date.now }
+        const actor = commandActor('admin channel test')
+        return sendTest(deps, { business: { ...found, id: businessId }, actor, channel }, request)
+      })
+      return reportTest(tested)
+    } catch (error) {
+      if (error instanceof SealError) throw new CommandError('secrets_key', error.message)
+      throw error
+    } finally {
+      await renderer.close()
+    }
+  },
+}
+
+/** By the field of the API. */
+const OPTIONS: Record<string, string> = { to: '--to', templateId: '--template' }
+
+const WORDS = {
+  accepted: 'The provider accepted it',
+  refused: 'The provider refused it for good',
+  temporary: 'The provider did not take it',
+  unknown: 'It was handed over, but there was no answer: it may arrive',
+}
+
+function reportTest(tested: TestOutcome): Report {
+  switch (tested.kind) {
+    case 'tested': {
+      const { kind, ...rest } = tested.outcome
+      const { messageId, provider } = tested
+      const isAccepted = kind === 'accepted'
+      return {
+        json: { accepted: isAccepted, outcome: kind, provider, messageId, ...rest },
+        text: `${WORDS[kind]} (${provider})${rest.reason === undefined ? '' : `: ${rest.reason}`}`,
+        exitCode: isAccepted ? 0 : 1,
+      }
+    }
+    case 'faults':
+      throw new UsageError(tested.faults.map(({ path, message }) => `${OPTIONS[path] ?? path}: ${message}`).join('\n'))
+    case 'too_many':
+      throw new CommandError('limit_reached', `A business sends at most ${MAX_TESTS_A_DAY} test messages in 24 hours`)
+    case 'template_not_found':
+      throw new CommandError('template_not_found', 'The business has no such template')
+    case 'contact_not_found':
+      throw new CommandError('contact_not_found', 'The business has no such contact')
+  }
+}
+
+const remove: Command = {
+  name: 'channel remove',
+  summary: 'Delete the settings of a channel: its messages go to the log again',
+  options: { ...KEY, yes: { help: 'Confirm: this cannot be undone' } },
+  required: ['business', 'channel'],
+  async run(config, args) {
+    const key = readKey(args)
+    if (!args.flag('yes')) throw new UsageError('Its messages would go to the log alone. To confirm, add --yes')
+    const isRemoved = await withPostgres(config, (sql) =>
+      removeChannel(sql, { ...key, actor: commandActor('admin channel remove') }),
+    )
+    if (!isRemoved) throw notSetUp(key)
+    return {
+      json: { channel: key.channel, removed: true },
+      text: `The settings of the channel ${key.channel} were deleted`,
+    }
+  },
+}
+
+export const CHANNEL_COMMANDS: Command[] = [add, list, update, remove, test]

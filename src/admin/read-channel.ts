@@ -1,0 +1,50 @@
+/** Reads the options of `admin channel`. Each function throws UsageError; no message contains any of a secret. */
+import { Value } from '@sinclair/typebox/value'
+import { PROVIDERS } from '../messages/channels/providers.ts'
+import type { Provider } from '../messages/channels/provider.ts'
+import type { SentSettings } from '../messages/channels/read-settings.ts'
+import { MESSAGE_CHANNELS, type MessageChannel } from '../messages/templates/template.ts'
+import { UsageError, type CommandArguments } from './command.ts'
+import { readSecretFile } from './read-secret-file.ts'
+
+export const PROVIDER_NAMES = PROVIDERS.map(({ name }) => name)
+
+export function readChannelName(args: CommandArguments): MessageChannel {
+  const channel = MESSAGE_CHANNELS.find((name) => name === args.text('channel'))
+  if (!channel) throw new UsageError(`--channel must be one of ${MESSAGE_CHANNELS.join(', ')}`)
+  return channel
+}
+
+export function readProvider(name: string): Provider {
+  const provider = PROVIDERS.find((one) => one.name === name)
+  if (!provider) throw new UsageError(`--provider must be one of ${PROVIDER_NAMES.join(', ')}`)
+  return provider
+}
+
+export const settingNames = ({ settings }: Provider): string[] => Object.keys(settings.properties)
+export const secretNames = ({ secrets }: Provider): string[] => Object.keys(secrets.properties)
+
+/** The settings `before`, changed by each --set; an empty value removes a setting. */
+export function changeSettings(provider: Provider, before: object, args: CommandArguments): SentSettings {
+  const settings: SentSettings = { ...before }
+  for (const typed of args.texts('set')) {
+    const [, name = '', value = ''] = /^(\w+)=(.*)$/s.exec(typed) ?? []
+    const names = settingNames(provider)
+    if (!names.includes(name))
+      throw new UsageError(
+        `--set must be NAME=VALUE, with one of these names: ${names.join(', ')}${name && `; not "${name}"`}`,
+      )
+    if (value === '') delete settings[name]
+    else settings[name] = value
+  }
+  return { ...(Value.Convert(provider.settings, settings) as SentSettings), provider: provider.name }
+}
+
+/** The secret in --secret-file under its name; undefined when the option is absent. */
+export async function readChannelSecret(provider: Provider, args: CommandArguments): Promise<SentSettings | undefined> {
+  const file = args.text('secret-file')
+  if (file === undefined) return undefined
+  const [name] = secretNames(provider)
+  if (name === undefined) throw new UsageError(`--secret-file is not for ${provider.name}, which has no secret`)
+  return { [name]: (await readSecretFile(file)).trim() }
+}

@@ -1,0 +1,20 @@
+import type { Config } from '../config.ts'
+import { SAME_KEY_REMEDY } from '../stores/seal-secret.ts'
+import type { Sql } from '../stores/postgres.ts'
+import { CommandError } from './command.ts'
+
+/** Throws CommandError without a SECRETS_KEY. */
+export async function requireSecretsKey(sql: Sql, { secretsKey }: Pick<Config, 'secretsKey'>): Promise<string> {
+  if (secretsKey === undefined) throw await secretsKeyMissing(sql)
+  return secretsKey
+}
+
+/** A new key is right only if no secret is sealed yet. */
+export async function secretsKeyMissing(sql: Sql): Promise<CommandError> {
+  const [{ isFirst }] = await sql<[{ isFirst: boolean }]>`
+    select not exists (select from destinations) and not exists (select from channels where secret is not null) as "isFirst"`
+  const remedy = isFirst
+    ? 'make one with `openssl rand -hex 32`, start Sluice with it, and run this command with it'
+    : SAME_KEY_REMEDY
+  return new CommandError('secrets_key', `SECRETS_KEY is not set: ${remedy}`)
+}

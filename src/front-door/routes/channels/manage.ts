@@ -1,0 +1,128 @@
+/** Reads channels, sets them up, and tests them. */
+import { listChannels, loadChannel } from '../../../messages/channels/channels.ts'
+import { listLoggedMessages } from '../../../messages/channels/logged-messages.ts'
+import { removeChannel, saveChannel, showChannel } from '../../../messages/channels/save-channel.ts'
+import { MAX_TESTS_A_DAY, sendTest } from '../../../messages/channels/send-test.ts'
+import { MESSAGE_CHANNELS, type MessageChannel } from '../../../messages/templates/template.ts'
+import { RequestError } from '../../../errors.ts'
+import { SealError } from '../../../stores/seal-secret.ts'
+import { acquireSlot } from '../../access/concurrency-limit.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { compileCheck, invalidRequest, isRecord, requireBody } from '../../http/check-body.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { invalidCursor, readPage } from '../../http/read-page.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { contactNotFound } from '../contacts/contact-not-found.ts'
+import { TestSchema } from './schemas.ts'
+
+export const LISTED = 'The channels.'
+export const READ = 'The channel.'
+export const SAVED = 'The channel is set up.'
+export const REMOVED = 'The channel is back to the log.'
+export const TESTED = 'The outcome of the test message.'
+export const LOGGED = 'The messages of the log.'
+
+const checkTest = compileCheck(TestSchema)
+
+export async function getChannels({ sql }: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
+  const channels = await listChannels(sql, business.id)
+  return { message: LISTED, data: { channels: channels.map(showChannel) } }
+}
+
+export async function getChannel({ sql }: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const stored = await loadChannel(sql, keyOf(context, principal))
+  return { message: READ, data: { channel: showChannel(stored) } }
+}
+
+export async function putChannel(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const key = keyOf(context, principal)
+  const { body } = await receiveBody(app, context, principal.business, BODY_LIMITS.single)
+  if (!isRecord(body)) throw invalidRequest([{ path: '', message: 'The body must be an object' }])
+  const deps = { ...app, secretsKey: app.config.secretsKey }
+  const saved = await saveChannel(deps, { ...key, actor: principal.actor }, () => body)
+  switch (saved.kind) {
+    case 'faults':
+      throw invalidRequest(saved.faults)
+    case 'no_secrets_key':
+      throw new RequestError('unavailable', {
+        message: 'A secret cannot be stored without SECRETS_KEY. Ask your operator to set it.',
+      })
+    case 'saved':
+      return { message: SAVED, data: { channel: showChannel(saved.channel) } }
+  }
+}
+
+export async function deleteChannel(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const key = keyOf(context, principal)
+  await removeChannel(app.sql, { ...key, actor: principal.actor })
+  return { message: REMOVED, data: { channel: showChannel(await loadChannel(app.sql, key)) } }
+}
+
+export async function postTest(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const { channel } = keyOf(context, principal)
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
+  const { to, language, ...sent } = requireBody(checkTest(body))
+  const templateId = requireId(sent.templateId, templateNotFound)
+  const contactId = requireId(sent.contactId, contactNotFound)
+  await acquireSlot(app.slots.test, context, business.id)
+  const tested = await withSealErrors(() =>
+    sendTest(app, { business, actor, channel }, { to, templateId, contactId, language }),
+  )
+  switch (tested.kind) {
+    case 'faults':
+      throw invalidRequest(tested.faults)
+    case 'template_not_found':
+      throw templateNotFound()
+    case 'contact_not_found':
+      throw contactNotFound()
+    case 'too_many':
+      throw new RequestError('limit_reached', {
+        message: `A business sends at most ${MAX_TESTS_A_DAY} test messages in 24 hours.`,
+      })
+    case 'tested': {
+      const { kind: outcome, ...rest } = tested.outcome
+      const { messageId, provider } = tested
+      return { message: TESTED, data: { accepted: outcome === 'accepted', outcome, provider, messageId, ...rest } }
+    }
+  }
+}
+
+async function withSealErrors<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (!(cause instanceof SealError)) throw cause
+    const message =
+      'The secrets of the channel cannot be opened. Ask your operator for the SECRETS_KEY, or set them again.'
+    throw new RequestError('unavailable', { message, cause })
+  }
+}
+
+export async function getLog({ sql }: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const key = keyOf(context, principal)
+  const { limit, cursor } = readPage(context)
+  const before = cursor === null ? null : readId(cursor)
+  if (cursor !== null && before === null) throw invalidCursor()
+  const found = await listLoggedMessages(sql, { ...key, before, limit: limit + 1 })
+  const messages = found.slice(0, limit)
+  const nextCursor = found.length > limit ? (messages.at(-1)?.messageId ?? null) : null
+  return { message: LOGGED, data: { messages, nextCursor } }
+}
+
+function keyOf({ params }: RequestContext, { business }: Principal): { businessId: string; channel: MessageChannel } {
+  const channel = MESSAGE_CHANNELS.find((name) => name === params['channel'])
+  if (channel !== undefined) return { businessId: business.id, channel }
+  throw new RequestError('not_found', { message: `There is no such channel: use ${MESSAGE_CHANNELS.join(', ')}.` })
+}
+
+function requireId(sent: string | undefined, notFound: () => RequestError): string | undefined {
+  if (sent === undefined) return undefined
+  const id = readId(sent)
+  if (id === null) throw notFound()
+  return id
+}
+
+const templateNotFound = () => new RequestError('not_found', { message: 'There is no template with this id.' })

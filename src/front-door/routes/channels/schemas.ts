@@ -1,0 +1,129 @@
+/** The bodies and the answers of the channel routes. */
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { PROVIDERS } from '../../../messages/channels/providers.ts'
+import { MAX_REASON } from '../../../messages/channels/words.ts'
+import { MESSAGE_CHANNELS } from '../../../messages/templates/template.ts'
+import { text } from '../body-fields.ts'
+import { closed, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
+
+/** Fields without what only messages say of them; secrets that are stored may be left out. */
+const documented = ({ properties }: TObject, isOptional: boolean): Record<string, TSchema> =>
+  Object.fromEntries(
+    Object.entries<TSchema>(properties).map(([name, { expected: _, ...field }]) => [
+      name,
+      isOptional ? Type.Optional(field) : field,
+    ]),
+  )
+
+const bodyOf = ({ name, settings, secrets }: (typeof PROVIDERS)[number]) =>
+  Type.Object({
+    provider: Type.Literal(name),
+    ...requiredOf(settings),
+    ...documented(secrets, true),
+  })
+
+function requiredOf(settings: TObject): Record<string, TSchema> {
+  const fields = documented(settings, false)
+  const hasDefault = (name: string) => settings.properties[name]?.['default'] !== undefined
+  const isOptional = (name: string) => !settings.required?.includes(name) || hasDefault(name)
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, isOptional(name) ? Type.Optional(field) : field]),
+  )
+}
+
+/** For the OpenAPI document: `saveChannel` checks what is sent. */
+export const ChannelSettingsSchema = Type.Union(PROVIDERS.map(bodyOf))
+
+export const TestSchema = Type.Object({
+  to: Type.Optional(
+    text(
+      1,
+      320,
+      'The address of the channel: an email address, or a phone number. `push` and `webhook` need none.',
+      'ada@example.com',
+    ),
+  ),
+  templateId: Type.Optional(
+    Type.String({ description: 'A template of this channel. When left out: a short text of Sluice.' }),
+  ),
+  contactId: Type.Optional(Type.String({ description: 'Whose values the template shows.' })),
+  language: Type.Optional(text(1, 64, 'In place of the language of the contact.', 'de')),
+})
+
+const channel = oneOf(MESSAGE_CHANNELS)
+const common = {
+  channel,
+  secrets: Type.Array(Type.String(), { description: 'The names of the secrets that are stored.' }),
+  updatedAt: orNull(dateTime),
+}
+
+const shown = Type.Union(
+  PROVIDERS.map(({ name, settings }) =>
+    Type.Object({ ...common, provider: Type.Literal(name), ...documentedAnswer(settings) }, closed),
+  ),
+)
+
+function documentedAnswer(settings: TObject): Record<string, TSchema> {
+  const fields = documented(settings, false)
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      settings.required?.includes(name) ? field : Type.Optional(field),
+    ]),
+  )
+}
+
+export const ChannelData = Type.Object({ channel: shown }, closed)
+export const ChannelsData = Type.Object({ channels: Type.Array(shown) }, closed)
+
+export const TestData = Type.Object(
+  {
+    accepted: Type.Boolean({ description: 'The provider has taken the message.' }),
+    outcome: Type.Unsafe<string>({
+      ...oneOf(['accepted', 'refused', 'temporary', 'unknown'] as const),
+      description:
+        '`refused`: for good. `temporary`: not taken, try again later. `unknown`: handed over, but there was no answer; it may arrive.',
+    }),
+    provider: oneOf(PROVIDERS.map(({ name }) => name)),
+    messageId: uuid,
+    providerMessageId: Type.Optional(Type.String({ description: "The provider's id of the message." })),
+    reason: Type.Optional(Type.String({ maxLength: MAX_REASON, description: "The provider's own words." })),
+  },
+  closed,
+)
+
+const part = Type.Optional(Type.String())
+const message = Type.Object(
+  {
+    language: Type.String(),
+    subject: part,
+    html: part,
+    text: part,
+    title: part,
+    body: part,
+    url: part,
+    providerTemplate: part,
+    providerLanguage: part,
+    parameters: Type.Optional(Type.Array(Type.String())),
+  },
+  closed,
+)
+
+export const LogData = Type.Object(
+  {
+    messages: Type.Array(
+      Type.Object(
+        {
+          messageId: uuid,
+          contactId: orNull(uuid),
+          to: orNull(Type.String()),
+          message,
+          loggedAt: dateTime,
+        },
+        closed,
+      ),
+    ),
+    nextCursor,
+  },
+  closed,
+)

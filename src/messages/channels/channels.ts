@@ -1,0 +1,108 @@
+/** Stores how a business sends each channel. A channel without a row has the provider `log`. */
+import { uuidv7 } from 'uuidv7'
+import type { Queryable } from '../../stores/postgres.ts'
+import { SealError, openSecret, sealSecret } from '../../stores/seal-secret.ts'
+import { MESSAGE_CHANNELS, type MessageChannel } from '../templates/template.ts'
+import type { ChannelSetup } from './provider.ts'
+import { DEFAULT_PROVIDER } from './providers.ts'
+
+/** A channel of a business. */
+export interface ChannelKey {
+  businessId: string
+  channel: MessageChannel
+}
+
+/** As stored. */
+export interface StoredChannel {
+  channel: MessageChannel
+  provider: string
+  settings: Record<string, unknown>
+  /** Sealed; null when there is none. */
+  secret: string | null
+  /** Another one after each change; null for a channel without a row. */
+  revision: string | null
+  updatedAt: Date | null
+}
+
+const unset = (channel: MessageChannel): StoredChannel => ({
+  channel,
+  provider: DEFAULT_PROVIDER.name,
+  settings: {},
+  secret: null,
+  revision: null,
+  updatedAt: null,
+})
+
+/** In the order of `MESSAGE_CHANNELS`. */
+export async function listChannels(sql: Queryable, businessId: string): Promise<StoredChannel[]> {
+  const rows = await sql<StoredChannel[]>`
+    select channel, provider, settings, secret, revision, updated_at as "updatedAt"
+    from channels where business_id = ${businessId}`
+  return MESSAGE_CHANNELS.map((channel) => rows.find((row) => row.channel === channel) ?? unset(channel))
+}
+
+export async function loadChannel(sql: Queryable, { businessId, channel }: ChannelKey): Promise<StoredChannel> {
+  const [row] = await sql<StoredChannel[]>`
+    select channel, provider, settings, secret, revision, updated_at as "updatedAt"
+    from channels where business_id = ${businessId} and channel = ${channel}`
+  return row ?? unset(channel)
+}
+
+/** False, and nothing is stored, when it has changed since `before` was read. */
+export async function storeChannel(
+  sql: Queryable,
+  { businessId, channel }: ChannelKey,
+  before: StoredChannel,
+  next: Pick<StoredChannel, 'provider' | 'settings' | 'secret'>,
+): Promise<boolean> {
+  const { provider, settings, secret } = next
+  const json = JSON.stringify(settings)
+  const { count } =
+    before.revision === null
+      ? await sql`
+        insert into channels (business_id, channel, provider, settings, secret, revision)
+        values (${businessId}, ${channel}, ${provider}, ${json}::text::jsonb, ${secret}, ${uuidv7()})
+        on conflict do nothing`
+      : await sql`
+        update channels set provider = ${provider}, settings = ${json}::text::jsonb, secret = ${secret},
+          revision = ${uuidv7()}, updated_at = clock_timestamp()
+        where business_id = ${businessId} and channel = ${channel} and revision = ${before.revision}`
+  return count === 1
+}
+
+/** False when it had no settings. */
+export async function deleteChannel(sql: Queryable, { businessId, channel }: ChannelKey): Promise<boolean> {
+  const { count } = await sql`delete from channels where business_id = ${businessId} and channel = ${channel}`
+  return count === 1
+}
+
+export function sealSecrets(key: ChannelKey, secrets: Record<string, unknown>, secretsKey: string): string {
+  return sealSecret(secrets, ownerOf(key), secretsKey)
+}
+
+/** Throws SealError. */
+export function openSetup(
+  key: ChannelKey,
+  { settings, secret }: StoredChannel,
+  secretsKey: string | undefined,
+): ChannelSetup {
+  return { settings, secret: secret === null ? {} : { ...openSecret(secret, ownerOf(key), secretsKey) } }
+}
+
+/** Undefined when there is none, or it cannot be opened. */
+export function openIfPossible(
+  key: ChannelKey,
+  stored: StoredChannel,
+  secretsKey: string | undefined,
+): Record<string, unknown> | undefined {
+  if (stored.secret === null) return undefined
+  try {
+    return openSetup(key, stored, secretsKey).secret
+  } catch (error) {
+    if (error instanceof SealError) return undefined
+    throw error
+  }
+}
+
+/** What the secrets are bound to. */
+const ownerOf = ({ businessId, channel }: ChannelKey): string => `${businessId} ${channel}`

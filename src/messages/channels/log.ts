@@ -1,0 +1,25 @@
+/** Keeps the message in place of sending it. The default of every channel. */
+import { Type } from '@sinclair/typebox'
+import { closed } from '../../rules/schemas.ts'
+import { MESSAGE_CHANNELS } from '../templates/template.ts'
+import { logMessage } from './logged-messages.ts'
+import type { Provider } from './provider.ts'
+
+export const log: Provider = {
+  name: 'log',
+  channels: MESSAGE_CHANNELS,
+  settings: Type.Object({}, closed),
+  secrets: Type.Object({}, closed),
+  complete: (settings) => settings,
+  check: () => [],
+  targets: () => [],
+  recipientOf: () => '',
+  replaceSecrets: () => ({}),
+  open: (_, { sql }) => ({
+    async send(message) {
+      const isLogged = await logMessage(sql, message)
+      return isLogged ? { kind: 'accepted' } : { kind: 'refused', reason: 'the contact was erased' }
+    },
+    close: () => undefined,
+  }),
+}

@@ -1,0 +1,19 @@
+/** All providers. One that is added here can be chosen for its channels. */
+import type { MessageChannel } from '../templates/template.ts'
+import { log } from './log.ts'
+import type { Provider } from './provider.ts'
+import { smtp } from './smtp.ts'
+import { webhook } from './webhook.ts'
+
+export const PROVIDERS: readonly Provider[] = [log, smtp, webhook]
+export const DEFAULT_PROVIDER = log
+
+export const providersOf = (channel: MessageChannel): Provider[] =>
+  PROVIDERS.filter(({ channels }) => channels.includes(channel))
+
+/** Throws for a name that no version of this process knows. */
+export function requireProvider(name: string): Provider {
+  const found = PROVIDERS.find((provider) => provider.name === name)
+  if (found === undefined) throw new Error(`there is no provider ${name}`)
+  return found
+}

@@ -1,0 +1,54 @@
+/** Checks the settings of a channel as a caller writes them: those of the provider and its secrets, side by side. */
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import type { Fault } from '../../rules/events/fault.ts'
+import { isClean } from '../../rules/events/text.ts'
+import type { MessageChannel } from '../templates/template.ts'
+import type { Provider } from './provider.ts'
+import { providersOf } from './providers.ts'
+
+/** `provider` and its settings. Null and an empty text count as absent. */
+export type SentSettings = Record<string, unknown>
+
+export interface ReadSettings {
+  provider: Provider
+  settings: Record<string, unknown>
+  /** Those that were given. */
+  secrets: Record<string, unknown>
+}
+
+/** Checks each field by itself: `Provider.check` follows. Unknown fields are dropped. */
+export function readSettings(channel: MessageChannel, sent: SentSettings): ReadSettings | { faults: Fault[] } {
+  const provider = providersOf(channel).find(({ name }) => name === sent['provider'])
+  if (provider === undefined) {
+    const names = providersOf(channel).map(({ name }) => name)
+    return { faults: [{ path: 'provider', message: `provider must be ${names.join(' or ')}` }] }
+  }
+  const settings = pick(provider.settings, sent)
+  const secrets = pick(provider.secrets, sent)
+  // Secrets that are left out may be stored.
+  const faults = [...faultsOf(provider.settings, settings), ...faultsOf(Type.Partial(provider.secrets), secrets)]
+  return faults.length > 0 ? { faults } : { provider, settings, secrets }
+}
+
+/** The fields of a schema, with their defaults, and texts without white space around them. */
+function pick(schema: TObject, sent: SentSettings): Record<string, unknown> {
+  const fields = Object.keys(schema.properties).flatMap((name) => {
+    const value = Object.hasOwn(sent, name) ? sent[name] : undefined
+    const trimmed = typeof value === 'string' ? value.trim() : value
+    return trimmed === undefined || trimmed === null || trimmed === '' ? [] : [[name, trimmed] as const]
+  })
+  return Value.Default(schema, Object.fromEntries(fields)) as Record<string, unknown>
+}
+
+/** One for each field. No message contains a value, which may be a secret. */
+function faultsOf(schema: TObject, fields: Record<string, unknown>): Fault[] {
+  return Object.entries<TSchema>(schema.properties).flatMap(([path, field]) => {
+    const value = fields[path]
+    if (value === undefined && !schema.required?.includes(path)) return []
+    const isRight = Value.Check(field, value) && (typeof value !== 'string' || isClean(value))
+    if (isRight) return []
+    const rule = value === undefined ? 'is required' : `must be ${String(field['expected'])}`
+    return [{ path, message: `${path} ${rule}` }]
+  })
+}

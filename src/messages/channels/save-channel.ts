@@ -1,0 +1,145 @@
+/** Sets up channels, and takes them back to `log`. */
+import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import { RefusedTargetError, resolveTarget } from '../../outbound/resolve-target.ts'
+import type { TargetGuard } from '../../outbound/target-guard.ts'
+import type { Fault } from '../../rules/events/fault.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import {
+  type ChannelKey,
+  type StoredChannel,
+  deleteChannel,
+  loadChannel,
+  openIfPossible,
+  sealSecrets,
+  storeChannel,
+} from './channels.ts'
+import { requireProvider } from './providers.ts'
+import { type ReadSettings, type SentSettings, readSettings } from './read-settings.ts'
+
+const LOOKUP_MS = 5000
+
+export interface SaveDeps {
+  sql: Sql
+  guard: TargetGuard
+  secretsKey: string | undefined
+  /** Epoch ms. */
+  now: () => number
+}
+
+export interface ChannelChange extends ChannelKey {
+  actor: Actor
+}
+
+export type SaveOutcome =
+  | { kind: 'saved'; channel: StoredChannel }
+  | { kind: 'faults'; faults: Fault[] }
+  /** SECRETS_KEY is not set, and there is a secret to seal. */
+  | { kind: 'no_secrets_key' }
+
+/**
+ * `change` makes the new settings from the stored ones, all of them; it is called again when these change meanwhile. A secret
+ * that it leaves out stays, unless it would go to another recipient: no caller can send it to a host of their own.
+ */
+export async function saveChannel(
+  deps: SaveDeps,
+  { actor, ...key }: ChannelChange,
+  change: (before: StoredChannel) => SentSettings,
+): Promise<SaveOutcome> {
+  const { sql, secretsKey } = deps
+  for (;;) {
+    const before = await loadChannel(sql, key)
+    const read = readSettings(key.channel, change(before))
+    if ('faults' in read) return { kind: 'faults', ...read }
+    const { provider, settings } = read
+    const former = formerSecrets(key, before, read, secretsKey)
+    const faults = [
+      ...provider.check(settings, Object.keys({ ...former.secrets, ...read.secrets })),
+      ...(await findRefused(read, deps.guard)),
+    ]
+    if (faults.length > 0) return { kind: 'faults', faults }
+    const isGiven = Object.keys(read.secrets).length > 0
+    if (isGiven && secretsKey === undefined) return { kind: 'no_secrets_key' }
+    const replaced = () => provider.replaceSecrets(former.opened, { ...former.secrets, ...read.secrets }, deps.now())
+    const secret = isGiven ? sealSecrets(key, replaced(), secretsKey ?? '') : former.sealed
+    const next = { provider: provider.name, settings, secret }
+    const isStored = await sql.begin(async (tx) => {
+      if (!(await storeChannel(tx, key, before, next))) return false
+      const details = { provider: provider.name, changed: changedNames(before, read) }
+      await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.save', target: key.channel, details })
+      return true
+    })
+    if (isStored) return { kind: 'saved', channel: await loadChannel(sql, key) }
+  }
+}
+
+interface FormerSecrets {
+  /** Null when they do not stay. */
+  sealed: string | null
+  /** Undefined when they do not stay, or cannot be opened. */
+  opened: Record<string, unknown> | undefined
+  /** What stays of what callers write. */
+  secrets: Record<string, unknown>
+}
+
+function formerSecrets(
+  key: ChannelKey,
+  before: StoredChannel,
+  { provider, settings }: ReadSettings,
+  secretsKey: string | undefined,
+): FormerSecrets {
+  const stays =
+    before.secret !== null &&
+    before.provider === provider.name &&
+    provider.recipientOf(before.settings) === provider.recipientOf(settings)
+  if (!stays) return { sealed: null, opened: undefined, secrets: {} }
+  const opened = openIfPossible(key, before, secretsKey)
+  const names = Object.keys(provider.secrets.properties).filter((name) => opened?.[name] !== undefined)
+  return { sealed: before.secret, opened, secrets: Object.fromEntries(names.map((name) => [name, opened?.[name]])) }
+}
+
+/** A host that is unknown now may become known. */
+async function findRefused({ provider, settings }: ReadSettings, guard: TargetGuard): Promise<Fault[]> {
+  const checked = provider.targets(settings).map(async ({ path, url }) => {
+    try {
+      await resolveTarget(url, guard, AbortSignal.timeout(LOOKUP_MS))
+    } catch (error) {
+      if (error instanceof RefusedTargetError) return [{ path, message: `${path}: ${error.message}` }]
+    }
+    return []
+  })
+  return (await Promise.all(checked)).flat()
+}
+
+/** Names alone: an address can contain a secret. */
+function changedNames(before: StoredChannel, { provider, settings, secrets }: ReadSettings): string[] {
+  const known = before.provider === provider.name ? before.settings : {}
+  const names = new Set([...Object.keys(known), ...Object.keys(settings)])
+  const changed = [...names].filter((name) => JSON.stringify(known[name]) !== JSON.stringify(settings[name]))
+  return [...changed, ...Object.keys(secrets)]
+}
+
+/** Back to `log`. False when it is `log` already, without settings. */
+export async function removeChannel(sql: Sql, { actor, ...key }: ChannelChange): Promise<boolean> {
+  return await sql.begin(async (tx) => {
+    if (!(await deleteChannel(tx, key))) return false
+    await recordAudit(tx, { businessId: key.businessId, actor, action: 'channel.remove', target: key.channel })
+    return true
+  })
+}
+
+/** As callers see it. */
+export interface ShownChannel {
+  channel: StoredChannel['channel']
+  provider: string
+  [setting: string]: unknown
+  /** The names of the secrets that are stored. */
+  secrets: string[]
+  /** ISO 8601 UTC; null when it was never set up. */
+  updatedAt: string | null
+}
+
+export function showChannel({ channel, provider, settings, secret, updatedAt }: StoredChannel): ShownChannel {
+  const { secrets, complete } = requireProvider(provider)
+  const names = secret === null ? [] : Object.keys(secrets.properties)
+  return { channel, provider, ...complete(settings), secrets: names, updatedAt: updatedAt?.toISOString() ?? null }
+}

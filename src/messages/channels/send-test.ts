@@ -1,0 +1,187 @@
+/** Sends one message now, whatever the consent, and says what the provider said. */
+import { uuidv7 } from 'uuidv7'
+import { type Actor, recordAudit } from '../../accounts/audit.ts'
+import type { Config } from '../../config.ts'
+import { readContact } from '../../contacts/read-contact.ts'
+import type { TargetGuard } from '../../outbound/target-guard.ts'
+import type { Fault } from '../../rules/events/fault.ts'
+import { readPhone } from '../../rules/identity/read-phone.ts'
+import { isClean } from '../../rules/events/text.ts'
+import { readAddress } from '../../rules/messages/mailbox.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { INERT_TOKEN, publicAddress, unsubscribeLinks } from '../public-links.ts'
+import { UNKNOWN_CONTACT, contactValues } from '../templates/contact-values.ts'
+import { loadTemplate } from '../templates/load-template.ts'
+import { renderMessage } from '../templates/render-message.ts'
+import type { RenderService } from '../templates/renderer.ts'
+import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
+import type { MessageContact } from '../templates/values.ts'
+import { loadChannel, openSetup } from './channels.ts'
+import type { SendOutcome } from './provider.ts'
+import { requireProvider } from './providers.ts'
+
+/** Of a business. */
+export const MAX_TESTS_A_DAY = 100
+/** Less than the time after which a server hangs up on an idle connection. */
+export const TEST_MS = 12_000
+
+export interface TestDeps {
+  sql: Sql
+  renderer: RenderService
+  guard: TargetGuard
+  config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey'>
+  /** Epoch ms. */
+  now: () => number
+}
+
+export interface TestedBusiness {
+  id: string
+  name: string
+  currency: string
+  /** ISO 3166 alpha-2, or null. */
+  country: string | null
+}
+
+/** `templateId` and `contactId` are UUIDs. */
+export interface TestRequest {
+  to: string | undefined
+  templateId: string | undefined
+  contactId: string | undefined
+  language: string | undefined
+}
+
+export type TestOutcome =
+  | { kind: 'tested'; messageId: string; provider: string; outcome: SendOutcome }
+  | { kind: 'faults'; faults: Fault[] }
+  | { kind: 'template_not_found' }
+  | { kind: 'contact_not_found' }
+  | { kind: 'too_many' }
+
+/** Throws SealError when the secrets cannot be opened. */
+export async function sendTest(
+  deps: TestDeps,
+  { business, actor, channel }: { business: TestedBusiness; actor: Actor; channel: MessageChannel },
+  request: TestRequest,
+): Promise<TestOutcome> {
+  const { sql, config } = deps
+  const to = readRecipient(channel, request.to, business.country)
+  if ('faults' in to) return { kind: 'faults', ...to }
+  const made = await makeMessage(deps, business, channel, request)
+  if (made.kind !== 'made') return made
+  const key = { businessId: business.id, channel }
+  const stored = await loadChannel(sql, key)
+  const provider = requireProvider(stored.provider)
+  const setup = openSetup(key, stored, config.secretsKey)
+  if (!(await countTest(sql, { ...key, actor }, { provider: provider.name, ...idsOf(request) })))
+    return { kind: 'too_many' }
+  const messageId = uuidv7()
+  const transport = provider.open(setup, deps)
+  try {
+    const contactId = request.contactId ?? null
+    const outcome = await transport.send(
+      { messageId, ...key, contactId, to: to.recipient, message: made.message },
+      AbortSignal.timeout(TEST_MS),
+    )
+    return { kind: 'tested', messageId, provider: provider.name, outcome }
+  } finally {
+    transport.close()
+  }
+}
+
+const MAX_RECIPIENT = 320
+
+/** In the form in which providers get it. */
+function readRecipient(
+  channel: MessageChannel,
+  to: string | undefined,
+  country: string | null,
+): { recipient: string | null } | { faults: Fault[] } {
+  if (channel === 'push' || channel === 'webhook') {
+    const isRight = to === undefined || (to.length <= MAX_RECIPIENT && isClean(to))
+    return isRight ? { recipient: to ?? null } : fail(`to must have at most ${MAX_RECIPIENT} characters`)
+  }
+  if (channel === 'email') {
+    const address = readAddress(to ?? '')
+    return address === null ? fail('to must be one email address, such as ada@example.com') : { recipient: address }
+  }
+  const phone = readPhone(to ?? '', country)
+  return phone?.read === true
+    ? { recipient: `+${phone.digits}` }
+    : fail('to must be a phone number, such as +972501234567')
+}
+
+const fail = (message: string): { faults: Fault[] } => ({ faults: [{ path: 'to', message }] })
+
+type Made = { kind: 'made'; message: RenderedMessage } | Exclude<TestOutcome, { kind: 'tested' | 'too_many' }>
+
+async function makeMessage(
+  { sql, renderer, config, now }: TestDeps,
+  business: TestedBusiness,
+  channel: MessageChannel,
+  { templateId, contactId, language }: TestRequest,
+): Promise<Made> {
+  const contact = contactId === undefined ? UNKNOWN_CONTACT : await loadValues(sql, business, contactId)
+  if (contact === null) return { kind: 'contact_not_found' }
+  if (templateId === undefined) return { kind: 'made', message: sampleOf(channel, business.name) }
+  const template = await loadTemplate(sql, { businessId: business.id, templateId })
+  if (template === null) return { kind: 'template_not_found' }
+  if (template.channel !== channel)
+    return {
+      kind: 'faults',
+      faults: [{ path: 'templateId', message: `templateId is of a template for ${template.channel}` }],
+    }
+  const rendering = await renderMessage(renderer.of(business.id), template, {
+    values: {
+      contact,
+      event: null,
+      ...unsubscribeLinks(publicAddress(config), INERT_TOKEN),
+      business: { name: business.name },
+    },
+    language: language ?? contact.language,
+    now: now(),
+  })
+  if (rendering.kind === 'rendered') return { kind: 'made', message: rendering.message }
+  return { kind: 'faults', faults: [{ path: 'templateId', message: rendering.reason }] }
+}
+
+async function loadValues(
+  sql: Sql,
+  { id, currency }: TestedBusiness,
+  contactId: string,
+): Promise<MessageContact | null> {
+  const contact = await readContact(sql, { businessId: id, contactId, currency })
+  return contact === null ? null : contactValues(contact)
+}
+
+/** What is sent without a template. */
+function sampleOf(channel: MessageChannel, businessName: string): RenderedMessage {
+  const language = 'en'
+  const name = businessName.replaceAll(/\s+/g, ' ').trim()
+  const text = `This is a test message of ${name}.`
+  if (channel === 'email') return { language, subject: `Test message of ${name}`, text }
+  if (channel === 'push') return { language, title: 'Test message', body: text }
+  if (channel === 'webhook') return { language, body: JSON.stringify({ type: 'test', message: text }) }
+  return { language, text }
+}
+
+const idsOf = ({ templateId, contactId }: TestRequest) => ({
+  ...(templateId !== undefined && { templateId }),
+  ...(contactId !== undefined && { contactId }),
+})
+
+/** False when the business has had its tests of the last 24 hours. Two at once do not pass the limit together. */
+async function countTest(
+  sql: Sql,
+  { businessId, channel, actor }: { businessId: string; channel: MessageChannel; actor: Actor },
+  details: Record<string, unknown>,
+): Promise<boolean> {
+  return await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`channel tests ${businessId}`}, 0))`
+    const [{ many }] = await tx<[{ many: number }]>`
+      select count(*)::int as many from audit_log
+      where business_id = ${businessId} and action = 'channel.test' and at > now() - interval '1 day'`
+    if (many >= MAX_TESTS_A_DAY) return false
+    await recordAudit(tx, { businessId, actor, action: 'channel.test', target: channel, details })
+    return true
+  })
+}

@@ -1,0 +1,170 @@
+/** Mail through an SMTP server. */
+import { type Static, Type } from '@sinclair/typebox'
+import MailComposer from 'nodemailer/lib/mail-composer'
+import { readAddress, readMailbox } from '../../rules/messages/mailbox.ts'
+import { closed } from '../../rules/schemas.ts'
+import type { OutgoingMessage, Provider } from './provider.ts'
+import { createSmtpPool } from './smtp-pool.ts'
+import { type Mail, type SmtpServer, SmtpFailure } from './smtp-session.ts'
+import { showWords } from './words.ts'
+
+const TLS_PORT = 465
+
+const mailbox = (description: string, example: string) =>
+  Type.String({
+    // Checked in full by `check`.
+    pattern: '^[^\\x00-\\x1f\\x7f]+$',
+    maxLength: 500,
+    expected: 'an address such as hello@shop.example or Shop <hello@shop.example>',
+    description,
+    examples: [example],
+  })
+
+const Settings = Type.Object(
+  {
+    host: Type.String({
+      pattern: '^([A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|[0-9a-fA-F:.]{2,45})$',
+      expected: 'a host name or an IP address',
+      description: 'A host name or an IP address.',
+      examples: ['smtp.example.com'],
+    }),
+    port: Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      default: 587,
+      expected: 'a port from 1 to 65535',
+      description: 'A port from 1 to 65535.',
+    }),
+    secure: Type.Optional(
+      Type.Boolean({
+        expected: 'true or false',
+        description:
+          'True: encrypted from the start, as on port 465, where it is the default. False: encrypted by STARTTLS if the ' +
+          'server offers it; with a user, only then (this machine excepted).',
+      }),
+    ),
+    user: Type.Optional(
+      Type.String({
+        pattern: '^[^\\x00-\\x1f\\x7f]{1,320}$',
+        expected: 'a name of 1 to 320 characters',
+        description: 'A name of 1 to 320 characters. Leave it out for a server that needs no password.',
+        examples: ['shop'],
+      }),
+    ),
+    sender: mailbox('An address such as `Shop <hello@shop.example>`.', 'Shop <hello@shop.example>'),
+    replyTo: Type.Optional(mailbox('Where answers go, if not to the sender.', 'help@shop.example')),
+  },
+  closed,
+)
+const Secrets = Type.Object(
+  {
+    password: Type.Optional(
+      Type.String({
+        pattern: '^[^\\x00-\\x1f\\x7f]{1,1024}$',
+        expected: 'a password of 1 to 1,024 characters',
+        description: 'Of the user: 1 to 1,024 characters. Never shown.',
+        examples: ['secret'],
+      }),
+    ),
+  },
+  closed,
+)
+type SmtpSettings = Static<typeof Settings>
+
+export const smtp: Provider = {
+  name: 'smtp',
+  channels: ['email'],
+  settings: Settings,
+  secrets: Secrets,
+  complete: completeSettings,
+  check(settings, names) {
+    const { host, user, sender, replyTo } = settings as SmtpSettings
+    const hasPassword = names.includes('password')
+    const faults = Object.entries({ sender, replyTo })
+      .filter(([, text]) => text !== undefined && readMailbox(text) === null)
+      .map(([path]) => ({
+        path,
+        message: `${path} must be an address such as hello@shop.example or Shop <hello@shop.example>`,
+      }))
+    if (!URL.canParse(addressOf(settings as SmtpSettings)))
+      faults.push({ path: 'host', message: `host must be a host name or an IP address, not ${host}` })
+    if (user !== undefined && !hasPassword)
+      faults.push({ path: 'password', message: 'password is required, and again when host, port or user change' })
+    if (user === undefined && hasPassword) faults.push({ path: 'user', message: 'user is required with a password' })
+    return faults
+  },
+  targets(settings) {
+    const address = addressOf(settings as SmtpSettings)
+    return URL.canParse(address) ? [{ path: 'host', url: new URL(address) }] : []
+  },
+  recipientOf: ({ host, port, user }) => JSON.stringify([host, port, user]),
+  replaceSecrets: (_, given) => given,
+  open({ settings, secret }, { guard, now }) {
+    const { user, sender, replyTo, secure = false } = completeSettings(settings) as SmtpSettings
+    const { password = '' } = secret as { password?: string }
+    const server: SmtpServer = {
+      url: new URL(addressOf(settings as SmtpSettings)),
+      isSecure: secure,
+      ...(user !== undefined && { login: { user, pass: password } }),
+    }
+    const pool = createSmtpPool(server, guard)
+    const secrets = [password, `\0${user ?? ''}\0${password}`]
+    return {
+      async send(message, signal) {
+        const mail = await composeMail(message, { sender, replyTo, now: now() })
+        if (mail === null) return { kind: 'refused', reason: 'it is not an email address' }
+        try {
+          const { words, providerMessageId } = await pool.send(mail, signal)
+          return {
+            kind: 'accepted',
+            reason: showWords(words, secrets),
+            ...(providerMessageId !== undefined && { providerMessageId: showWords(providerMessageId) }),
+          }
+        } catch (error) {
+          if (error instanceof SmtpFailure) return { kind: error.kind, reason: showWords(error.message, secrets) }
+          throw error
+        }
+      },
+      close: () => pool.close(),
+    }
+  },
+}
+
+function completeSettings(settings: Record<string, unknown>): Record<string, unknown> {
+  return { ...settings, secure: settings['secure'] ?? settings['port'] === TLS_PORT }
+}
+
+/** Of http, so that all forms of an IP address are read as one. */
+const addressOf = ({ host, port }: SmtpSettings): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+interface Headers {
+  sender: string
+  replyTo: string | undefined
+  now: number
+}
+
+/** Null when it goes to no address. No part is read from a file or an address, whatever the message says. */
+async function composeMail(
+  { messageId, to, message }: OutgoingMessage,
+  { sender, replyTo, now }: Headers,
+): Promise<Mail | null> {
+  const from = readMailbox(sender)
+  const address = readAddress(to ?? '')
+  if (from === null || address === null) return null
+  const answersTo = replyTo === undefined ? null : readMailbox(replyTo)
+  const { subject = '', html, text } = message
+  const node = new MailComposer({
+    from,
+    to: { name: '', address },
+    ...(answersTo !== null && { replyTo: answersTo }),
+    subject,
+    ...(html !== undefined && { html }),
+    ...(text !== undefined && { text }),
+    date: new Date(now),
+    messageId: `<${messageId}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }).compile()
+  const envelope = node.getEnvelope()
+  return { from: String(envelope.from), to: envelope.to, content: await node.build() }
+}

@@ -1,0 +1,114 @@
+/** Posts the message, which is JSON, to an address of the business, signed by Standard Webhooks. */
+import { type Static, Type } from '@sinclair/typebox'
+import { closed } from '../../rules/schemas.ts'
+import type { ResponseSummary } from '../../outbound/classify-response.ts'
+import { describeNetworkError, postForReason } from '../../outbound/post.ts'
+import { RefusedTargetError } from '../../outbound/resolve-target.ts'
+import { signatureHeaders } from '../../outbound/standard-webhooks.ts'
+import type { Provider, SendOutcome } from './provider.ts'
+import { showWords } from './words.ts'
+
+/** How long the previous secret signs beside a new one. */
+export const CHANGE_OVER_MS = 86_400_000
+
+const Settings = Type.Object(
+  {
+    url: Type.String({
+      pattern: '^https?://[^\\s/@?#]+(/[^\\s?#@]*)?(\\?[^\\s#]*)?$',
+      maxLength: 2048,
+      expected: 'an http or https address without a password',
+      description: 'An http or https address without a password. Redirects are not followed.',
+      examples: ['https://crm.example/messages'],
+    }),
+  },
+  closed,
+)
+const Secrets = Type.Object(
+  {
+    secret: Type.String({
+      pattern: '^[\\x21-\\x7e]{16,256}$',
+      expected: 'a key of 16 to 256 characters',
+      description: 'The key of the signature: 16 to 256 characters, best `whsec_` and base64. Never shown.',
+      examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    }),
+  },
+  closed,
+)
+/** As it is sealed. `until`: epoch ms. */
+interface Sealed extends Static<typeof Secrets> {
+  former?: { secret: string; until: number }
+}
+
+export const webhook: Provider = {
+  name: 'webhook',
+  channels: ['webhook'],
+  settings: Settings,
+  secrets: Secrets,
+  complete: (settings) => settings,
+  check({ url }, names) {
+    const faults = []
+    if (!URL.canParse(String(url)))
+      faults.push({ path: 'url', message: 'url must be an http or https address without a password' })
+    if (!names.includes('secret'))
+      faults.push({ path: 'secret', message: 'secret is required, and again when the host of url changes' })
+    return faults
+  },
+  targets: ({ url }) => (URL.canParse(String(url)) ? [{ path: 'url', url: new URL(String(url)) }] : []),
+  recipientOf: ({ url }) => (URL.canParse(String(url)) ? new URL(String(url)).origin : String(url)),
+  replaceSecrets(former, given, now) {
+    const { secret } = (former ?? {}) as Partial<Sealed>
+    const isNew = secret !== undefined && secret !== given['secret']
+    return isNew ? { ...given, former: { secret, until: now + CHANGE_OVER_MS } } : { ...former, ...given }
+  },
+  open({ settings, secret: sealed }, { guard, now }) {
+    const { url } = settings as Static<typeof Settings>
+    const { secret, former } = sealed as unknown as Sealed
+    const secrets = [secret, ...(former ? [former.secret] : [])]
+    return {
+      async send({ messageId, message }, signal) {
+        const body = message.body ?? ''
+        const keys = former && now() < former.until ? secrets : [secret]
+        const headers = {
+          'content-type': 'application/json',
+          ...signatureHeaders({ id: messageId, now: now(), body }, keys),
+        }
+        try {
+          const outcome = classify(await postForReason({ url, headers, body }, guard, signal))
+          return { ...outcome, ...(outcome.reason !== undefined && { reason: showWords(outcome.reason, secrets) }) }
+        } catch (error) {
+          return classifyFailure(error)
+        }
+      },
+      close: () => undefined,
+    }
+  },
+}
+
+/** Campaigns, "At most once": only 429 says that it was surely not taken. */
+function classify({ status, text }: ResponseSummary): SendOutcome {
+  if (status >= 200 && status < 300) return { kind: 'accepted' }
+  const redirected = status >= 300 && status < 400 ? ': redirects are not followed' : ''
+  const reason = `HTTP ${status}${redirected}${text.trim() === '' ? '' : `: ${text}`}`
+  if (status === 429) return { kind: 'temporary', reason }
+  return { kind: status >= 300 && status < 500 ? 'refused' : 'unknown', reason }
+}
+
+/** Codes of errors that precede the request, on Bun, Deno and Node. */
+const BEFORE_REQUEST = new Set([
+  'ECONNREFUSED',
+  'ConnectionRefused',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'FailedToOpenSocket',
+])
+const OF_CERTIFICATES = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/
+
+function classifyFailure(error: unknown): SendOutcome {
+  if (error instanceof RefusedTargetError) return { kind: 'temporary', reason: showWords(error.message) }
+  const { code: given = '' } = error as { code?: string | number }
+  const code = String(given)
+  const isUnsent = BEFORE_REQUEST.has(code) || OF_CERTIFICATES.test(code)
+  return { kind: isUnsent ? 'temporary' : 'unknown', reason: describeNetworkError(error) }
+}

@@ -1,0 +1,438 @@
+/** Channels over HTTP (campaigns, "Channels"). */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
+import { ChannelData, ChannelsData, LogData, TestData } from '../../src/front-door/routes/channels/schemas.ts'
+import { MAX_LOGGED } from '../../src/messages/channels/logged-messages.ts'
+import { MAX_TESTS_A_DAY } from '../../src/messages/channels/send-test.ts'
+import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
+import { openPlatform } from '../deliveries/platform.ts'
+import { type MailServer, openMailServer, openScriptedServer } from '../messages/channels/mail-server.ts'
+import { type Service, openService, startService } from '../support/service.ts'
+import { type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
+import { type Answer, type Speak, speakTo } from './http-client.ts'
+import { dataOf } from './reply-shape.ts'
+
+let service: Service
+let speak: Speak
+let tenant: TestBusiness
+let mails: MailServer
+beforeAll(async () => {
+  service = await openService({ PUBLIC_URL: 'https://mail.example.com/', SECRETS_KEY, ALLOW_LOOPBACK_TARGETS: 'true' })
+  speak = speakTo(service.url)
+  mails = await openMailServer()
+})
+afterAll(async () => {
+  await service.close()
+  await mails.close()
+})
+beforeEach(async () => {
+  tenant = await createBusiness(service.sql, { name: 'Test\r\nBcc: all@x.io', rateLimit: 100_000 })
+})
+
+const ask = (method: string, path: string, json?: unknown) => speak(method, path, { key: tenant.secretKey, json })
+const code = ({ status, body }: Answer) => [status, body.error?.code]
+const pathsOf = ({ body }: Answer) => body.error?.issues?.map(({ path }) => path)
+const put = (channel: string, settings: object) => ask('PUT', `/api/channels/${channel}`, settings)
+const shown = (answer: Answer) => dataOf(ChannelData, answer)['channel'] as Record<string, unknown>
+const tried = async (channel: string, body: object) =>
+  dataOf(TestData, await ask('POST', `/api/channels/${channel}/test`, body))
+const readLog = async (channel: string) =>
+  dataOf(LogData, await ask('GET', `/api/channels/${channel}/log`))['messages'] as Record<string, unknown>[]
+const smtp = (more: object = {}) => ({
+  provider: 'smtp',
+  host: '127.0.0.1',
+  port: mails.port,
+  sender: 'Shop <hello@shop.example>',
+  ...more,
+})
+const LOGIN = { user: 'shop', password: 'open sesame' }
+
+async function auditOf(businessId: string) {
+  const rows = await service.sql<{ action: string; target: string; details: object }[]>`
+    select action, target, details from audit_log where business_id = ${businessId} and action like 'channel.%' order by id`
+  return rows.map(({ action, target, details }) => [action, target, details])
+}
+
+describe('a channel', () => {
+  it('is the log until it is set up, and again when its settings are deleted', async () => {
+    const unset = (channel: string) => ({ channel, provider: 'log', secrets: [], updatedAt: null })
+    const all = ['email', 'sms', 'whatsapp', 'push', 'webhook'].map(unset)
+    expect(dataOf(ChannelsData, await ask('GET', '/api/channels'))).toEqual({ channels: all })
+    const saved = shown(await put('email', smtp({ ...LOGIN, replyTo: 'help@shop.example', port: 465 })))
+    expect(saved).toEqual({
+      channel: 'email',
+      provider: 'smtp',
+      host: '127.0.0.1',
+      port: 465,
+      secure: true,
+      user: 'shop',
+      sender: 'Shop <hello@shop.example>',
+      replyTo: 'help@shop.example',
+      secrets: ['password'],
+      updatedAt: expect.any(String) as string,
+    })
+    expect(shown(await ask('GET', '/api/channels/email'))).toEqual(saved)
+    const { channels } = dataOf(ChannelsData, await ask('GET', '/api/channels'))
+    expect(channels).toEqual([saved, ...all.slice(1)])
+    expect(shown(await ask('DELETE', '/api/channels/email'))).toEqual(unset('email'))
+    expect(shown(await ask('DELETE', '/api/channels/email'))).toEqual(unset('email'))
+    expect(await auditOf(tenant.businessId)).toEqual([
+      [
+        'channel.save',
+        'email',
+        { provider: 'smtp', changed: ['host', 'port', 'user', 'sender', 'replyTo', 'password'] },
+      ],
+      ['channel.remove', 'email', {}],
+    ])
+  })
+
+  it('has its secrets sealed, for itself alone, and never shows them', async () => {
+    await put('email', smtp(LOGIN))
+    await put('webhook', { provider: 'webhook', url: 'https://crm.example/in', secret: 'a-secret-of-sixteen' })
+    const [row] = await service.sql<{ all: string }[]>`
+      select json_agg(c)::text || (select json_agg(a)::text from audit_log a) as all from channels c`
+    const answers = await Promise.all(['', '/email', '/webhook'].map((path) => ask('GET', `/api/channels${path}`)))
+    for (const secret of ['open sesame', 'a-secret-of-sixteen'])
+      expect([row?.all, ...answers.map(({ text }) => text)].join('\n')).not.toContain(secret)
+    expect(await tried('email', { to: 'ada@example.com' })).toMatchObject({ accepted: true })
+    expect(mails.heard.at(-1)?.user).toBe('shop')
+    // Moved to another business, they open nothing.
+    const other = await createBusiness(service.sql)
+    await service.sql`
+      insert into channels select ${other.businessId}, channel, provider, settings, secret, revision from channels
+      where business_id = ${tenant.businessId} and channel = 'email'`
+    tenant = other
+    expect(code(await ask('POST', '/api/channels/email/test', { to: 'ada@example.com' }))).toEqual([503, 'unavailable'])
+  })
+
+  it('keeps a secret that is left out, but for the same recipient alone', async () => {
+    await put('email', smtp(LOGIN))
+    const { user } = LOGIN
+    expect(shown(await put('email', smtp({ user, sender: 'new@shop.example' })))).toMatchObject({
+      secrets: ['password'],
+    })
+    expect(await tried('email', { to: 'ada@example.com' })).toMatchObject({ accepted: true })
+    expect(mails.heard.at(-1)).toMatchObject({ user: 'shop', from: 'new@shop.example' })
+    for (const other of [{ host: 'evil.example' }, { port: 2525 }, { user: 'other' }])
+      expect(pathsOf(await put('email', smtp({ user, ...other })))).toEqual(['password'])
+    expect(shown(await put('email', smtp()))).toMatchObject({ secrets: [] })
+    expect(pathsOf(await put('email', smtp({ user })))).toEqual(['password'])
+    const hook = (more: object) => put('webhook', { provider: 'webhook', ...more })
+    await hook({ url: 'https://crm.example/in', secret: 'a-secret-of-sixteen' })
+    expect((await hook({ url: 'https://crm.example/other' })).status).toBe(200)
+    expect(pathsOf(await hook({ url: 'https://evil.example/in' }))).toEqual(['secret'])
+    // As it was.
+    expect(shown(await ask('GET', '/api/channels/webhook'))).toMatchObject({ url: 'https://crm.example/other' })
+  })
+
+  it('gets one of two settings that are sent at once, and no mixture', async () => {
+    const settings = [1, 2, 3, 4].map((n) => smtp({ host: `127.0.0.${n}`, user: `user${n}`, password: `password${n}` }))
+    const answers = await Promise.all(settings.map((one) => put('email', one)))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const { host, user } = shown(await ask('GET', '/api/channels/email'))
+    expect(String(host).at(-1)).toBe(String(user).at(-1))
+    expect(await auditOf(tenant.businessId)).toHaveLength(4)
+  })
+
+  it('cannot have secrets without SECRETS_KEY', async () => {
+    const stack = await openStack()
+    const { url, stop } = await startService(stack)
+    const { secretKey: key } = await createBusiness(stack.sql)
+    const body = { provider: 'smtp', host: 'smtp.example.com', sender: 'a@x.io' }
+    const answer = await speakTo(url)('PUT', '/api/channels/email', { key, json: { ...body, ...LOGIN } })
+    expect(code(answer)).toEqual([503, 'unavailable'])
+    expect((await speakTo(url)('PUT', '/api/channels/email', { key, json: body })).status).toBe(200)
+    await stop()
+    await stack.close()
+  })
+})
+
+describe('settings are refused', () => {
+  const faultsOf = async (channel: string, settings: unknown) => {
+    const answer = await put(channel, settings as object)
+    expect(code(answer)).toEqual([400, 'invalid_request'])
+    return pathsOf(answer)
+  }
+  test('with paths', async () => {
+    expect(await faultsOf('email', [])).toEqual([''])
+    expect(await faultsOf('email', {})).toEqual(['provider'])
+    expect(await faultsOf('email', { provider: 'webhook' })).toEqual(['provider'])
+    expect(await faultsOf('sms', { provider: 'smtp' })).toEqual(['provider'])
+    expect(await faultsOf('email', { provider: 'toString' })).toEqual(['provider'])
+    expect(await faultsOf('email', { provider: 'smtp' })).toEqual(['host', 'sender'])
+    const wrong: [object, string[]][] = [
+      [{ host: 'x y' }, ['host']],
+      [{ host: 'user@host' }, ['host']],
+      [{ host: 'x.io/path' }, ['host']],
+      [{ host: '999.1.1.1' }, ['host']],
+      [{ host: 5 }, ['host']],
+      [{ port: 0 }, ['port']],
+      [{ port: 65_536 }, ['port']],
+      [{ port: 1.5 }, ['port']],
+      [{ port: '25' }, ['port']],
+      [{ secure: 'yes' }, ['secure']],
+      [{ sender: 'Shop' }, ['sender']],
+      [{ sender: 'a@x.io\r\nBcc: b@x.io' }, ['sender']],
+      [{ sender: 'a@x.io, b@x.io' }, ['sender']],
+      [{ replyTo: 'nobody' }, ['replyTo']],
+      [{ user: 'a\r\nb', password: 'x' }, ['user']],
+      [{ user: 'a' }, ['password']],
+      [{ password: 'a' }, ['user']],
+      [{ user: 'a', password: 'x\0y' }, ['password']],
+      [{ user: 'a\uD800', password: 'x' }, ['user']],
+    ]
+    for (const [settings, paths] of wrong)
+      expect([settings, await faultsOf('email', smtp(settings))]).toEqual([settings, paths])
+    const hooks: [object, string[]][] = [
+      [{}, ['url']],
+      [{ url: 'https://x.io' }, ['secret']],
+      [{ url: 'ftp://x.io', secret: 'x'.repeat(16) }, ['url']],
+      [{ url: 'https://user:pass@x.io', secret: 'x'.repeat(16) }, ['url']],
+      [{ url: 'http://999.1.1.1/', secret: 'x'.repeat(16) }, ['url']],
+      [{ url: 'https://x.io', secret: 'x'.repeat(15) }, ['secret']],
+      [{ url: 'https://x.io', secret: 'x'.repeat(257) }, ['secret']],
+    ]
+    for (const [settings, paths] of hooks)
+      expect([settings, await faultsOf('webhook', { provider: 'webhook', ...settings })]).toEqual([settings, paths])
+    expect(await auditOf(tenant.businessId)).toEqual([])
+  })
+
+  test('without a word of what was sent', async () => {
+    const { text } = await put('email', smtp({ user: 'a', password: `hidden\u0007word` }))
+    expect(text).not.toContain('hidden')
+  })
+
+  test('one past the limits, and taken at them', async () => {
+    const status = async (settings: object) => (await put('email', smtp(settings))).status
+    const login = (user: number, password: number) => ({ user: 'u'.repeat(user), password: 'p'.repeat(password) })
+    expect([await status(login(320, 1024)), await status(login(321, 1)), await status(login(1, 1025))]).toEqual([
+      200, 400, 400,
+    ])
+    const named = (length: number) => ({ sender: `${'n'.repeat(length)} <a@x.io>` })
+    expect([await status(named(200)), await status(named(201))]).toEqual([200, 400])
+    const hook = async (length: number) =>
+      (
+        await put('webhook', {
+          provider: 'webhook',
+          url: `https://x.io/${'a'.repeat(length - 13)}`,
+          secret: 'x'.repeat(256),
+        })
+      ).status
+    expect([await hook(2048), await hook(2049)]).toEqual([200, 400])
+  })
+
+  test('with an address that messages may not go to', async () => {
+    const hosts = ['10.0.0.5', '169.254.169.254', '192.168.1.1', '100.64.0.1', 'fd00::1', '0.0.0.0', '224.0.0.1']
+    for (const host of hosts) {
+      const answer = await put('email', smtp({ host }))
+      expect([host, pathsOf(answer)]).toEqual([host, ['host']])
+      expect(answer.body.message).toContain('is not allowed as a target')
+    }
+    const stores = [service.databaseUrl, service.redisUrl, service.clickhouseUrl].map((url) =>
+      Number(new URL(url).port),
+    )
+    for (const port of stores) expect(pathsOf(await put('email', smtp({ port })))).toEqual(['host'])
+    const url = 'http://169.254.169.254/latest'
+    expect(await faultsOf('webhook', { provider: 'webhook', url, secret: 'x'.repeat(16) })).toEqual(['url'])
+  })
+
+  test('for a channel that there is not', async () => {
+    for (const channel of ['fax', '', 'Email', 'toString'])
+      expect(code(await put(channel, { provider: 'log' }))[0]).toBeOneOf([404, 405])
+  })
+})
+
+describe('a test message', () => {
+  const template = async (channel: string, variant: object) => {
+    const sent = { name: 'T', channel, variants: { en: variant, de: variant }, defaultLanguage: 'en' }
+    const { data } = (await ask('POST', '/api/templates', sent)).body
+    return (data['template'] as { templateId: string }).templateId
+  }
+  const ada = async () => {
+    const sent = { identity: { email: 'ada@example.com' }, profile: { firstName: 'Ada', language: 'de' } }
+    return String((await ask('POST', '/api/sdk/identify', sent)).body.data['contactId'])
+  }
+
+  it('is kept by the log, and can be read', async () => {
+    const [contactId, templateId] = [
+      await ada(),
+      await template('email', { subject: 'Hi {{contact.firstName}}', html: '<p>{{unsubscribeUrl}}</p>' }),
+    ]
+    const { messageId, ...rest } = await tried('email', { to: ' ada@example.com ', contactId, templateId })
+    expect(rest).toEqual({ accepted: true, outcome: 'accepted', provider: 'log' })
+    const message = {
+      language: 'de',
+      subject: 'Hi Ada',
+      html: '<p>https://mail.example.com/u/preview</p>',
+      text: 'https://mail.example.com/u/preview',
+    }
+    const loggedAt = expect.any(String) as string
+    expect(await readLog('email')).toEqual([{ messageId, contactId, to: 'ada@example.com', message, loggedAt }])
+    expect(await tried('email', { to: 'ada@example.com', contactId, templateId, language: 'en' })).toMatchObject({
+      accepted: true,
+    })
+    expect(await readLog('email')).toMatchObject([{ message: { language: 'en' } }, { messageId }])
+    expect(await auditOf(tenant.businessId)).toEqual([
+      ['channel.test', 'email', { provider: 'log', templateId, contactId }],
+      ['channel.test', 'email', { provider: 'log', templateId, contactId }],
+    ])
+  })
+
+  it('goes to each channel without a template, and its address is read', async () => {
+    const sent: [string, object, string | null][] = [
+      ['email', { to: 'ada@example.com' }, 'ada@example.com'],
+      ['sms', { to: '+972 50-123 4567' }, '+972501234567'],
+      ['whatsapp', { to: '+972501234567' }, '+972501234567'],
+      ['push', {}, null],
+      ['webhook', {}, null],
+    ]
+    for (const [channel, body, to] of sent) {
+      expect(await tried(channel, body)).toMatchObject({ accepted: true })
+      expect(await readLog(channel)).toMatchObject([{ to, contactId: null }])
+    }
+    expect(await readLog('webhook')).toMatchObject([
+      { message: { body: '{"type":"test","message":"This is a test message of Test Bcc: all@x.io."}' } },
+    ])
+  })
+
+  it('shows what Postgres cannot store as a replacement', async () => {
+    const templateId = await template('sms', { text: '{{ "%00" | url_decode }}' })
+    await tried('sms', { to: '+972501234567', templateId })
+    expect(await readLog('sms')).toMatchObject([{ message: { text: '\uFFFD' } }])
+  })
+
+  it('is listed by pages, and the newest 1,000 are kept', async () => {
+    for (let n = 0; n < 5; n += 1) await tried('push', { to: String(n) })
+    const found: unknown[] = []
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = dataOf(LogData, await ask('GET', `/api/channels/push/log?limit=2${cursor && `&cursor=${cursor}`}`))
+      found.push(...(page['messages'] as { to: string }[]).map(({ to }) => to))
+      cursor = page['nextCursor'] as string | null
+    }
+    expect(found).toEqual(['4', '3', '2', '1', '0'])
+    expect(code(await ask('GET', '/api/channels/push/log?cursor=x'))).toEqual([400, 'invalid_request'])
+    await service.sql`
+      insert into logged_messages (business_id, channel, id, message)
+      select ${tenant.businessId}, 'push', ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '{"language":"en"}'
+      from generate_series(1, ${MAX_LOGGED - 5}) n`
+    const held = async () => {
+      const [row] = await service.sql<{ many: number; oldest: string }[]>`
+        select count(*)::int as many, min(id::text) as oldest from logged_messages where business_id = ${tenant.businessId}`
+      return [row?.many, Number(row?.oldest.slice(-12))]
+    }
+    expect(await held()).toEqual([MAX_LOGGED, 1])
+    await tried('push', {})
+    expect(await held()).toEqual([MAX_LOGGED, 2])
+  })
+
+  it('goes through a mail server, and its answer is shown', async () => {
+    await put('email', smtp())
+    const templateId = await template('email', { subject: 'Hi {{contact.firstName}}', text: 'Hello' })
+    expect(await tried('email', { to: 'ada@example.com', templateId, contactId: await ada() })).toMatchObject({
+      accepted: true,
+      outcome: 'accepted',
+      provider: 'smtp',
+      reason: expect.stringMatching(/^250 /) as string,
+    })
+    expect(mails.heard.at(-1)).toMatchObject({
+      to: ['ada@example.com'],
+      raw: expect.stringContaining('Subject: Hi Ada') as string,
+    })
+    expect(await readLog('email')).toEqual([])
+    await tried('email', { to: 'ada@example.com' })
+    expect(mails.heard.at(-1)?.raw).not.toMatch(/^Bcc/m)
+  })
+
+  it.each([
+    [{ RCPT: '550 5.1.1 no such user' }, { accepted: false, outcome: 'refused', reason: '550 5.1.1 no such user' }],
+    [{ RCPT: '452 4.2.2 full' }, { accepted: false, outcome: 'temporary', reason: '452 4.2.2 full' }],
+    [{ message: 'hang up' }, { accepted: false, outcome: 'unknown' }],
+  ])('of the script %j ends so', async (script, ending) => {
+    const server = await openScriptedServer(script)
+    await put('email', smtp({ port: server.port }))
+    expect(await tried('email', { to: 'ada@example.com' })).toMatchObject(ending)
+    expect(server.messages()).toBe('message' in script ? 1 : 0)
+    await server.close()
+  })
+
+  it('goes to a webhook, byte for byte', async () => {
+    const platform = await openPlatform()
+    await put('webhook', { provider: 'webhook', url: `${platform.url}/in`, secret: 'whsec_0123456789abcdef' })
+    const templateId = await template('webhook', { body: '{ "name": {{ contact.firstName | json }} }' })
+    const { messageId } = await tried('webhook', { templateId, contactId: await ada() })
+    expect(platform.heard).toMatchObject([{ body: '{ "name": "Ada" }', headers: { 'webhook-id': messageId } }])
+    await platform.close()
+  })
+
+  it('is refused with paths', async () => {
+    const at = (channel: string, body: object) => ask('POST', `/api/channels/${channel}/test`, body)
+    for (const to of [undefined, '', 'ada', 'a@x.io, b@x.io', 'a@x.io\r\nBcc: b@x.io', 'x'.repeat(321)])
+      expect([to, pathsOf(await at('email', { to }))]).toEqual([to, ['to']])
+    for (const to of [undefined, 'ada@example.com', '12']) expect(pathsOf(await at('sms', { to }))).toEqual(['to'])
+    expect(pathsOf(await at('push', { to: 'a\0' }))).toEqual(['to'])
+    const to = 'ada@example.com'
+    const sms = await template('sms', { text: 'x' })
+    expect(pathsOf(await at('email', { to, templateId: sms }))).toEqual(['templateId'])
+    const running = await template('email', { subject: 's', text: '{% for i in (1..60000) %}x{% endfor %}' })
+    expect(pathsOf(await at('email', { to, templateId: running }))).toEqual(['templateId'])
+    for (const templateId of ['x', crypto.randomUUID()])
+      expect(code(await at('email', { to, templateId }))).toEqual([404, 'not_found'])
+    for (const contactId of ['x', crypto.randomUUID()])
+      expect(code(await at('email', { to, contactId }))).toEqual([404, 'not_found'])
+    expect(code(await at('fax', { to }))).toEqual([404, 'not_found'])
+    expect(await auditOf(tenant.businessId)).toEqual([])
+  })
+
+  it(`is one of ${MAX_TESTS_A_DAY} in 24 hours`, async () => {
+    await service.sql`
+      insert into audit_log (business_id, actor_kind, actor_id, actor_name, action, target, at)
+      select ${tenant.businessId}, 'key', 'k', 'k', 'channel.test', 'push', now() - interval '23 hours'
+      from generate_series(1, ${MAX_TESTS_A_DAY - 1})`
+    const at = () => ask('POST', '/api/channels/push/test', {})
+    const [first, second] = await Promise.all([at(), at()])
+    expect([first.status, second.status].toSorted((a, b) => a - b)).toEqual([200, 409])
+    expect(code(await at())).toEqual([409, 'limit_reached'])
+    await service.sql`update audit_log set at = now() - interval '25 hours' where business_id = ${tenant.businessId}`
+    expect((await at()).status).toBe(200)
+  })
+
+  it('of a person goes with the person', async () => {
+    const contactId = await ada()
+    await tried('email', { to: 'ada@example.com', contactId })
+    await tried('email', { to: 'other@example.com' })
+    expect((await ask('DELETE', `/api/contacts/${contactId}`)).status).toBe(200)
+    expect(await readLog('email')).toMatchObject([{ to: 'other@example.com', contactId: null }])
+  })
+
+  it('of a merged person is the survivor’s', async () => {
+    await ada()
+    const other = await ask('POST', '/api/sdk/identify', { identity: { phone: '+972501234567' } })
+    await tried('email', { to: 'ada@example.com', contactId: String(other.body.data['contactId']) })
+    const both = { identity: { email: 'ada@example.com', phone: '+972501234567' } }
+    const merged = await ask('POST', '/api/sdk/identify', both)
+    expect(await readLog('email')).toMatchObject([{ contactId: merged.body.data['contactId'] }])
+  })
+})
+
+it('is the business’s own', async () => {
+  await put('email', smtp(LOGIN))
+  await tried('push', { to: 'mine' })
+  tenant = await createBusiness(service.sql)
+  expect(shown(await ask('GET', '/api/channels/email'))).toMatchObject({ provider: 'log' })
+  expect(await readLog('push')).toEqual([])
+})
+
+it('needs a secret key', async () => {
+  for (const [method, path] of [
+    ['GET', ''],
+    ['GET', '/email'],
+    ['PUT', '/email'],
+    ['DELETE', '/email'],
+    ['POST', '/email/test'],
+    ['GET', '/email/log'],
+  ] as const) {
+    const at = `/api/channels${path}`
+    const json = method === 'PUT' || method === 'POST' ? {} : undefined
+    expect(code(await speak(method, at, { json }))).toEqual([401, 'missing_api_key'])
+    expect(code(await speak(method, at, { json, key: tenant.publishableKey }))).toEqual([403, 'publishable_key'])
+  }
+})
