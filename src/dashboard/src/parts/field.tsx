@@ -105,10 +105,11 @@ export function SelectField({ options, ...props }: SelectProps) {
       <select {...rest} {...control}>
         {[...Map.groupBy(options, ({ group }) => group)].map(([group, members]) =>
           group === undefined ? (
-            <Options key="" options={members} />
+            // Not a component: Preact applies `defaultValue` to the options that are children of the list itself.
+            optionsOf(members)
           ) : (
             <optgroup key={group} label={group}>
-              <Options options={members} />
+              {optionsOf(members)}
             </optgroup>
           ),
         )}
@@ -117,7 +118,7 @@ export function SelectField({ options, ...props }: SelectProps) {
   )
 }
 
-const Options = ({ options }: { options: readonly Option[] }) =>
+const optionsOf = (options: readonly Option[]) =>
   options.map(({ value, label }) => (
     <option key={value} value={value}>
       {label}
