@@ -1,27 +1,20 @@
 /** `admin destination …`: the ad platforms and webhooks that conversions are sent to. */
 import { readActive, readName } from '../businesses/settings.ts'
 import type { Config } from '../config.ts'
-import {
-  type Destination,
-  type DestinationChange,
-  addDestination,
-  listDestinations,
-  newDestinationId,
-  removeDestination,
-  updateDestination,
-} from '../deliveries/destinations.ts'
-import { SealError, openSecret, sealSecret } from '../stores/seal-secret.ts'
-import { DESTINATION_KINDS, type WebhookSecret, settingNames } from '../deliveries/settings.ts'
+import { changeDestination, createDestination } from '../deliveries/change-destination.ts'
+import { type Destination, listDestinations, removeDestination } from '../deliveries/destinations.ts'
+import { checkTargets, readSettings, readTypes } from '../deliveries/read-destination.ts'
+import { DESTINATION_KINDS, settingNames } from '../deliveries/settings.ts'
 import { makeSigningKey } from '../outbound/standard-webhooks.ts'
 import { CONVERSION_TYPES } from '../rules/events/facts.ts'
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable } from '../stores/postgres.ts'
 import { requireBusiness } from './business.ts'
 import { checkId, readOption } from './read-option.ts'
-import { type Command, type Option, UsageError, type CommandArguments, showDefaults } from './command.ts'
+import { type Command, type Option, UsageError, showDefaults } from './command.ts'
 import { withPostgres } from './open-postgres.ts'
 import { openGuard, requireDestination, withDestination } from './find-destination.ts'
 import { SECRETS_KEY_NOTE, test } from './test-destination.ts'
-import { checkTargets, readKind, readSecret, readSettings, readTypes } from './read-destination.ts'
+import { readKind, readSecret, readSettingTexts, readTypeNames, withOperatorErrors } from './read-destination.ts'
 import { formatTable } from './format-help.ts'
 import { recordCommand } from './record-command.ts'
 import { requireSecretsKey } from './require-secrets-key.ts'
@@ -52,18 +45,21 @@ const add: Command = {
     if (!given && kind !== 'webhook') throw new UsageError('--secret-file is missing')
     const createdKey = given ? undefined : makeSigningKey()
     const secret = given ?? { signingKey: createdKey }
-    const settings = readSettings(kind, {}, args)
-    await checkTargets(settings, await openGuard(config))
-    const id = newDestinationId()
+    const texts = readSettingTexts(kind, args)
+    const settings = await withOperatorErrors(() => readSettings(kind, {}, texts))
+    const guard = await openGuard(config)
+    await withOperatorErrors(() => checkTargets(settings, guard))
     const name = readOption('--name', args.text('name') ?? kind, readName)
-    const types = readTypes(kind, settings, args) ?? [...CONVERSION_TYPES]
-    await withPostgres(config, async (sql) => {
+    const named = readTypeNames(args)
+    const types = (await withOperatorErrors(() => readTypes(kind, settings, named))) ?? [...CONVERSION_TYPES]
+    const id = await withPostgres(config, async (sql) => {
       await requireBusiness(sql, businessId)
-      const sealed = sealSecret(secret, id, await requireSecretsKey(sql, config))
-      await sql.begin(async (tx) => {
-        await addDestination(tx, { id, businessId, kind, name, types, settings, secret: sealed })
-        const change = { businessId, action: 'destination.add', target: id, details: { kind, name, types } }
+      const secretsKey = await requireSecretsKey(sql, config)
+      return sql.begin(async (tx) => {
+        const target = await createDestination(tx, { businessId, kind, name, types, settings, secret }, secretsKey)
+        const change = { businessId, action: 'destination.add', target, details: { kind, name, types } }
         await recordCommand(tx, 'destination add', change)
+        return target
       })
     })
     const shown = createdKey === undefined ? '' : `. Copy its signing key now, it is shown only once:\n${createdKey}`
@@ -73,9 +69,6 @@ const add: Command = {
     }
   },
 }
-
-/** How long the previous signing key of a webhook still signs, beside the new one. */
-const CHANGE_OVER_MS = 86_400_000
 
 const CHANGES: Record<string, Option> = {
   ...SETTINGS,
@@ -96,20 +89,18 @@ const update: Command = {
     const [active, name] = [args.text('active'), args.text('name')]
     const createdKey = args.flag('new-signing-key') ? makeSigningKey() : undefined
     const destinationId = await withDestination(config, args, async (sql, found) => {
-      const secret = readNewSecret(found, config, { createdKey, given: await readSecret(found.kind, args) })
-      const change = {
+      const parts = readNewSecret(found, { createdKey, given: await readSecret(found.kind, args) })
+      const types = readTypeNames(args)
+      const wanted = {
         ...(name !== undefined && { name: readOption('--name', name, readName) }),
         ...(active !== undefined && { active: readOption('--active', active, readActive) }),
-        ...(secret && { secret: sealSecret(secret, found.id, await requireSecretsKey(sql, config)) }),
+        ...(types && { types }),
+        settings: readSettingTexts(found.kind, args),
+        ...(parts && { secret: { parts, secretsKey: await requireSecretsKey(sql, config) } }),
       }
-      // Typing the secret may have taken long. If another command changed the settings meanwhile, apply this change to the new ones.
-      let before: Destination = found
-      for (;;) {
-        const changed = readChange(before, args)
-        if (args.texts('set').length > 0) await checkTargets(changed.settings, await openGuard(config))
-        if (await changeDestination(sql, before, { ...change, ...changed })) break
-        before = await requireDestination(sql, found.id)
-      }
+      const context = { guard: await openGuard(config), record: recordUpdate(found) }
+      const isChanged = await withOperatorErrors(() => changeDestination(sql, found, wanted, context))
+      if (!isChanged) await requireDestination(sql, found.id)
       return found.id
     })
     const shown =
@@ -121,41 +112,23 @@ const update: Command = {
   },
 }
 
-/** The log names what was changed, without the values: an address can contain a secret. */
-function changeDestination(sql: Sql, before: Destination, change: DestinationChange): Promise<boolean> {
-  const { businessId, id } = before
-  return sql.begin(async (tx) => {
-    if (!(await updateDestination(tx, before, change))) return false
-    const entry = { businessId, action: 'destination.update', target: id, details: { changed: Object.keys(change) } }
-    await recordCommand(tx, 'destination update', entry)
-    return true
-  })
-}
+const recordUpdate =
+  ({ businessId, id }: Destination) =>
+  (tx: Queryable, changed: string[]): Promise<void> =>
+    recordCommand(tx, 'destination update', {
+      businessId,
+      action: 'destination.update',
+      target: id,
+      details: { changed },
+    })
 
-/** The previous key of a webhook still signs for CHANGE_OVER_MS, if it can be opened. */
 function readNewSecret(
-  found: Destination & { secret: string },
-  config: Config,
+  { kind }: Destination,
   { createdKey, given }: { createdKey: string | undefined; given: object | undefined },
 ): object | undefined {
-  if (createdKey !== undefined && found.kind !== 'webhook')
-    throw new UsageError('--new-signing-key is only for webhooks')
+  if (createdKey !== undefined && kind !== 'webhook') throw new UsageError('--new-signing-key is only for webhooks')
   if (createdKey !== undefined && given) throw new UsageError('Give --new-signing-key or --secret-file, not both')
-  const secret = createdKey === undefined ? given : { signingKey: createdKey }
-  if (!secret || found.kind !== 'webhook') return secret
-  try {
-    const { signingKey } = openSecret(found.secret, found.id, config.secretsKey) as WebhookSecret
-    return { ...secret, former: { signingKey, until: Date.now() + CHANGE_OVER_MS } }
-  } catch (error) {
-    if (error instanceof SealError) return secret
-    throw error
-  }
-}
-
-function readChange({ kind, settings: before }: Destination, args: CommandArguments) {
-  const settings = readSettings(kind, before, args)
-  const types = readTypes(kind, settings, args)
-  return { settings, ...(types && { types }) }
+  return createdKey === undefined ? given : { signingKey: createdKey }
 }
 
 const remove: Command = {
@@ -170,7 +143,7 @@ const remove: Command = {
       const { businessId, id: target, kind, name } = found
       const change = { businessId, action: 'destination.remove', target, details: { kind, name } }
       await recordCommand(sql, 'destination remove', change)
-      await removeDestination(sql, found, report)
+      await removeDestination(sql, found, { report })
       return found.id
     })
     return { json: { destinationId, removed: true }, text: `Destination ${destinationId} was removed` }

@@ -1,6 +1,6 @@
 /** Opens what the commands on one destination need. */
 import { type Config, resolveStores } from '../config.ts'
-import { type Destination, findDestination } from '../deliveries/destinations.ts'
+import { type SealedDestination, findDestination } from '../deliveries/destinations.ts'
 import { type TargetGuard, guardOfCommand } from '../outbound/target-guard.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type CommandArguments, CommandError } from './command.ts'
@@ -10,7 +10,7 @@ import { checkId } from './read-option.ts'
 export async function withDestination<Result>(
   config: Config,
   args: CommandArguments,
-  use: (sql: Sql, found: Destination & { secret: string }) => Promise<Result>,
+  use: (sql: Sql, found: SealedDestination) => Promise<Result>,
 ): Promise<Result> {
   const id = checkId('ID', args.positional(0))
   return withPostgres(config, async (sql) => {
@@ -18,7 +18,7 @@ export async function withDestination<Result>(
   })
 }
 
-export async function requireDestination(sql: Sql, id: string): Promise<Destination & { secret: string }> {
+export async function requireDestination(sql: Sql, id: string): Promise<SealedDestination> {
   const found = await findDestination(sql, id)
   if (!found)
     throw new CommandError('destination_not_found', `There is no destination ${id}. To see all: admin destination list`)

@@ -1,11 +1,5 @@
 /** `admin destination test`. */
-import type { Config } from '../config.ts'
-import type { Conversion } from '../deliveries/conversion.ts'
-import { type Destination, newDestinationId } from '../deliveries/destinations.ts'
-import { cacheGoogleTokens } from '../deliveries/google-token.ts'
-import { sendConversion } from '../deliveries/send-conversion.ts'
-import { type DestinationSetup, readSetup } from '../deliveries/settings.ts'
-import { openSecret } from '../stores/seal-secret.ts'
+import { lacksTestCode, testDestination } from '../deliveries/test-destination.ts'
 import { type Command, UsageError } from './command.ts'
 import { openGuard, withDestination } from './find-destination.ts'
 import { withOperatorErrors } from './read-destination.ts'
@@ -23,12 +17,10 @@ export const test: Command = {
     `This command sends it itself, so the test does not check the workers. ${SECRETS_KEY_NOTE}`,
   async run(config, args) {
     const { kind, ...result } = await withDestination(config, args, async (_, found) => {
-      const setup = withOperatorErrors(() => readSetup(found.kind, found.settings, open(found, config)))
-      requireTestCode(setup)
-      const guard = await openGuard(config)
-      const deps = { guard, tokens: cacheGoogleTokens(guard), now: Date.now }
-      const sending = { setup, conversion: madeUpConversion(found), isTest: true }
-      return sendConversion(deps, sending, AbortSignal.timeout(TEST_MS))
+      if (lacksTestCode(found)) throw new UsageError(TEST_CODE_MISSING)
+      const { secretsKey } = config
+      const context = { guard: await openGuard(config), secretsKey, timeoutMs: TEST_MS }
+      return withOperatorErrors(() => testDestination(found, context))
     })
     const reason = 'reason' in result ? result.reason : null
     const text =
@@ -39,31 +31,5 @@ export const test: Command = {
   },
 }
 
-function open({ id, secret }: { id: string; secret: string }, { secretsKey }: Config): object {
-  return withOperatorErrors(() => openSecret(secret, id, secretsKey))
-}
-
-/** Without a test code, Meta would count the conversion. */
-function requireTestCode(setup: DestinationSetup): void {
-  if (setup.kind === 'meta' && setup.settings.testEventCode === undefined)
-    throw new UsageError(
-      'Meta needs a test code. Set it with admin destination update ID --set testEventCode=TEST…, and reset it after the test',
-    )
-}
-
-function madeUpConversion({ id, types: [type = 'lead'] }: Destination): Conversion {
-  return {
-    eventId: newDestinationId(),
-    contactId: id,
-    event: 'test',
-    type,
-    occurredAt: Date.now(),
-    amount: 1,
-    currency: 'USD',
-    idempotencyKey: null,
-    emails: ['test@example.com'],
-    phones: [],
-    customerId: null,
-    clicks: {},
-  }
-}
+const TEST_CODE_MISSING =
+  'Meta needs a test code. Set it with admin destination update ID --set testEventCode=TEST…, and reset it after the test'

@@ -1,6 +1,7 @@
 /** Stores destinations in Postgres. Every change raises the version of the business's configuration, so that events recorded later use it. */
 import { uuidv7 } from 'uuidv7'
-import { CHUNK_ROWS, runInChunks } from '../stores/run-in-chunks.ts'
+import { RequestError } from '../errors.ts'
+import { CHUNK_ROWS } from '../stores/run-in-chunks.ts'
 import type { ConversionType } from '../rules/events/facts.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
 import { sleep } from '../async/sleep.ts'
@@ -18,6 +19,10 @@ export interface Destination {
   createdAt: Date
 }
 
+export interface SealedDestination extends Destination {
+  secret: string
+}
+
 /** `secret` is sealed. */
 export type DestinationChange = Partial<Pick<Destination, 'name' | 'types' | 'settings' | 'active'>> & {
   secret?: string
@@ -25,13 +30,27 @@ export type DestinationChange = Partial<Pick<Destination, 'name' | 'types' | 'se
 
 const LOCKED_RETRY_MS = 50
 
+/** Of one business: each is looked at whenever a conversion is recorded. */
+export const MAX_DESTINATIONS = 50
+
 export const newDestinationId = (): string => uuidv7()
 
+/**
+ * Throws RequestError `limit_reached`. Call it in a transaction: then destinations that are added at the same time are counted one
+ * after the other.
+ */
 export async function addDestination(
   sql: Queryable,
   destination: Omit<Destination, 'active' | 'createdAt'> & { secret: string },
 ): Promise<void> {
   const { id, businessId, kind, name, types, settings, secret } = destination
+  await sql`select from businesses where id = ${businessId} for no key update`
+  const [{ known }] = await sql<[{ known: number }]>`
+    select count(*)::int as known from destinations where business_id = ${businessId}`
+  if (known >= MAX_DESTINATIONS) {
+    const message = `The business has ${MAX_DESTINATIONS} destinations, which is the maximum. Remove one first.`
+    throw new RequestError('limit_reached', { message })
+  }
   await sql`
     with business as (
       update businesses set config_version = config_version + 1 where id = ${businessId} returning id
@@ -42,12 +61,12 @@ export async function addDestination(
 }
 
 /**
- * Changes the named fields. Returns false, and changes nothing, when the settings are no longer those of `before`: `change` has
- * complete settings, and would undo another change of them.
+ * Changes the named fields. Returns false, and changes nothing, when the settings are no longer those of `before`, or the secret is
+ * to change and is another one already: `change` has complete settings and a complete secret, and would undo another change of them.
  */
 export async function updateDestination(
   sql: Queryable,
-  before: Destination,
+  before: SealedDestination,
   change: DestinationChange,
 ): Promise<boolean> {
   const { name = null, types = null, settings = before.settings, active = null, secret = null } = change
@@ -61,50 +80,55 @@ export async function updateDestination(
       click_ids = ${listOf(clickIdsOf(before.kind, settings))}::text[], active = coalesce(${active}, d.active),
       secret = coalesce(${secret}, d.secret), held_until = '-infinity'
     from business where d.business_id = business.id and d.id = ${before.id}
-      and d.settings = ${JSON.stringify(before.settings)}::text::jsonb`
+      and d.settings = ${JSON.stringify(before.settings)}::text::jsonb
+      and (${secret}::text is null or d.secret = ${before.secret})`
   return count === 1
+}
+
+interface Removal {
+  /** Called with the number of deleted conversions after each full chunk. */
+  report?: (soFar: number) => void
+  /** When it aborts, the removal stops after the chunk that it is at. The destination stays, inactive. */
+  signal?: AbortSignal
 }
 
 /**
  * Removes a destination with its queued conversions and its history. First it stops queueing and deletes the deliveries in
- * chunks, because the last statement blocks the saves of the business. `report` is called with the number of deleted
- * conversions.
+ * chunks, because the last statement blocks the saves of the business. Returns false when `signal` stopped it: call it again to
+ * remove the rest.
  */
-export async function removeDestination(
-  sql: Sql,
-  destination: Destination,
-  report?: (soFar: number) => void,
-): Promise<void> {
+export async function removeDestination(sql: Sql, destination: Destination, removal: Removal = {}): Promise<boolean> {
   const { businessId, id } = destination
   const raised = () =>
     sql`update businesses set config_version = config_version + 1 where id = ${businessId} returning id`
   await sql`
     with business as (${raised()})
     update destinations d set active = false from business where d.business_id = business.id and d.id = ${id}`
-  await dropAll(sql, destination, report)
+  if (!(await dropAll(sql, destination, removal))) return false
   await sql`
     with business as (${raised()})
     delete from destinations d using business where d.business_id = business.id and d.id = ${id}`
+  return true
 }
 
 /**
  * Waits without any lock for deliveries that a sender, a merge or an erasure has locked. Deleting the destination would wait for
  * them with the destination locked. The sender may be about to update that destination, so this would be a deadlock.
  */
-async function dropAll(sql: Sql, { businessId, id }: Destination, report?: (soFar: number) => void): Promise<void> {
+async function dropAll(sql: Sql, { businessId, id }: Destination, { report, signal }: Removal): Promise<boolean> {
   const all = sql`business_id = ${businessId} and destination_id = ${id}`
-  for (;;) {
-    await runInChunks(
-      () => sql`
-        with step as materialized (
-          select business_id, id from deliveries where ${all} limit ${CHUNK_ROWS} for update skip locked
-        )
-        delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`,
-      report,
-    )
-    const left = await sql`select from deliveries where ${all} limit 1`
-    if (left.length === 0) return
-    await sleep(LOCKED_RETRY_MS)
+  for (let dropped = 0; ;) {
+    const { count } = await sql`
+      with step as materialized (
+        select business_id, id from deliveries where ${all} limit ${CHUNK_ROWS} for update skip locked
+      )
+      delete from deliveries d using step where d.business_id = step.business_id and d.id = step.id`
+    dropped += count
+    const isFull = count === CHUNK_ROWS
+    if (isFull) report?.(dropped)
+    else if ((await sql`select from deliveries where ${all} limit 1`).length === 0) return true
+    if (signal?.aborted) return false
+    if (!isFull) await sleep(LOCKED_RETRY_MS)
   }
 }
 
@@ -116,11 +140,8 @@ export async function listDestinations(sql: Sql, businessId?: string): Promise<D
 }
 
 /** A destination with its sealed secret; undefined when it does not exist. */
-export async function findDestination(
-  sql: Queryable,
-  id: string,
-): Promise<(Destination & { secret: string }) | undefined> {
-  const [found] = await sql<(Destination & { secret: string })[]>`
+export async function findDestination(sql: Queryable, id: string): Promise<SealedDestination | undefined> {
+  const [found] = await sql<SealedDestination[]>`
     select ${columns(sql)}, secret from destinations where id = ${id}`
   return found
 }

@@ -1,6 +1,7 @@
 /** The settings and secrets of each kind of destination, as stored in Postgres. Defaults are not stored; they are applied on reading. */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
+import { Value, type ValueError } from '@sinclair/typebox/value'
+import type { Issue } from '../errors.ts'
 import type { ClickKind } from './conversion.ts'
 
 const closed = { additionalProperties: false }
@@ -111,9 +112,24 @@ export type DestinationSetup =
   | { kind: 'google'; settings: GoogleSettings; secret: GoogleSecret }
   | { kind: 'webhook'; settings: WebhookSettings; secret: WebhookSecret }
 
-/** The settings or the secret are wrong. The message contains nothing of the secret. */
+/** The parts of a secret that people enter. */
+export const SECRET_PARTS: Record<DestinationKind, readonly string[]> = {
+  meta: ['accessToken'],
+  google: ['developerToken', 'clientId', 'clientSecret', 'refreshToken'],
+  webhook: ['signingKey'],
+}
+
+/** The settings or the secret are wrong. No message contains anything of the secret. */
 export class SettingsError extends Error {
   override name = 'SettingsError'
+  /** At least one. `path`: the name of the setting or of the part of the secret. */
+  readonly issues: readonly [Issue, ...Issue[]]
+
+  /** The message of the error is that of the first issue. */
+  constructor(issues: readonly [Issue, ...Issue[]]) {
+    super(issues[0].message)
+    this.issues = issues
+  }
 }
 
 /** Checks settings and secret, and applies defaults. Throws SettingsError. */
@@ -144,14 +160,28 @@ export function clickIdsOf(kind: DestinationKind, settings: { all?: boolean }): 
   return settings.all === true ? null : KINDS[kind].clickIds
 }
 
+/** A caller may send any number of wrong fields. */
+const MAX_ISSUES = 20
+
 function check(schema: TObject, given: object): object {
   const candidate: unknown = Value.Default(schema, structuredClone(given))
-  const fault = Value.Errors(schema, candidate).First()
-  if (!fault) return candidate as object
-  const name = fault.path.slice(1).replaceAll('/', '.')
-  const expected: unknown = fault.schema['expected']
+  const issues = new Map<string, Issue>()
+  for (const fault of Value.Errors(schema, candidate)) {
+    const issue = describe(fault)
+    if (!issues.has(issue.path)) issues.set(issue.path, issue)
+    if (issues.size === MAX_ISSUES) break
+  }
+  const [first, ...others] = issues.values()
+  if (first === undefined) return candidate as object
+  throw new SettingsError([first, ...others])
+}
+
+function describe({ path, schema, value }: ValueError): Issue {
+  const name = path.slice(1).replaceAll('/', '.')
+  const expected: unknown = schema['expected']
   const wanted = typeof expected === 'string' ? expected : undefined
-  if (fault.value === undefined)
-    throw new SettingsError(`${name} is missing${wanted === undefined ? '' : ` (${wanted})`}`)
-  throw new SettingsError(wanted === undefined ? `there is no setting ${name}. Remove it` : `${name} must be ${wanted}`)
+  if (value === undefined)
+    return { path: name, message: `${name} is missing${wanted === undefined ? '' : ` (${wanted})`}` }
+  if (wanted === undefined) return { path: name, message: `there is no setting ${name}. Remove it` }
+  return { path: name, message: `${name} must be ${wanted}` }
 }

@@ -80,7 +80,7 @@ it('go in steps whatever the plan, also with one that reads the step again for e
   expect([await purgeDeliveries(sql, 60_000), await count()]).toEqual(['more', { dead: 2001 }])
   expect(await dropDeliveries(sql, all(), report)).toBe(2001)
   await fill(4001)
-  await removeDestination(sql, (await findDestination(sql, destination))!, report)
+  await removeDestination(sql, (await findDestination(sql, destination))!, { report })
   expect([await count(), reported]).toEqual([{}, [2000, 2000, 2000, 4000]])
   await sql.end()
 })
@@ -108,10 +108,21 @@ describe('a destination is removed', () => {
     await fill(2001)
     await fill(2000, 'queued')
     const reported: number[] = []
-    await removeDestination(stack.sql, (await findDestination(stack.sql, destination))!, (soFar) =>
-      reported.push(soFar),
-    )
+    const report = (soFar: number) => void reported.push(soFar)
+    const found = (await findDestination(stack.sql, destination))!
+    expect(await removeDestination(stack.sql, found, { report })).toBe(true)
     expect([await count(), reported]).toEqual([{ sent: 2 }, [2000, 4000]])
+    expect(await findDestination(stack.sql, destination)).toBeUndefined()
+  })
+
+  it('in as many steps as there is time for, and takes nothing in between them', async () => {
+    await fill(4001)
+    const found = (await findDestination(stack.sql, destination))!
+    const step = () => removeDestination(stack.sql, found, { signal: AbortSignal.abort() })
+    expect([await step(), await count()]).toEqual([false, { dead: 2001 }])
+    expect(await findDestination(stack.sql, destination)).toMatchObject({ active: false })
+    expect([await step(), await count()]).toEqual([false, { dead: 1 }])
+    expect([await step(), await count()]).toEqual([true, {}])
     expect(await findDestination(stack.sql, destination)).toBeUndefined()
   })
 
@@ -123,7 +134,8 @@ describe('a destination is removed', () => {
     await buy()
     await fill(2000, 'sent', removed)
     const bought: Promise<unknown>[] = []
-    await removeDestination(stack.sql, (await findDestination(stack.sql, removed))!, () => bought.push(buy()))
+    const report = () => void bought.push(buy())
+    await removeDestination(stack.sql, (await findDestination(stack.sql, removed))!, { report })
     expect(await Promise.all(bought)).toHaveLength(1)
     expect(await count()).toEqual({})
   })

@@ -1,0 +1,90 @@
+/** Creates and changes destinations, for commands and the dashboard. Both record who did it, in the same transaction. */
+import type { TargetGuard } from '../outbound/target-guard.ts'
+import type { ConversionType } from '../rules/events/facts.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+import { sealSecret } from '../stores/seal-secret.ts'
+import {
+  type Destination,
+  type DestinationChange,
+  type SealedDestination,
+  addDestination,
+  findDestination,
+  newDestinationId,
+  updateDestination,
+} from './destinations.ts'
+import { type SettingText, checkTargets, readSettings, readTypes } from './read-destination.ts'
+import { withFormerKey } from './signing-key.ts'
+
+/** Checked, its addresses too. `secret` is not sealed yet. */
+export interface NewDestination extends Pick<Destination, 'businessId' | 'kind' | 'name' | 'types' | 'settings'> {
+  secret: object
+}
+
+/** Returns its id. Call it in a transaction. Throws RequestError `limit_reached`. */
+export async function createDestination(
+  tx: Queryable,
+  { secret, ...destination }: NewDestination,
+  secretsKey: string,
+): Promise<string> {
+  const id = newDestinationId()
+  const sealed = sealSecret(secret, id, secretsKey)
+  await addDestination(tx, { ...destination, id, secret: sealed })
+  return id
+}
+
+/** What is left out stays as it is. */
+export interface WantedChange {
+  name?: string
+  active?: boolean
+  types?: ConversionType[]
+  settings?: readonly SettingText[]
+  /** Checked, and not sealed yet. */
+  secret?: { parts: object; secretsKey: string }
+}
+
+interface ChangeContext {
+  guard: TargetGuard
+  /** Writes the change to the audit log. It names what was changed, without the values: an address can contain a secret. */
+  record: (tx: Queryable, changed: string[]) => Promise<void>
+}
+
+/**
+ * If another change came between, applies this one to what that has made of the destination. Returns false when the destination
+ * no longer exists. Throws SettingsError.
+ */
+export async function changeDestination(
+  sql: Sql,
+  found: SealedDestination,
+  wanted: WantedChange,
+  { guard, record }: ChangeContext,
+): Promise<boolean> {
+  for (let before: SealedDestination | undefined = found; before; before = await findDestination(sql, found.id)) {
+    const current = before
+    const change = composeChange(current, wanted)
+    if (change.settings) await checkTargets(change.settings, guard)
+    const isDone = await sql.begin(async (tx) => {
+      if (!(await updateDestination(tx, current, change))) return false
+      await record(tx, Object.keys(change))
+      return true
+    })
+    if (isDone) return true
+  }
+  return false
+}
+
+function composeChange(before: SealedDestination, wanted: WantedChange): DestinationChange {
+  const { name, active, secret } = wanted
+  const texts = wanted.settings ?? []
+  const settings = texts.length > 0 ? readSettings(before.kind, before.settings, texts) : undefined
+  const types = wanted.types || settings ? readTypes(before.kind, settings ?? before.settings, wanted.types) : undefined
+  return {
+    ...(name !== undefined && { name }),
+    ...(active !== undefined && { active }),
+    ...(types && { types }),
+    ...(settings && { settings }),
+    ...(secret && { secret: seal(before, secret) }),
+  }
+}
+
+const seal = (before: SealedDestination, { parts, secretsKey }: { parts: object; secretsKey: string }): string =>
+  sealSecret(withFormerKey(before, parts, secretsKey), before.id, secretsKey)
