@@ -53,6 +53,10 @@ export const ERRORS = {
   },
   link_expired: { status: 410, message: 'This link was used already, or is too old. Ask for a new one.' },
   in_use: { status: 409, message: 'It cannot be deleted while something else uses it.' },
+  secrets_key: {
+    status: 409,
+    message: 'Sluice has no SECRETS_KEY, which encrypts the secrets of destinations. Ask your operator to set it.',
+  },
   limit_reached: { status: 409, message: 'The business has reached the maximum number of these.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'Content-Type must be application/json.' },

@@ -123,13 +123,13 @@ async function planServices(config: Config): Promise<[frontDoor: Service, worker
   const port = String(config.port || (await freePort()))
   const healthPort = String(config.workerMetricsPort || (await freePort()))
   const url = `http://${reachableHost(config.host)}:${port}`
-  // The workers refuse to send to the front door, too.
-  const workerSettings = { HOST: '127.0.0.1', PORT: port, WORKERS_PORT: healthPort }
+  // Both ports for both: neither sends anything to its own installation.
+  const ports = { PORT: port, WORKERS_PORT: healthPort }
   return [
-    { url, command: planCommand(config, 'front-door', 'serve', { PORT: port }) },
+    { url, command: planCommand(config, 'front-door', 'serve', ports) },
     {
       url: `http://127.0.0.1:${healthPort}`,
-      command: planCommand(config, 'workers', 'workers', workerSettings),
+      command: planCommand(config, 'workers', 'workers', { HOST: '127.0.0.1', ...ports }),
     },
   ]
 }

@@ -48,7 +48,7 @@ export interface AppContext {
   recorder: { record(route: string, context: RequestContext, status: number, ms: number): void }
   /** Undefined when the installation cannot send mail. */
   mailer: SystemMailer | undefined
-  /** Where messages may not go. */
+  /** Where test messages, and tests of destinations, may not go. */
   guard: TargetGuard
   /** Of templates. */
   renderer: RenderService

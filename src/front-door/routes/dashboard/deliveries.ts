@@ -1,7 +1,6 @@
-/** Destinations of conversions, what was sent to them, and sending again. */
+/** Deliveries of conversions to destinations, and sending again. */
 import { type Static, Type } from '@sinclair/typebox'
 import { recordAudit } from '../../../accounts/audit.ts'
-import { findDestination, listDestinations, updateDestination } from '../../../deliveries/destinations.ts'
 import {
   DELIVERY_STATES,
   type Delivery,
@@ -9,93 +8,19 @@ import {
   pageDeliveries,
   retryDeliveries,
 } from '../../../deliveries/handle-deliveries.ts'
-import { DESTINATION_KINDS } from '../../../deliveries/settings.ts'
 import { RequestError } from '../../../errors.ts'
-import { CONVERSION_TYPES } from '../../../rules/events/facts.ts'
 import { type DashboardRoute, businessRoute } from '../../access/authenticate-session.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
-import { compileCheck, invalidRequest, requireBody, uncleanIssues } from '../../http/check-body.ts'
+import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
 import { BODY_LIMITS, readJson } from '../../http/read-body.ts'
 import { readId } from '../../http/read-id.ts'
 import { PAGE_QUERY, invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
-import { text } from '../body-fields.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 import { MEMBER_BODY_ERRORS, MEMBER_ERRORS } from './session.ts'
 
-const DESTINATIONS = 'The destinations.'
 const DELIVERIES = 'The deliveries.'
 const RETRIED = 'The deliveries are due now.'
-
-const DestinationsData = Type.Object(
-  {
-    destinations: Type.Array(
-      Type.Object(
-        {
-          id: uuid,
-          kind: oneOf(DESTINATION_KINDS),
-          name: Type.String(),
-          types: Type.Array(oneOf(CONVERSION_TYPES)),
-          active: Type.Boolean(),
-          createdAt: dateTime,
-          settings: orNull(
-            Type.Record(Type.String(), Type.Unknown(), {
-              description:
-                'Without the secret. Null for who may not change destinations: an address can contain a token.',
-            }),
-          ),
-        },
-        closed,
-      ),
-    ),
-  },
-  closed,
-)
-
-async function getDestinations(app: AppContext, _: RequestContext, { business, can }: Principal): Promise<Reply> {
-  const found = await listDestinations(app.sql, business.id)
-  const data: Static<typeof DestinationsData> = {
-    destinations: found.map(({ id, kind, name, types, active, createdAt, settings }) => ({
-      id,
-      kind,
-      name,
-      types,
-      active,
-      createdAt: createdAt.toISOString(),
-      settings: can('destinations:write') ? settings : null,
-    })),
-  }
-  return { message: DESTINATIONS, data }
-}
-
-const ChangeSchema = Type.Object({
-  name: Type.Optional(text(1, 200, 'Display name.')),
-  active: Type.Optional(Type.Boolean({ description: 'Whether conversions are queued for it and sent.' })),
-})
-const checkChange = compileCheck(ChangeSchema)
-
-async function patchDestination(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
-  const { business, actor } = principal
-  const change = requireBody(checkChange(await readJson(app, context, BODY_LIMITS.single)))
-  const unclean = uncleanIssues({ name: change.name ?? '' })
-  if (unclean.length > 0) throw invalidRequest(unclean)
-  if (Object.keys(change).length === 0)
-    throw invalidRequest([{ path: '', message: 'at least one of name and active is required' }])
-  const id = readId(context.params['destinationId'])
-  await app.sql.begin(async (tx) => {
-    const found = id === null ? undefined : await findDestination(tx, id)
-    if (found?.businessId !== business.id) throw destinationNotFound()
-    // Another change came between, and a repeat sees it.
-    if (!(await updateDestination(tx, found, change))) throw new RequestError('unavailable', RETRY_SOON)
-    const details = { fields: Object.keys(change) }
-    await recordAudit(tx, { businessId: business.id, actor, action: 'destination.update', target: id, details })
-  })
-  return { message: CHANGED, data: {} }
-}
-
-const CHANGED = 'The destination is changed.'
-const RETRY_SOON = { headers: { 'Retry-After': '1' } }
-const destinationNotFound = () => new RequestError('not_found', { message: 'There is no destination with this id.' })
 
 const DeliveriesData = Type.Object(
   {
@@ -201,33 +126,6 @@ const deliveryNotFound = () =>
   new RequestError('not_found', { message: 'This delivery does not exist, was already sent, or is being sent now.' })
 
 export const deliveryRoutes: readonly DashboardRoute[] = [
-  businessRoute({
-    method: 'GET',
-    path: '/destinations',
-    permission: 'lists:read',
-    handler: getDestinations,
-    operation: {
-      summary: 'List the destinations of conversions',
-      tag: 'Settings',
-      key: 'session',
-      replies: { 200: { message: DESTINATIONS, description: 'Oldest first.', data: DestinationsData } },
-      errors: MEMBER_ERRORS,
-    },
-  }),
-  businessRoute({
-    method: 'PATCH',
-    path: '/destinations/:destinationId',
-    permission: 'destinations:write',
-    handler: patchDestination,
-    operation: {
-      summary: 'Rename, pause or resume a destination',
-      tag: 'Settings',
-      key: 'session',
-      body: { schema: ChangeSchema },
-      replies: { 200: { message: CHANGED, description: 'Done.', data: Type.Object({}, closed) } },
-      errors: [...MEMBER_BODY_ERRORS, 'not_found'],
-    },
-  }),
   businessRoute({
     method: 'GET',
     path: '/deliveries',

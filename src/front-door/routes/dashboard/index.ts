@@ -8,6 +8,7 @@ import { contactNameRoutes } from './contact-names.ts'
 import { customFieldRoutes } from './custom-fields.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { demoRoutes } from './demo.ts'
+import { destinationRoutes } from './destinations.ts'
 import { homeRoutes } from './home.ts'
 import { auditRoutes } from './audit.ts'
 import { businessRoutes } from './business.ts'
@@ -34,6 +35,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...segmentDashboardRoutes,
   ...templateEndpoints.map(toMemberRoute),
   ...memberExportRoutes,
+  ...destinationRoutes,
   ...deliveryRoutes,
   ...homeRoutes,
   ...demoRoutes,
