@@ -94,7 +94,7 @@ it('renames and resumes a destination', async () => {
   const page = await open()
   await grid(page, 'Destinations').getByRole('row').filter({ hasText: 'Webhook' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByText('http://127.0.0.1:9/in').waitFor()
+  expect(await dialog.getByLabel('Address').inputValue()).toBe('http://127.0.0.1:9/in')
   await dialog.getByLabel('Name').fill('CRM')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await dialog.waitFor({ state: 'detached' })

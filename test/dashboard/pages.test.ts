@@ -103,6 +103,16 @@ const SHOWN: Shown[] = [
   { name: 'custom-fields', path: () => `/dashboard/b/${dashboard.businessId}/custom-fields` },
   { name: 'custom-field', path: () => `/dashboard/b/${dashboard.businessId}/custom-fields?field=plan` },
   { name: 'deliveries', path: () => `/dashboard/b/${dashboard.businessId}/deliveries`, isPolling: true },
+  ...(['en', 'de', 'he'] as const).map((language) => ({
+    name: `new-destination-${language}`,
+    path: () => `/dashboard/b/${dashboard.businessId}/deliveries`,
+    language,
+    isPolling: true,
+    open: async (page: Page) => {
+      await page.locator('main section button').first().click()
+      await page.getByRole('dialog').getByRole('combobox').first().selectOption('google')
+    },
+  })),
   { name: 'keys', path: settings('keys') },
   {
     name: 'new-key',

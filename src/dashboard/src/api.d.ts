@@ -677,7 +677,8 @@ export interface paths {
         /** List the destinations of conversions */
         get: operations["getDashboardApiBBusinessIdDestinations"];
         put?: never;
-        post?: never;
+        /** Add a destination */
+        post: operations["postDashboardApiBBusinessIdDestinations"];
         delete?: never;
         options?: never;
         head?: never;
@@ -694,11 +695,35 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /**
+         * Remove a destination, with its queued conversions and its history
+         * @description From this moment on nothing is sent to it. While `isRemoved` is false, some of its conversions are left: send the request again. This cannot be undone.
+         */
+        delete: operations["deleteDashboardApiBBusinessIdDestinationsDestinationId"];
+        options?: never;
+        head?: never;
+        /**
+         * Change, pause or resume a destination
+         * @description Changes only what you send, from the next event on.
+         */
+        patch: operations["patchDashboardApiBBusinessIdDestinationsDestinationId"];
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/destinations/{destinationId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a made-up conversion, which is counted nowhere */
+        post: operations["postDashboardApiBBusinessIdDestinationsDestinationIdTest"];
         delete?: never;
         options?: never;
         head?: never;
-        /** Rename, pause or resume a destination */
-        patch: operations["patchDashboardApiBBusinessIdDestinationsDestinationId"];
+        patch?: never;
         trace?: never;
     };
     "/dashboard/api/b/{businessId}/deliveries": {
@@ -1193,7 +1218,7 @@ export interface components {
                  * @description Does not change between versions.
                  * @enum {string}
                  */
-                code: "malformed_json" | "invalid_request" | "identity_required" | "invalid_occurred_at" | "properties_too_large" | "missing_api_key" | "invalid_api_key" | "publishable_key" | "not_signed_in" | "wrong_credentials" | "second_factor_required" | "key_not_accepted" | "cross_site_request" | "not_permitted" | "confirmation_required" | "business_mismatch" | "business_inactive" | "origin_not_allowed" | "business_not_found" | "not_found" | "method_not_allowed" | "last_owner" | "business_not_empty" | "link_expired" | "in_use" | "limit_reached" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal" | "unavailable" | "outcome_unknown";
+                code: "malformed_json" | "invalid_request" | "identity_required" | "invalid_occurred_at" | "properties_too_large" | "missing_api_key" | "invalid_api_key" | "publishable_key" | "not_signed_in" | "wrong_credentials" | "second_factor_required" | "key_not_accepted" | "cross_site_request" | "not_permitted" | "confirmation_required" | "business_mismatch" | "business_inactive" | "origin_not_allowed" | "business_not_found" | "not_found" | "method_not_allowed" | "last_owner" | "business_not_empty" | "link_expired" | "in_use" | "secrets_key" | "limit_reached" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal" | "unavailable" | "outcome_unknown";
                 issues?: {
                     path: string;
                     message: string;
@@ -8616,6 +8641,8 @@ export interface operations {
                                     [key: string]: unknown;
                                 } | null;
                             }[];
+                            /** @description Without SECRETS_KEY, no destination can be added. */
+                            hasSecretsKey: boolean;
                         };
                     };
                 };
@@ -8694,6 +8721,287 @@ export interface operations {
             };
         };
     };
+    postDashboardApiBBusinessIdDestinations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    kind: "meta" | "google" | "webhook";
+                    /** @description Display name. */
+                    name?: string | null;
+                    /** @description The conversions to send. Not for Google, which gets those with a conversion action. */
+                    types?: ("purchase" | "lead" | "booking")[] | null;
+                    /** @description Those of its kind, as texts. An empty text resets one. Addresses of platforms are not among them. */
+                    settings?: {
+                        pixelId?: string | null;
+                        actionSource?: string | null;
+                        testEventCode?: string | null;
+                        apiVersion?: string | null;
+                        customerId?: string | null;
+                        loginCustomerId?: string | null;
+                        "conversionActions.purchase"?: string | null;
+                        "conversionActions.lead"?: string | null;
+                        "conversionActions.booking"?: string | null;
+                        consent?: string | null;
+                        url?: string | null;
+                        all?: string | null;
+                    } | null;
+                    /** @description All parts of the secret of its kind. */
+                    secret?: {
+                        accessToken?: string | null;
+                        developerToken?: string | null;
+                        clientId?: string | null;
+                        clientSecret?: string | null;
+                        refreshToken?: string | null;
+                        signingKey?: string | null;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Its id. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: uuid */
+                            destinationId: string;
+                            signingKey: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached`, `secrets_key` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdDestinationsDestinationId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                destinationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether all of it is removed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            isRemoved: boolean;
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     patchDashboardApiBBusinessIdDestinationsDestinationId: {
         parameters: {
             query?: never;
@@ -8709,8 +9017,36 @@ export interface operations {
                 "application/json": {
                     /** @description Display name. */
                     name?: string | null;
+                    /** @description The conversions to send. Not for Google, which gets those with a conversion action. */
+                    types?: ("purchase" | "lead" | "booking")[] | null;
+                    /** @description Those of its kind, as texts. An empty text resets one. Addresses of platforms are not among them. */
+                    settings?: {
+                        pixelId?: string | null;
+                        actionSource?: string | null;
+                        testEventCode?: string | null;
+                        apiVersion?: string | null;
+                        customerId?: string | null;
+                        loginCustomerId?: string | null;
+                        "conversionActions.purchase"?: string | null;
+                        "conversionActions.lead"?: string | null;
+                        "conversionActions.booking"?: string | null;
+                        consent?: string | null;
+                        url?: string | null;
+                        all?: string | null;
+                    } | null;
+                    /** @description All parts of the secret of its kind. */
+                    secret?: {
+                        accessToken?: string | null;
+                        developerToken?: string | null;
+                        clientId?: string | null;
+                        clientSecret?: string | null;
+                        refreshToken?: string | null;
+                        signingKey?: string | null;
+                    } | null;
                     /** @description Whether conversions are queued for it and sent. */
                     active?: boolean | null;
+                    /** @description Makes a new signing key. For 24 hours the former one signs, too. Only for a webhook. */
+                    newSigningKey?: boolean | null;
                 };
             };
         };
@@ -8726,11 +9062,157 @@ export interface operations {
                         /** @constant */
                         success: true;
                         message: string;
-                        data: Record<string, never>;
+                        data: {
+                            signingKey: string | null;
+                        };
                     };
                 };
             };
             /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted`, `confirmation_required` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `secrets_key` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdDestinationsDestinationIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                destinationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            isAccepted: boolean;
+                            reason: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8780,18 +9262,8 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description `payload_too_large` */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-            /** @description `unsupported_media_type` */
-            415: {
+            /** @description `secrets_key` */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

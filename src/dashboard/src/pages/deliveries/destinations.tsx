@@ -1,34 +1,36 @@
 /** Where conversions are sent. */
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, take } from '../../client.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
-import { Code } from '../../parts/code.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { ErrorBox } from '../../parts/error-box.tsx'
-import { CheckboxField, TextField } from '../../parts/field.tsx'
+import { Section } from '../../parts/page.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { showToast } from '../../parts/toast.tsx'
-import { useForm } from '../../parts/use-form.ts'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
-import { type Destination, destinationsQuery } from './queries.ts'
+import { AddDestination } from './add-destination.tsx'
+import { DestinationDialog } from './destination-dialog.tsx'
+import type { Destination } from './queries.ts'
 
 interface DestinationsProps {
   businessId: string
   destinations: Destination[]
+  hasSecretsKey: boolean
   isLoading: boolean
 }
 
-export function Destinations({ businessId, destinations, isLoading }: DestinationsProps) {
+export function Destinations({ businessId, destinations, hasSecretsKey, isLoading }: DestinationsProps) {
   const texts = textsOf('deliveries')
+  const canChange = useCan('destinations:write')
   const [openedId, setOpenedId] = useState<string | null>(null)
+  const [isAdding, setAdding] = useState(false)
   const opened = destinations.find(({ id }) => id === openedId)
-  const command = `npm run admin -- destination add --business ${businessId} --kind webhook --set url=https://crm.example/in`
+  const add = (
+    <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
+      {texts.addDestination}
+    </Button>
+  )
   return (
-    <>
+    <Section title={texts.destinations} actions={canChange && add}>
       <Table
         label={texts.destinations}
         columns={columnsOf()}
@@ -38,16 +40,18 @@ export function Destinations({ businessId, destinations, isLoading }: Destinatio
         isLoading={isLoading}
         height="auto"
         empty={
-          <>
-            <Empty icon="send" title={texts.noDestinations} />
-            <Code text={command} label={texts.addDestination} />
-          </>
+          <Empty icon="send" title={texts.noDestinations}>
+            {texts.noDestinationsText}
+          </Empty>
         }
       />
       {opened !== undefined && (
         <DestinationDialog businessId={businessId} destination={opened} onClose={() => setOpenedId(null)} />
       )}
-    </>
+      {isAdding && (
+        <AddDestination businessId={businessId} hasSecretsKey={hasSecretsKey} onClose={() => setAdding(false)} />
+      )}
+    </Section>
   )
 }
 
@@ -75,63 +79,4 @@ function columnsOf(): Column<Destination>[] {
       cell: ({ active }) => <Badge kind={active ? 'good' : 'warn'}>{active ? texts.active : texts.paused}</Badge>,
     },
   ]
-}
-
-interface DestinationDialogProps {
-  businessId: string
-  destination: Destination
-  onClose: () => void
-}
-
-function DestinationDialog({ businessId, destination, onClose }: DestinationDialogProps) {
-  const texts = textsOf('deliveries')
-  const canChange = useCan('destinations:write')
-  const { name, settings } = destination
-  return (
-    <Dialog title={name} onClose={onClose}>
-      <div className="stack">
-        {settings !== null && <Code text={JSON.stringify(settings, null, 2)} label={texts.settings} />}
-        {canChange ? (
-          <Change businessId={businessId} destination={destination} onClose={onClose} />
-        ) : (
-          <p className="muted">{texts.ownersChange}</p>
-        )}
-      </div>
-    </Dialog>
-  )
-}
-
-function Change({ businessId, destination: { id, name, active }, onClose }: DestinationDialogProps) {
-  const texts = textsOf('deliveries')
-  const shell = textsOf('shell')
-  const client = useQueryClient()
-  const form = useForm(async ({ name: wanted = '', active: isActive }) => {
-    const params = { path: { businessId, destinationId: id } }
-    const body = { name: wanted, active: isActive !== undefined }
-    await take(api.PATCH('/dashboard/api/b/{businessId}/destinations/{destinationId}', { params, body }))
-    await client.invalidateQueries(destinationsQuery(businessId))
-    showToast(shell.saved)
-    onClose()
-  })
-  return (
-    <form {...form.props} className="stack">
-      <TextField
-        name="name"
-        label={texts.name}
-        defaultValue={name}
-        maxLength={200}
-        required
-        error={form.issueOf('name')}
-      />
-      <CheckboxField name="active" label={texts.isActive} hint={texts.activeHint} defaultChecked={active} />
-      <p className="muted small">{texts.otherSettings}</p>
-      <ErrorBox error={form.error} />
-      <div className="actions">
-        <Button onClick={onClose}>{shell.cancel}</Button>
-        <Button kind="primary" type="submit" isPending={form.isPending}>
-          {shell.save}
-        </Button>
-      </div>
-    </form>
-  )
 }

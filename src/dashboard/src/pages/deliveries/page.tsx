@@ -29,9 +29,12 @@ export function DeliveriesPage() {
   return (
     <Page title={texts.title} intro={texts.intro}>
       <ErrorBox error={error} onRetry={() => void refetch()} />
-      <Section title={texts.destinations}>
-        <Destinations businessId={businessId} destinations={destinations} isLoading={isPending} />
-      </Section>
+      <Destinations
+        businessId={businessId}
+        destinations={destinations}
+        hasSecretsKey={data?.hasSecretsKey ?? true}
+        isLoading={isPending}
+      />
       <Deliveries businessId={businessId} destinations={destinations} />
     </Page>
   )

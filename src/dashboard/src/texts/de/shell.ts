@@ -85,6 +85,8 @@ export const texts: typeof english = {
     text: 'Der Rest geht noch. Versuchen Sie es noch einmal, oder laden Sie neu.',
   },
   errors: {
+    secrets_key:
+      'SECRETS_KEY ist nicht gesetzt, oder es ist ein anderer als zuvor. Fragen Sie den Betreiber, oder geben Sie das Geheimnis neu ein.',
     last_owner: 'Ein Unternehmen braucht einen Inhaber. Machen Sie zuerst eine andere Person zum Inhaber.',
     offline: 'Der Server hat nicht geantwortet. Prüfen Sie die Verbindung und versuchen Sie es noch einmal.',
     internal: 'Bei uns ist etwas fehlgeschlagen. Versuchen Sie es noch einmal.',

@@ -81,6 +81,8 @@ export const texts = {
   },
   failed: { title: 'This page failed', text: 'The rest still works. Try again, or reload.' },
   errors: {
+    secrets_key:
+      'SECRETS_KEY is not set, or it is another one than before. Ask your operator, or enter the secret again.',
     last_owner: 'A business needs an owner. Make another person owner first.',
     offline: 'The server did not answer. Check your connection and try again.',
     internal: 'Something failed on our side. Try again.',

@@ -1,0 +1,27 @@
+import { Button } from '../../parts/button.tsx'
+import { Code } from '../../parts/code.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Note } from '../../parts/note.tsx'
+import { textsOf } from '../../texts/index.ts'
+
+/** The key of a webhook that was just made. No page shows it again. */
+export function ShownSigningKey({ signingKey, onClose }: { signingKey: string; onClose: () => void }) {
+  const texts = textsOf('deliveries')
+  return (
+    <Dialog
+      title={texts.newKey}
+      size="wide"
+      onClose={onClose}
+      footer={
+        <Button kind="primary" onClick={onClose}>
+          {texts.keyStored}
+        </Button>
+      }
+    >
+      <div className="stack">
+        <Note>{texts.shownOnce}</Note>
+        <Code text={signingKey} label={texts.secretNames.signingKey} />
+      </div>
+    </Dialog>
+  )
+}
