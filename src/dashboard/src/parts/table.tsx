@@ -30,6 +30,8 @@ interface TableProps<Row> {
   /** Asked for more when the end comes near. */
   onEnd?: (() => void) | undefined
   isLoading?: boolean
+  /** Rows without text while it is loading: about as many as usually follow, so that little moves. */
+  waitingRows?: number
   /** Shown instead of no rows. */
   empty?: ReactNode
   /** CSS length: the table scrolls within it. */
@@ -38,13 +40,12 @@ interface TableProps<Row> {
 
 const ROW_HEIGHT = 40
 const NEAR_END = 20
-const WAITING_ROWS = 8
 
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, keyOf, onOpen, total, onEnd, isLoading = false, empty, height } = props
+  const { label, columns, rows, keyOf, onOpen, total, onEnd, isLoading = false, waitingRows = 8, empty, height } = props
   const frame = useRef<HTMLDivElement>(null)
   const [active, setActive] = useState(0)
-  const count = rows.length === 0 && isLoading ? WAITING_ROWS : rows.length
+  const count = rows.length === 0 && isLoading ? waitingRows : rows.length
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => frame.current,

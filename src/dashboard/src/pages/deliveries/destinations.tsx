@@ -38,6 +38,7 @@ export function Destinations({ businessId, destinations, hasSecretsKey, isLoadin
         keyOf={({ id }) => id}
         onOpen={({ id }) => setOpenedId(id)}
         isLoading={isLoading}
+        waitingRows={4}
         height="auto"
         empty={
           <Empty icon="send" title={texts.noDestinations}>
