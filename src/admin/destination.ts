@@ -1,6 +1,5 @@
 /** `admin destination …`: the ad platforms and webhooks that conversions are sent to. */
 import { readActive, readName } from '../businesses/settings.ts'
-import type { Config } from '../config.ts'
 import { changeDestination, createDestination } from '../deliveries/change-destination.ts'
 import { type Destination, listDestinations, removeDestination } from '../deliveries/destinations.ts'
 import { checkTargets, readSettings, readTypes } from '../deliveries/read-destination.ts'

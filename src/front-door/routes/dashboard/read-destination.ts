@@ -11,8 +11,8 @@ import {
   checkSecret,
   settingNames,
 } from '../../../deliveries/settings.ts'
-import { makeSigningKey } from '../../../deliveries/signing-key.ts'
 import type { Issue } from '../../../errors.ts'
+import { makeSigningKey } from '../../../outbound/standard-webhooks.ts'
 import type { TargetGuard } from '../../../outbound/target-guard.ts'
 import { CONVERSION_TYPES } from '../../../rules/events/facts.ts'
 import { compileCheck, invalidRequest, uncleanIssues } from '../../http/check-body.ts'
