@@ -19,6 +19,7 @@ export const CLEANED_TABLES = [
   'event_statistics',
   'identifications',
   'identities',
+  'logged_messages',
   'merge_log',
   'outbox',
   'removed_tags',

@@ -123,6 +123,7 @@ const INTENDED = new Set([
   'identifications_pkey',
   'identities_by_contact',
   'identities_pkey',
+  'logged_messages_by_contact',
   'positions_pkey',
   'removed_tags_pkey',
   'revenue_pkey',
