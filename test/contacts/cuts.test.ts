@@ -220,5 +220,5 @@ describe('calls', () => {
       // Time enough to find the smallest calls that differ; what was found at that time is reported.
       { numRuns: runs(60), interruptAfterTimeLimit: 60_000 },
     )
-  }, 90_000)
+  })
 })

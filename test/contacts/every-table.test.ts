@@ -8,7 +8,7 @@ import { type Lab, eraseAll, openLab, query } from '../timeline/lab.ts'
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 60_000)
+})
 afterAll(() => lab.close())
 
 interface Column {

@@ -196,7 +196,7 @@ test('all pages together list every contact that matches, newest first, with the
   await expectSame(business, people)
   await stack.sql`drop index identities_search, contacts_search`
   await expectSame(business, people)
-}, 180_000)
+})
 
 test('no contact is left out or listed twice while contacts are made, merged and erased', async () => {
   const business = crypto.randomUUID()

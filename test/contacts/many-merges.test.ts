@@ -14,7 +14,7 @@ import {
 } from '../support/facts.ts'
 import { businessId, pipeline, stack, takeBusiness, useFreshBusiness } from '../support/fresh-business.ts'
 import { createBusiness } from '../support/stack.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 useFreshBusiness()
 
@@ -216,7 +216,7 @@ it('a micro-batch that is one chain, as long as a contact can have identities, i
 })
 
 describe('a merge and a web batch that see the same browsers', () => {
-  const WAIT = { timeout: atLoad(10_000) }
+  const WAIT = { timeout: PATIENCE_MS }
   // The loser's browser is 'browser 1'.
   it.each([
     ['a', 'browser 1'],

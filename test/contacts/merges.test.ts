@@ -287,7 +287,7 @@ describe('a choice of channels', () => {
       }),
       { numRuns: runs(150), interruptAfterTimeLimit: 30_000, examples: TAKEN_BACK },
     )
-  }, 60_000)
+  })
 })
 
 /** What Postgres holds of an opt-out that is taken back in the micro-batch must not come back, however it is taken back. */

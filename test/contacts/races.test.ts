@@ -8,7 +8,7 @@ import type { ContactAnswer, TrackAnswer } from '../../src/stream/entry.ts'
 import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { readPeople } from '../support/read-people.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let pipelines: Pipeline[]
@@ -176,9 +176,9 @@ describe('callers that race', () => {
     await holder`begin`
     await holder`select from businesses where id = ${first} for no key update`
     const saves = [addField(pipelines[0]!, first)]
-    await expect.poll(waiting, { timeout: atLoad(5000) }).toBe(1)
+    await expect.poll(waiting, { timeout: PATIENCE_MS }).toBe(1)
     saves.push(addField(pipelines[1]!, last))
-    await expect.poll(waiting, { timeout: atLoad(5000) }).toBe(2)
+    await expect.poll(waiting, { timeout: PATIENCE_MS }).toBe(2)
     await holder`commit`
     holder.release()
     await Promise.all(saves)

@@ -24,7 +24,7 @@ beforeAll(async () => {
     HOSTILE,
   )
   await track('gone@x.io', { event: 'signup' }, 'Gone Girl')
-}, 60_000)
+})
 afterAll(() => dashboard.close())
 afterEach(() => {
   if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.splice(0).join('\n'))

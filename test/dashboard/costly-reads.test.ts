@@ -9,6 +9,7 @@ import { createLogger } from '../../src/log.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let service: Service
 let businessId: string
@@ -64,7 +65,7 @@ function send(count: number, signal?: AbortSignal): { statuses: number[]; all: P
   })
   return { statuses, all: Promise.all(all) }
 }
-const WAIT = { timeout: 4000 }
+const WAIT = { timeout: PATIENCE_MS }
 
 it('two run, ten wait, and the next is refused; quick ones are answered meanwhile', async () => {
   const release = await holdContacts()

@@ -8,6 +8,7 @@ import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { type Service, openService } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let service: Service
 let owner: SessionClient
@@ -93,7 +94,7 @@ describe('demo data', () => {
     >`select id from contacts where business_id = ${businessId} limit 1`
     const visits = async () =>
       (await owner.send('GET', `/b/${businessId}/contacts/${contact.id}/visits`)).data['visits']
-    await expect.poll(visits, { timeout: 10_000 }).not.toEqual([])
+    await expect.poll(visits, { timeout: PATIENCE_MS }).not.toEqual([])
     expect((await owner.send('GET', `/b/${businessId}/status`)).data).toMatchObject({ deadLetters: 0 })
   })
 
@@ -182,7 +183,7 @@ describe('the status', () => {
     await send('track', { event: 'signup', identity: { email: 'ann@x.io' } })
     await send('track', { event: '', identity: {} }).catch(() => undefined)
     await expect
-      .poll(read, { timeout: 10_000 })
+      .poll(read, { timeout: PATIENCE_MS })
       .toMatchObject({ hasContacts: true, minute: { requests: 2, outcomes: { done: 1, refused: 1, failed: 0 } } })
     const status = (await read()) as { backlogSeconds: number; minute: { ms: { median: number; p95: number } } }
     expect(status.backlogSeconds).toBeGreaterThanOrEqual(0)

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { createKey } from '../../src/businesses/keys.ts'
 import { DEMO_CONTACTS } from '../../src/demo/load-demo.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let dashboard: Dashboard
 beforeAll(async () => {
@@ -34,7 +35,7 @@ it('says what to do on an empty installation, and fills it by keyboard alone', a
   await page.getByText(`${DEMO_CONTACTS.default} contacts and`).waitFor()
   await page.getByText('There are no contacts yet').waitFor({ state: 'detached' })
   const newContacts = () => figure(page, 'Today', 'New contacts').innerText()
-  await expect.poll(newContacts, { timeout: 30_000 }).toBe(String(DEMO_CONTACTS.default))
+  await expect.poll(newContacts, { timeout: PATIENCE_MS }).toBe(String(DEMO_CONTACTS.default))
   await page.getByRole('img', { name: 'Revenue in EUR' }).waitFor()
 })
 
@@ -57,7 +58,7 @@ it('follows what comes in without a reload, and says what needs a person', async
     })
   for (let sent = 0; sent < 9; sent += 1) await send({ event: 'signup', identity: { email: 'ann@x.io' } })
   for (let sent = 0; sent < 3; sent += 1) await send({ event: 'signup', identity: {} })
-  await expect.poll(() => figure(page, 'Now', 'Accepted').innerText(), { timeout: 15_000 }).toBe('75%')
+  await expect.poll(() => figure(page, 'Now', 'Accepted').innerText(), { timeout: PATIENCE_MS }).toBe('75%')
   await page.getByText('More than one in ten requests').waitFor()
   await page.getByText('Needs attention').waitFor()
   await page.getByRole('link', { name: 'Look at them' }).click()

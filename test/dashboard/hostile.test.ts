@@ -29,7 +29,7 @@ beforeAll(async () => {
   const values = [{ ...hit, ...urls, kind: 'page_view', occurred_ms: Date.now(), received_ms: Date.now() }]
   await clickhouse.insert({ table: 'web_events', values, format: 'JSONEachRow' })
   await shipped()
-}, 60_000)
+})
 afterAll(() => dashboard.close())
 
 async function sendPerson(): Promise<string> {
@@ -105,7 +105,6 @@ it.each(PATHS)('%s shows them as text', async (path) => {
   await expectText(page)
   await openAll(page)
   await expectText(page)
-  await page.context().close()
 })
 
 /** Opens what is folded, and the first row of each list. */

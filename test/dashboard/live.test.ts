@@ -16,7 +16,7 @@ let business: TestBusiness
 beforeAll(async () => {
   dashboard = await openDashboard()
   business = await freshBusiness('keeper@x.io')
-}, 60_000)
+})
 afterAll(() => dashboard.close())
 afterEach(() => {
   if (dashboard.complaints.length > 0) throw new Error(dashboard.complaints.splice(0).join('\n'))
@@ -50,7 +50,6 @@ it('says how to send the first event, and shows it within seconds', async () => 
   await track('first_event', fresh)
   await row(page, 'first_event').waitFor(within(5000))
   await page.getByRole('status').getByText('1 new request', { exact: true }).waitFor(within(10_000))
-  await page.context().close()
 })
 
 it('puts new requests on top, and behind a button while the pointer or the focus is in the table', async () => {
@@ -77,7 +76,6 @@ it('puts new requests on top, and behind a button while the pointer or the focus
   await row(page, 'four').waitFor()
   // The focus did not get lost with the button.
   expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('row')
-  await page.context().close()
 })
 
 it('waits while it is paused', async () => {
@@ -90,7 +88,6 @@ it('waits while it is paused', async () => {
   expect(await row(page, 'in_pause').count()).toBe(0)
   await page.getByRole('button', { name: 'Resume' }).click()
   await row(page, 'in_pause').waitFor()
-  await page.context().close()
 })
 
 it('filters by the address, and keeps the filter there', async () => {
@@ -109,7 +106,6 @@ it('filters by the address, and keeps the filter there', async () => {
   await page.getByLabel('Contact ID').fill('nobody')
   await page.keyboard.press('Enter')
   await page.getByText('contactId must be the id of a contact').waitFor()
-  await page.context().close()
 })
 
 it('opens a request by Enter, and closes it by Escape', async () => {
@@ -131,7 +127,6 @@ it('opens a request by Enter, and closes it by Escape', async () => {
   if (FOLDER !== undefined) await page.screenshot({ path: join(FOLDER, 'live-dialog.png') })
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
-  await page.context().close()
 })
 
 it.each([
@@ -148,7 +143,6 @@ it.each([
   await page.getByRole('dialog').getByRole('heading', { name: HOSTILE }).waitFor()
   expect(await page.locator('img').count()).toBe(0)
   expect(await page.title()).toBe('Live requests · Sluice')
-  await page.context().close()
 })
 
 it('is not for those who may not see contacts', async () => {
@@ -157,7 +151,6 @@ it('is not for those who may not see contacts', async () => {
   })
   await page.getByText('Your role does not allow this.').waitFor()
   expect(await page.getByRole('link', { name: 'Live requests' }).count()).toBe(0)
-  await page.context().close()
 })
 
 it('lets nothing of a request end the quotes of the command', () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, signIn } from './session-client.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let service: Service
 let business: TestBusiness
@@ -74,7 +75,7 @@ it('exports members page by page, once in the audit log', async () => {
     await send('sdk/track', { event: 'e', identity: { email: `${name}@y.io` }, tags: ['vip'] })
   }
   const path = `/segments/${segmentId}/export`
-  await expect.poll(async () => (await ask('GET', path)).data['members'], { timeout: 20_000 }).toHaveLength(3)
+  await expect.poll(async () => (await ask('GET', path)).data['members'], { timeout: PATIENCE_MS }).toHaveLength(3)
   await service.sql`delete from audit_log where action = 'segment.export'`
   const first = (await ask('GET', `${path}?limit=2`)).data
   const second = (await ask('GET', `${path}?limit=2&cursor=${String(first['nextCursor'])}`)).data

@@ -1,9 +1,11 @@
 /** The dashboard of a whole service in a real Chromium, with a person signed in. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
 import type { Role } from '../../src/accounts/rights.ts'
 import { openChromium } from '../sdk/browser/open-chromium.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { addUser, signIn } from './session-client.ts'
@@ -22,7 +24,10 @@ export interface Dashboard {
   browser: Browser
   /** Has one user of each role: `owner@x.io`, `marketer@x.io`, `analyst@x.io`, `read-only@x.io`; and `operator@x.io`. */
   businessId: string
-  /** A page of a fresh browser profile. What it complains of is in `complaints`: errors, refused scripts and styles. */
+  /**
+   * A page of a fresh browser profile, which is closed after the test. What it complains of is in `complaints`: errors,
+   * refused scripts and styles.
+   */
   visit(path: string, visit?: Visit): Promise<Page>
   complaints: string[]
   close(): Promise<void>
@@ -38,7 +43,6 @@ export async function openDashboard(environment: Record<string, string> = {}): P
   await addUser(service.sql, 'operator@x.io', { isOperator: true })
   const browser = await openChromium()
   const complaints: string[] = []
-  const contexts: BrowserContext[] = []
   return {
     service,
     browser,
@@ -51,7 +55,8 @@ export async function openDashboard(environment: Record<string, string> = {}): P
         colorScheme: theme,
         reducedMotion: 'reduce',
       })
-      contexts.push(context)
+      onTestFinished(() => context.close())
+      context.setDefaultTimeout(PATIENCE_MS)
       if (email !== null) await context.addCookies([{ ...(await cookieOf(service, email)), url: service.url }])
       const page = await context.newPage()
       hearComplaints(page, complaints)
@@ -59,7 +64,6 @@ export async function openDashboard(environment: Record<string, string> = {}): P
       return page
     },
     async close() {
-      for (const context of contexts) await context.close()
       await browser.close()
       await service.close()
     },
@@ -83,10 +87,16 @@ function hearComplaints(page: Page, complaints: string[]): void {
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-/** What axe finds, as `rule: element`. It comes in by the debugger, which the policy of the page does not hold. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/** Of axe's rules, those whose findings change with the theme or the width of a page. */
+export const APPEARANCE = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable', 'target-size']
+
+/**
+ * What axe finds, as `rule: element`, by all its rules or by those named. It comes in by the debugger, which the policy of the
+ * page does not hold.
+ */
+export async function findBarriers(page: Page, rules: readonly string[] = TAGS): Promise<string[]> {
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE)
-  return page.evaluate<string[]>(`axe.run(document, { runOnly: ${JSON.stringify(TAGS)} }).then(({ violations }) =>
+  return page.evaluate<string[]>(`axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
     violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + target + ' ' + failureSummary)))`)
 }
 
@@ -96,6 +106,11 @@ export async function settle(page: Page, isPolling = false): Promise<void> {
   // Not by a function of the page: trying one again is `eval`, which its policy refuses.
   await page.locator('h1').first().waitFor()
   await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+  await endAnimations(page)
+}
+
+/** After a change of its size or theme, for which it loads nothing. */
+export async function endAnimations(page: Page): Promise<void> {
   await page.evaluate(`new Promise((resolve) => requestAnimationFrame(resolve)).then(() =>
     Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))`)
 }

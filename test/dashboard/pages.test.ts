@@ -7,7 +7,16 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Page } from 'playwright-core'
 import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
 import { createKey } from '../../src/businesses/keys.ts'
-import { type Dashboard, findBarriers, openDashboard, settle, type Visit } from './open-dashboard.ts'
+import {
+  APPEARANCE,
+  type Dashboard,
+  endAnimations,
+  findBarriers,
+  openDashboard,
+  settle,
+  type Visit,
+} from './open-dashboard.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 interface Shown extends Visit {
   name: string
@@ -26,7 +35,7 @@ beforeAll(async () => {
   const { key } = await createKey(dashboard.service.sql, dashboard.businessId, 'secret')
   contactId = await sendPurchase(key)
   segmentId = await sendSegment(key)
-}, 60_000)
+})
 afterAll(() => dashboard.close())
 
 /** What the pages of a business show. Returns the id of its contact. */
@@ -61,7 +70,7 @@ async function sendSegment(key: string): Promise<string> {
   const { segment } = await send<{ segment: { segmentId: string } }>(key, 'segments', { name: 'Best buyers', rule })
   const { sql, shipped } = dashboard.service
   const isComputed = async () => (await sql`select 1 from segment_rules where state <> 'current'`).length === 0
-  await vi.waitUntil(isComputed, { timeout: 20_000 })
+  await vi.waitUntil(isComputed, { timeout: PATIENCE_MS })
   await shipped()
   return segment.segmentId
 }
@@ -175,6 +184,8 @@ const SHOWN: Shown[] = [
 
 const THEMES = ['light', 'dark'] as const
 const WIDTHS = [360, 1280, 2560]
+/** What is examined by all rules; the others by those whose findings depend on theme and width. */
+const WHOLE = new Set(['light-360', 'dark-1280'])
 const FOLDER = process.env['SCREENSHOTS']
 
 // One visit of each: the window of a page changes its size and its theme while it is open.
@@ -187,18 +198,18 @@ it.each(SHOWN)('$name, light and dark, narrow and wide', async ({ name, path, op
     await page.setViewportSize({ width, height: 800 })
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme })
-      await settle(page, isPolling)
+      await endAnimations(page)
       const shown = `${name}-${theme}-${width}`
       // What is open covers the window; a page is as long as it is.
       if (FOLDER !== undefined) {
         await page.screenshot({ path: join(FOLDER, `${shown}.png`), fullPage: open === undefined })
       }
-      expect(await findBarriers(page), shown).toEqual([])
+      const rules = WHOLE.has(`${theme}-${width}`) ? undefined : APPEARANCE
+      expect(await findBarriers(page, rules), shown).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), shown).toBeLessThanOrEqual(0)
       expect(dashboard.complaints.splice(0), shown).toEqual([])
     }
   }
-  await page.context().close()
 })
 
 /** What a reader does not see: half of what counts as good (web.dev/cls). */

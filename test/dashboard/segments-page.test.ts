@@ -8,6 +8,7 @@ import { insertSegment } from '../segments/segments-support.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type Dashboard, openDashboard, settle } from './open-dashboard.ts'
 import { addUser } from './session-client.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
 const FORMULA = '=HYPERLINK("http://x.io")'
@@ -33,7 +34,7 @@ beforeAll(async () => {
   )
   await person('joe@x.io', { name: FORMULA, country: 'DE' }, { tags: ['vip'] })
   await dashboard.service.shipped()
-}, 120_000)
+})
 afterAll(() => dashboard.close())
 beforeEach(async () => {
   const { sql } = dashboard.service
@@ -74,7 +75,7 @@ const FROM_DE: Rule = { attribute: 'country', operator: 'equals', value: 'DE' }
 /** With its members. */
 async function create(name: string, rule: object): Promise<string> {
   const { segment } = await send<{ segment: Segment }>('POST', '/api/segments', { name, rule })
-  await expect.poll(() => read(segment.segmentId), { timeout: 20_000 }).toMatchObject({ status: 'ready' })
+  await expect.poll(() => read(segment.segmentId), { timeout: PATIENCE_MS }).toMatchObject({ status: 'ready' })
   return segment.segmentId
 }
 
@@ -168,7 +169,7 @@ describe('the builder', () => {
         { any: [VIP, { event: 'purchase', metric: 'count', operator: 'greater_than_or_equal', value: 1 }] },
       ],
     })
-    await expect.poll(() => page.getByRole('grid').getByRole('row').count(), { timeout: 20_000 }).toBe(4)
+    await expect.poll(() => page.getByRole('grid').getByRole('row').count(), { timeout: PATIENCE_MS }).toBe(4)
   })
 
   it('makes a segment by keyboard alone', async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { type SessionClient, addUser, openSession, signIn } from './session-client.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const PUBLIC_URL = 'https://sluice.example'
 
@@ -74,7 +75,7 @@ describe('keys', () => {
     expect(JSON.stringify(listed.data)).toContain(keyId)
     expect(JSON.stringify(listed.data)).not.toContain(key)
     expect((await owner.send('DELETE', `${at}/keys/${keyId}`)).status).toBe(200)
-    await expect.poll(async () => (await call()).status, { timeout: 5000 }).toBe(401)
+    await expect.poll(async () => (await call()).status, { timeout: PATIENCE_MS }).toBe(401)
     expect(await actionsOf(owner)).toEqual(['key.revoke', 'key.create'])
   })
 

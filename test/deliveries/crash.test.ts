@@ -7,7 +7,7 @@ import { eventFact, openPipeline, track } from '../support/facts.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { addTo, readDeliveries } from './delivery-lab.ts'
 import { OK, type Platform, openPlatform } from './platform.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let platform: Platform
@@ -38,7 +38,7 @@ it('kill -9 while a platform handles a delivery, and after it accepted one, lose
       track(businessId, eventFact('purchase', { email: 'a@x.io' }, { value: n })),
     ),
   )
-  const soon = { timeout: atLoad(10_000), interval: 5 }
+  const soon = { timeout: PATIENCE_MS, interval: 5 }
 
   platform.reply = () => undefined
   const first = startSender()
@@ -64,4 +64,4 @@ it('kill -9 while a platform handles a delivery, and after it accepted one, lose
   expect(new Set(ids).size).toBe(12)
   const [{ claimed }] = await stack.sql<[{ claimed: number }]>`select count(claim)::int as claimed from deliveries`
   expect(claimed).toBe(0)
-}, 120_000)
+})

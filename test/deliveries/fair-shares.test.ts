@@ -9,7 +9,7 @@ import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { LOOPBACK_GUARD, SECRETS_KEY, addTo } from './delivery-lab.ts'
 import { OK, type Platform, openPlatform } from './platform.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let pipeline: Pipeline
@@ -80,8 +80,8 @@ it('destinations that hang are left alone for a while, and all others are sent t
   const running = runDeliveries({ sql: stack.sql, log, config, guard: LOOPBACK_GUARD, attemptMs: 4000 }, stop.signal)
   const areHeld = async () =>
     (await stack.sql`select from destinations where held_until > now() and id <> ${quick}`).length === 8
-  await vi.waitUntil(areHeld, { timeout: atLoad(20_000), interval: 50 })
-  await vi.waitUntil(() => heard('/quick') === 10, { timeout: atLoad(20_000), interval: 50 })
+  await vi.waitUntil(areHeld, { timeout: PATIENCE_MS, interval: 50 })
+  await vi.waitUntil(() => heard('/quick') === 10, { timeout: PATIENCE_MS, interval: 50 })
   // Longer than until the next look for what is due.
   await new Promise((resolve) => setTimeout(resolve, 1500))
   expect([heard('/quick'), heard('/hangs')]).toEqual([10, 32])

@@ -15,7 +15,7 @@ import { NOW, type Pipeline, eventFact, openPipeline, track } from '../support/f
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { LOOPBACK_GUARD, SECRETS, SECRETS_KEY, addTo, addVisitor, makeDue, readDeliveries } from './delivery-lab.ts'
 import { OK, type Platform, json, openPlatform } from './platform.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const ANN = { email: 'ann@x.io', phone: '972500000001', phoneRead: true, platformCustomerId: 'C-1' }
 const ALL = { settings: { all: true } }
@@ -55,7 +55,7 @@ const buy = async (idempotencyKey: string | null = null, occurredAt = Date.now()
 }
 const rows = () => readDeliveries(stack.sql, businessId)
 const states = async () => (await rows()).map(({ state }) => state)
-const soon = { timeout: atLoad(10_000), interval: 20 }
+const soon = { timeout: PATIENCE_MS, interval: 20 }
 const until = (check: () => Promise<boolean>) => vi.waitUntil(check, soon)
 const heldSeconds = async () => {
   const [row] = await stack.sql<[{ seconds: number }]>`

@@ -10,7 +10,7 @@ import { eventFact, track } from '../support/facts.ts'
 import { openService } from '../support/service.ts'
 import { createBusiness as makeBusiness, openStack, type Stack } from '../support/stack.ts'
 import { type Ran, runAdminQuietly } from './run-admin.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -256,7 +256,7 @@ describe('dead letters', () => {
         values (${id}, ${businessId}, 'live-0', '1-1', 'track', 'a rule failed', ${payload})`
     const all = `dead-letters replay all --business ${businessId} --json`
     const replaying = admin(all, { ...stack.config, answerTimeoutMs: 1500 })
-    await expect.poll(() => stack.redis.keys(streamKey('live-*')), { timeout: atLoad(5000) }).not.toEqual([])
+    await expect.poll(() => stack.redis.keys(streamKey('live-*')), { timeout: PATIENCE_MS }).not.toEqual([])
     await stack.sql`delete from dead_letters where id = ${second}`
     const { exitCode, out } = await replaying
     const results = [{ deadLetterId: first, outcome: 'queued' }]

@@ -19,7 +19,7 @@ import { createLogger } from '../../src/log.ts'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { isAlive, killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let folder: string
 let dataDir: string
@@ -64,95 +64,91 @@ async function livePids(): Promise<string[]> {
 }
 
 describe('start', () => {
-  test(
-    'survives kill -9 of any process and of all of them, and leaves nothing behind',
-    { timeout: 240_000 },
-    async () => {
-      const first = run('start')
-      const url = await untilStarted(first)
-      expect(first.output()).toContain(`Sluice ${manifest.version} runs at`)
-      const keys = await readKeys()
-      expect(first.output()).toContain(keys.secretKey)
-      expect(keys.secretKey).toMatch(/^sk_live_\w{40,}$/)
-      expect(keys.publishableKey).toMatch(/^pk_live_\w{40,}$/)
-      for (const file of ['demo-keys.json', 'engines.json', 'password', 'secrets-key']) {
-        expect((await stat(join(dataDir, file))).mode & 0o077).toBe(0)
-      }
-      expect(await readFile(join(dataDir, 'secrets-key'), 'utf8')).toMatch(/^[0-9a-f]{64}$/)
-      expect(first.output()).toMatch(new RegExp(`^  ${url}/dashboard/link#[\\w-]{43}$`, 'm'))
-      expect(await track(url, 'one')).toMatchObject({ status: 200, isNew: true })
-      for (const service of ['front-door', 'workers', 'clickhouse']) {
-        const pid = (await readFile(join(dataDir, `${service}.pid`), 'utf8')).trim()
-        const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
-        expect(environment).toEqual(
-          expect.arrayContaining([`BUN_GC_TIMER_INTERVAL=${RUNTIME_ENV.BUN_GC_TIMER_INTERVAL}`]),
-        )
-        // Destinations may be on this machine, but not the front door.
-        if (service === 'workers')
-          expect(environment).toEqual(
-            expect.arrayContaining(['ALLOW_LOOPBACK_TARGETS=true', `PORT=${new URL(url).port}`]),
-          )
-      }
-
-      const { databaseUrl } = JSON.parse(await readFile(join(dataDir, 'engines.json'), 'utf8')) as StoreUrls
-      const sql = connectPostgres(databaseUrl, { max: 1 })
-      // The engines of tests do without.
-      const settings =
-        await sql`select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') order by 1`
-      expect(settings.map(({ setting }) => setting as string)).toEqual(['on', 'on'])
-      await sql.end()
-
-      // No caller waits for ClickHouse, so it must not slow the others. Where Linux divides time among sessions, the nice value
-      // of its session counts.
-      const clickhouse = Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8'))
-      expect(getPriority(clickhouse)).toBe(Math.min(getPriority() + 10, 19))
-      const niceOfSession = async (pid: string) => {
-        const group = await readFile(join('/proc', pid.trim(), 'autogroup'), 'utf8').catch(() => undefined)
-        // Nothing is in it where time is not divided so.
-        return group?.split(' ').at(-1)?.trim() || undefined
-      }
-      const others = await Promise.all(
-        ['front-door', 'workers'].map(async (name) =>
-          niceOfSession(await readFile(join(dataDir, `${name}.pid`), 'utf8')),
-        ),
+  test('survives kill -9 of any process and of all of them, and leaves nothing behind', async () => {
+    const first = run('start')
+    const url = await untilStarted(first)
+    expect(first.output()).toContain(`Sluice ${manifest.version} runs at`)
+    const keys = await readKeys()
+    expect(first.output()).toContain(keys.secretKey)
+    expect(keys.secretKey).toMatch(/^sk_live_\w{40,}$/)
+    expect(keys.publishableKey).toMatch(/^pk_live_\w{40,}$/)
+    for (const file of ['demo-keys.json', 'engines.json', 'password', 'secrets-key']) {
+      expect((await stat(join(dataDir, file))).mode & 0o077).toBe(0)
+    }
+    expect(await readFile(join(dataDir, 'secrets-key'), 'utf8')).toMatch(/^[0-9a-f]{64}$/)
+    expect(first.output()).toMatch(new RegExp(`^  ${url}/dashboard/link#[\\w-]{43}$`, 'm'))
+    expect(await track(url, 'one')).toMatchObject({ status: 200, isNew: true })
+    for (const service of ['front-door', 'workers', 'clickhouse']) {
+      const pid = (await readFile(join(dataDir, `${service}.pid`), 'utf8')).trim()
+      const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0')
+      expect(environment).toEqual(
+        expect.arrayContaining([`BUN_GC_TIMER_INTERVAL=${RUNTIME_ENV.BUN_GC_TIMER_INTERVAL}`]),
       )
-      const isDivided = others[0] !== undefined
-      expect([await niceOfSession(String(clickhouse)), ...others]).toEqual(isDivided ? ['10', '0', '0'] : Array(3))
-
-      const second = run('start')
-      expect(await second.ended).toBe(1)
-      expect(second.output()).toContain('already started')
-
-      const frontDoor = () => readFile(join(dataDir, 'front-door.pid'), 'utf8').catch(() => '')
-      const killed = await frontDoor()
-      process.kill(Number(killed), 'SIGKILL')
-      // Another process, not the one that was killed and has not ended yet.
-      await expect.poll(async () => ['', killed].includes(await frontDoor()), { timeout: atLoad(15_000) }).toBe(false)
-      await expect
-        .poll(
-          () =>
-            fetch(`${url}/healthz`).then(
-              (answer) => answer.status,
-              () => 0,
-            ),
-          { timeout: atLoad(15_000) },
+      // Destinations may be on this machine, but not the front door.
+      if (service === 'workers')
+        expect(environment).toEqual(
+          expect.arrayContaining(['ALLOW_LOOPBACK_TARGETS=true', `PORT=${new URL(url).port}`]),
         )
-        .toBe(200)
+    }
 
-      const addresses = await readFile(join(dataDir, 'engines.json'), 'utf8')
-      first.child.kill('SIGKILL')
-      await first.ended
-      const third = run('start')
-      const again = await untilStarted(third)
-      expect(await readFile(join(dataDir, 'engines.json'), 'utf8')).toBe(addresses)
-      expect(third.output()).not.toContain('sk_live_')
-      expect(await track(again, 'one')).toMatchObject({ status: 200, isNew: false, deduped: true })
+    const { databaseUrl } = JSON.parse(await readFile(join(dataDir, 'engines.json'), 'utf8')) as StoreUrls
+    const sql = connectPostgres(databaseUrl, { max: 1 })
+    // The engines of tests do without.
+    const settings =
+      await sql`select name, setting from pg_settings where name in ('fsync', 'synchronous_commit') order by 1`
+    expect(settings.map(({ setting }) => setting as string)).toEqual(['on', 'on'])
+    await sql.end()
 
-      await pressCtrlC(third)
-      expect(await third.ended).toBe(0)
-      expect((await readdir(dataDir)).filter((name) => /\.(pid|lock)$|^engines/.test(name))).toEqual([])
-    },
-  )
+    // No caller waits for ClickHouse, so it must not slow the others. Where Linux divides time among sessions, the nice value
+    // of its session counts.
+    const clickhouse = Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8'))
+    expect(getPriority(clickhouse)).toBe(Math.min(getPriority() + 10, 19))
+    const niceOfSession = async (pid: string) => {
+      const group = await readFile(join('/proc', pid.trim(), 'autogroup'), 'utf8').catch(() => undefined)
+      // Nothing is in it where time is not divided so.
+      return group?.split(' ').at(-1)?.trim() || undefined
+    }
+    const others = await Promise.all(
+      ['front-door', 'workers'].map(async (name) =>
+        niceOfSession(await readFile(join(dataDir, `${name}.pid`), 'utf8')),
+      ),
+    )
+    const isDivided = others[0] !== undefined
+    expect([await niceOfSession(String(clickhouse)), ...others]).toEqual(isDivided ? ['10', '0', '0'] : Array(3))
+
+    const second = run('start')
+    expect(await second.ended).toBe(1)
+    expect(second.output()).toContain('already started')
+
+    const frontDoor = () => readFile(join(dataDir, 'front-door.pid'), 'utf8').catch(() => '')
+    const killed = await frontDoor()
+    process.kill(Number(killed), 'SIGKILL')
+    // Another process, not the one that was killed and has not ended yet.
+    await expect.poll(async () => ['', killed].includes(await frontDoor()), { timeout: PATIENCE_MS }).toBe(false)
+    await expect
+      .poll(
+        () =>
+          fetch(`${url}/healthz`).then(
+            (answer) => answer.status,
+            () => 0,
+          ),
+        { timeout: PATIENCE_MS },
+      )
+      .toBe(200)
+
+    const addresses = await readFile(join(dataDir, 'engines.json'), 'utf8')
+    first.child.kill('SIGKILL')
+    await first.ended
+    const third = run('start')
+    const again = await untilStarted(third)
+    expect(await readFile(join(dataDir, 'engines.json'), 'utf8')).toBe(addresses)
+    expect(third.output()).not.toContain('sk_live_')
+    expect(await track(again, 'one')).toMatchObject({ status: 200, isNew: false, deduped: true })
+
+    await pressCtrlC(third)
+    expect(await third.ended).toBe(0)
+    expect((await readdir(dataDir)).filter((name) => /\.(pid|lock)$|^engines/.test(name))).toEqual([])
+  })
 })
 
 describe('the command line', () => {
@@ -221,26 +217,22 @@ test('a data directory that lost its password is reported at once', async () => 
   await expect(startEngines(elsewhere, options)).rejects.toThrow(/rejects the password in .*postgres-superuser/)
 })
 
-test.runIf(process.getuid?.() === 0)(
-  'a data directory that root copied is given back to its users',
-  { timeout: 60_000 },
-  async () => {
-    const place = join(folder, 'copied')
-    const options = { log: createLogger({ level: 'silent', name: 'test' }), small: true }
-    const first = await startEngines(place, options)
-    const redis = connectRedis(first.redisUrl ?? '', 'command')
-    await redis.set('kept', '1')
-    redis.disconnect()
-    await first.stop()
-    await promisify(execFile)('chown', ['-R', '0:0', join(place, 'redis'), join(place, 'clickhouse')])
+test.runIf(process.getuid?.() === 0)('a data directory that root copied is given back to its users', async () => {
+  const place = join(folder, 'copied')
+  const options = { log: createLogger({ level: 'silent', name: 'test' }), small: true }
+  const first = await startEngines(place, options)
+  const redis = connectRedis(first.redisUrl ?? '', 'command')
+  await redis.set('kept', '1')
+  redis.disconnect()
+  await first.stop()
+  await promisify(execFile)('chown', ['-R', '0:0', join(place, 'redis'), join(place, 'clickhouse')])
 
-    const second = await startEngines(place, options)
-    const again = connectRedis(second.redisUrl ?? '', 'command')
-    expect(await again.get('kept')).toBe('1')
-    again.disconnect()
-    await second.stop()
-  },
-)
+  const second = await startEngines(place, options)
+  const again = connectRedis(second.redisUrl ?? '', 'command')
+  expect(await again.get('kept')).toBe('1')
+  again.disconnect()
+  await second.stop()
+})
 
 // For 1 GB of it an eighth of the room must do.
 const disk = await statfs(tmpdir())
@@ -257,13 +249,12 @@ describe('segments of Postgres’ log', () => {
 
   test.runIf(hasRoom)(
     'are all used once by a new installation, also when its start was cut short, and stay',
-    { timeout: 90_000 },
     async () => {
       const place = join(folder, 'log')
       await (await startEngines(place, options)).stop()
       const engines = await startEngines(place, options)
       const sql = connectPostgres(await superuserUrl(place, engines.databaseUrl ?? ''), { max: 1 })
-      await expect.poll(() => countAhead(sql), { timeout: 60_000 }).toBeGreaterThan(60)
+      await expect.poll(() => countAhead(sql), { timeout: PATIENCE_MS }).toBeGreaterThan(60)
       // After this Postgres expects little to save, and would give back what it need not keep.
       for (let quiet = 0; quiet < 20; quiet += 1) {
         await sql`select pg_logical_emit_message(false, 'test', ''), pg_switch_wal()`

@@ -6,12 +6,12 @@ import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { type KeptClickHouse, findTable, keepClickHouse } from './keep-clickhouse.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const ALL = { rows: 20_000, sum: 199_990_000 }
 const UNREADABLE = { code: '74', type: 'CANNOT_READ_FROM_FILE_DESCRIPTOR' }
 
-describe.runIf(process.platform === 'linux')('a read that failed', { timeout: 60_000 }, () => {
+describe.runIf(process.platform === 'linux')('a read that failed', () => {
   let engine: KeptClickHouse
   let client: ClickHouseClient
   let table: string
@@ -97,7 +97,7 @@ describe.runIf(process.platform === 'linux')('a read that failed', { timeout: 60
     await expect(client.command({ query })).rejects.toMatchObject(UNREADABLE)
     mend()
     await vi.waitFor(async () => expect(await held()).toEqual({ rows: 15_000, sum: 187_492_500 }), {
-      timeout: atLoad(30_000),
+      timeout: PATIENCE_MS,
     })
   })
 
@@ -112,7 +112,7 @@ describe.runIf(process.platform === 'linux')('a read that failed', { timeout: 60
       mend = breakFile('all_1_1_1/checksums.txt')
     }
     process.kill(await engine.pid(), 'SIGKILL')
-    await vi.waitUntil(() => engine.ends.length > 1, { timeout: atLoad(30_000) })
+    await vi.waitUntil(() => engine.ends.length > 1, { timeout: PATIENCE_MS })
     await engine.untilUp()
     expect(await held()).toEqual(ALL)
     await client.command({ query: 'optimize table t final' })
@@ -132,7 +132,7 @@ describe.runIf(process.platform === 'linux')('a read that failed', { timeout: 60
   })
 })
 
-describe.runIf(process.platform === 'linux')('an embedded ClickHouse', { timeout: 60_000 }, () => {
+describe.runIf(process.platform === 'linux')('an embedded ClickHouse', () => {
   it.each([resolve('node_modules/.bin/node'), `${resolve('node_modules/.bin/deno')} run -A`, process.execPath])(
     'that crashes ends at once and is started again: %s',
     async (command) => {
@@ -140,7 +140,7 @@ describe.runIf(process.platform === 'linux')('an embedded ClickHouse', { timeout
       const engine = await keepClickHouse({ runtime })
       try {
         process.kill(await engine.pid(), 'SIGSEGV')
-        await vi.waitUntil(() => engine.ends.length > 0, { timeout: atLoad(10_000) })
+        await vi.waitUntil(() => engine.ends.length > 0, { timeout: PATIENCE_MS })
         await engine.untilUp()
       } finally {
         await engine.close()

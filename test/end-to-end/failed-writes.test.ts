@@ -8,14 +8,14 @@ import { needsDiskSpace, readFault } from '../../src/embedded/clickhouse-stateme
 import type { ClickHouseClient } from '../../src/stores/clickhouse.ts'
 import { isFullDiskError } from '../../src/stores/full-disk.ts'
 import { CUT_OFF, type KeptClickHouse, findTable, keepClickHouse } from './keep-clickhouse.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 /** While there is a file `limited`, no file may grow beyond 1 MiB: writes fail, as on a full disk, which takes root to make. */
 const LIMIT = `trap '' XFSZ; test -e limited && ulimit -f 2048; exec "$@"`
 /** As the engine writes it. */
 const MUTATION = 'format version: 1\ncreate time: 2026-11-23 03:31:07\ncommands: (DELETE WHERE n < 5)\n'
 
-describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 60_000 }, () => {
+describe.runIf(process.platform === 'linux')('a write that failed', () => {
   let engine: KeptClickHouse
   let client: ClickHouseClient
   let folder: string
@@ -56,7 +56,7 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
     await expect(insert('large', 20_000)).rejects.toThrow(CUT_OFF)
     await rm(join(folder, 'limited'))
     await untilUp()
-    await vi.waitFor(() => insert('large', 20_000), { timeout: atLoad(30_000) })
+    await vi.waitFor(() => insert('large', 20_000), { timeout: PATIENCE_MS })
     expect(engine.ends[0]).toMatch(/writes to files failed: ending/)
     // Its part has the number of the one that was lost.
     await restart(async () => undefined)
@@ -118,7 +118,7 @@ describe.runIf(process.platform === 'linux')('a write that failed', { timeout: 6
     await restart(async () => {
       await writeFile(join(await table(), 'mutation_9.txt'), MUTATION)
     })
-    await vi.waitFor(async () => expect(await held()).toEqual({ rows: 10, letters: 1000 }), { timeout: atLoad(30_000) })
+    await vi.waitFor(async () => expect(await held()).toEqual({ rows: 10, letters: 1000 }), { timeout: PATIENCE_MS })
   })
 
   it('leaves no half line behind which tokens cannot be read', async () => {

@@ -5,7 +5,7 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 import { killRuns, runCli } from '../support/run-cli.ts'
 import { openStack, type Stack } from '../support/stack.ts'
 import { startOwnRedis } from '../workers/own-redis.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const stores = inject('stores')
 const empty = `t_${randomBytes(8).toString('hex')}`
@@ -39,7 +39,7 @@ const redis = `Redis (REDIS_URL, ${hostOf(stores.redisUrl)})`
 const clickhouse = `ClickHouse (CLICKHOUSE_URL, ${hostOf(stores.clickhouseUrl)})`
 
 describe('gets the next step as advice', () => {
-  test.each(['serve', 'workers'])('%s before migrate', { timeout: 120_000 }, async (command) => {
+  test.each(['serve', 'workers'])('%s before migrate', async (command) => {
     const { code, output } = await failing(command, { DATABASE_URL: changed(stores.databaseUrl, { pathname: empty }) })
     expect(output).toBe(`${postgres} has no tables of Sluice yet. Run \`npm run migrate\`, then start again.\n`)
     expect(code).toBe(1)
@@ -47,7 +47,7 @@ describe('gets the next step as advice', () => {
 
   test.each(['migrate', 'serve', 'workers'])(
     '%s with a missing Postgres database',
-    { timeout: atLoad(30_000) },
+    { timeout: PATIENCE_MS },
     async (command) => {
       const { code, output } = await failing(command, {
         DATABASE_URL: changed(stores.databaseUrl, { pathname: 'none' }),
@@ -60,7 +60,7 @@ describe('gets the next step as advice', () => {
     },
   )
 
-  test('migrate with a missing ClickHouse database', { timeout: 120_000 }, async () => {
+  test('migrate with a missing ClickHouse database', async () => {
     const { code, output } = await failing('migrate', {
       CLICKHOUSE_URL: changed(stores.clickhouseUrl, { pathname: 'sluice_none' }),
     })
@@ -72,7 +72,7 @@ describe('gets the next step as advice', () => {
 
   test.each(['migrate', 'serve', 'workers'])(
     '%s with a wrong password of Postgres',
-    { timeout: atLoad(30_000) },
+    { timeout: PATIENCE_MS },
     async (command) => {
       const { code, output } = await failing(command, {
         DATABASE_URL: changed(stores.databaseUrl, { password: 'wrong' }),
@@ -83,14 +83,14 @@ describe('gets the next step as advice', () => {
     },
   )
 
-  test.each(['serve', 'workers'])('%s with a wrong password of Redis', { timeout: 120_000 }, async (command) => {
+  test.each(['serve', 'workers'])('%s with a wrong password of Redis', async (command) => {
     const { code, output } = await failing(command, { REDIS_URL: changed(stores.redisUrl, { password: 'wrong' }) })
     const said = 'WRONGPASS invalid username-password pair or user is disabled'
     const remedy = 'Correct the user and the password in REDIS_URL.'
     expect([code, output]).toEqual([1, `${redis} rejected the connection: ${said}. ${remedy}\n`])
   })
 
-  test('migrate with a wrong password of ClickHouse', { timeout: 120_000 }, async () => {
+  test('migrate with a wrong password of ClickHouse', async () => {
     const { code, output } = await failing('migrate', {
       CLICKHOUSE_URL: changed(stores.clickhouseUrl, { password: 'wrong' }),
     })

@@ -348,7 +348,7 @@ describe('before the file is read', () => {
     expect((await runImport(...words)).summary).toMatchObject(ALL_NEW)
   })
 
-  test('a service that does not even refuse is reported', { timeout: 120_000 }, async () => {
+  test('a service that does not even refuse is reported', async () => {
     unreadable()
     const deaf = await openDeafPort()
     const ran = await runImport('--url', `http://127.0.0.1:${deaf.port}`)

@@ -282,7 +282,7 @@ function expectSettled({ received, recorded, deduped, failed }: Summary): void {
   expect({ received, settled, failed }).toEqual({ received: rows.length, settled: rows.length, failed: 0 })
 }
 
-test('imported, imported again and imported shuffled, it is exact', { timeout: 180_000 }, async () => {
+test('imported, imported again and imported shuffled, it is exact', async () => {
   const business = await createBusiness(stack.sql)
   expectSettled(await runImport(business, join(directory, 'cdnow.csv')))
   const before = await expectExact(business)
@@ -292,13 +292,13 @@ test('imported, imported again and imported shuffled, it is exact', { timeout: 1
   expect(await expectExact(business)).toEqual(before)
 })
 
-test('shuffled from the start, it is the same', { timeout: 180_000 }, async () => {
+test('shuffled from the start, it is the same', async () => {
   const business = await createBusiness(stack.sql)
   expectSettled(await runImport(business, writeShuffled('shuffled.csv')))
   await expectExact(business)
 })
 
-test('with the workers killed on the way, it is the same', { timeout: 180_000 }, async () => {
+test('with the workers killed on the way, it is the same', async () => {
   const business = await createBusiness(stack.sql)
   const slowly = ['--parallel', '1', '--batch-size', String(Math.ceil(rows.length / 20))]
   const imported = runImport(business, join(directory, 'cdnow.csv'), ...slowly)

@@ -11,6 +11,7 @@ import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { killRuns, runCli } from '../support/run-cli.ts'
 import { makeClickHouse, openStack, type Stack } from '../support/stack.ts'
 import { captureOf, hitOf, newBusiness, newVisitor, openWebWorker } from '../web-events/web-lab.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const DIFFERENT =
   /^Postgres and ClickHouse belong to different installations: Postgres to [-\w]{36} \(created 20\S+\), /
@@ -141,7 +142,7 @@ test('workers insert nothing into the ClickHouse of another installation, and sa
   let trouble: string | undefined
   const onTrouble = (text: string | undefined) => (trouble = text)
   const shipping = runTimeline({ sql: ours.sql, clickhouse, log, config: ours.config, onTrouble }, stopping.signal)
-  await expect.poll(() => trouble, { timeout: 20_000 }).toContain('belong to different installations')
+  await expect.poll(() => trouble, { timeout: PATIENCE_MS }).toContain('belong to different installations')
   stopping.abort()
   await shipping
 

@@ -8,7 +8,7 @@ import { keepRunning } from '../../src/embedded/keep-running.ts'
 import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { freePort, runEngine, runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { type ClickHouseClient, connectClickHouse } from '../../src/stores/clickhouse.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 /** Of a connection whose other end has gone. */
 export const CUT_OFF = /socket|ECONNRE|hang up|closed/i
@@ -67,8 +67,7 @@ export async function keepClickHouse({ before = [], runtime }: Keeping = {}): Pr
   })
   const client = connectClickHouse(url, { toPublic: true })
   const pid = async () => Number(await readFile(join(dataDir, 'clickhouse.pid'), 'utf8'))
-  const untilUp = () =>
-    vi.waitFor(() => client.command({ query: 'select 1' }), { timeout: atLoad(30_000), interval: 50 })
+  const untilUp = () => vi.waitFor(() => client.command({ query: 'select 1' }), { timeout: PATIENCE_MS, interval: 50 })
   const keeping: KeptClickHouse = {
     folder,
     client,
@@ -81,7 +80,7 @@ export async function keepClickHouse({ before = [], runtime }: Keeping = {}): Pr
       process.kill(running, 'SIGSTOP')
       await change()
       process.kill(running, 'SIGKILL')
-      await vi.waitUntil(() => ends.length > 0, { timeout: atLoad(30_000) })
+      await vi.waitUntil(() => ends.length > 0, { timeout: PATIENCE_MS })
       ends.length = 0
       await untilUp()
     },

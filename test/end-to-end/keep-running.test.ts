@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { keepRunning } from '../../src/embedded/keep-running.ts'
 import { environmentWithout } from '../../src/embedded/engine-command.ts'
 import { runEngine } from '../../src/embedded/run-engine.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -52,25 +52,25 @@ async function keep(name: string, words: string) {
 
 it('starts it again ever slower, says that its disk is full, and has it back once there is room', async () => {
   const { kept, lines, starts, place } = await keep('engine', 'PANIC: could not write: No space left on device')
-  await vi.waitUntil(() => starts.length === 4, { timeout: atLoad(20_000) })
+  await vi.waitUntil(() => starts.length === 4, { timeout: PATIENCE_MS })
   const pauses = starts.slice(1).map((at, before) => at - (starts[before] ?? 0))
   // Half of each pause is random.
   for (const [at, least] of [100, 200, 400].entries()) expect(pauses[at]).toBeGreaterThan(least - 20)
-  await vi.waitUntil(() => lines.length === 4, { timeout: atLoad(20_000) })
+  await vi.waitUntil(() => lines.length === 4, { timeout: PATIENCE_MS })
   expect(lines[0]).toMatchObject({
     engine: 'engine',
     folder: place,
     msg: expect.stringContaining('DISK IS FULL') as string,
   })
   await writeFile(join(place, 'room'), '')
-  await vi.waitUntil(() => starts.length === 5, { timeout: atLoad(20_000) })
+  await vi.waitUntil(() => starts.length === 5, { timeout: PATIENCE_MS })
   await kept.stop()
   expect([starts.length, lines.length]).toEqual([5, 4])
 })
 
 it('reports no other exit as a full disk', async () => {
   const { kept, lines } = await keep('other', 'out of memory')
-  await vi.waitUntil(() => lines.length > 0, { timeout: atLoad(20_000) })
+  await vi.waitUntil(() => lines.length > 0, { timeout: PATIENCE_MS })
   expect(lines[0]).toMatchObject({ msg: 'ended; starting it again', lastWords: 'out of memory' })
   await kept.stop()
 })
@@ -87,7 +87,7 @@ it('does not wait for a restart when it is stopped', async () => {
       return new Promise((_, reject) => void once(signal, 'abort').then(() => reject(new Error('not wanted any more'))))
     },
   })
-  await vi.waitUntil(() => starts === 2, { timeout: atLoad(5000) })
+  await vi.waitUntil(() => starts === 2, { timeout: PATIENCE_MS })
   await kept.stop()
   expect(starts).toBe(2)
 })

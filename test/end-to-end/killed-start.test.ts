@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { runsIn, signalIfAlive } from '../../src/embedded/stop-leftover.ts'
 import { killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const FOLDERS: Record<string, string> = {
   redis: 'redis',
@@ -59,13 +60,12 @@ async function killAndStart(): Promise<void> {
   await untilStarted(running)
 }
 
-test('starts', { timeout: 120_000 }, async () => {
-  await vi.waitUntil(() => running.output().includes('Ctrl-C stops it all'), { timeout: 110_000 })
+test('starts', async () => {
+  await vi.waitUntil(() => running.output().includes('Ctrl-C stops it all'), { timeout: PATIENCE_MS })
 })
 
 test.runIf(process.platform === 'linux').each(['nothing', 'nothing', ...NAMES])(
   'starts at once while %s stands still, and each pid file names what runs',
-  { timeout: 240_000 },
   async (frozen) => {
     const before = await Promise.all(NAMES.map(readPid))
     if (frozen !== 'nothing') process.kill(await readPid(frozen), 'SIGSTOP')
@@ -80,7 +80,7 @@ test.runIf(process.platform === 'linux').each(['nothing', 'nothing', ...NAMES])(
   },
 )
 
-test('the workers keep their name, and have their partitions back without waiting', { timeout: 240_000 }, async () => {
+test('the workers keep their name, and have their partitions back without waiting', async () => {
   const taken = async () => [
     ...(await readFile(join(dataDir, 'workers.log'), 'utf8')).matchAll(/acquired a partition/g),
   ]

@@ -10,7 +10,7 @@ import { type Answer, ASYNC, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { runAdminQuietly } from './run-admin.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 describe('the partitions of a service in use', () => {
   let service: Service
@@ -28,7 +28,7 @@ describe('the partitions of a service in use', () => {
     return row?.count
   }
 
-  test('the number goes up and down, and every event is recorded once', { timeout: 60_000 }, async () => {
+  test('the number goes up and down, and every event is recorded once', async () => {
     const speak = speakTo(service.url)
     let stopped = false
     const unexpected: Answer[] = []
@@ -88,7 +88,7 @@ describe('the partitions of a service in use', () => {
     }
     const named = [200, { degraded: ['partitions: changing to 9 of each kind; closed: backfill'] }]
     // It repeats its last answer for a second.
-    await expect.poll(answered, { timeout: atLoad(10_000) }).toEqual(named)
+    await expect.poll(answered, { timeout: PATIENCE_MS }).toEqual(named)
     expect((await admin('partitions show')).out).toContain('changing to 9 (closed: backfill)')
     await service.sql`update partitioning set change_to = null, closed = '{}', change_until = null`
   })
@@ -129,7 +129,7 @@ describe('without workers', () => {
     expect(row?.['count']).toBe(3 * number)
   })
 
-  test('requests that wait keep the change from beginning', { timeout: 120_000 }, async () => {
+  test('requests that wait keep the change from beginning', async () => {
     const frontDoor = await runFrontDoor(stack.config)
     const { businessId, secretKey: key } = await createBusiness(stack.sql)
     const json = { event: 'signup', identity: { email: 'ada@example.com' } }
@@ -150,7 +150,7 @@ describe('without workers', () => {
     await stack.redis.del(streamKey(partition))
   })
 
-  test('a Redis that is away is reported', { timeout: 120_000 }, async () => {
+  test('a Redis that is away is reported', async () => {
     const config = { ...stack.config, redisUrl: 'redis://127.0.0.1:1' }
     const { exitCode, err } = await runAdminQuietly(['partitions', 'set', '2'], config)
     expect([exitCode, err]).toEqual([1, 'Redis does not answer. Is Sluice running?\n'])

@@ -10,6 +10,7 @@ import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-pro
 import { ensureCommand } from '../support/ensure-command.ts'
 import { speakRaw } from '../support/speak-raw.ts'
 import { openStack, type Stack } from '../support/stack.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const read = (name: string) => readFileSync(new URL(`../../docs/deploy/${name}`, import.meta.url), 'utf8')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-proxies-'))
@@ -78,8 +79,8 @@ describe.each(Object.entries(PROXIES))('%s', (_, start) => {
       port,
       frontDoors.map((frontDoor) => new URL(frontDoor.url).host),
     )
-    await vi.waitUntil(isServed, { timeout: 20_000 })
-  }, 300_000)
+    await vi.waitUntil(isServed, { timeout: PATIENCE_MS })
+  })
   afterAll(async () => {
     const gone = once(proxy, 'exit')
     proxy.kill('SIGTERM')

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { explainUnready } from '../../src/embedded/explain-unready.ts'
 import { killRuns, pressCtrlC, type Run, runCli, untilStarted } from '../support/run-cli.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
 /** Resolves once there is a file of such a name below DATA_DIR. */
 const untilThere = (dataDir: string, name: RegExp) =>
   expect
-    .poll(async () => (await readdir(dataDir).catch(() => [])).join('\n'), { timeout: atLoad(30_000), interval: 5 })
+    .poll(async () => (await readdir(dataDir).catch(() => [])).join('\n'), { timeout: PATIENCE_MS, interval: 5 })
     .toMatch(name)
 
 async function expectStopped(stopped: Run, dataDir: string): Promise<void> {
@@ -49,7 +49,7 @@ describe('a start that is asked to stop', () => {
     expect(await second.ended).toBe(0)
   })
 
-  test('while a store is away does not wait for it any longer', { timeout: 60_000 }, async () => {
+  test('while a store is away does not wait for it any longer', async () => {
     const dataDir = join(folder, 'away')
     const redis = await openFadingRedis()
     const started = runCli({ DATA_DIR: dataDir, REDIS_URL: redis.url }, 'start')
@@ -88,7 +88,7 @@ async function openFadingRedis() {
   return {
     url: `redis://:secret@127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** By others than the first. */
-    untilAsked: () => expect.poll(() => sockets.size, { timeout: atLoad(30_000) }).toBeGreaterThan(1),
+    untilAsked: () => expect.poll(() => sockets.size, { timeout: PATIENCE_MS }).toBeGreaterThan(1),
     close: () => server.close(),
   }
 }
@@ -119,7 +119,7 @@ describe('a store that is not there', () => {
     expect(refused.output()).not.toContain('secret')
   })
 
-  test('is the only one named, before any engine is started', { timeout: 120_000 }, async () => {
+  test('is the only one named, before any engine is started', async () => {
     const dataDir = join(folder, 'alone')
     const refused = runCli({ DATA_DIR: dataDir, REDIS_URL: AWAY.REDIS_URL }, 'start')
     expect(await refused.ended).toBe(1)

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const THIS = fileURLToPath(new URL('../..', import.meta.url))
 const NEXT = mkdtempSync(join(tmpdir(), 'sluice-next-'))
@@ -86,7 +86,8 @@ const readiness = async (url: string): Promise<{ status: number; text: string }>
   const answer = await fetch(`${url}/readyz`).catch(() => undefined)
   return { status: answer?.status ?? 0, text: (await answer?.text()) ?? '' }
 }
-const isReady = (url: string) => expect.poll(() => readiness(url), { timeout: 60_000 }).toMatchObject({ status: 200 })
+const isReady = (url: string) =>
+  expect.poll(() => readiness(url), { timeout: PATIENCE_MS }).toMatchObject({ status: 200 })
 
 async function openFrontDoor(folder: string): Promise<{ child: ChildProcess; url: string }> {
   const port = await freePort()
@@ -116,30 +117,30 @@ function keepCalling(frontDoor: () => string) {
   }
 }
 
-test('no call is refused during an upgrade, and each counts once', { timeout: 240_000 }, async () => {
+test('no call is refused during an upgrade, and each counts once', async () => {
   const [oldFrontDoor, oldWorkers] = [await openFrontDoor(THIS), run(THIS, 'workers')]
   await isReady(oldFrontDoor.url)
   let url = oldFrontDoor.url
   const calls = keepCalling(() => url)
-  await expect.poll(() => calls.statuses.length, { timeout: atLoad(5000) }).toBeGreaterThan(5)
+  await expect.poll(() => calls.statuses.length, { timeout: PATIENCE_MS }).toBeGreaterThan(5)
 
   const migrated = run(NEXT, 'migrate')
   expect(await once(migrated, 'exit')).toEqual([0, null])
   // An answer is kept for a second.
   const isBehind = { status: 200, text: expect.stringContaining('the database is at 99.0.0') as string }
-  await expect.poll(() => readiness(oldFrontDoor.url), { timeout: atLoad(5000) }).toEqual(isBehind)
+  await expect.poll(() => readiness(oldFrontDoor.url), { timeout: PATIENCE_MS }).toEqual(isBehind)
   const backwards = run(THIS, 'migrate')
   expect(await once(backwards, 'exit')).toEqual([1, null])
 
   const newWorkers = run(NEXT, 'workers')
   expect(await stop(oldWorkers)).toBe(0)
   const behind = calls.statuses.length
-  await expect.poll(() => calls.statuses.length, { timeout: 60_000 }).toBeGreaterThan(behind + 5)
+  await expect.poll(() => calls.statuses.length, { timeout: PATIENCE_MS }).toBeGreaterThan(behind + 5)
   const newFrontDoor = await openFrontDoor(NEXT)
   await isReady(newFrontDoor.url)
   url = newFrontDoor.url
   const changed = calls.statuses.length
-  await expect.poll(() => calls.statuses.length, { timeout: atLoad(5000) }).toBeGreaterThan(changed + 5)
+  await expect.poll(() => calls.statuses.length, { timeout: PATIENCE_MS }).toBeGreaterThan(changed + 5)
   expect(await stop(oldFrontDoor.child)).toBe(0)
   await calls.end()
 
@@ -149,7 +150,7 @@ test('no call is refused during an upgrade, and each counts once', { timeout: 24
       select count from event_statistics where business_id = ${business.businessId} and event = 'lesson'`
     return row?.count
   }
-  await expect.poll(counted, { timeout: atLoad(20_000) }).toBe(calls.statuses.length)
+  await expect.poll(counted, { timeout: PATIENCE_MS }).toBe(calls.statuses.length)
   expect(await stop(newFrontDoor.child)).toBe(0)
   expect(await stop(newWorkers)).toBe(0)
 })

@@ -5,7 +5,7 @@ import { fillVisitor } from '../support/fill-visitor.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { BROWSER, type Said, type Speak, speakTo } from './http-client.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const PATH = '/api/sdk/browser/track'
 let service: Service
@@ -252,12 +252,12 @@ describe('what is sent', () => {
     const sent = event()
     const headless = { 'user-agent': BROWSER['user-agent'].replace('Chrome', 'HeadlessChrome') }
     await expect
-      .poll(async () => (await send(sent, { headers: headless })).body.data, { timeout: atLoad(5000) })
+      .poll(async () => (await send(sent, { headers: headless })).body.data, { timeout: PATIENCE_MS })
       .not.toHaveProperty('ignored')
     expect(await kept(sent.visitorId)).toHaveLength(1)
     await service.sql`update businesses set bots = 'ignore' where id = ${shop.businessId}`
     await expect
-      .poll(async () => (await send(event(), { headers: headless })).body.data, { timeout: atLoad(5000) })
+      .poll(async () => (await send(event(), { headers: headless })).body.data, { timeout: PATIENCE_MS })
       .toHaveProperty('ignored', 'bot')
   })
 })

@@ -7,7 +7,7 @@ import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { ASYNC, type Answer, type Speak, speakTo } from './http-client.ts'
 import { dataOf } from './reply-shape.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let service: Service
 let speak: Speak
@@ -182,7 +182,7 @@ describe('an edit', () => {
     dataOf(QueuedData, answer, 202)
     await vi.waitFor(
       async () => expect(await stored()).toEqual({ keyed: false, version: (before?.version ?? 0) + 1, city: 'Haifa' }),
-      { timeout: atLoad(5000) },
+      { timeout: PATIENCE_MS },
     )
   })
 

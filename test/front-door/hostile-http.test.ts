@@ -5,7 +5,7 @@ import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-pro
 import { type RawAnswer, readAnswers, speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 import { type Speak, speakTo } from './http-client.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let frontDoor: FrontDoorProcess
@@ -125,7 +125,7 @@ describe('a length', () => {
     const { text } = await speakRaw(frontDoor.url, post(tenant.secretKey, 200_000), { hangUp: true })
     expect(text === '' || readAnswers(text)[0]?.status === 400).toBe(true)
     await expect
-      .poll(async () => (await speak('GET', '/metrics')).text, { timeout: atLoad(5000) })
+      .poll(async () => (await speak('GET', '/metrics')).text, { timeout: PATIENCE_MS })
       .toMatch(/^http_requests_in_flight 1$/m)
   })
 

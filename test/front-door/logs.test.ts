@@ -8,7 +8,7 @@ import { freePort } from '../../src/embedded/run-engine.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { createBusiness, openStack } from '../support/stack.ts'
 import { ASYNC, speakTo } from './http-client.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const OTHER = '0198c5a0-7d1e-7c3b-9f59-0d7a4f1f6d11'
 
@@ -104,7 +104,7 @@ it.skipIf(!existsSync('/dev/full'))('answers on while the disk under its log is 
   const ended = once(child, 'exit')
   const url = `http://127.0.0.1:${port}`
   await vi.waitUntil(async () => (await fetch(`${url}/healthz`).catch(() => undefined))?.ok, {
-    timeout: atLoad(15_000),
+    timeout: PATIENCE_MS,
   })
   // Refusals have a line each.
   for (let i = 0; i < 5; i += 1) expect((await fetch(`${url}/nowhere`)).status).toBe(404)

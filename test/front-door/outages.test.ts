@@ -9,7 +9,7 @@ import { streamKey } from '../../src/stream/keys.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis, startProxy } from '../workers/own-redis.ts'
 import { type Answer, ASYNC, type Speak, speakTo } from './http-client.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let redis: OwnRedis
@@ -29,7 +29,7 @@ afterEach(async () => {
   await stack.close()
 })
 
-const SOON = { timeout: atLoad(15_000), interval: 50 }
+const SOON = { timeout: PATIENCE_MS, interval: 50 }
 const EVENT = { event: 'signup', identity: { email: 'ada@example.com' } }
 const code = ({ status, body }: Answer) => [status, body.error?.code]
 const track = (headers: Record<string, string> = ASYNC) =>

@@ -8,7 +8,7 @@ import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { connectRedis, whenReady } from '../../src/stores/redis.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let limiter: RateLimiter
@@ -113,7 +113,7 @@ it('lets all through together that waited for a question which Redis did not ans
   await stack.redis.ping()
   for (const bucket of [one, other])
     await vi.waitFor(async () => expect((await impatient.take(bucket, 1))?.allowed).toBe(false), {
-      timeout: atLoad(5000),
+      timeout: PATIENCE_MS,
     })
   redis.disconnect()
 })
@@ -161,7 +161,7 @@ describe('where many units are left', () => {
     const bucket = randomUUID()
     await takeInTurn(bucket, 50)
     expect(await used(bucket)).toBeGreaterThan(50)
-    await vi.waitUntil(async () => (await used(bucket)) === 50, { timeout: atLoad(2000), interval: 10 })
+    await vi.waitUntil(async () => (await used(bucket)) === 50, { timeout: PATIENCE_MS, interval: 10 })
     expect(await limiter.take(bucket, limit)).toMatchObject({ allowed: true, remaining: limit - 51 })
   })
 
@@ -193,7 +193,7 @@ describe('where many units are left', () => {
       for (const one of await Promise.all(asked)) if (one?.allowed) allowed += 1
     }
     expect(allowed).toBe(few)
-    await vi.waitUntil(async () => (await used(bucket)) === few, { timeout: atLoad(2000), interval: 10 })
+    await vi.waitUntil(async () => (await used(bucket)) === few, { timeout: PATIENCE_MS, interval: 10 })
   })
 
   it('units taken in advance end with their window', async () => {

@@ -16,7 +16,7 @@ import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { type Answer, type Speak, speakTo } from './http-client.ts'
 import { anyText, dataOf } from './reply-shape.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let service: Service
 let speak: Speak
@@ -59,7 +59,7 @@ describe('a contact', () => {
       await service.sql`update businesses set currency = ${currency} where id = ${tenant.businessId}`
       await vi.waitFor(
         async () => expect(await read(contactId)).toMatchObject({ revenue: { total, currency, byCurrency } }),
-        { timeout: atLoad(5000) },
+        { timeout: PATIENCE_MS },
       )
     }
     await track({ value: 2, type: 'purchase' })
@@ -171,7 +171,7 @@ describe('a contact', () => {
     const survivor = await track({ identity: { ...ADA, phone: '0501234567' } })
     expect(survivor).toBe(first)
     // Between the two its engagement may have come to ClickHouse.
-    await vi.waitFor(async () => expect(await read(second)).toEqual(await read(first)), { timeout: atLoad(10_000) })
+    await vi.waitFor(async () => expect(await read(second)).toEqual(await read(first)), { timeout: PATIENCE_MS })
     expect(await read(first)).toMatchObject({ mergedFrom: [second], events: [{ event: 'e', count: 3 }] })
     expect(await timeline(second)).toEqual(await timeline(first))
     expect((await timeline(first)).events).toHaveLength(3)

@@ -10,7 +10,7 @@ import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-doo
 import { type Line, openLine, readAnswers } from '../support/speak-raw.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { ASYNC, BROWSER, type Speak, speakTo } from './http-client.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 describe('a body', () => {
   const BUSINESS: Business = {
@@ -124,7 +124,7 @@ describe('a slow body', () => {
     }
     // The request for the metrics is one of them.
     const expected = new RegExp(`^http_requests_in_flight ${lines.length + 1}$`, 'm')
-    await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: atLoad(20_000) }).toMatch(expected)
+    await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: PATIENCE_MS }).toMatch(expected)
     return async () => {
       for (const line of opened) line.say('}')
       await Promise.all(opened.map(({ ended }) => ended))

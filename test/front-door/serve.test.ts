@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 import { serve } from '../../src/front-door/http/serve.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 const OPTIONS = { port: 0, host: '127.0.0.1', reusePort: false, idleSeconds: 10 }
 const EMPTY = { paths: [], fetch: () => new Response() }
@@ -30,7 +30,7 @@ it('closes in time although callers keep their connections busy, and interrupts 
   const callers = Array.from({ length: 10 }, async (_, caller) => {
     for (let n = 0; await ask(`/${caller}-${n}`); n += 1);
   })
-  await vi.waitUntil(() => answered.size > 10, { timeout: atLoad(5000) })
+  await vi.waitUntil(() => answered.size > 10, { timeout: PATIENCE_MS })
   await sleep(100)
   const started = performance.now()
   await listening.close(3000)

@@ -5,7 +5,7 @@ import { connectRedis } from '../../src/stores/redis.ts'
 import { openStack, type Stack } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis } from '../workers/own-redis.ts'
 import { speakTo } from './http-client.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let redis: OwnRedis | undefined
@@ -30,7 +30,7 @@ async function open(...options: string[]) {
   }
 }
 
-const SOON = { timeout: atLoad(15_000), interval: 50 }
+const SOON = { timeout: PATIENCE_MS, interval: 50 }
 
 it('runs when that is allowed, and says that it is degraded', async () => {
   const off = 'no'

@@ -5,7 +5,7 @@ import { streamKey } from '../../src/stream/keys.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { anyText, anything, maybe, mostly, ofLength } from './make-bodies.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const RUNS = 300
 
@@ -78,7 +78,6 @@ it.each([
   ['capture', capture],
 ] as const)(
   'a call of browser/%s gets a well-formed refusal, or can be kept by every store',
-  { timeout: 120_000 },
   async (endpoint, calls) => {
     const seen = new Map<number, number>()
     const property = fc.asyncProperty(calls, fc.ipV4(), async (said, address) => {
@@ -90,7 +89,7 @@ it.each([
     await fc.assert(property, { numRuns: RUNS })
     // Enough of each that it means something.
     for (const status of [200, 400]) expect(seen.get(status)).toBeGreaterThan(RUNS / 10)
-    await expect.poll(() => left(), { timeout: atLoad(30_000) }).toBe(0)
+    await expect.poll(() => left(), { timeout: PATIENCE_MS }).toBe(0)
     expect(await service.sql`select reason, payload from dead_letters`).toEqual([])
   },
 )

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const UNTIL_STOPPED = new URL('../../src/admin/stop-signal.ts', import.meta.url).href
 /** Ends as it should after its second line, or `busyMs` later. */
@@ -27,7 +28,7 @@ async function start(busyMs: number) {
   const said: string[] = []
   child.stdout.on('data', (text) => said.push(String(text).trim()))
   const ended = once(child, 'exit').then(([code]) => code as number | null)
-  await expect.poll(() => said, { timeout: 60_000 }).toEqual(['ready'])
+  await expect.poll(() => said, { timeout: PATIENCE_MS }).toEqual(['ready'])
   return { child, said, ended }
 }
 

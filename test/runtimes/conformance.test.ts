@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { type Stack, openStack } from '../support/stack.ts'
@@ -61,7 +61,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     start('workers').stdout?.resume()
     const frontDoor = start('serve')
     speak = speakTo(await urlOf(frontDoor))
-    await vi.waitUntil(async () => (await speak('GET', '/readyz')).status === 200, { timeout: atLoad(30_000) })
+    await vi.waitUntil(async () => (await speak('GET', '/readyz')).status === 200, { timeout: PATIENCE_MS })
   })
   afterAll(async () => {
     for (const child of running) if (child.exitCode === null) child.kill('SIGKILL')

@@ -8,7 +8,7 @@ import { type Platform, OK, openPlatform } from '../deliveries/platform.ts'
 import { type Pipeline, eventFact, openPipeline, track } from '../support/facts.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 const SENDER = fileURLToPath(new URL('../deliveries/crashing-sender.ts', import.meta.url))
 let stack: Stack
@@ -56,7 +56,7 @@ it.each(Object.keys(RUNTIMES))('on %s', async (runtime) => {
     )
   }
   await vi.waitUntil(async () => Object.values(await outcomes()).every((outcome) => outcome !== 'queued '), {
-    timeout: atLoad(10_000),
+    timeout: PATIENCE_MS,
   })
   expect(await outcomes()).toEqual({
     good: 'sent ',

@@ -21,7 +21,7 @@ import {
   slow,
 } from '../sdk/node/hostile-service.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-runtimes-'))
 let stub: HostileService
@@ -79,7 +79,7 @@ const PATIENT = { minRetryMs: 3_600_000, maxRetryMs: 3_600_000, maxAgeMs: 36_000
 const TRACK = `for (let number = 0; number < 20; number++) sluice.track(event(number))\nconsole.log('through')`
 const THROUGH = { exitCode: 0, out: 'through\n', err: '' }
 
-describe.each(Object.keys(PLACES))('on %s', { timeout: 60_000 }, (place) => {
+describe.each(Object.keys(PLACES))('on %s', (place) => {
   it('a script that tracks ends by itself', async () => {
     expect(await runScript(place, PATIENT, TRACK)).toEqual(THROUGH)
   })
@@ -152,6 +152,6 @@ console.log(JSON.stringify({ settled: result.settled, faults }))`
     })
     const keys = stub.recorded.map(({ idempotencyKey }) => idempotencyKey)
     expect([keys.length, new Set(keys).size]).toEqual([60, 60])
-    await expect.poll(() => stub.connections(), { timeout: atLoad(20_000) }).toBe(0)
+    await expect.poll(() => stub.connections(), { timeout: PATIENCE_MS }).toBe(0)
   })
 })

@@ -4,7 +4,7 @@ import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-pro
 import { RUNTIMES } from '../support/runtimes.ts'
 import { speakRaw } from '../support/speak-raw.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const EVENT = '{"event":"e","identity":{"email":"ada@example.com"}}'
 const CHUNKED = `${EVENT.length.toString(16)}\r\n${EVENT}\r\n0\r\n\r\n`
@@ -78,7 +78,7 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
   it('a body with a length or in chunks is taken', async () => {
     // On a busy machine the way to Redis can be open later than the front door.
     await expect
-      .poll(() => statusesOf(['Transfer-Encoding: chunked'], CHUNKED), { timeout: atLoad(10_000) })
+      .poll(() => statusesOf(['Transfer-Encoding: chunked'], CHUNKED), { timeout: PATIENCE_MS })
       .toEqual([202])
     expect(await statusesOf([`Content-Length: ${EVENT.length}`], EVENT)).toEqual([202])
   })

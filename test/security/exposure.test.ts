@@ -11,7 +11,7 @@ import { superuserUrl } from '../../src/embedded/prepare-postgres.ts'
 import { freePort, runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { speakRaw } from '../support/speak-raw.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const SECRETS_KEY = '5'.repeat(64)
 const ENGINES = ['postgres', 'redis', 'clickhouse']
@@ -253,7 +253,7 @@ describe('the logs of the engines and of our own processes', () => {
     return Number(/^saves_total\{[^}]*outcome="conflict"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0)
   }
 
-  it('name no person, while partitions race and Postgres is killed', { timeout: 120_000 }, async () => {
+  it('name no person, while partitions race and Postgres is killed', async () => {
     const event = (name: string) => ({ event: 'e', identity: { email: `${PERSON}-${name}@example.com` } })
     for (let round = 0; round < 40 && (await countConflicts()) === 0; round += 1) {
       const names = Array.from({ length: 30 }, (_, at) => `${round}-${at}`)
@@ -280,9 +280,7 @@ describe('the logs of the engines and of our own processes', () => {
 
     process.kill(Number(await readFile(join(dataDir, 'postgres.pid'), 'utf8')), 'SIGKILL')
     await Promise.all(Array.from({ length: 10 }, (_, at) => post('/api/sdk/track', event(`killed-${at}`))))
-    await expect
-      .poll(() => post('/api/sdk/track', event('after')), { timeout: atLoad(30_000), interval: 500 })
-      .toBe(200)
+    await expect.poll(() => post('/api/sdk/track', event('after')), { timeout: PATIENCE_MS, interval: 500 }).toBe(200)
 
     const logs = (await readdir(dataDir)).filter((name) => name.endsWith('.log'))
     expect(logs.toSorted()).toEqual([...ENGINES, ...SERVICES].map((name) => `${name}.log`).toSorted())

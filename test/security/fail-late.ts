@@ -10,4 +10,4 @@ const waiting = setInterval(() => {
   clearInterval(waiting)
   if (process.env['FAULT'] === 'thrown') throw fault
   void Promise.reject(fault)
-}, 20)
+})

@@ -8,7 +8,7 @@ import { runtimeCommand } from '../../src/embedded/run-engine.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
 import { type Proxy, startProxy } from '../workers/own-redis.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const METRICS_TOKEN = 'token-of-the-metrics'
 const GUESSED = 'sk_live_a_guess_that_is_wrong'
@@ -78,7 +78,7 @@ function secrets(): string[] {
 const leaked = (text: string): string[] => secrets().filter((secret) => text.includes(secret))
 
 async function untilLogged(pattern: RegExp): Promise<string> {
-  await expect.poll(() => pattern.exec(written.join(''))?.[1], { timeout: atLoad(20_000) }).toBeDefined()
+  await expect.poll(() => pattern.exec(written.join(''))?.[1], { timeout: PATIENCE_MS }).toBeDefined()
   return pattern.exec(written.join(''))?.[1] ?? ''
 }
 
@@ -123,37 +123,33 @@ async function askEverything(speak: Speak): Promise<string[]> {
 }
 
 describe('keys and passwords', () => {
-  it(
-    'are written nowhere by a front door and workers at level trace, also while their stores fail',
-    { timeout: 90_000 },
-    async () => {
-      start('workers')
-      start('serve')
-      const speak = speakTo(await untilLogged(/"url":"([^"]+)"/))
-      await expect.poll(async () => (await speak('GET', '/readyz')).status, { timeout: atLoad(20_000) }).toBe(200)
-      const answers = await askEverything(speak)
-      expect(answers.filter((answer) => /^20[02]/.test(answer)).length).toBeGreaterThan(8)
-      await redis.close()
-      answers.push(...(await askEverything(speak)))
-      await postgres.close()
-      // What is known of a key is trusted for a moment: then it has to be asked for.
-      await expect
-        .poll(async () => (await speak('GET', '/api/campaigns', { key: business.secretKey })).status, {
-          timeout: atLoad(10_000),
-        })
-        .toBe(503)
-      answers.push(...(await askEverything(speak)))
-      expect(answers.some((answer) => answer.startsWith('503'))).toBe(true)
-      for (const child of running) child.kill('SIGTERM')
-      await Promise.all(running.map(async (child) => child.exitCode ?? (await once(child, 'exit'))))
-      for (const line of ['the front door is open', 'answered', 'redis connection lost', 'acquired a partition']) {
-        expect(written.join('')).toContain(line)
-      }
-      // The description of the API says what a key looks like.
-      expect(leaked(answers.join('\n').replaceAll(/[sp]k_live_…/g, ''))).toEqual([])
-      expect(leaked(written.join(''))).toEqual([])
-    },
-  )
+  it('are written nowhere by a front door and workers at level trace, also while their stores fail', async () => {
+    start('workers')
+    start('serve')
+    const speak = speakTo(await untilLogged(/"url":"([^"]+)"/))
+    await expect.poll(async () => (await speak('GET', '/readyz')).status, { timeout: PATIENCE_MS }).toBe(200)
+    const answers = await askEverything(speak)
+    expect(answers.filter((answer) => /^20[02]/.test(answer)).length).toBeGreaterThan(8)
+    await redis.close()
+    answers.push(...(await askEverything(speak)))
+    await postgres.close()
+    // What is known of a key is trusted for a moment: then it has to be asked for.
+    await expect
+      .poll(async () => (await speak('GET', '/api/campaigns', { key: business.secretKey })).status, {
+        timeout: PATIENCE_MS,
+      })
+      .toBe(503)
+    answers.push(...(await askEverything(speak)))
+    expect(answers.some((answer) => answer.startsWith('503'))).toBe(true)
+    for (const child of running) child.kill('SIGTERM')
+    await Promise.all(running.map(async (child) => child.exitCode ?? (await once(child, 'exit'))))
+    for (const line of ['the front door is open', 'answered', 'redis connection lost', 'acquired a partition']) {
+      expect(written.join('')).toContain(line)
+    }
+    // The description of the API says what a key looks like.
+    expect(leaked(answers.join('\n').replaceAll(/[sp]k_live_…/g, ''))).toEqual([])
+    expect(leaked(written.join(''))).toEqual([])
+  })
 
   it('are in no store: there are only hashes, and the last four characters', async () => {
     const tables = await stack.sql<{ name: string }[]>`

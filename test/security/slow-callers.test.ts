@@ -4,7 +4,7 @@ import { type Answer, ASYNC, type Speak, speakTo } from '../front-door/http-clie
 import { type FrontDoorProcess, startFrontDoor } from '../support/front-door-process.ts'
 import { type Line, openLine } from '../support/speak-raw.ts'
 import { type Stack, type TestBusiness, createBusiness, openStack } from '../support/stack.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let frontDoor: FrontDoorProcess
@@ -66,11 +66,11 @@ const identify = (at: number) =>
 async function untilInFlight(count: number): Promise<void> {
   // The request for the metrics is one of them.
   const expected = new RegExp(`^http_requests_in_flight ${count + 1}$`, 'm')
-  await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: atLoad(30_000) }).toMatch(expected)
+  await expect.poll(async () => (await speak('GET', '/metrics')).text, { timeout: PATIENCE_MS }).toMatch(expected)
 }
 
 describe('hundreds of slow callers', () => {
-  it('keep no live call from being served, and are cut off', { timeout: 120_000 }, async () => {
+  it('keep no live call from being served, and are cut off', async () => {
     await openFrontDoor(1000)
     const dawdling = [
       ...(await openLines(120, () => 'POST /api/sdk/track HTTP/1.1\r\nHost: x\r\nX-Slow: ')),
@@ -84,7 +84,7 @@ describe('hundreds of slow callers', () => {
     ]
     const dawdle = setInterval(() => {
       for (const line of dawdling) line.say('a')
-    }, 200)
+    })
     await untilInFlight(120)
     for (let call = 0; call < 20; call += 1) {
       expect((await track(mine)).status).toBe(202)
@@ -99,14 +99,14 @@ describe('hundreds of slow callers', () => {
 })
 
 describe('on Node', () => {
-  it('slow headers, silence and idleness are cut off too', { timeout: 120_000 }, async () => {
+  it('slow headers, silence and idleness are cut off too', async () => {
     frontDoor = await startFrontDoor(stack, { ANSWER_TIMEOUT_MS: '1000' }, 'node')
     const dawdling = await openLines(2, () => 'POST /api/sdk/track HTTP/1.1\r\nHost: x\r\nX-Slow: ')
     const silent = await openLines(2, () => '')
     const idle = await openLines(2, () => 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
     const dawdle = setInterval(() => {
       for (const line of dawdling) line.say('a')
-    }, 200)
+    })
     await Promise.all(lines.map(({ ended }) => ended))
     clearInterval(dawdle)
     for (const line of [...dawdling, ...silent]) expect(line.heard()).toMatch(/^HTTP\/1\.1 408 /)
@@ -120,7 +120,7 @@ describe('the memory for bodies', () => {
   it('that slow uploads of one business take comes from its own share', async () => {
     await openLines(7, () => announce('/api/sdk/track/batch', 32 * 1024 * 1024, keyOf(mine)))
     const refused = () => lines.filter((line) => /^HTTP\/1\.1 503 .*"unavailable"/s.test(line.heard())).length
-    await expect.poll(refused, { timeout: atLoad(20_000) }).toBe(6)
+    await expect.poll(refused, { timeout: PATIENCE_MS }).toBe(6)
     expect((await track(mine)).status).toBe(202)
     expect((await batch(theirs)).status).toBe(202)
     // Once its callers are gone there is room again.

@@ -9,7 +9,7 @@ import { type Lab, addContact, newBusiness, openLab, save, shipAll } from '../ti
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })
@@ -86,7 +86,7 @@ describe('texts of callers', () => {
       }),
       { numRuns: runs(40) },
     )
-  }, 300_000)
+  })
 })
 
 test('a thousand conditions with long lists are one query', async () => {
@@ -104,7 +104,7 @@ test('a thousand conditions with long lists are one query', async () => {
     contact,
   ])
   expect(await select(business, { all: conditions.flat() })).toEqual([])
-}, 120_000)
+})
 
 test.each([
   ['1.5', 0, 1n, 2n],

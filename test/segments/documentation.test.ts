@@ -21,7 +21,7 @@ let folder: string
 beforeAll(async () => {
   service = await openService()
   folder = await mkdtemp(join(tmpdir(), 'sluice-documentation-'))
-}, 60_000)
+})
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
   await service.close()
@@ -63,4 +63,4 @@ it('has commands that print what it says', async () => {
   const outputs = scripts.flatMap((block) => [...block.matchAll(/^# (.*)$/gm)].map(([, line = '']) => compact(line)))
   expect(outputs).toHaveLength(4)
   for (const output of outputs) expect(printed).toContain(output)
-}, 60_000)
+})

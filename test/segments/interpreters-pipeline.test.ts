@@ -29,7 +29,7 @@ import { type Lab, eraseAll, openLab, shipAll } from '../timeline/lab.ts'
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })

@@ -13,7 +13,7 @@ import { factsAt, type Person, people, writePeople } from './people-world.ts'
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })

@@ -251,7 +251,7 @@ it('a business without segments reads no facts', async () => {
   expect(await stack.sql`select version from contacts where business_id = ${businessId}`).toEqual([row])
 })
 
-it('two partitions that share people lose no membership', { timeout: 120_000 }, async () => {
+it('two partitions that share people lose no membership', async () => {
   const segment = await insert({
     all: [
       { event: 'paid', metric: 'last', operator: 'exists' },

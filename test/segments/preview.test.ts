@@ -7,7 +7,7 @@ import { type Lab, addContact, erase, merge, newBusiness, openLab, save, shipAll
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })

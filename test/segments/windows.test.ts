@@ -498,7 +498,7 @@ describe('a rule that is new or was edited', () => {
     expect(await world.stack.sql`select from segment_rules where business_id = ${businessId}`).toHaveLength(0)
   })
 
-  it('is complete though events come while it is built', { timeout: 60_000 }, async () => {
+  it('is complete though events come while it is built', async () => {
     const people = Array.from({ length: 300 }, (_, n) => ({ email: `p${n}@x.io` }))
     await apply(...people.map((who) => live('paid', NOW, {}, who)))
     await world.ship()
@@ -522,7 +522,7 @@ describe('a rule that is new or was edited', () => {
   })
 })
 
-it('live events of the same contacts lose nothing', { timeout: 120_000 }, async () => {
+it('live events of the same contacts lose nothing', async () => {
   const segment = await insert({
     all: [count(2, { withinDays: 1 }), { customField: 'plan', operator: 'equals', value: 'pro' }],
   })

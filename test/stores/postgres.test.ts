@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, inject, it } from 'vitest'
 import { type Sql, connectPostgres } from '../../src/stores/postgres.ts'
 import { openCuttingProxy } from '../faults/cutting-proxy.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 it('answers again at once after all connections were cut under load', async () => {
   const proxy = await openCuttingProxy(inject('stores').databaseUrl)
@@ -104,7 +104,7 @@ it('is served again by a pooler that gives every session the same secret', async
   }
   await sql.end({ timeout: 1 })
   await proxy.close()
-}, 60_000)
+})
 
 /** Postgres sends a session's number and secret in a message of 13 bytes, `K`. */
 function withoutSecret(bytes: Buffer): Buffer {
@@ -121,7 +121,7 @@ describe('the result of one query', () => {
   const endSessions = async (name: string, state: 'active' | 'idle', count: number): Promise<void> => {
     const own = () => killer<{ pid: number }[]>`
       select pid from pg_stat_activity where application_name = ${name} and state = ${state}`
-    await expect.poll(async () => (await own()).length, { timeout: atLoad(10_000) }).toBe(count)
+    await expect.poll(async () => (await own()).length, { timeout: PATIENCE_MS }).toBe(count)
     for (const { pid } of await own()) await killer`select pg_terminate_backend(${pid}, 5000)`
   }
   const faultOf = (query: Promise<unknown>): Promise<string> => query.then(String, String)

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { vi } from 'vitest'
 import { runtimeCommand } from '../../src/embedded/run-engine.ts'
-import { atLoad } from './at-load.ts'
+import { PATIENCE_MS } from './at-load.ts'
 
 export interface Run {
   child: ChildProcess
@@ -31,10 +31,9 @@ export function runCli(settings: Record<string, string | undefined>, ...words: s
 
 /** Resolves to the address that it prints. A start that is not ready in time rejects with what it printed. */
 export async function untilStarted(started: Run): Promise<string> {
-  const timeout = Math.min(atLoad(60_000), 200_000)
   const isStarted = () => started.output().includes('Ctrl-C stops it all')
-  await vi.waitUntil(isStarted, { timeout }).catch(() => {
-    throw new Error(`not started after ${timeout} ms. It printed:\n${started.output()}`)
+  await vi.waitUntil(isStarted, { timeout: PATIENCE_MS }).catch(() => {
+    throw new Error(`not started after ${PATIENCE_MS} ms. It printed:\n${started.output()}`)
   })
   return /runs at (\S+)/.exec(started.output())?.[1] ?? ''
 }

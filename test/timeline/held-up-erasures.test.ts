@@ -7,10 +7,10 @@ import { readShippingFailure } from '../../src/timeline/shipping-status.ts'
 import { finishWebErasures } from '../../src/web-events/finish-web-erasures.ts'
 import { newVisitor } from '../web-events/web-lab.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 const TABLES = ['events', 'web_events']
-const eventually = { timeout: atLoad(30_000), interval: 50 }
+const eventually = { timeout: PATIENCE_MS, interval: 50 }
 let lab: Lab
 let impatient: ClickHouseClient
 beforeAll(async () => {
@@ -107,7 +107,7 @@ it('events are shipped, the person is hidden, and nothing is asked twice, while 
   await timeline.stop()
   expect(await countOf(lab, business)).toEqual({ events: 1, counted: 1 })
   expect(await hitsOf(business)).toEqual([])
-}, 120_000)
+})
 
 it('a stop does not wait for a rewrite, and the next life finishes it', async () => {
   const business = newBusiness()
@@ -126,4 +126,4 @@ it('a stop does not wait for a rewrite, and the next life finishes it', async ()
   expect([await finishErasures(lab), await finishWebErasures(lab)]).toEqual([1, 1])
   expect(await countOf(lab, business)).toEqual({ events: 0, counted: 0 })
   expect(await hitsOf(business)).toEqual([])
-}, 120_000)
+})

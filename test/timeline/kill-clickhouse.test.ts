@@ -9,7 +9,7 @@ import { type ClickHouseClient, connectClickHouse } from '../../src/stores/click
 import { sleep as abortableSleep } from '../../src/async/sleep.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { type Lab, addContact, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let lab: Lab
 beforeAll(async () => {
@@ -53,14 +53,14 @@ test('a ClickHouse that is killed repeatedly during inserts ends up exact', asyn
       }
     })()
     for (let kill = 0; kill < KILLS; kill += 1) {
-      await expect.poll(() => inserting(clickhouse), { timeout: atLoad(20_000), interval: 1 }).toBe(true)
+      await expect.poll(() => inserting(clickhouse), { timeout: PATIENCE_MS, interval: 1 }).toBe(true)
       // From the middle of the insert to the mark.
       await sleep(kill * 12)
       process.kill(Number(await readFile(join(folder, 'clickhouse.pid'), 'utf8')), 'SIGKILL')
     }
     killed.abort()
     await saving
-    await expect.poll(() => waitingRows(lab), { timeout: atLoad(30_000), interval: 50 }).toBe(0)
+    await expect.poll(() => waitingRows(lab), { timeout: PATIENCE_MS, interval: 50 }).toBe(0)
     stopping.abort()
     await running
     expect(
@@ -80,7 +80,7 @@ test('a ClickHouse that is killed repeatedly during inserts ends up exact', asyn
     await engines.stop()
     await rm(folder, { recursive: true, force: true })
   }
-}, 120_000)
+})
 
 async function inserting(clickhouse: ClickHouseClient): Promise<boolean> {
   try {

@@ -12,7 +12,7 @@ import { atLoad } from '../support/at-load.ts'
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })
@@ -207,7 +207,7 @@ test('every event acknowledged before is there while the shipper ships', async (
   shipping = false
   await Promise.all([shipper, ...readers])
   expect(await readAll(business, [contact], 1000)).toEqual(acknowledged.toReversed())
-}, 120_000)
+})
 
 test('a row that is marked as shipped while it is read is returned once', async () => {
   const business = newBusiness()
@@ -252,7 +252,7 @@ test('ClickHouse away: waits for it as long as that, then says that it is unavai
   }
   await clickhouse.close()
   await gate.close()
-}, 120_000)
+})
 
 test('a ClickHouse that is busy and answers pings gets more time', async () => {
   const patience = { ms: 1000, whileAliveMs: 4000 }
@@ -275,4 +275,4 @@ test('a ClickHouse that is busy and answers pings gets more time', async () => {
   expect(await readIn(5000)).toBe('unavailable')
   await clickhouse.close()
   await gate.close()
-}, 120_000)
+})

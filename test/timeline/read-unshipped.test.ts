@@ -10,7 +10,7 @@ import { atLoad } from '../support/at-load.ts'
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 120_000)
+})
 afterEach(async () => {
   await lab.sql`truncate outbox`
 })
@@ -93,7 +93,7 @@ test('it keeps only the newest of 300,000 events of one contact', async () => {
   expect(rows.map((row) => row.occurred_ms)).toEqual(Array.from({ length: 51 }, (_, i) => 299_999 - i))
   expect(process.memoryUsage.rss() - rss).toBeLessThan(400 * 1024 * 1024)
   expect(seconds).toBeLessThan(atLoad(25))
-}, 120_000)
+})
 
 test('an event that names another contact in its properties does not belong to it', async () => {
   const business = newBusiness()
@@ -165,7 +165,7 @@ test('no event is missing and none is there twice, whatever is shipped, merged a
     shipping = false
     await shipper
   }
-}, 120_000)
+})
 
 async function look(
   businessId: string,

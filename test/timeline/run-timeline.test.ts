@@ -4,7 +4,7 @@ import { gatherMs, runTimeline } from '../../src/timeline/run-timeline.ts'
 import { readShippingFailure } from '../../src/timeline/shipping-status.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Lab, addContact, countOf, erase, newBusiness, openLab, query, save, waitingRows } from './lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 let lab: Lab
 let gate: Gate
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await lab.lease.release()
   gate = await openGate(lab.clickhouseUrl)
   gated = connectClickHouse(gate.url)
-}, 120_000)
+})
 /** Those that a failed test has left: they would keep the lease from the next one. */
 const shippers = new Set<{ stop(): Promise<void> }>()
 afterEach(async () => {
@@ -42,7 +42,7 @@ function start(metrics = {}, leaseMs = 1000, outboxKeepMs = 86_400_000): { stop(
   return started
 }
 
-const eventually = { timeout: atLoad(15_000), interval: 50 }
+const eventually = { timeout: PATIENCE_MS, interval: 50 }
 
 test.each([
   [0, 500],
@@ -79,7 +79,7 @@ test('ClickHouse going away in the middle and coming back delays the timeline an
   await running.stop()
   expect(seen.inserted).toBe(saved)
   expect(seen.durations).toBeGreaterThan(0)
-}, 60_000)
+})
 
 test('what keeps the timeline from being shipped is reported, with its beginning, until it is over', async () => {
   const business = newBusiness()
@@ -99,7 +99,7 @@ test('what keeps the timeline from being shipped is reported, with its beginning
   gate.open()
   await expect.poll(() => readShippingFailure(lab.sql), eventually).toBeUndefined()
   await running.stop()
-}, 60_000)
+})
 
 test('a stop in the middle loses nothing, and the next owner goes on at once', async () => {
   const business = newBusiness()
@@ -120,7 +120,7 @@ test('a stop in the middle loses nothing, and the next owner goes on at once', a
   await expect.poll(() => waitingRows(lab), eventually).toBe(0)
   await last.stop()
   expect(await countOf(lab, business)).toEqual({ events: saved, counted: saved })
-}, 60_000)
+})
 
 test('a round that took longer than the next has to wait for is followed at once, without a warning', async () => {
   const business = newBusiness()
@@ -149,13 +149,13 @@ test('an event that comes after a rest is taken at the next look, a second later
     await new Promise((resolve) => setTimeout(resolve, restMs))
     const saved = performance.now()
     await save(lab, business, [{ contact_id: contact }])
-    await expect.poll(() => waitingRows(lab), { timeout: atLoad(5000), interval: 10 }).toBe(0)
+    await expect.poll(() => waitingRows(lab), { timeout: PATIENCE_MS, interval: 10 }).toBe(0)
     waits.push(performance.now() - saved)
   }
   await running.stop()
   // The middle one: a busy machine may stall once or twice.
   expect(waits.toSorted((a, b) => a - b)[2]).toBeLessThan(atLoad(1500))
-}, 120_000)
+})
 
 test('one process ships and the other stands by, until the first is gone', async () => {
   const first = start()
@@ -197,7 +197,7 @@ test('what cannot be measured or purged holds up neither events nor erasures', a
     },
   }
   const running = start({ outboxLagSeconds: failing }, 1000, Number.MAX_SAFE_INTEGER)
-  await expect.poll(() => waitingRows(lab), { timeout: atLoad(3000) }).toBe(0)
+  await expect.poll(() => waitingRows(lab), { timeout: PATIENCE_MS }).toBe(0)
   await expect
     // While ClickHouse still rewrites tables for another erasure, an erasure is tried again three seconds later.
     .poll(async () => await lab.sql`select from erasures where deleted_at is null`, eventually)
@@ -213,7 +213,7 @@ test('visitors who stay away are deleted step by step, however many there are', 
     select ${business}, 'v' || n, 1, 1 from generate_series(1, 4001) n`
   const running = start()
   await expect
-    .poll(async () => await lab.sql`select from visitors where business_id = ${business}`, { timeout: atLoad(5000) })
+    .poll(async () => await lab.sql`select from visitors where business_id = ${business}`, { timeout: PATIENCE_MS })
     .toEqual([])
   await running.stop()
 })
@@ -225,7 +225,7 @@ test('shipped rows that are too old are deleted step by step, however many there
   const running = start()
   await expect
     .poll(async () => await lab.sql`select from outbox where shipped_at < now() - interval '1 day'`, {
-      timeout: atLoad(5000),
+      timeout: PATIENCE_MS,
     })
     .toEqual([])
   await running.stop()

@@ -12,7 +12,7 @@ beforeAll(async () => {
   lab = await openLab()
   pipeline = await openPipeline(lab.sql)
   business = (await createBusiness(lab.sql)).businessId
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })

@@ -21,12 +21,12 @@ import {
   shipAll,
   waitingRows,
 } from './lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })
@@ -139,12 +139,12 @@ test('only the owner of the lease makes groups, and a lease that ran out is take
   const business = newBusiness()
   await save(lab, business, [{ contact_id: await addContact(lab, business) }])
   expect(await nextGroup(lab.sql, paused.owner, GROUP_LIMITS)).toBeUndefined()
-  await expect.poll(() => paused.isHeld(), { timeout: atLoad(5000) }).toBe(true)
+  await expect.poll(() => paused.isHeld(), { timeout: PATIENCE_MS }).toBe(true)
   const second = await takeLease(lab, 200)
   expect(second.isHeld()).toBe(false)
   await paused.release()
   expect(paused.isHeld()).toBe(false)
-  await expect.poll(() => second.isHeld(), { timeout: atLoad(5000) }).toBe(true)
+  await expect.poll(() => second.isHeld(), { timeout: PATIENCE_MS }).toBe(true)
   expect(await shipOutbox(lab, second)).toEqual({ events: 1, moreWaits: false })
   await second.release()
   lab.lease = await takeLease(lab, 60_000)
@@ -449,7 +449,7 @@ test('twenty years of days, and a save as large as a batch can be, go in one ins
   )
   expect(await shipAll(lab)).toBe(2)
   expect(await countOf(lab, business)).toEqual({ events: 7800, counted: 7800 })
-}, 60_000)
+})
 
 test('shipped rows are kept for as long as they are to be, and unshipped ones for ever', async () => {
   const business = newBusiness()

@@ -15,7 +15,7 @@ import { type Lab, countOf, openLab, query, save, shipAll, waitingRows } from '.
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })

@@ -15,7 +15,7 @@ let shown: string
 beforeAll(async () => {
   lab = await openLab()
   shown = lab.clickhouse.databases.public
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })

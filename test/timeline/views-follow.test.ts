@@ -22,7 +22,7 @@ import { runs } from '../support/runs.ts'
 let lab: Lab
 beforeAll(async () => {
   lab = await openLab()
-}, 120_000)
+})
 afterAll(async () => {
   await lab?.close()
 })
@@ -103,7 +103,7 @@ test('the views follow Postgres exactly', async () => {
     }),
     { numRuns: runs(10) },
   )
-}, 120_000)
+})
 
 /** As the worker does: an erasure is finished when nothing is under way. */
 async function finish(): Promise<void> {

@@ -9,8 +9,7 @@ import { runAdminQuietly } from '../end-to-end/run-admin.ts'
 import { eventFact, track } from '../support/facts.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
 import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let lab: VerifyLab
 let people: People
@@ -47,10 +46,10 @@ test('runs in rounds, with a line of JSON for each, until it is asked to stop', 
   const child = start('--every', '1s', '--json')
   const rounds: { agree?: boolean; stopped?: boolean; round?: number }[] = []
   createInterface(child.stdout!).on('line', (line) => rounds.push(JSON.parse(line) as (typeof rounds)[0]))
-  await vi.waitFor(() => expect(rounds.length).toBeGreaterThanOrEqual(2), { timeout: 60_000 })
+  await vi.waitFor(() => expect(rounds.length).toBeGreaterThanOrEqual(2), { timeout: PATIENCE_MS })
   expect(rounds[0]).toMatchObject({ round: 1, agree: true })
   await lab.damage(`alter table contact_snapshots delete where contact_id = '${people.ann}'`)
-  await vi.waitFor(() => expect(rounds.at(-1)).toMatchObject({ agree: false }), { timeout: 60_000 })
+  await vi.waitFor(() => expect(rounds.at(-1)).toMatchObject({ agree: false }), { timeout: PATIENCE_MS })
   child.kill('SIGTERM')
   const [exitCode] = (await once(child, 'exit')) as [number]
   expect([exitCode, rounds.at(-1)]).toMatchObject([1, { stopped: true }])
@@ -61,10 +60,10 @@ test('in words, a round is printed only when its result changed', async () => {
   const child = start('--every', '1s')
   const lines: string[] = []
   createInterface(child.stdout!).on('line', (line) => lines.push(line))
-  await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 60_000 })
+  await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: PATIENCE_MS })
   expect(lines).toEqual([expect.stringMatching(/^\d{4}-\S+Z Postgres and ClickHouse agree/)])
   await lab.damage(`alter table contact_snapshots delete where contact_id = '${people.ann}'`)
-  await vi.waitFor(() => expect(lines.join('\n')).toContain('snapshot 1'), { timeout: 60_000 })
+  await vi.waitFor(() => expect(lines.join('\n')).toContain('snapshot 1'), { timeout: PATIENCE_MS })
   child.kill('SIGINT')
   expect((await once(child, 'exit')) as unknown[]).toEqual([1, null])
   expect(lines.at(-1)).toMatch(/^Stopped after \d+ rounds$/)
@@ -81,7 +80,7 @@ test('killed in the middle of a repair, several times, and two at once: the resu
     const child = start('--repair')
     const ended = once(child, 'exit')
     await vi.waitFor(async () => expect((await waiting()) > 0 || child.exitCode !== null).toBe(true), {
-      timeout: 60_000,
+      timeout: PATIENCE_MS,
     })
     await sleep(kill * 60)
     child.kill('SIGKILL')

@@ -32,7 +32,7 @@ beforeAll(async () => {
   verdicts.damaged = await lab.verify()
   verdicts.repaired = await lab.verify('--repair')
   verdicts.after = await lab.verify()
-}, 240_000)
+})
 afterAll(() => lab?.close())
 
 const annsLessons = async (people: People) =>

@@ -4,11 +4,12 @@ import { speakTo } from '../front-door/http-client.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
 import { verifyStack } from './verify-lab.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let service: Service
 beforeAll(async () => {
   service = await openService({}, { ownClickHouse: true })
-}, 120_000)
+})
 afterAll(() => service?.close())
 
 interface Storm {
@@ -68,7 +69,7 @@ async function untilShipped(businessId: string): Promise<void> {
         + (select count(*)::int from erasures where deleted_at is null and business_id = ${businessId}) as left`
     return row.left
   }
-  await expect.poll(left, { timeout: 60_000, interval: 50 }).toBe(0)
+  await expect.poll(left, { timeout: PATIENCE_MS, interval: 50 }).toBe(0)
 }
 
 const ROUNDS = 4
@@ -76,7 +77,7 @@ const ROUNDS = 4
 test('no false alarm in a storm, and no contact is left out when it is over', async () => {
   const storm = await startStorm()
   try {
-    await expect.poll(() => storm.answered(), { timeout: 60_000 }).toBeGreaterThan(0)
+    await expect.poll(() => storm.answered(), { timeout: PATIENCE_MS }).toBeGreaterThan(0)
     for (let round = 0; round < ROUNDS; round += 1) {
       const before = storm.answered()
       const result = await verifyStack(service, ...(round % 2 === 0 ? [] : ['--repair']))
@@ -88,13 +89,13 @@ test('no false alarm in a storm, and no contact is left out when it is over', as
     await storm.stop()
   }
   expect(await verifyStack(service)).toMatchObject({ agree: true, notCompared: 0, exitCode: 0 })
-}, 180_000)
+})
 
 test('what was lost is repaired in the middle of a storm, and nothing is counted twice', async () => {
   const storm = await startStorm()
   const quiet = await startStorm()
   try {
-    await expect.poll(() => quiet.answered(), { timeout: 60_000 }).toBeGreaterThan(60)
+    await expect.poll(() => quiet.answered(), { timeout: PATIENCE_MS }).toBeGreaterThan(60)
     await quiet.stop()
     const theirs = `business_id = '${quiet.businessId}'`
     for (const table of ['events', 'event_statistics', 'contact_snapshots'])
@@ -109,4 +110,4 @@ test('what was lost is repaired in the middle of a storm, and nothing is counted
     await storm.stop()
   }
   expect(await verifyStack(service)).toMatchObject({ agree: true, notCompared: 0, exitCode: 0 })
-}, 180_000)
+})

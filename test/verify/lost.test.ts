@@ -1,13 +1,11 @@
 /** A ClickHouse that lost tables, came back from a backup, or lost what the outbox does not hold any more. */
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listClickHouse } from '../../src/migrate/migrate.ts'
 import { eventFact, identify, identifyFact, NOW, track } from '../support/facts.ts'
 import { captureOf, hitOf } from '../web-events/web-lab.ts'
 import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
 
 // Several verdicts a test, each of some hundred milliseconds where nothing else is going on.
-vi.setConfig({ testTimeout: 120_000 })
-
 let lab: VerifyLab
 let people: People
 afterEach(() => lab?.close())

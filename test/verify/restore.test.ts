@@ -13,8 +13,7 @@ import { startService, untilShipped } from '../support/service.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
 import { backUpClickHouse, backUpPostgres, restoreClickHouse, restorePostgres } from './restore-lab.ts'
 import { verifyStack } from './verify-lab.ts'
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 })
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let shop: TestBusiness
@@ -77,7 +76,7 @@ test.each(['kept', 'empty'])(
       }
     }
     const traffic = [send(), send(), send()]
-    const untilSent = (count: number) => vi.waitUntil(() => keys.length >= count, { timeout: 60_000 })
+    const untilSent = (count: number) => vi.waitUntil(() => keys.length >= count, { timeout: PATIENCE_MS })
     await untilSent(100)
     await backUpClickHouse(stack)
     await untilSent(200)
@@ -138,7 +137,7 @@ async function makePast() {
   await call('DELETE', `/api/contacts/${contactId}`)
   await untilShipped(stack)
   await vi.waitUntil(async () => (await stack.sql`select from erasures where deleted_at is null`).length === 0, {
-    timeout: 60_000,
+    timeout: PATIENCE_MS,
     interval: 100,
   })
   return backup

@@ -1,14 +1,12 @@
 /** What no repair touches but each round reports: rules broken within Postgres or Redis, and what ClickHouse has beyond Postgres. */
 import { uuidv7 } from 'uuidv7'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { streamKey } from '../../src/stream/keys.ts'
 import { insertEvents } from '../../src/timeline/insert-events.ts'
 import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { makePeople, openVerifyLab, type People, recordedEvents, type VerifyLab } from './verify-lab.ts'
 
 // Several verdicts a test, each of some hundred milliseconds where nothing else is going on.
-vi.setConfig({ testTimeout: 120_000 })
-
 let lab: VerifyLab
 let people: People
 afterEach(() => lab?.close())

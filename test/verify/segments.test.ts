@@ -1,5 +1,5 @@
 /** Members, clocks and sizes of segments that were altered in Postgres are found, and set right from the facts of the contacts. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SEGMENT_ANSWERS } from '../../src/admin/verify/check-segment-answers.ts'
 import { SEGMENT_MEMBERS } from '../../src/admin/verify/check-members.ts'
 import { SEGMENT_SIZE } from '../../src/admin/verify/check-segment-sizes.ts'
@@ -12,8 +12,6 @@ import { createBusiness } from '../support/stack.ts'
 import { openVerifyLab, type VerifyLab } from './verify-lab.ts'
 
 // Several verdicts a test, each of some hundred milliseconds where nothing else is going on.
-vi.setConfig({ testTimeout: 120_000 })
-
 const DAY = 86_400_000
 let lab: VerifyLab
 
@@ -29,7 +27,7 @@ interface World {
 
 beforeAll(async () => {
   lab = await openVerifyLab()
-}, 120_000)
+})
 afterAll(() => lab?.close())
 
 async function makeWorld(): Promise<World> {

@@ -1,5 +1,5 @@
 /** What cannot be compared is reported, keeps no other contact from being compared, and is not a difference. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fits as viewAgrees } from '../../src/admin/verify/check-views.ts'
 import { agrees, toJson, toText } from '../../src/admin/verify/report.ts'
 import { isTimeout } from '../../src/admin/verify/query-clickhouse.ts'
@@ -10,8 +10,6 @@ import { encodeTimelineRow } from '../../src/outbox/timeline-row.ts'
 import { createBusiness } from '../support/stack.ts'
 import { eventOf } from '../timeline/lab.ts'
 import { makePeople, openVerifyLab, type People, type VerifyLab } from './verify-lab.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let lab: VerifyLab
 let people: People

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, openIngestLab } from '../workers/ingest-lab.ts'
 import { captureOf, countRows, hitOf, newBusiness, newVisitor, query } from './web-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -41,7 +41,7 @@ it('kill -9 before and after the insert, and after the commit, neither loses nor
     sent.push(id)
     const visitor = visitors[sent.length % visitors.length] ?? ''
     submitted.push(frontDoor.submit(captureOf(business, visitor, [hitOf({ id })]), { wait: false }))
-  }, 3)
+  })
   for (const [round, dieAt] of ['after insert', 'before insert', 'after commit', 'after insert'].entries()) {
     const [, signal] = (await once(startWorker(`w${round}`, dieAt, 2 + round), 'exit')) as [unknown, string]
     expect(signal).toBe('SIGKILL')
@@ -50,7 +50,7 @@ it('kill -9 before and after the insert, and after the commit, neither loses nor
   clearInterval(traffic)
   expect(new Set((await Promise.all(submitted)).map(({ kind }) => kind))).toEqual(new Set(['queued']))
   for (const partition of ['web-0', 'web-1']) {
-    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: atLoad(15_000), interval: 20 })
+    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: PATIENCE_MS, interval: 20 })
     expect(await lab.backlog(partition)).toEqual({})
   }
   expect(await countRows(stack.clickhouse, business)).toBe(sent.length)
@@ -62,4 +62,4 @@ it('kill -9 before and after the insert, and after the commit, neither loses nor
   expect(Number(row?.hits)).toBe(sent.length)
   last.kill('SIGTERM')
   expect((await once(last, 'exit'))[0]).toBe(0)
-}, 60_000)
+})

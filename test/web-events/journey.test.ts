@@ -4,7 +4,7 @@ import { speakTo } from '../front-door/http-client.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, type TestBusiness } from '../support/stack.ts'
 import { newVisitor, query } from './web-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 const headers = { 'user-agent': BROWSER }
@@ -38,22 +38,20 @@ const pagesOf = (visitor: string) =>
 it('pages are linked to the person who is identified, and are deleted with them', async () => {
   const visitor = newVisitor()
   await view(visitor, 'before')
-  await expect
-    .poll(() => pagesOf(visitor), { timeout: atLoad(10_000) })
-    .toEqual([{ path: '/before', contact_id: null }])
+  await expect.poll(() => pagesOf(visitor), { timeout: PATIENCE_MS }).toEqual([{ path: '/before', contact_id: null }])
   const identify = { identity: { email: 'ann@x.io' }, visitorId: visitor }
   const { body } = await ask('POST', '/api/sdk/identify', identify, business.secretKey)
   const contact = String(body.data['contactId'])
   await view(visitor, 'then')
   await expect
-    .poll(() => pagesOf(visitor), { timeout: atLoad(10_000) })
+    .poll(() => pagesOf(visitor), { timeout: PATIENCE_MS })
     .toEqual([
       { path: '/before', contact_id: contact },
       { path: '/then', contact_id: contact },
     ])
   expect((await ask('DELETE', `/api/contacts/${contact}`, undefined, business.secretKey)).status).toBe(200)
   await view(visitor, 'after')
-  await expect.poll(() => pagesOf(visitor), { timeout: atLoad(10_000) }).toEqual([{ path: '/after', contact_id: null }])
+  await expect.poll(() => pagesOf(visitor), { timeout: PATIENCE_MS }).toEqual([{ path: '/after', contact_id: null }])
   const left = 'select hit_id from web_events where business_id = {business: UUID}'
   expect(await query(service.clickhouse, left, { business: business.businessId })).toEqual([{ hit_id: 'after' }])
 })
@@ -67,7 +65,7 @@ it('a page view by itself starts no campaign, whatever its name; the same name s
   const identity = { email: 'bob@x.io' }
   await ask('POST', '/api/sdk/identify', { identity, visitorId: visitor }, business.secretKey)
   await view(visitor, 'quiet')
-  await expect.poll(async () => (await pagesOf(visitor)).length, { timeout: atLoad(10_000) }).toBe(1)
+  await expect.poll(async () => (await pagesOf(visitor)).length, { timeout: PATIENCE_MS }).toBe(1)
   const enrolments = async () => {
     const found = await ask('GET', '/api/contacts?email=bob@x.io', undefined, business.secretKey)
     return (found.body.data['contacts'] as { enrolments: object[] }[])[0]?.enrolments.length

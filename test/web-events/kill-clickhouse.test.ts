@@ -10,7 +10,7 @@ import { applyWebBatch } from '../../src/web-events/apply-web-batch.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, log, openIngestLab } from '../workers/ingest-lab.ts'
 import { captureOf, countRows, hitOf, newBusiness, newVisitor, query } from './web-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -41,15 +41,15 @@ test('a ClickHouse that is killed in inserts of web events, again and again, has
       const hits = Array.from({ length: 40 }, () => hitOf({ title: 'x'.repeat(200) }))
       sent += hits.length
       void frontDoor.submit(captureOf(business, newVisitor(), hits), { wait: false })
-    }, 20)
+    })
     for (let kill = 0; kill < KILLS; kill += 1) {
-      await expect.poll(() => inserting(clickhouse), { timeout: atLoad(20_000), interval: 1 }).toBe(true)
+      await expect.poll(() => inserting(clickhouse), { timeout: PATIENCE_MS, interval: 1 }).toBe(true)
       await sleep(kill * 12)
       process.kill(Number(await readFile(join(folder, 'clickhouse.pid'), 'utf8')), 'SIGKILL')
     }
     clearInterval(traffic)
     for (const partition of ['web-0', 'web-1'])
-      await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: atLoad(30_000), interval: 50 })
+      await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: PATIENCE_MS, interval: 50 })
     await worker.stop()
     expect(await countRows(clickhouse, business)).toBe(sent)
     const distinct = 'select uniqExact(hit_id) as hits from web_hits where business_id = {business: UUID}'
@@ -59,7 +59,7 @@ test('a ClickHouse that is killed in inserts of web events, again and again, has
     await engines.stop()
     await rm(folder, { recursive: true, force: true })
   }
-}, 120_000)
+})
 
 async function inserting(clickhouse: ClickHouseClient): Promise<boolean> {
   try {

@@ -3,7 +3,7 @@ import { createLogger } from '../../src/log.ts'
 import { setWebEventRetention } from '../../src/web-events/set-retention.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { captureOf, hitOf, newBusiness, newVisitor, openWebWorker, query } from './web-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 beforeAll(async () => {
@@ -28,5 +28,5 @@ it('drops web events past their time, and keeps those within it', async () => {
   expect(await left()).toHaveLength(2)
   await setWebEventRetention(stack.clickhouse, 3)
   await setWebEventRetention(stack.clickhouse, 3)
-  await expect.poll(left, { timeout: atLoad(20_000) }).toEqual([{ hit_id: 'kept' }])
+  await expect.poll(left, { timeout: PATIENCE_MS }).toEqual([{ hit_id: 'kept' }])
 })

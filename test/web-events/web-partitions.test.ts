@@ -15,7 +15,7 @@ import { type Stack, openStack } from '../support/stack.ts'
 import { openGate } from '../timeline/gate.ts'
 import { type IngestLab, applyOnce, businessOf, bytesOf, event, log, openIngestLab } from '../workers/ingest-lab.ts'
 import { T0, captureOf, countRows, hitOf, newBusiness, newVisitor } from './web-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => lab.close())
 
 const queueOnly = { wait: false }
-const soon = { timeout: atLoad(10_000), interval: 10 }
+const soon = { timeout: PATIENCE_MS, interval: 10 }
 
 /** As in the product: web partitions go to ClickHouse, the others to the record of the batches applied. */
 const applier =
@@ -204,7 +204,7 @@ describe('web events', () => {
     await vi.waitUntil(() => isEmpty('web-0'), soon)
     expect(kinds.filter((kind) => kind === 'unavailable')).toHaveLength(kinds.length - taken)
     expect(await countRows(stack.clickhouse, business)).toBe(taken)
-  }, 60_000)
+  })
 
   it('are refused during a change while the last of them wait for ClickHouse, which never holds up live requests', async () => {
     const gate = await openGate(stack.clickhouseUrl)
@@ -232,7 +232,7 @@ describe('web events', () => {
     expect(await countRows(stack.clickhouse, business)).toBe(1)
     await away.clickhouse.close()
     await gate.close()
-  }, 120_000)
+  })
 
   it('leave live requests open while ClickHouse is away and the number cannot change', async () => {
     const gate = await openGate(stack.clickhouseUrl)

@@ -31,29 +31,25 @@ beforeEach(async () => {
 afterEach(() => lab.close())
 
 describe('a change of the number of partitions', () => {
-  it(
-    'is made under load: what was taken is applied once, in the order of its business',
-    { timeout: 60_000 },
-    async () => {
-      const frontDoors = [await lab.frontDoor(), await lab.frontDoor()]
-      const workers = ['a', 'b'].map((name) => lab.worker(name, { leaseMs: 60_000 }))
-      const callers = frontDoors.flatMap((frontDoor) =>
-        [1, 2, 3].flatMap(() => [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]),
-      )
-      for (const to of [5, 1, 3]) {
-        expect(await change(lab, to)).toMatchObject({ kind: 'changed' })
-        expect(await rowsThere(lab)).toEqual(allPartitions(to).toSorted())
-        await sleep(100)
-      }
-      const promised = await Promise.all(callers.map((caller) => caller.stop()))
-      expect(Math.min(...promised.map((taken) => taken.length))).toBeGreaterThan(5)
-      await checkApplied(lab, promised)
-      await vi.waitUntil(() => workers.flatMap((worker) => worker.running()).length === 9, soon)
-      expect(workers.flatMap((worker) => worker.running()).toSorted()).toEqual(allPartitions(3).toSorted())
-    },
-  )
+  it('is made under load: what was taken is applied once, in the order of its business', async () => {
+    const frontDoors = [await lab.frontDoor(), await lab.frontDoor()]
+    const workers = ['a', 'b'].map((name) => lab.worker(name, { leaseMs: 60_000 }))
+    const callers = frontDoors.flatMap((frontDoor) =>
+      [1, 2, 3].flatMap(() => [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]),
+    )
+    for (const to of [5, 1, 3]) {
+      expect(await change(lab, to)).toMatchObject({ kind: 'changed' })
+      expect(await rowsThere(lab)).toEqual(allPartitions(to).toSorted())
+      await sleep(100)
+    }
+    const promised = await Promise.all(callers.map((caller) => caller.stop()))
+    expect(Math.min(...promised.map((taken) => taken.length))).toBeGreaterThan(5)
+    await checkApplied(lab, promised)
+    await vi.waitUntil(() => workers.flatMap((worker) => worker.running()).length === 9, soon)
+    expect(workers.flatMap((worker) => worker.running()).toSorted()).toEqual(allPartitions(3).toSorted())
+  })
 
-  it('keeps the order of requests that a front door sends without waiting', { timeout: 120_000 }, async () => {
+  it('keeps the order of requests that a front door sends without waiting', async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const business = businessOf('live-0')
@@ -173,37 +169,26 @@ describe('while requests wait', () => {
     expect(await lab.applied()).toEqual(['live', 'past', 'again'])
   })
 
-  it(
-    'live requests are let through again when they cannot be applied within the pause',
-    { timeout: 120_000 },
-    async () => {
-      const frontDoor = await lab.frontDoor()
-      const gate = openGated(lab, 'live')
-      const business = businessOf('live-0')
-      await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
-      // Of a clock that is ahead: it never looks old.
-      await lab.redis.xadd(
-        streamKey('live-0'),
-        '4000000000000-0',
-        'd',
-        '{"frontDoor":"nobody","requests":[]}',
-        'w',
-        '{}',
-      )
-      const reports: string[] = []
-      const changing = change(lab, 5, { reports })
-      await vi.waitUntil(() => reports.some((text) => text.includes('let through again')), soon)
-      const queued = async () => (await frontDoor.submit(event('r', business), queueOnly)).kind === 'queued'
-      await vi.waitUntil(queued, soon)
-      gate.resolve()
-      expect(await changing).toMatchObject({ kind: 'changed' })
-      await untilEmpty(lab)
-      expect(await lab.applied()).toEqual(['r'])
-    },
-  )
+  it('live requests are let through again when they cannot be applied within the pause', async () => {
+    const frontDoor = await lab.frontDoor()
+    const gate = openGated(lab, 'live')
+    const business = businessOf('live-0')
+    await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
+    // Of a clock that is ahead: it never looks old.
+    await lab.redis.xadd(streamKey('live-0'), '4000000000000-0', 'd', '{"frontDoor":"nobody","requests":[]}', 'w', '{}')
+    const reports: string[] = []
+    const changing = change(lab, 5, { reports })
+    await vi.waitUntil(() => reports.some((text) => text.includes('let through again')), soon)
+    const queued = async () => (await frontDoor.submit(event('r', business), queueOnly)).kind === 'queued'
+    await vi.waitUntil(queued, soon)
+    gate.resolve()
+    expect(await changing).toMatchObject({ kind: 'changed' })
+    await untilEmpty(lab)
+    expect(await lab.applied()).toEqual(['r'])
+  })
 })
 
-it('live requests wait for as long as an operator allows', { timeout: 120_000 }, async () => {
+it('live requests wait for as long as an operator allows', async () => {
   const frontDoor = await lab.frontDoor()
   const gate = openGated(lab, 'live')
   const business = businessOf('live-0')
@@ -218,7 +203,7 @@ it('live requests wait for as long as an operator allows', { timeout: 120_000 },
 })
 
 describe('two commands at once', () => {
-  it('make one change; the other is refused or made afterwards', { timeout: 120_000 }, async () => {
+  it('make one change; the other is refused or made afterwards', async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const callers = [startCaller(frontDoor, 'live'), startCaller(frontDoor, 'batch')]

@@ -11,9 +11,9 @@ import { beginChange, closeKinds, readPartitionMap } from '../../src/stream/part
 import { readPositions } from '../../src/stream/positions.ts'
 import type { Submitter } from '../../src/stream/submit.ts'
 import { type IngestLab, applyOnce, batchOf, event } from './ingest-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
-export const soon = { timeout: atLoad(15_000), interval: 5 }
+export const soon = { timeout: PATIENCE_MS, interval: 5 }
 export const queueOnly = { wait: false }
 
 interface How extends Partial<ChangeOptions> {

@@ -9,7 +9,7 @@ import { type StreamReader, createReader } from '../../src/stream/stream-reader.
 import { type Stack, openStack } from '../support/stack.ts'
 import { type OwnRedis, startOwnRedis, startProxy } from './own-redis.ts'
 import { type IngestLab, applyOnce, batchOf, businessOf, event, log, numbered, openIngestLab } from './ingest-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => lab.close())
 
 const queueOnly = { wait: false }
-const soon = { timeout: atLoad(5000), interval: 5 }
+const soon = { timeout: PATIENCE_MS, interval: 5 }
 const expire = (partition: string) => stack.sql`update positions set lease_until = now() where partition = ${partition}`
 const untilApplied = (on: IngestLab, count: number) =>
   vi.waitUntil(async () => (await on.applied()).length >= count, soon)

@@ -85,7 +85,7 @@ describe('a tenant that keeps sending what cannot be saved', () => {
     return id
   }
 
-  it('delays its neighbours by only a few of its tries, also right after a restart', { timeout: 120_000 }, async () => {
+  it('delays its neighbours by only a few of its tries, also right after a restart', async () => {
     const [hostile, polite] = [await businessIn('live-0'), await businessIn('live-0')]
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
     const submit = (one: RequestContext) => frontDoor.submit({ ...one, requestId: 'r' })

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -41,22 +41,22 @@ it('kill -9 before and after the commit neither skips nor repeats, without any i
       sent[partition].push(id)
       submitted.push(frontDoor.submit(event(id, businesses[partition])).then(({ kind }) => kinds.add(kind)))
     }
-  }, 3)
+  })
   for (const [round, dieAt] of ['after commit', 'before commit', 'after commit'].entries()) {
     const [, signal] = (await once(startWorker(`w${round}`, dieAt, 4 + round), 'exit')) as [unknown, string]
     expect(signal).toBe('SIGKILL')
   }
   const last = startWorker('last', 'never', 0)
   // It has a backlog of calls that wait no longer: on a busy machine, only those that come now are answered.
-  await vi.waitUntil(() => kinds.has('answered'), { timeout: 60_000, interval: 10 })
+  await vi.waitUntil(() => kinds.has('answered'), { timeout: PATIENCE_MS, interval: 10 })
   clearInterval(traffic)
   await Promise.all(submitted)
   expect([...kinds].toSorted()).toEqual(['answered', 'queued'])
   for (const partition of ['live-0', 'live-1'] as const) {
-    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: atLoad(5000), interval: 10 })
+    await vi.waitUntil(async () => (await lab.length(partition)) === 0, { timeout: PATIENCE_MS, interval: 10 })
     expect(await lab.applied(partition)).toEqual(sent[partition])
     expect(await lab.backlog(partition)).toEqual({})
   }
   last.kill('SIGTERM')
   expect((await once(last, 'exit'))[0]).toBe(0)
-}, 120_000)
+})

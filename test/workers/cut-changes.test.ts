@@ -42,7 +42,7 @@ async function cutAtEachStep(cut: (to: number, statement: number) => Promise<boo
 }
 
 describe('at any step', () => {
-  it('after a command dies the front doors open again, and another command follows', { timeout: 120_000 }, async () => {
+  it('after a command dies the front doors open again, and another command follows', async () => {
     lab.worker('a', { leaseMs: 400 })
     await cutAtEachStep(async (to, statement) => {
       const dying = pauseAt(stack.sql, statement, { before: false })
@@ -55,7 +55,7 @@ describe('at any step', () => {
     })
   })
 
-  it('a command that sleeps past its time does no harm when it wakes up', { timeout: 120_000 }, async () => {
+  it('a command that sleeps past its time does no harm when it wakes up', async () => {
     lab.worker('a', { leaseMs: 400 })
     await cutAtEachStep(async (to, statement) => {
       const sleeping = pauseAt(stack.sql, statement, { before: true })
@@ -80,7 +80,7 @@ describe('whatever happens', () => {
     before: fc.boolean(),
     afterMs: fc.integer({ min: 0, max: 100 }),
   })
-  it('each request that was taken is applied once, and in order', { timeout: 120_000 }, async () => {
+  it('each request that was taken is applied once, and in order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 5 }), async (steps) => {
         const own = await openIngestLab(stack.sql, stack.redisUrl)

@@ -9,6 +9,7 @@ import type { Health } from '../../src/stream/watch-loops.ts'
 import { type CuttingProxy, openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -30,7 +31,7 @@ afterEach(async () => {
 const LEASE_MS = 3000
 /** So long that suspending it is all that lets another worker in. */
 const LONG_LEASE_MS = 20_000
-const soon = { timeout: 15_000, interval: 10 }
+const soon = { timeout: PATIENCE_MS, interval: 10 }
 const untilShared = (one: IngestLoops, other: IngestLoops) =>
   vi.waitUntil(() => one.running().length === 3 && other.running().length === 3, soon)
 const epochs = () =>
@@ -45,7 +46,7 @@ describe('a worker that is cut off from Redis alone', () => {
     ['hangs', 'hang', 'all'],
     ['answers commands but no reads', 'hang', 'reads'],
     ['answers reads but no commands', 'hang', 'commands'],
-  ] as const)('which %s is replaced within five seconds, and reports it', { timeout: 60_000 }, async (_, how, what) => {
+  ] as const)('which %s is replaced within five seconds, and reports it', async (_, how, what) => {
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: 20_000 })
     let health: Health = {}
     const cut = lab.worker('cut', {
@@ -89,45 +90,41 @@ describe('a worker that is cut off from Redis alone', () => {
   })
 })
 
-it(
-  'a worker that lost its partitions while no command was answered takes none before it can read',
-  { timeout: 60_000 },
-  async () => {
-    let replies = 0
-    const commands = await openCuttingProxy(stack.redisUrl, (bytes) => {
-      replies += 1
-      return bytes
+it('a worker that lost its partitions while no command was answered takes none before it can read', async () => {
+  let replies = 0
+  const commands = await openCuttingProxy(stack.redisUrl, (bytes) => {
+    replies += 1
+    return bytes
+  })
+  try {
+    let health: Health = {}
+    const cut = lab.worker('cut', {
+      leaseMs: LONG_LEASE_MS,
+      cutOffMs: LEASE_MS,
+      commandUrl: commands.url,
+      readUrl: proxy.url,
+      onHealth: (now) => (health = now),
     })
-    try {
-      let health: Health = {}
-      const cut = lab.worker('cut', {
-        leaseMs: LONG_LEASE_MS,
-        cutOffMs: LEASE_MS,
-        commandUrl: commands.url,
-        readUrl: proxy.url,
-        onHealth: (now) => (health = now),
-      })
-      const well = lab.worker('well', { leaseMs: LONG_LEASE_MS })
-      await untilShared(cut, well)
-      const moved = afterMove(await epochs(), cut.running())
-      // Its announcement is on its way all the time in which its loops are cut off and end.
-      for (const one of [commands, proxy]) one.cut('hang')
-      await vi.waitUntil(() => cut.running().length === 0 && well.running().length === 6, soon)
-      commands.mend()
-      replies = 0
-      await vi.waitUntil(() => replies > 12, { timeout: 40_000, interval: 10 })
-      expect(await epochs()).toEqual(moved)
-      expect(health.blocked).toMatch('redis: it does not answer this worker (no partition)')
-      proxy.mend()
-      await untilShared(cut, well)
-      await vi.waitUntil(() => health.blocked === undefined, soon)
-    } finally {
-      await commands.close()
-    }
-  },
-)
+    const well = lab.worker('well', { leaseMs: LONG_LEASE_MS })
+    await untilShared(cut, well)
+    const moved = afterMove(await epochs(), cut.running())
+    // Its announcement is on its way all the time in which its loops are cut off and end.
+    for (const one of [commands, proxy]) one.cut('hang')
+    await vi.waitUntil(() => cut.running().length === 0 && well.running().length === 6, soon)
+    commands.mend()
+    replies = 0
+    await vi.waitUntil(() => replies > 12, { timeout: PATIENCE_MS, interval: 10 })
+    expect(await epochs()).toEqual(moved)
+    expect(health.blocked).toMatch('redis: it does not answer this worker (no partition)')
+    proxy.mend()
+    await untilShared(cut, well)
+    await vi.waitUntil(() => health.blocked === undefined, soon)
+  } finally {
+    await commands.close()
+  }
+})
 
-it('a worker keeps its partitions through a silence that is shorter than its lease', { timeout: 60_000 }, async () => {
+it('a worker keeps its partitions through a silence that is shorter than its lease', async () => {
   const through = { leaseMs: LONG_LEASE_MS, commandUrl: proxy.url, readUrl: proxy.url }
   let health: Health = {}
   const cut = lab.worker('cut', { ...through, onHealth: (now) => (health = now) })
@@ -146,7 +143,7 @@ it('a worker keeps its partitions through a silence that is shorter than its lea
 })
 
 describe('all workers cut off from Redis', () => {
-  it.each(['refuse', 'hang'] as const)('go on as they were when it is back (%s)', { timeout: 60_000 }, async (how) => {
+  it.each(['refuse', 'hang'] as const)('go on as they were when it is back (%s)', async (how) => {
     // A busy machine may bring one back much later than the other.
     const through = { leaseMs: LEASE_MS, returnGraceMs: 60_000, commandUrl: proxy.url, readUrl: proxy.url }
     const [one, other] = [lab.worker('one', through), lab.worker('other', through)]

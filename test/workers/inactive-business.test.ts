@@ -14,7 +14,7 @@ import { type Answer, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
 import { type TestBusiness, createBusiness } from '../support/stack.ts'
 import { captureOf, hitOf, newVisitor, openWebWorker } from '../web-events/web-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let service: Service
 let speak: Speak
@@ -62,7 +62,7 @@ const untilWaiting = async (entries: number): Promise<void> => {
       const lengths = await Promise.all(streams.map((stream) => service.redis.xlen(stream)))
       return lengths.reduce((sum, length) => sum + length, 0) >= entries
     },
-    { timeout: atLoad(5000) },
+    { timeout: PATIENCE_MS },
   )
   // The last of them, too.
   await new Promise((resolve) => setTimeout(resolve, 200))
@@ -161,7 +161,7 @@ it('switched off and on in the middle of traffic, each call is applied once, or 
   expect(await admin(`dead-letters replay all --business ${tenant.businessId}`)).toMatchObject({ exitCode: 0 })
   expect(await countEvents(tenant)).toBe(answers.recorded + kept)
   expect(await listDeadLetters(service.sql, { businessId: tenant.businessId })).toEqual([])
-}, 60_000)
+})
 
 describe('what a browser captured', () => {
   const log = createLogger({ level: 'silent', name: 'test' })

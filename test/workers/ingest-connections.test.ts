@@ -10,7 +10,7 @@ import { runLowPriorityIngest, runUrgentIngest } from '../../workers/threads/ing
 import { createBusiness, openStack } from '../support/stack.ts'
 import { captureOf, hitOf, newVisitor } from '../web-events/web-lab.ts'
 import { batchOf, event } from './ingest-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 /** More web partitions than a thread ever has connections for them. */
 const PARTITIONS = 6
@@ -46,8 +46,8 @@ it('live saves and batches go on, and keep their leases, while every web partiti
   ])
   const attended = async () =>
     (await sql`select from positions where owner is not null`).count === allPartitions(PARTITIONS).length
-  await expect.poll(attended, { timeout: atLoad(20_000) }).toBe(true)
-  await expect.poll(() => frontDoor.isOpen(), { timeout: atLoad(20_000) }).toBe(true)
+  await expect.poll(attended, { timeout: PATIENCE_MS }).toBe(true)
+  await expect.poll(() => frontDoor.isOpen(), { timeout: PATIENCE_MS }).toBe(true)
   const { businessId } = await createBusiness(sql)
 
   const holder = await sql.reserve()
@@ -61,7 +61,7 @@ it('live saves and batches go on, and keep their leases, while every web partiti
     }
     const waiting = async () =>
       (await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).count
-    await expect.poll(waiting, { timeout: atLoad(20_000) }).toBeGreaterThanOrEqual(4)
+    await expect.poll(waiting, { timeout: PATIENCE_MS }).toBeGreaterThanOrEqual(4)
     await new Promise((resolve) => setTimeout(resolve, 1.5 * LEASE_MS))
     expect((await frontDoor.submit(event('live', businessId))).kind).toBe('answered')
     expect((await frontDoor.submit(batchOf('past', businessId, 1))).kind).toBe('answered')
@@ -76,4 +76,4 @@ it('live saves and batches go on, and keep their leases, while every web partiti
     redis.subscribe.disconnect()
     await stack.close()
   }
-}, 240_000)
+})

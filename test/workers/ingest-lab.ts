@@ -16,7 +16,7 @@ import { type IngestLoops, startIngestLoops } from '../../src/stream/start-inges
 import type { Health } from '../../src/stream/watch-loops.ts'
 import { type NewIngestRequest, type Submitter, createSubmitter } from '../../src/stream/submit.ts'
 import { batch, eventFact, track } from '../support/facts.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 export const PARTITIONS = 2
 export const log = createLogger({ level: 'silent', name: 'test' })
@@ -88,7 +88,7 @@ export async function openIngestLab(sql: Sql, redisUrl: string): Promise<IngestL
         { answerTimeoutMs: 5000, backlogLimitBytes: 2 ** 28, maxInFlight: 10_000, ...config },
       )
       frontDoors.push(frontDoor)
-      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: atLoad(3000), interval: 2 })
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: PATIENCE_MS, interval: 2 })
       return frontDoor
     },
     worker(

@@ -22,7 +22,7 @@ import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { type LeaseHolder, rebalanceLeases } from '../../src/stream/rebalance-leases.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -35,7 +35,7 @@ beforeEach(async () => {
 })
 afterEach(() => lab.close())
 
-const soon = { timeout: atLoad(6000), interval: 5 }
+const soon = { timeout: PATIENCE_MS, interval: 5 }
 
 /** When its lease ends. */
 const endOf = async (partition: string): Promise<number> => {
@@ -274,7 +274,7 @@ describe('workers', () => {
   it('have their partitions back at once when they restart under the same name', async () => {
     for (const partition of allPartitions(2)) await acquireLease(stack.sql, partition, 'me', 60_000)
     const restarted = lab.worker('me', { leaseMs: 60_000 })
-    await vi.waitUntil(() => restarted.running().length === 6, { timeout: atLoad(1000), interval: 5 })
+    await vi.waitUntil(() => restarted.running().length === 6, { timeout: PATIENCE_MS, interval: 5 })
   })
 
   it('stop all their loops and say so when one dies', async () => {

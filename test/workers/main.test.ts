@@ -14,6 +14,7 @@ import { SECRETS_KEY, addTo } from '../deliveries/delivery-lab.ts'
 import { openPlatform } from '../deliveries/platform.ts'
 import { type Stack, createBusiness, openStack } from '../support/stack.ts'
 import { type IngestLab, event, openIngestLab } from './ingest-lab.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -28,7 +29,7 @@ afterAll(async () => {
   await stack.close()
 })
 
-const soon = { timeout: 15_000, interval: 20 }
+const soon = { timeout: PATIENCE_MS, interval: 20 }
 const get = async (path: string) => {
   const response = await fetch(`http://127.0.0.1:${workers?.port}${path}`)
   return { status: response.status, text: await response.text() }
@@ -66,7 +67,7 @@ describe('the workers', () => {
 
     await workers.close()
     expect(await unattendedPartitions(stack.sql)).toEqual(allPartitions(2).toSorted())
-  }, 30_000)
+  })
 
   it('send few queries to the stores while nothing arrives', async () => {
     workers = await runWorkers({ ...stack.config, leaseMs: 3000 })
@@ -84,10 +85,10 @@ describe('the workers', () => {
     // Two threads renew leases once a second each, and look at the partitions. In the same second the timeline worker renews its lease
     // and looks for rows and for segments to send, the segment worker renews its lease and looks for work, and the delivery worker
     // claims: 10 statements for 2 renewals.
-    await vi.waitUntil(async () => (await count()).renewals >= 10, { timeout: 60_000, interval: 200 })
+    await vi.waitUntil(async () => (await count()).renewals >= 10, { timeout: PATIENCE_MS, interval: 200 })
     const { calls, renewals } = await count()
     expect(calls / renewals).toBeLessThan(5.5)
-  }, 90_000)
+  })
 
   it('let live events go before all other work', async () => {
     const gaveWay = await countNice()
@@ -95,7 +96,7 @@ describe('the workers', () => {
     await untilReady()
     // Backfill and web, the timeline, deliveries.
     expect((await countNice()) - gaveWay).toBeGreaterThanOrEqual(3)
-  }, 30_000)
+  })
 
   it('forward conversions, and count them', async () => {
     workers = await runWorkers(stack.config)
@@ -110,7 +111,7 @@ describe('the workers', () => {
     const sent = 'deliveries_total{kind="webhook",outcome="sent"} 1'
     await vi.waitUntil(async () => (await get('/metrics')).text.includes(sent), soon)
     await platform.close()
-  }, 30_000)
+  })
 
   it('keep what cannot be read as a dead letter, and go on', async () => {
     workers = await runWorkers(stack.config)
@@ -123,7 +124,7 @@ describe('the workers', () => {
     expect(await listDeadLetters(stack.sql)).toMatchObject([
       { businessId: null, kind: 'unreadable', payload: expect.stringMatching('no.* JSON') as string },
     ])
-  }, 30_000)
+  })
 
   it('start a dead thread again until it stays alive', async () => {
     workers = await runWorkers(stack.config)
@@ -140,7 +141,7 @@ describe('the workers', () => {
     await stack.sql`alter table whole rename to partitioning`
     await untilReady()
     await vi.waitUntil(async () => (await unattendedPartitions(stack.sql)).length === 0, soon)
-  }, 30_000)
+  })
 
   it('start nothing when their port is taken', async () => {
     workers = undefined

@@ -314,5 +314,5 @@ describe('a restart of Postgres', () => {
     expect(await count()).toBe(workers.length * rounds * 2)
     const ann = (await readPeople(stack.sql, businessId)).find((person) => person.identities.includes('email:ann@x.io'))
     expect(ann?.revenue).toEqual({ USD: String(workers.length * rounds) })
-  }, 120_000)
+  })
 })

@@ -11,7 +11,7 @@ import {
 } from '../../src/stream/partition-map.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { PARTITIONS, type IngestLab, openIngestLab } from './ingest-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -34,7 +34,7 @@ async function takenBehindFirst(take: () => Promise<unknown>): Promise<string[]>
   const taking = take()
   const waiting = async () =>
     (await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).count
-  await expect.poll(waiting, { timeout: atLoad(5000) }).toBe(1)
+  await expect.poll(waiting, { timeout: PATIENCE_MS }).toBe(1)
   const free = await sql`select partition from positions for update skip locked`
   await holder`commit`
   holder.release()

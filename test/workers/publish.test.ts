@@ -10,7 +10,7 @@ import { trim } from '../../src/stream/trim.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { type OwnRedis, startLag, startOwnRedis, startProxy } from './own-redis.ts'
 import { type IngestLab, batchOf, businessOf, bytesOf, event, numbered, openIngestLab } from './ingest-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -72,7 +72,7 @@ describe('a group', () => {
     expect(await lab.redis.memory('USAGE', streamKey('live-0'))).toBeLessThan(30_000)
     expect(Number((await lab.backlog('live-0'))['total'])).toBeGreaterThan(300_000)
     lab.worker('a')
-    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: atLoad(5000), interval: 5 })
+    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: PATIENCE_MS, interval: 5 })
     expect(await lab.applied()).toEqual(['large'])
   })
   it('gathers requests of its partition that come while the group before is on its way', async () => {
@@ -81,13 +81,13 @@ describe('a group', () => {
     const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
     lag.hold()
     const submitted = [frontDoor.submit(event('first', zero), queueOnly)]
-    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1, { timeout: atLoad(5000) })
+    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1, { timeout: PATIENCE_MS })
     for (const id of ['second', 'third']) {
       submitted.push(frontDoor.submit(event(id, zero), queueOnly))
       await nextTick()
     }
     submitted.push(frontDoor.submit(event('beside', one), queueOnly))
-    await vi.waitUntil(async () => (await entriesOf('live-1')).length === 1, { timeout: atLoad(5000) })
+    await vi.waitUntil(async () => (await entriesOf('live-1')).length === 1, { timeout: PATIENCE_MS })
     expect(await entriesOf('live-0')).toHaveLength(1)
     lag.letAllThrough()
     expect((await Promise.all(submitted)).map(({ kind }) => kind)).toEqual(Array.from({ length: 4 }, () => 'queued'))
@@ -100,7 +100,7 @@ describe('a group', () => {
     const frontDoor = await lab.frontDoor({ publishUrl: lag.url })
     lag.hold()
     const submitted = [frontDoor.submit(event('first', businessOf('live-0')), queueOnly)]
-    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1, { timeout: atLoad(5000) })
+    await vi.waitUntil(async () => (await entriesOf('live-0')).length === 1, { timeout: PATIENCE_MS })
     submitted.push(frontDoor.submit(event('second', businessOf('live-0')), queueOnly))
     const closed = frontDoor.close()
     lag.letAllThrough()
@@ -172,7 +172,7 @@ describe('the backlog', () => {
     expect(new Set(refusals.map((refusal) => refusal.kind))).toEqual(new Set(['unavailable']))
 
     await trim(lab.redis, 'live-0', '99999999999999-0')
-    await vi.waitUntil(async () => (await submit(greedy)).kind === 'queued', { timeout: atLoad(2000), interval: 20 })
+    await vi.waitUntil(async () => (await submit(greedy)).kind === 'queued', { timeout: PATIENCE_MS, interval: 20 })
   })
 
   it('past its limit refuses everyone, in every front door, until it has gone down', async () => {
@@ -190,7 +190,7 @@ describe('the backlog', () => {
     expect((await frontDoors[0]?.submit(event('other', businessOf('live-1')), queueOnly))?.kind).toBe('queued')
 
     await trim(lab.redis, 'live-0', '99999999999999-0')
-    await vi.waitUntil(async () => (await submit(0)) === 'queued', { timeout: atLoad(2000), interval: 20 })
+    await vi.waitUntil(async () => (await submit(0)) === 'queued', { timeout: PATIENCE_MS, interval: 20 })
   })
 
   it('counts what is still on its way', async () => {
@@ -227,7 +227,7 @@ describe('a broken connection', () => {
       proxy.loseNextReply()
       const lost = await Promise.all(['one', 'two'].map((id) => frontDoor.submit(event(id, business), queueOnly)))
       expect(lost.map(({ kind }) => kind)).toEqual(['outcome_unknown', 'outcome_unknown'])
-      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: atLoad(2000), interval: 5 })
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: PATIENCE_MS, interval: 5 })
       expect((await frontDoor.submit(event('after', business), queueOnly)).kind).toBe('queued')
       const requests = (await entriesOf('live-0')).flatMap(({ entry }) => entry.requests.map((r) => r.requestId))
       expect(requests).toEqual(['before', 'one', 'two', 'after'])
@@ -251,13 +251,13 @@ describe('a broken connection', () => {
     it('refuses while Redis is away, fast, and takes requests again by itself', async () => {
       const frontDoor = await own.frontDoor()
       await redis.kill()
-      await vi.waitUntil(() => !frontDoor.isOpen(), { timeout: atLoad(1000), interval: 2 })
+      await vi.waitUntil(() => !frontDoor.isOpen(), { timeout: PATIENCE_MS, interval: 2 })
       const began = performance.now()
       const refused = await frontDoor.submit(event('away', businessOf('live-0')), queueOnly)
       expect(refused).toEqual({ kind: 'unavailable', retryAfter: 1 })
       expect(performance.now() - began).toBeLessThan(atLoad(500))
       await redis.start()
-      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: atLoad(3000), interval: 5 })
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: PATIENCE_MS, interval: 5 })
       expect((await frontDoor.submit(event('back', businessOf('live-0')), queueOnly)).kind).toBe('queued')
     })
 
@@ -270,13 +270,13 @@ describe('a broken connection', () => {
       await own.redis.replicaof('127.0.0.1', 1)
       expect((await frontDoor.submit(event('during', businessOf('live-0')), queueOnly)).kind).toBe('unavailable')
       await vi.waitUntil(async () => ![before, undefined].includes(await publisher()), {
-        timeout: atLoad(2000),
+        timeout: PATIENCE_MS,
         interval: 20,
       })
       await own.redis.replicaof('NO', 'ONE')
       const again = async () =>
         (await frontDoor.submit(event('after', businessOf('live-0')), queueOnly)).kind === 'queued'
-      await vi.waitUntil(again, { timeout: atLoad(3000), interval: 20 })
+      await vi.waitUntil(again, { timeout: PATIENCE_MS, interval: 20 })
     })
 
     it('refuses once when Redis has forgotten the script, and keeps the order', async () => {
@@ -286,7 +286,7 @@ describe('a broken connection', () => {
       await own.redis.script('FLUSH')
       const during = await Promise.all(['one', 'two'].map((id) => frontDoor.submit(event(id, business), queueOnly)))
       expect(during.map(({ kind }) => kind)).toEqual(['unavailable', 'unavailable'])
-      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: atLoad(2000), interval: 2 })
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: PATIENCE_MS, interval: 2 })
       await frontDoor.submit(event('after', business), queueOnly)
       const requests = (await entriesOf('live-0', own)).flatMap(({ entry }) => entry.requests.map((r) => r.requestId))
       expect(requests).toEqual(['before', 'after'])
@@ -300,7 +300,7 @@ describe('a broken connection', () => {
       await redis.empty()
       await stack.sql`update positions set position = '99999999999999-7' where partition = 'live-0'`
       await redis.start()
-      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: atLoad(3000), interval: 1 })
+      await vi.waitUntil(() => frontDoor.isOpen(), { timeout: PATIENCE_MS, interval: 1 })
       await frontDoor.submit(event('kept', business), queueOnly)
       const [entry] = await own.redis.xrange(streamKey('live-0'), '-', '+')
       expect(compareIds(entry?.[0] ?? '', '99999999999999-7')).toBeGreaterThan(0)

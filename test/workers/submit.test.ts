@@ -6,7 +6,7 @@ import { openCuttingProxy } from '../faults/cutting-proxy.ts'
 import { type Stack, openStack } from '../support/stack.ts'
 import { startLag, startProxy } from './own-redis.ts'
 import { type IngestLab, answerOf, applyOnce, businessOf, event, numbered, openIngestLab } from './ingest-lab.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 let stack: Stack
 let lab: IngestLab
@@ -51,7 +51,7 @@ describe('when Redis is late to say that it took a request', () => {
     lag.hold()
     const submitted = frontDoor.submit(event('r', businessOf('live-0')))
     lab.worker('a')
-    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: atLoad(5000) })
+    await vi.waitUntil(async () => (await lab.applied()).length === 1, { timeout: PATIENCE_MS })
     await sleep(100)
     lag.letAllThrough()
     expect(await submitted).toEqual({ kind: 'answered', answer: answerOf('r') })
@@ -99,7 +99,7 @@ describe('an answer that does not come in time', () => {
   it('means that the outcome is unknown when the entry is gone and was not applied', async () => {
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: atLoad(200) })
     const submitted = frontDoor.submit(event('r', businessOf('live-0')))
-    await vi.waitUntil(async () => (await lab.length('live-0')) === 1, { timeout: atLoad(5000) })
+    await vi.waitUntil(async () => (await lab.length('live-0')) === 1, { timeout: PATIENCE_MS })
     await lab.redis.del(streamKey('live-0'))
     expect(await submitted).toEqual({ kind: 'outcome_unknown' })
   })
@@ -110,7 +110,7 @@ describe('a Redis that came back without the entry', () => {
     const proxy = await openCuttingProxy(stack.redisUrl)
     const frontDoor = await lab.frontDoor({ answerTimeoutMs: atLoad(300), publishUrl: proxy.url })
     const submitted = frontDoor.submit(event('r', businessOf('live-0')))
-    await vi.waitUntil(async () => (await lab.length('live-0')) === 1, { timeout: atLoad(5000) })
+    await vi.waitUntil(async () => (await lab.length('live-0')) === 1, { timeout: PATIENCE_MS })
     proxy.cutAll()
     await lab.redis.del(streamKey('live-0'))
     await stack.sql`update positions set position = '99999999999999-0' where partition = 'live-0'`
@@ -120,17 +120,17 @@ describe('a Redis that came back without the entry', () => {
 })
 
 describe('a link that died silently', () => {
-  it.each(['publishUrl', 'subscribeUrl'])('is replaced before long: %s', { timeout: 60_000 }, async (link) => {
+  it.each(['publishUrl', 'subscribeUrl'])('is replaced before long: %s', async (link) => {
     const proxy = await startProxy(new URL(stack.redisUrl))
     try {
       const frontDoor = await lab.frontDoor({ answerTimeoutMs: 500, [link]: proxy.url })
       lab.worker('a')
       const business = businessOf('live-0')
       const isAnswered = async (id: string) => (await frontDoor.submit(event(id, business))).kind === 'answered'
-      await vi.waitUntil(() => isAnswered('before'), { timeout: atLoad(25_000), interval: 100 })
+      await vi.waitUntil(() => isAnswered('before'), { timeout: PATIENCE_MS, interval: 100 })
       proxy.stall()
       expect(await isAnswered('during')).toBe(false)
-      await vi.waitUntil(() => isAnswered('after'), { timeout: atLoad(25_000), interval: 100 })
+      await vi.waitUntil(() => isAnswered('after'), { timeout: PATIENCE_MS, interval: 100 })
     } finally {
       await proxy.close()
     }

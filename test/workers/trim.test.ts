@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { backlogKey, streamKey } from '../../src/stream/keys.ts'
 import { createTrimmer } from '../../src/stream/trim.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { atLoad } from '../support/at-load.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
 
 const PARTITION = 'live-0'
-const soon = { timeout: atLoad(2000), interval: 5 }
+const soon = { timeout: PATIENCE_MS, interval: 5 }
 
 let stack: Stack
 beforeAll(async () => {

@@ -34,7 +34,7 @@ describe('a front door', () => {
     expect(refused[1]).toBeLessThan(held[1])
   })
 
-  it('sends what it holds, in order, once it is open again', { timeout: 120_000 }, async () => {
+  it('sends what it holds, in order, once it is open again', async () => {
     const frontDoor = await lab.frontDoor()
     lab.worker('a')
     const business = businessOf('live-0')
@@ -161,7 +161,7 @@ describe('a Redis', () => {
     expect(await own.length('backfill-0')).toBe(0)
   })
 
-  it('that comes back as it was before a shrinking and a growing repeats nothing', { timeout: 120_000 }, async () => {
+  it('that comes back as it was before a shrinking and a growing repeats nothing', async () => {
     const frontDoor = await own.frontDoor()
     const [zero, one] = [businessOf('live-0'), businessOf('live-1')]
     const old = numbered('old-', 10)

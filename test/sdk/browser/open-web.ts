@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { PATIENCE_MS } from '../../support/at-load.ts'
 import { hearComplaints, openChromium } from './open-chromium.ts'
 import { openSite, page, type Site, tag } from './open-site.ts'
 import { openStubService, type StubService } from './stub-service.ts'
@@ -48,6 +49,7 @@ export function openWeb(): Web {
     page(`${head}${tag({ service: web.serviceUrl, attributes, stub: true })}`)
   web.visit = async (options = {}) => {
     const context = await web.browser.newContext(options)
+    context.setDefaultTimeout(PATIENCE_MS)
     const complaints = hearComplaints(context)
     heard.push(complaints)
     return { context, page: await context.newPage(), complaints }

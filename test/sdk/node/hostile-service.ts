@@ -75,7 +75,7 @@ export async function openHostileService(): Promise<HostileService> {
       setTimeout(() => {
         inFlight--
         ;(choose(one) ?? honest)(socket, one, record)
-      }, 1)
+      })
     })
   })
   server.listen(0, '127.0.0.1')

@@ -59,29 +59,25 @@ const IDENTITY = fc.record(
 )
 const BEHAVIOUR = fc.constantFrom(honest, reset, resetAfter, half, cutJson, refuse(500), refuse(503, {}, true))
 
-it(
-  'calls that share a value are recorded in the order of the calls, whatever fails',
-  { timeout: 120_000 },
-  async () => {
-    const people = fc.array(IDENTITY, { maxLength: 40 })
-    await fc.assert(
-      fc.asyncProperty(people, fc.array(BEHAVIOUR, { maxLength: 60 }), async (identities, behaviours) => {
-        await sluice.close(0)
-        await stub.close()
-        await reopen()
-        stub.behave(({ number }) => behaviours[number - 1])
-        for (const [number, identity] of identities.entries()) track(String(number), identity)
-        await sluice.flush()
-        const place = new Map(recorded().map((event, index) => [Number(event), index]))
-        expect(place.size).toBe(identities.length)
-        for (const [later, identity] of identities.entries())
-          for (const [earlier, other] of identities.slice(0, later).entries())
-            if (shares(identity, other)) expect(place.get(earlier)).toBeLessThan(place.get(later) ?? -1)
-      }),
-      { numRuns: runs(40) },
-    )
-  },
-)
+it('calls that share a value are recorded in the order of the calls, whatever fails', async () => {
+  const people = fc.array(IDENTITY, { maxLength: 40 })
+  await fc.assert(
+    fc.asyncProperty(people, fc.array(BEHAVIOUR, { maxLength: 60 }), async (identities, behaviours) => {
+      await sluice.close(0)
+      await stub.close()
+      await reopen()
+      stub.behave(({ number }) => behaviours[number - 1])
+      for (const [number, identity] of identities.entries()) track(String(number), identity)
+      await sluice.flush()
+      const place = new Map(recorded().map((event, index) => [Number(event), index]))
+      expect(place.size).toBe(identities.length)
+      for (const [later, identity] of identities.entries())
+        for (const [earlier, other] of identities.slice(0, later).entries())
+          if (shares(identity, other)) expect(place.get(earlier)).toBeLessThan(place.get(later) ?? -1)
+    }),
+    { numRuns: runs(40) },
+  )
+})
 
 const shares = (one: Identity, other: Identity): boolean =>
   (['email', 'phone', 'platformCustomerId'] as const).some(

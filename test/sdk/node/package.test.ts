@@ -30,7 +30,7 @@ it('is under 10 KiB minified', async () => {
   expect(Buffer.byteLength(await bundlePackage({ minify: true, comments: false }))).toBeLessThan(MOST_MINIFIED)
 })
 
-it('holds only what is needed', { timeout: 60_000 }, async () => {
+it('holds only what is needed', async () => {
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: installed })
   const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }]
   const files = packed.files.map(({ path }) => path).toSorted()

@@ -160,7 +160,7 @@ async function heldPeople(): Promise<unknown[]> {
 
 const NUMBERS = Array.from({ length: EVENTS }, (_, number) => number)
 
-it('tracked events are stored once, whatever is lost on the way', { timeout: 120_000 }, async () => {
+it('tracked events are stored once, whatever is lost on the way', async () => {
   way.fate = hurt
   const { sluice, lost } = open()
   for (const number of NUMBERS) sluice.track({ event: 'purchase', identity: identityOf(number), value: number + 1 })
@@ -179,29 +179,25 @@ it('tracked events are stored once, whatever is lost on the way', { timeout: 120
   )
 })
 
-it(
-  'tracked events arrive in order: the timeline by receipt is the order of the calls',
-  { timeout: 120_000 },
-  async () => {
-    way.fate = hurt
-    const { sluice } = open()
-    const occurredAt = '2020-01-01T00:00:00Z'
-    for (const number of NUMBERS.slice(0, 60))
-      sluice.track({ event: 'step', identity: { email: 'ann@x.io' }, occurredAt, properties: { number } })
-    await sluice.flush()
-    await service.shipped()
-    const rows = await service.clickhouse.query({
-      query: `select toUInt32(JSONExtractInt(properties, 'number')) as number, toFloat64(received_at) as received
+it('tracked events arrive in order: the timeline by receipt is the order of the calls', async () => {
+  way.fate = hurt
+  const { sluice } = open()
+  const occurredAt = '2020-01-01T00:00:00Z'
+  for (const number of NUMBERS.slice(0, 60))
+    sluice.track({ event: 'step', identity: { email: 'ann@x.io' }, occurredAt, properties: { number } })
+  await sluice.flush()
+  await service.shipped()
+  const rows = await service.clickhouse.query({
+    query: `select toUInt32(JSONExtractInt(properties, 'number')) as number, toFloat64(received_at) as received
       from timeline where business_id = {business:UUID} order by number`,
-      query_params: { business: business.businessId },
-      format: 'JSONEachRow',
-    })
-    const held = await rows.json<{ number: number; received: number }>()
-    expect(held.map(({ number }) => number)).toEqual(NUMBERS.slice(0, 60))
-    const receipts = held.map(({ received }) => received)
-    expect(receipts).toEqual(receipts.toSorted((a, b) => a - b))
-  },
-)
+    query_params: { business: business.businessId },
+    format: 'JSONEachRow',
+  })
+  const held = await rows.json<{ number: number; received: number }>()
+  expect(held.map(({ number }) => number)).toEqual(NUMBERS.slice(0, 60))
+  const receipts = held.map(({ received }) => received)
+  expect(receipts).toEqual(receipts.toSorted((a, b) => a - b))
+})
 
 it('an identified person is one contact, also when identified again', async () => {
   way.fate = hurt

@@ -19,7 +19,7 @@ import {
   UNLUCKY,
 } from './hostile-service.ts'
 import { runs } from '../../support/runs.ts'
-import { atLoad } from '../../support/at-load.ts'
+import { PATIENCE_MS } from '../../support/at-load.ts'
 
 let stub: HostileService
 let sluice: Sluice
@@ -63,7 +63,7 @@ const sizes = (): number[] => stub.heard.map(({ body }) => body.events.length)
 const bytes = (): number[] => stub.heard.map(({ headers }) => Number(headers['content-length']))
 const rest = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const ONE_BY_ONE = { chunkSize: 1, concurrency: 1 }
-const EVENTUALLY = { timeout: atLoad(20_000), interval: 5 }
+const EVENTUALLY = { timeout: PATIENCE_MS, interval: 5 }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 describe('cutting', () => {
@@ -88,7 +88,7 @@ describe('cutting', () => {
   const reasonOf = (kind: string, index: number) =>
     kind === 'unlucky' ? [{ index, error: 'unlucky' }] : [{ index, error: `number ${index} cannot be written` }]
 
-  it('does not show, whatever the requests, the source, or the failures on the way', { timeout: 120_000 }, async () => {
+  it('does not show, whatever the requests, the source, or the failures on the way', async () => {
     const cut = fc.record({
       kinds: fc.array(KIND, { maxLength: 60 }),
       chunkSize: fc.integer({ min: 1, max: 12 }),
