@@ -27,15 +27,18 @@ export interface Clicks {
   answers: Record<string, number>
 }
 
-/** Owners of the business, each with a session. The returned function makes them click until `signal` aborts. */
-export async function openPeople(
-  stack: Stack,
-  businessId: string,
-  count: number,
-): Promise<(signal: AbortSignal) => Promise<Clicks>> {
+export interface People {
+  /** Of their sessions, as `name=value`. */
+  cookies: string[]
+  /** Makes them click until `signal` aborts. */
+  click(signal: AbortSignal): Promise<Clicks>
+}
+
+/** Owners of the business, each with a session. */
+export async function openPeople(stack: Stack, businessId: string, count: number): Promise<People> {
   const cookies: string[] = []
   for (let n = 0; n < count; n += 1) cookies.push(await openSession(stack, businessId, n))
-  return async (signal) => {
+  const click = async (signal: AbortSignal) => {
     const clicks = { histogram: createHistogram(), answers: {} as Record<string, number> }
     const contactId = await findContact(stack, businessId)
     await Promise.all(
@@ -51,6 +54,7 @@ export async function openPeople(
     )
     return { latency: summarise(clicks.histogram), answers: clicks.answers }
   }
+  return { cookies, click }
 }
 
 async function openSession({ own: { sql } }: Stack, businessId: string, n: number): Promise<string> {
