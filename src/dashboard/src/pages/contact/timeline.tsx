@@ -72,7 +72,11 @@ function EventRow({ event }: { event: TimelineEvent }) {
             <Time at={event.occurredAt} />
           </span>
         </summary>
-        <pre className="foreign small">{JSON.stringify(event.properties, null, 2)}</pre>
+        {event.properties === null ? (
+          <p className="muted small">{textsOf('contacts').noProperties}</p>
+        ) : (
+          <pre className="foreign small">{JSON.stringify(event.properties, null, 2)}</pre>
+        )}
       </details>
     </li>
   )

@@ -56,6 +56,7 @@ export const texts: typeof english = {
   push: 'Push',
   consentSaved: 'Die Wahl ist gespeichert.',
   timeline: 'Zeitleiste',
+  noProperties: 'Dieses Ereignis hat keine Eigenschaften.',
   noEvents: 'Keine Ereignisse.',
   noSuchEvents: 'Keine Ereignisse dieser Art.',
   kindOfEvent: 'Art des Ereignisses',

@@ -54,6 +54,7 @@ export const texts = {
   push: 'Push',
   consentSaved: 'The choice is recorded.',
   timeline: 'Timeline',
+  noProperties: 'This event has no properties.',
   noEvents: 'No events.',
   noSuchEvents: 'No events of this kind.',
   kindOfEvent: 'Kind of event',

@@ -56,6 +56,7 @@ export const texts: typeof english = {
   push: 'Push',
   consentSaved: 'הבחירה נשמרה.',
   timeline: 'ציר זמן',
+  noProperties: 'לאירוע הזה אין מאפיינים.',
   noEvents: 'אין אירועים.',
   noSuchEvents: 'אין אירועים מסוג זה.',
   kindOfEvent: 'סוג האירוע',
