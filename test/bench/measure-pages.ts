@@ -1,6 +1,6 @@
 /** How fast pages of the dashboard show, in a real Chromium: the first one on a slow line, and changes between them. */
 import type { Browser, Page } from 'playwright-core'
-import { openChromium } from '../sdk/browser/open-chromium.ts'
+import { openHeadlessShell } from '../sdk/browser/open-chromium.ts'
 
 /** A phone on a slow mobile network, as Lighthouse throttles: 1.6 Mbit/s, 150 ms a round trip, a quarter of the processor. */
 const SLOW_LINE = { downloadThroughput: 200_000, uploadThroughput: 96_000, latency: 150, offline: false }
@@ -17,7 +17,7 @@ export interface PageTimes {
 
 /** `cookie`: of a session, as `name=value`. */
 export async function measurePages(url: string, businessId: string, cookie: string): Promise<PageTimes> {
-  const browser = await openChromium()
+  const browser = await openHeadlessShell()
   try {
     const first: number[] = []
     for (let visit = 0; visit < FIRST_VISITS; visit += 1) first.push(await openFirst(browser, url, businessId, cookie))

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
 import type { Role } from '../../src/accounts/rights.ts'
-import { openChromium } from '../sdk/browser/open-chromium.ts'
+import { openHeadlessShell } from '../sdk/browser/open-chromium.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness } from '../support/stack.ts'
@@ -41,7 +41,7 @@ export async function openDashboard(environment: Record<string, string> = {}): P
   const { businessId } = await createBusiness(service.sql, { name: 'Corner Shop' })
   for (const role of ROLES) await addUser(service.sql, `${role}@x.io`, { businessId, role })
   await addUser(service.sql, 'operator@x.io', { isOperator: true })
-  const browser = await openChromium()
+  const browser = await openHeadlessShell()
   const complaints: string[] = []
   return {
     service,

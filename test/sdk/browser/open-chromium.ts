@@ -1,13 +1,19 @@
 /** One Chromium a test file; a fresh profile a test. */
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { ensureChromium } from './ensure-chromium.ts'
+import { ensureChromium, ensureHeadlessShell } from './ensure-chromium.ts'
 
 /** All hosts of the tests are this machine. */
 export const CHROMIUM_RULES = '--host-resolver-rules=MAP *.example 127.0.0.1, MAP *.co.uk 127.0.0.1'
 
-export async function openChromium(): Promise<Browser> {
+/** As people have it, for what a browser does with its pages: the headless shell keeps none to come back to. */
+export const openChromium = async (): Promise<Browser> => launch(await ensureChromium())
+
+/** For all that is about a page alone. */
+export const openHeadlessShell = async (): Promise<Browser> => launch(await ensureHeadlessShell())
+
+async function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({
-    executablePath: await ensureChromium(),
+    executablePath,
     args: [CHROMIUM_RULES],
     // Pages come back from the browser's cache as they do for people.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
