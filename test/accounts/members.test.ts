@@ -39,7 +39,7 @@ it('the last owner neither leaves nor becomes anything else', async () => {
   expect(await removeMember(stack.sql, businessId, ann)).toBe('not_found')
 })
 
-it('of two owners who leave at the same time, one stays', async () => {
+it('when two owners leave at the same time, one stays', async () => {
   const { businessId } = await createBusiness(stack.sql)
   for (let round = 0; round < 20; round += 1) {
     const [ann, bob] = [await newUser(), await newUser()]

@@ -31,7 +31,7 @@ async function sizes() {
   return row
 }
 
-it('of 1,000 contacts is like any other', async () => {
+it('a visitor id with 1,000 contacts is like any other', async () => {
   const people = await fill(999)
   const ann = await pipeline.identify(is('ann'))
   expect(ann).toMatchObject({ isNew: true, linkedVisitor: true, warnings: [] })
@@ -41,7 +41,7 @@ it('of 1,000 contacts is like any other', async () => {
   expect(await sizes()).toMatchObject({ crowded: false, listed: 1000, links: 1001, waiting: 0 })
 })
 
-it('of one more is anonymous; every call does everything else as usual', async () => {
+it('a visitor id with one contact more is anonymous; every call does everything else as usual', async () => {
   await fill(1000)
   const crowded = { linkedVisitor: false, warnings: [VISITOR_SHARED] }
   const ann = await pipeline.identify(is('ann'))

@@ -77,7 +77,7 @@ describe('a repeated idempotency key', () => {
     expect((await readPeople(stack.sql, businessId))[0]?.revenue).toEqual({ USD: '1' })
   })
 
-  it('of another business is another key', async () => {
+  it('belongs to one business: the same key in another business is a new one', async () => {
     const other = await createBusiness(stack.sql)
     const fact = eventFact('paid', ANN, { idempotencyKey: 'k' })
     const answers = [await pipeline.track(track(businessId, fact)), await pipeline.track(track(other.businessId, fact))]
@@ -85,7 +85,7 @@ describe('a repeated idempotency key', () => {
     expect(answers[0]?.contactId).not.toBe(answers[1]?.contactId)
   })
 
-  it('of one business is not that of another in the same micro-batch', async () => {
+  it('counts for its own business only, also when others use the same key in the same micro-batch', async () => {
     const others = [(await createBusiness(stack.sql)).businessId, (await createBusiness(stack.sql)).businessId]
     const fact = eventFact('paid', ANN, { idempotencyKey: 'k' })
     await pipeline.track(track(businessId, fact))
@@ -193,7 +193,7 @@ describe('an erasure', () => {
     expect(fresh.contactId).not.toBe(contactId)
   })
 
-  it('of a survivor names it to a repeat of what a contact merged into it had recorded', async () => {
+  it('leaves the survivor as the answer to a repeated call of a contact merged into it', async () => {
     const phone = { phone: '972500000001' }
     const survivor = await pipeline.identify(identify(businessId, identifyFact(phone)))
     const fact = eventFact('paid', ANN, { value: 5, idempotencyKey: 'k' })

@@ -61,7 +61,7 @@ const tagged = (identity: Identity, names: string[]) =>
   )
 
 describe('tags', () => {
-  it('of a flood are kept up to 1,000, and every event is recorded', async () => {
+  it('are kept up to 1,000 in a flood, and every event is recorded', async () => {
     const flood = range(10).map((n) => tagNames(25_000, n * 25_000).map((tag) => tag + '𝒳'.repeat(26)))
     for (const names of flood) {
       const { items } = await pipeline.batch(tagged(ANN, names))
@@ -90,13 +90,13 @@ describe('tags', () => {
     expect((await send(ANN, { tags: tagNames(50, 950) })).warnings).toEqual([])
   })
 
-  it('of one micro-batch are counted item by item', async () => {
+  it('are counted item by item within a micro-batch', async () => {
     const calls = range(22).map((n) => track(businessId, eventFact('seen', ANN, { tags: tagNames(50, n * 50) })))
     const answers = (await pipeline.apply(...calls)) as TrackAnswer[]
     expect(answers.map(({ warnings }) => warnings.length)).toEqual([...range(20).map(() => 0), 1, 1])
   })
 
-  it('of two partitions that race stay within the limit, and refused ones get a warning', async () => {
+  it('stay within the limit when partitions race, and refused ones get a warning', async () => {
     await pipeline.apply(tagged(ANN, tagNames(900)))
     const others = await Promise.all(range(4).map(() => openPipeline(stack.sql)))
     const answers = await Promise.all(
@@ -142,14 +142,14 @@ describe('identities', () => {
     expect(await send(email(100))).toMatchObject({ isNew: true })
   })
 
-  it('of a flood stay few, and every event is recorded', async () => {
+  it('stay few in a flood, and every event is recorded', async () => {
     for (const n of range(20)) await pipeline.apply(add(500, n * 500))
     const contact = await read(CUSTOMER)
     expect(contact.identities.email).toHaveLength(100)
     expect(seen(contact)).toBe(10_001)
   })
 
-  it('of contacts that merge are 1,000 at most: a merge past that is refused, and the call lands on the first found', async () => {
+  it('number 1,000 at most after a merge: a merge past that is refused, and the call lands on the contact found first', async () => {
     const { contactId } = await send(ANN)
     const full = async (n: number, emails: number, phones: number) => {
       const id = uuidv7()
@@ -212,7 +212,7 @@ describe('cleared traits without a field', () => {
     expect((await read(ANN)).customFields).toEqual({ plan: 'free' })
   })
 
-  it('of a flood stay few, and every event is recorded', async () => {
+  it('stay few in a flood, and every event is recorded', async () => {
     for (const n of range(8))
       await pipeline.apply(
         batch(
@@ -279,7 +279,7 @@ describe('enrolments', () => {
     expect(warnings).toEqual(['1 campaign was not entered: an event enrols in at most 20'])
   })
 
-  it('of contacts that merge are 1,000 at most: a merge past that is refused', async () => {
+  it('number 1,000 at most after a merge: a merge past that is refused', async () => {
     await publish(1, 'start')
     const phone = { phone: '972500000001' }
     const [first, second] = [await send(ANN), await send(phone)]

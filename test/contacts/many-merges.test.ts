@@ -165,7 +165,7 @@ describe('merges of one micro-batch', () => {
     expect(contact?.identities).toEqual({ email: ['a@x.io'], phone: ['972500000001'], platformCustomerId: ['c'] })
   })
 
-  it('of two businesses with the same fields stay in each', async () => {
+  it('stay within their own business when two businesses have the same fields', async () => {
     const other = await createBusiness(stack.sql)
     const mine = await makeContacts(businessId)
     const theirs = await makeContacts(other.businessId)

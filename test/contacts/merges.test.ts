@@ -51,7 +51,7 @@ const choose = (
 const read = (contactId: string) => readContact(stack.sql, { businessId, contactId, currency: 'USD' })
 
 describe('a name', () => {
-  it('of the losing contact is not overwritten by the call that merges', async () => {
+  it('that the losing contact brings is not overwritten by the call that merges', async () => {
     const { contactId } = await pipeline.track(seen({ email: 'ann@x.io' }))
     await pipeline.apply(named(PHONE, 'Ann'))
     await pipeline.apply(named({ email: 'ann@x.io', ...PHONE }, 'Bob'))
@@ -65,7 +65,7 @@ describe('a name', () => {
     expect(await read(contactId)).toMatchObject({ firstName: 'Ann' })
   })
 
-  it('of contacts made in one batch is the first one sent', async () => {
+  it('is the first one sent when the contacts are made in one batch', async () => {
     const [first] = await pipeline.apply(
       seen({ email: 'ann@x.io' }),
       named(PHONE, 'Ann'),
@@ -173,7 +173,7 @@ describe('a choice of channels', () => {
     expect([...recorded]).toEqual([{ subscribed: false, method: 'STOP' }])
   })
 
-  describe('of a dead letter that is sent again', () => {
+  describe('in a dead letter that is sent again', () => {
     const LETTER = '0198c0de-0000-7000-8000-000000000001'
     const chooseAt = (contactId: string, sms: boolean, receivedAt: number): RequestContext => ({
       ...choose(contactId, { sms }, `at ${receivedAt - NOW}`),

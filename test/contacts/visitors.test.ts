@@ -107,7 +107,7 @@ describe('a merge', () => {
 })
 
 describe('races', () => {
-  it('of two identifications join each event once', async () => {
+  it('between identifications join each event to a person once', async () => {
     const rivals = await Promise.all(Array.from({ length: 4 }, () => openPipeline(stack.sql)))
     const names = Array.from({ length: 20 }, (_, n) => `e${n}`)
     await pipeline.apply(...names.map((name) => did(name)))
@@ -218,7 +218,7 @@ describe('an erasure', () => {
     expect([await clicksOf(ann), await clicksOf(cid)]).toEqual([[], ['later']])
   })
 
-  it('of one between two others leaves that time to neither, and to each their own', async () => {
+  it('leaves the time of a person who came between two others to neither of them, and to each their own', async () => {
     const { contactId: ann } = await pipeline.identify(isAnn())
     const [ofAnn, ofBob, ofCid] = [clickAt(NOW - 1, 'ann'), clickAt(NOW + 2, 'bob'), clickAt(NOW + 4, 'cid')]
     await pipeline.browser(did('of ann', NOW - 1, { first: ofAnn, latest: ofAnn }))

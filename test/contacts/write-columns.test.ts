@@ -62,7 +62,7 @@ describe('an array literal', () => {
     expect(await readBack(arrayLiteral([]))).toEqual([])
   })
 
-  it.each(['\ud800', 'a\udc00b', '\n\ud83d'])('of %j, which is not Unicode, is a fault of data', (broken) => {
+  it.each(['\ud800', 'a\udc00b', '\n\ud83d'])('with %j, which is not Unicode, is a fault of data', (broken) => {
     let thrown: unknown
     try {
       arrayLiteral(['good', broken])
@@ -88,7 +88,7 @@ describe('columns', () => {
     )
   })
 
-  it('of no rows are null', () => expect(writeColumns(['a'], [])).toBeNull())
+  it('are null when there are no rows', () => expect(writeColumns(['a'], [])).toBeNull())
 })
 
 describe('a save', () => {

@@ -105,6 +105,33 @@ describe('the list', () => {
     expect(await page.getByRole('link', { name: 'Best' }).count()).toBe(0)
   })
 
+  it('keeps its rows when the next page fails, and asks for that again only when the person does', async () => {
+    const page = await dashboard.visit('/dashboard/account', { email: 'keeper@x.io' })
+    let refused = 0
+    let isUp = false
+    await page.route(/\/contacts\?/, async (route) => {
+      const isNext = route.request().url().includes('cursor=next')
+      if (isNext && !isUp) {
+        refused += 1
+        return route.fulfill({ status: 400, json: { success: false, message: 'No', error: { code: 'no_page' } } })
+      }
+      if (isNext) return route.fulfill({ json: { success: true, data: { contacts: [], nextCursor: null } } })
+      const response = await route.fetch()
+      const { data, ...rest } = (await response.json()) as { data: object }
+      return route.fulfill({ response, json: { ...rest, data: { ...data, nextCursor: 'next' } } })
+    })
+    await page.goto(dashboard.service.url + list())
+    await page.getByRole('alert').waitFor()
+    expect(await rows(page).count()).toBe(5)
+    // Each of these renders the list anew.
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp']) await rows(page).nth(1).press(key)
+    expect(refused).toBe(1)
+    isUp = true
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    expect(await rows(page).count()).toBe(5)
+  })
+
   it('opens a contact by keyboard alone', async () => {
     const page = await open(list())
     await page.getByText('4 contacts').waitFor()

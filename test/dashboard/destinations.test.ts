@@ -70,7 +70,7 @@ const GOOGLE = {
 }
 
 describe('a destination', () => {
-  it('of each kind is added, with its secret sealed, and listed without it', async () => {
+  it('is added, whatever its kind, with its secret sealed, and listed without it', async () => {
     const meta = await add({ ...META, name: ' Ads ', types: ['lead', 'purchase'] })
     const google = await add(GOOGLE)
     expect(await stored(meta)).toMatchObject({
@@ -173,7 +173,7 @@ describe('a change', () => {
     ])
   })
 
-  it('of the conversion actions changes what Google receives', async () => {
+  it('to the conversion actions changes what Google receives', async () => {
     const id = await add(GOOGLE)
     await send('PATCH', `/${id}`, { settings: { 'conversionActions.booking': '6', 'conversionActions.lead': '' } })
     expect(await stored(id)).toMatchObject({ types: ['booking'], settings: { conversionActions: { booking: '6' } } })
@@ -183,7 +183,7 @@ describe('a change', () => {
     expect(kept.issues.map(({ path }) => path)).toEqual(['types'])
   })
 
-  it('of the secret replaces all of it, and lets the former key of a webhook sign for a day', async () => {
+  it('to the secret replaces all of it, and lets the former key of a webhook sign for a day', async () => {
     const google = await add(GOOGLE)
     const part = await send('PATCH', `/${google}`, { secret: { refreshToken: 'new' } })
     expect(part.issues).toHaveLength(3)
@@ -243,7 +243,7 @@ describe('a test', () => {
     platform.reply = OK
   })
 
-  it('of Meta needs a test code', async () => {
+  it('needs a test code for Meta', async () => {
     const id = await addTo(service.sql, businessId, 'meta', { url: platform.url })
     expect((await send('POST', `/${id}/test`)).issues[0]?.path).toBe('settings.testEventCode')
     await send('PATCH', `/${id}`, { settings: { testEventCode: 'TEST1' } })

@@ -14,7 +14,7 @@ const document = JSON.parse(JSON.stringify(describeApi(API_ROUTES))) as {
   >
 }
 
-describe('a curl', () => {
+describe('a curl command', () => {
   /** What the shell makes of it: the arguments that curl is given. */
   const argumentsOf = (command: string): string[] => {
     const script = `curl() { printf '%s\\0' "$@"; }; BASE=http://here KEY=sk_live_1; ${command}`
@@ -23,7 +23,7 @@ describe('a curl', () => {
 
   it.each(
     Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).map((method) => ({ method, path }))),
-  )('of $method $path says what the example does', ({ method, path }) => {
+  )('for $method $path says what the example does', ({ method, path }) => {
     const operation = document.paths[path]![method]!
     const command = curlExample({ method, path, ...operation } as Parameters<typeof curlExample>[0])
     const given = argumentsOf(command)

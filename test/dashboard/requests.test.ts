@@ -106,7 +106,7 @@ it('shows a request with its body, its answer and its warnings, and no address, 
   expect(stored.join('').toLowerCase()).not.toMatch(/private|1234567|sk_live/)
 })
 
-it('of a refused request it shows why, and of its values none', async () => {
+it('shows why a request was refused, and none of its values', async () => {
   const mine = await other()
   await send(
     '/sdk/track',
@@ -129,7 +129,7 @@ it('of a refused request it shows why, and of its values none', async () => {
   expect(data['issues']).toEqual([{ path: 'tags', message: expect.stringContaining('tags') as string }])
 })
 
-it('of a batch it shows how many, and the first events without their people', async () => {
+it('shows how many events a batch had, and the first ones without their people', async () => {
   const mine = await other()
   const events = Array.from({ length: 30 }, (_, n) => ({
     event: `e${n}`,
@@ -275,7 +275,7 @@ it('keeps the newest requests of a business, up to its byte limit, for an hour',
   expect(await service.redis.zcount(key, '-inf', old)).toBe(0)
 })
 
-it('of many at once it keeps all refusals, and says how many successes are left out', async () => {
+it('keeps all refusals when many requests come at once, and says how many successes are left out', async () => {
   const mine = await other()
   const body = { event: 'many', identity: { platformCustomerId: '1' } }
   const sent = await Promise.all([

@@ -79,7 +79,7 @@ describe.each(
     else expect(code).toBe('not_permitted')
   })
 
-  it('of a business of others, or of none, it answers alike', async () => {
+  it('answers alike for a business of others and for one that does not exist', async () => {
     if (!path.includes(':businessId')) return
     const answers = []
     for (const id of [theirs, randomUUID(), 'no-id']) {

@@ -211,7 +211,7 @@ describe('issues', () => {
     expect(issue && [isOf(issue, 'where[0]'), isOf(issue, 'where'), isOf(issue, 'value')]).toEqual([true, true, false])
   })
 
-  it('of a single condition stand at it', () => {
+  it('stand at the condition when a rule has only one', () => {
     const tree = treeOf({ tag: 'a', operator: 'is' })
     const placed = placeIssues([{ path: 'rule.operator', message: '' }], ruleOf(tree).ids)
     expect(placed.get(tree.root.nodes[0]?.id ?? '')).toMatchObject([{ part: 'operator', message: '' }])
@@ -277,7 +277,7 @@ describe('conditions', () => {
     })
   })
 
-  it('of a field that nobody has yet are of the type that their value says', () => {
+  it('on a field that nobody has yet are of the type that their value says', () => {
     const type = (condition: Draft) => typeOf({ customField: 'x', ...condition }, none)
     expect(type({ operator: 'equals', value: '' })).toBe('text')
     expect(type({ operator: 'equals', value: null })).toBe('number')
@@ -288,7 +288,7 @@ describe('conditions', () => {
     expect(typeOf({ customField: 'x', operator: 'contains', value: '' }, new Map([['x', 'number']]))).toBe('number')
   })
 
-  it('of an event lose with a metric only what that cannot have', () => {
+  it('on an event lose, with a new metric, only what that one cannot have', () => {
     const count = { event: 'e', metric: 'count', operator: 'at_least', value: 2, withinDays: 30, where: [] }
     expect(withMetric(count, 'sum')).toEqual({ ...count, metric: 'sum', property: 'value' })
     expect(withMetric(withMetric(count, 'sum'), 'count')).toEqual(count)
@@ -379,7 +379,7 @@ describe('the sentence', () => {
     [{ all: [vip, { not: { any: [vip, vip] } }] }, 'has the tag vip and not (has the tag vip or has the tag vip)'],
     [{ all: [vip, { any: [] }] }, 'has the tag vip and …'],
     [{ colour: 'red' }, '{"colour":"red"}'],
-  ])('of %j', (rule, sentence) => {
+  ])('for %j is: %s', (rule, sentence) => {
     expect(say(rule)).toBe(sentence)
   })
 

@@ -519,7 +519,7 @@ describe('the page of a segment', () => {
     await editor.getByText('There is no such page').waitFor()
   })
 
-  it('of no segment says so', async () => {
+  it('that does not exist says so', async () => {
     const page = await open('/0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d35')
     await page.getByText('There is no such page').waitFor()
   })

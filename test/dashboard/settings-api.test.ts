@@ -79,7 +79,7 @@ describe('keys', () => {
     expect(await actionsOf(owner)).toEqual(['key.revoke', 'key.create'])
   })
 
-  it('of another business are not revoked', async () => {
+  it('that belong to another business are not revoked', async () => {
     const other = await createBusiness(service.sql)
     const [{ id }] = await service.sql<[{ id: string }]>`
       select id from api_keys where business_id = ${other.businessId} limit 1`
@@ -168,13 +168,13 @@ describe('settings', () => {
     expect(await test('http://www.shop.example')).toMatchObject({ isAccepted: false, similar: 'https://shop.example' })
     expect(await test('no origin')).toMatchObject({ isAccepted: false, reason: 'not_an_origin' })
   })
+})
 
-  it('of a new business are made by an operator, with its owner', async () => {
-    const { status, data } = await operator.send('POST', '/operations/businesses', { name: 'Second' })
-    expect([status, typeof data['businessId']]).toEqual([200, 'string'])
-    const { data: me } = await operator.send('GET', '/me')
-    expect(JSON.stringify(me['businesses'])).toContain('Second')
-  })
+it('an operator creates a new business, and finds it among the businesses', async () => {
+  const { status, data } = await operator.send('POST', '/operations/businesses', { name: 'Second' })
+  expect([status, typeof data['businessId']]).toEqual([200, 'string'])
+  const { data: me } = await operator.send('GET', '/me')
+  expect(JSON.stringify(me['businesses'])).toContain('Second')
 })
 
 it('the audit log is read page by page', async () => {

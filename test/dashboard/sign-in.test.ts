@@ -157,7 +157,7 @@ describe('links', () => {
     expect(attempts.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(7).fill(410)])
   })
 
-  it('of a reset end every session and every other link', async () => {
+  it('that reset a password end every session and every other link', async () => {
     await addUser(service.sql, 'forgetful@x.io')
     const old = await signIn(service, 'forgetful@x.io')
     const [token, other] = [
@@ -211,7 +211,7 @@ describe('links', () => {
     expect(data['businesses']).toMatchObject([{ role: 'analyst' }])
   })
 
-  it('of the first operator take an address and a password', async () => {
+  it('for the first operator take an address and a password', async () => {
     await createUser(service.sql, { email: PLACEHOLDER_EMAIL, isOperator: true })
     const token = await createLink(service.sql, 'sign-in', PLACEHOLDER_EMAIL)
     const client = openSession(service.url)
@@ -260,7 +260,7 @@ describe('a password', () => {
     expect((await there.send('GET', '/me')).code).toBe('not_signed_in')
   })
 
-  it.each([9, 10, 200, 201])('of %i characters', async (length) => {
+  it.each([9, 10, 200, 201])('has 10 to 200 characters: tried with %i', async (length) => {
     const email = `length${length}@x.io`
     await addUser(service.sql, email)
     const client = await signIn(service, email)

@@ -387,34 +387,32 @@ test('an idempotency key of up to 64 characters identifies a conversion to platf
   expect(deduplicationId({ ...CONVERSION, idempotencyKey: 'k'.repeat(65) })).toBe(EVENT_ID)
 })
 
-describe('settings', () => {
-  test.each([
-    ['meta', {}, 'pixelId is missing'],
-    ['meta', { pixelId: '7/7' }, "pixelId must be the platform's number"],
-    ['meta', { pixelId: '7', actionSource: 'website' }, 'actionSource must be system_generated'],
-    ['meta', { pixelId: '7', other: 1 }, 'there is no setting other'],
-    [
-      'meta',
-      { pixelId: '7', baseUrl: 'https://me:pass@x.io' },
-      'baseUrl must be an http or https address without a password',
-    ],
-    ['meta', { pixelId: '7', apiVersion: '../v1' }, 'apiVersion must be a version'],
-    ['google', { customerId: '1' }, 'conversionActions is missing'],
-    ['google', { customerId: '1', conversionActions: {} }, 'conversionActions must be'],
-    ['google', { customerId: '1', conversionActions: { lead: 'x' } }, 'conversionActions.lead must be'],
-    ['webhook', { url: 'file:///etc/passwd' }, 'url must be an http or https address'],
-    ['webhook', { url: 'https://x.io', all: 'perhaps' }, 'all must be true or false'],
-  ] as const)('of %s: %j', (kind, settings, fault) => {
-    expect(() => checkSettings(kind, settings)).toThrow(fault)
-  })
+test.each([
+  ['meta', {}, 'pixelId is missing'],
+  ['meta', { pixelId: '7/7' }, "pixelId must be the platform's number"],
+  ['meta', { pixelId: '7', actionSource: 'website' }, 'actionSource must be system_generated'],
+  ['meta', { pixelId: '7', other: 1 }, 'there is no setting other'],
+  [
+    'meta',
+    { pixelId: '7', baseUrl: 'https://me:pass@x.io' },
+    'baseUrl must be an http or https address without a password',
+  ],
+  ['meta', { pixelId: '7', apiVersion: '../v1' }, 'apiVersion must be a version'],
+  ['google', { customerId: '1' }, 'conversionActions is missing'],
+  ['google', { customerId: '1', conversionActions: {} }, 'conversionActions must be'],
+  ['google', { customerId: '1', conversionActions: { lead: 'x' } }, 'conversionActions.lead must be'],
+  ['webhook', { url: 'file:///etc/passwd' }, 'url must be an http or https address'],
+  ['webhook', { url: 'https://x.io', all: 'perhaps' }, 'all must be true or false'],
+] as const)('settings for %s are refused: %j', (kind, settings, fault) => {
+  expect(() => checkSettings(kind, settings)).toThrow(fault)
+})
 
-  it('of a secret name no part of it', () => {
-    expect(() => checkSecret('webhook', { signingKey: 'too short' })).toThrow(
-      /^signingKey must be a key of 16 to 256 characters$/,
-    )
-    expect(() => checkSecret('google', { ...SECRETS.google, clientSecret: 'with a\nnewline' })).toThrow(
-      /^clientSecret must be the OAuth client secret$/,
-    )
-    expect(checkSecret('webhook', { signingKey: 'k'.repeat(16) })).toEqual({ signingKey: 'k'.repeat(16) })
-  })
+test('the fault of a secret shows no part of the secret', () => {
+  expect(() => checkSecret('webhook', { signingKey: 'too short' })).toThrow(
+    /^signingKey must be a key of 16 to 256 characters$/,
+  )
+  expect(() => checkSecret('google', { ...SECRETS.google, clientSecret: 'with a\nnewline' })).toThrow(
+    /^clientSecret must be the OAuth client secret$/,
+  )
+  expect(checkSecret('webhook', { signingKey: 'k'.repeat(16) })).toEqual({ signingKey: 'k'.repeat(16) })
 })

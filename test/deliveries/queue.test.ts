@@ -182,7 +182,7 @@ describe('a destination', () => {
     expect(ids).toEqual([['later', 'gclid-value'], [undefined, undefined], both, ['fbclid-value', undefined], both])
   })
 
-  it('of another business is sent nothing', async () => {
+  it('that belongs to another business is sent nothing', async () => {
     const other = await createBusiness(stack.sql)
     await addTo(stack.sql, other.businessId, 'webhook', { settings: { all: true } })
     await annCameBy('fbclid')

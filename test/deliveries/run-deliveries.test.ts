@@ -367,7 +367,7 @@ describe('a conversion', () => {
     })
   })
 
-  it('of a person who is erased while it is under way is not remembered, nor sent again', async () => {
+  it('whose person is erased while it is under way is not remembered, nor sent again', async () => {
     await addTo(stack.sql, businessId, 'webhook', { url: platform.url, ...ALL })
     const contactId = await buy()
     const let500 = Promise.withResolvers<void>()

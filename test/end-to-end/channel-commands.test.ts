@@ -111,7 +111,7 @@ describe('a channel', () => {
     ])
   })
 
-  it('of a webhook has a key that is made or given, and a new one', async () => {
+  it('for a webhook has a key that is made or given, and can get a new one', async () => {
     const platform = await openPlatform()
     const made = await admin('add', ...HOOK, '--set', `url=${platform.url}/in`)
     expect(made['signingKey']).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)

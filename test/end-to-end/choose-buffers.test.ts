@@ -10,4 +10,4 @@ test.each([
   [32_768, 4096],
   [1_000_000, 4096],
   [1001.9, 250],
-])('of %d MB, %d are for the buffers', (memory, buffers) => expect(chooseBuffers(memory)).toBe(buffers))
+])('with %d MB of memory, %d MB are for the buffers', (memory, buffers) => expect(chooseBuffers(memory)).toBe(buffers))

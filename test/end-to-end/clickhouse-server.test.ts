@@ -119,7 +119,7 @@ describe('an insert', () => {
   test.each([
     ['a length', (part: string) => `content-length: 100000\r\n\r\n${part}`],
     ['chunks', (part: string) => `transfer-encoding: chunked\r\n\r\n${part.length.toString(16)}\r\n${part}\r\n`],
-  ])('of a client that dies in the middle of it leaves nothing (%s)', async (_, bodyOf) => {
+  ])('whose client dies in the middle of it leaves nothing (%s)', async (_, bodyOf) => {
     const { username, password, pathname } = new URL(stack.clickhouseUrl)
     const head = `POST /?database=${pathname.slice(1)}_internal&insert_deduplication_token=cut HTTP/1.1\r\nhost: x\r\nauthorization: Basic ${btoa(`${username}:${password}`)}\r\n`
     await sendAndLeave(head + bodyOf('insert into items format JSONEachRow\n{"id":1,"text":"x"}\n'))

@@ -59,7 +59,7 @@ const list = async () => (await admin('destination', 'list', '--business', busin
 const buy = () => pipeline.track(track(businessId, eventFact('purchase', { email: 'a@x.io' }, { value: 5 })))
 
 describe('a destination', () => {
-  it('of each kind is added, listed without its secret, and kept sealed', async () => {
+  it('is added, whatever its kind, listed without its secret, and kept sealed', async () => {
     const meta = await add('meta', '--set', 'pixelId=77', ...secretFile('meta'), '--types', 'lead,purchase')
     const google = await add(
       'google',
@@ -138,7 +138,7 @@ describe('a destination', () => {
     expect(row?.click_ids).toContain('ttclid')
   })
 
-  it('of a webhook gets a new signing key, and the former one signs for a day beside it', async () => {
+  it('that is a webhook gets a new signing key, and the former one signs for a day beside it', async () => {
     const id = await add('webhook', '--set', 'url=https://crm.example/in', ...secretFile('key'))
     const secretOf = async () => openSecret((await findDestination(stack.sql, id))!.secret, id, SECRETS_KEY)
     const former = {
@@ -165,7 +165,7 @@ describe('a destination', () => {
     expect(openSecret((await findDestination(stack.sql, id))!.secret, id, SECRETS_KEY)).toEqual({ signingKey })
   })
 
-  it('of another kind than a webhook has no signing key; and a key is either made or given', async () => {
+  it('that is not a webhook has no signing key; and a key is either made or given', async () => {
     const [meta, hook] = [
       await add('meta', '--set', 'pixelId=77', ...secretFile('meta')),
       await add('webhook', '--set', 'url=https://crm.example/in'),
@@ -212,7 +212,7 @@ describe('a destination', () => {
     expect(await version()).toBe(before)
   })
 
-  it('of Google wants what has a conversion action', async () => {
+  it('for Google wants what has a conversion action', async () => {
     const id = await add(
       'google',
       '--set',
@@ -313,7 +313,7 @@ describe('a destination', () => {
     ['webhook', 'url=http://127.0.0.1:9', 'url'],
     ['meta', 'baseUrl=http://[::1]:9', 'baseUrl'],
     ['google', 'tokenUrl=http://localhost:9/token', 'tokenUrl'],
-  ] as const)('of kind %s is not saved with the address %s', async (kind, setting, name) => {
+  ] as const)('is not saved with an address that is not allowed as a target: %s, %s', async (kind, setting, name) => {
     const needed = {
       webhook: [],
       meta: ['--set', 'pixelId=77', ...secretFile('meta')],

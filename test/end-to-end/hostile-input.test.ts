@@ -133,7 +133,7 @@ describe('bodies', () => {
     ])
   })
 
-  it('of nothing but keys cost no more than their size, in warnings, memory and time', async () => {
+  it('with nothing but keys cost no more than their size, in warnings, memory and time', async () => {
     const traits = Object.fromEntries(Array.from({ length: 6000 }, (_, at) => [`Bad${at}`, 1]))
     const event = { event: 'e', identity: { email: 'keys@x.io' }, traits }
     const single = await post('/api/sdk/track', { json: event })

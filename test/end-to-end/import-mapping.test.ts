@@ -224,7 +224,7 @@ describe('a mapping', () => {
   const check = (maps: string[], sets: string[], columns: string[] | null) => () =>
     checkMapping(readMapping(maps, sets, 'UTC'), columns)
 
-  test('of JSON lines names the event and the person, as soon as anything is mapped', () => {
+  test('for JSON lines names the event and the person, as soon as anything is mapped', () => {
     expect(check(['value=total'], [], null)).toThrow(/^The events need a name\. .* only mapped fields are taken$/)
     expect(check(['value=total'], ['event=x'], null)).toThrow(/^The events need a person\. .* only mapped fields/)
     expect(check(['email=mail'], ['event=x'], null)).not.toThrow()
@@ -236,7 +236,7 @@ describe('a mapping', () => {
     ['email;when', ';'],
     ['email|when', '|'],
     ['email\twhen', '\\t'],
-  ])('of a file that has another delimiter says so: %j', (column, delimiter) => {
+  ])('for a file that has another delimiter says so: %j', (column, delimiter) => {
     expect(check(['email=email'], ['event=x'], [column])).toThrow(`--delimiter '${delimiter}'`)
     expect(check(['email=email'], ['event=x'], [column, 'b'])).not.toThrow('--delimiter')
   })

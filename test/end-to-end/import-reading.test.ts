@@ -45,7 +45,7 @@ function badLine(bytes: Buffer): number | undefined {
 }
 
 describe('text', () => {
-  test('of any characters comes back as it was, wherever its bytes are cut', async () => {
+  test('comes back as it was, whatever its characters and wherever its bytes are cut', async () => {
     const text = fc.string({ unit: fc.oneof(fc.constantFrom('\n', '\r', '\uFFFD', 'ü', '€', '😀'), fc.string()) })
     await fc.assert(
       fc.asyncProperty(text, places, async (written, cuts) => {
@@ -109,7 +109,7 @@ test.each([
 })
 
 describe('lines', () => {
-  test('of any values that JSON.stringify wrote come back as they were, whatever the chunks and line ends', async () => {
+  test('that JSON.stringify wrote come back as they were, whatever their values, the chunks and the line ends', async () => {
     const odd = fc.string({ unit: fc.constantFrom('\u2028', '\u2029', '\u0085', '\r', '\n', '\uFEFF', 'ü', '😀', 'a') })
     const event = fc.dictionary(fc.oneof(odd, fc.string()), fc.oneof(odd, fc.jsonValue()), { noNullPrototype: true })
     const ending = fc.constantFrom('\n', '\r\n')
@@ -133,7 +133,7 @@ describe('lines', () => {
       ])
   })
 
-  test('of the greatest length are read, and one character more is reported with the number of the line', async () => {
+  test('up to the greatest length are read, and one character more is reported with the number of the line', async () => {
     const half = 'x'.repeat(MAX_LINE / 2)
     const lines = await Array.fromAsync(splitLines(inPieces(['a\n', half, half, '\nb']), 'FILE'))
     expect(lines.map(({ length }) => length)).toEqual([1, MAX_LINE, 1])
@@ -141,7 +141,7 @@ describe('lines', () => {
     await expect(longer).rejects.toThrow(/^Line 2 of FILE is longer than 67108864 characters/)
   })
 
-  test('of an NDJSON file may hold U+2028 and U+2029 as they are', async () => {
+  test('in an NDJSON file may hold U+2028 and U+2029 as they are', async () => {
     const values = { note: 'one\u2028two\u2029three', 'a\u2028b': 'x'.repeat(100_000) }
     const line = JSON.stringify(values)
     expect(await readFileRows('s.ndjson', `${line}\r\n\r\n${line}`)).toEqual([

@@ -96,7 +96,7 @@ describe('a key', () => {
     expect(code(await track(secretKey))).toEqual([401, 'invalid_api_key'])
   })
 
-  it('of an inactive or removed business says so, within a second', async () => {
+  it('is answered within a second that its business is inactive or removed', async () => {
     const { businessId, secretKey } = await createBusiness(stack.sql)
     await stack.sql`update businesses set active = false where id = ${businessId}`
     expect(code(await track(secretKey))).toEqual([403, 'business_inactive'])
@@ -221,7 +221,7 @@ describe('every answer', () => {
     }
   })
 
-  it('of an unknown path is 404, in the envelope', async () => {
+  it('for an unknown path is 404, in the envelope', async () => {
     for (const path of ['/nothing', '/api', '/api/sdk/tracks', '/api/contacts/a/b', '/..%2fetc']) {
       expect(code(await speak('GET', path))).toEqual([404, 'not_found'])
       const answer = await speak('POST', path)
@@ -230,7 +230,7 @@ describe('every answer', () => {
     }
   })
 
-  it('of a known path and a wrong method is 405, with what would do', async () => {
+  it('for a known path and a wrong method is 405, and lists the methods that it has', async () => {
     const answer = await speak('PUT', `/api/contacts/${randomUUID()}`)
     expect(code(answer)).toEqual([405, 'method_not_allowed'])
     expect(answer.headers.get('allow')).toBe('GET, PATCH, DELETE, HEAD')

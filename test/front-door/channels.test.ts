@@ -346,7 +346,7 @@ describe('a test message', () => {
     [{ RCPT: '550 5.1.1 no such user' }, { accepted: false, outcome: 'refused', reason: '550 5.1.1 no such user' }],
     [{ RCPT: '452 4.2.2 full' }, { accepted: false, outcome: 'temporary', reason: '452 4.2.2 full' }],
     [{ message: 'hang up' }, { accepted: false, outcome: 'unknown' }],
-  ])('of the script %j ends so', async (script, ending) => {
+  ])('to a server that answers %j ends with %j', async (script, ending) => {
     const server = await openScriptedServer(script)
     await put('email', smtp({ port: server.port }))
     expect(await tried('email', { to: 'ada@example.com' })).toMatchObject(ending)
@@ -395,7 +395,7 @@ describe('a test message', () => {
     expect((await at()).status).toBe(200)
   })
 
-  it('of a person goes with the person', async () => {
+  it('to a person is deleted with the person', async () => {
     const contactId = await ada()
     await tried('email', { to: 'ada@example.com', contactId })
     await tried('email', { to: 'other@example.com' })
@@ -403,7 +403,7 @@ describe('a test message', () => {
     expect(await readLog('email')).toMatchObject([{ to: 'other@example.com', contactId: null }])
   })
 
-  it('of a merged person is the survivor’s', async () => {
+  it('to a person who was merged becomes the survivor’s', async () => {
     await ada()
     const other = await ask('POST', '/api/sdk/identify', { identity: { phone: '+972501234567' } })
     await tried('email', { to: 'ada@example.com', contactId: String(other.body.data['contactId']) })

@@ -224,7 +224,7 @@ describe('a body', () => {
     ['half an object', '{"event":'],
     ['two objects', '{}{}'],
     ['a bare word', 'event'],
-  ])('of %s is malformed', async (_, raw) => {
+  ])('that is %s is malformed', async (_, raw) => {
     const answer = await track({ raw, headers: json })
     expect([answer.status, answer.body.error.code]).toEqual([400, 'malformed_json'])
   })
@@ -246,7 +246,7 @@ describe('a body', () => {
     if (status === 415) expect(answer.body.error.code).toBe('unsupported_media_type')
   })
 
-  it('of 256 KiB passes, one byte more does not', async () => {
+  it('may have 256 KiB, and not a byte more', async () => {
     expect((await track({ raw: bodyOf(256 * 1024), headers: json })).status).toBe(202)
     const answer = await track({ raw: bodyOf(256 * 1024 + 1), headers: json })
     expect([answer.status, answer.body.error.code]).toEqual([413, 'payload_too_large'])
@@ -275,12 +275,12 @@ describe('a batch', () => {
     expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request'])
   })
 
-  it('of 500 events passes', async () => {
+  it('may have 500 events', async () => {
     const answer = await batch({ json: { events: Array.from({ length: 500 }, () => EVENT) } })
     expect([answer.status, answer.body.data]).toEqual([202, { queued: true, received: 500 }])
   })
 
-  it('of another business is refused', async () => {
+  it('for another business is refused', async () => {
     const { businessId } = await createBusiness(stack.sql)
     const answer = await batch({ json: { businessId, events: [EVENT] } })
     expect([answer.status, answer.body.error.code]).toEqual([403, 'business_mismatch'])

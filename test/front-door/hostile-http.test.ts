@@ -150,16 +150,19 @@ describe('a body', () => {
     ['/api/campaigns', '{"name":"n","trigger":{"event":"e"}', 256 * KIB, 200],
   ]
 
-  it.each(paths)('of %s may have its limit, and not a byte more', async (path, start, limit, passes) => {
-    const said = (bytes: number) => ({
-      key: tenant.secretKey,
-      raw: padded(start, bytes),
-      headers: { 'content-type': 'application/json', prefer: 'respond-async' },
-    })
-    expect((await speak('POST', path, said(limit))).status).toBe(passes)
-    const refused = await speak('POST', path, said(limit + 1))
-    expect([refused.status, refused.body.error.code]).toEqual([413, 'payload_too_large'])
-  })
+  it.each(paths)(
+    'sent to %s may be as long as its limit, and not a byte longer',
+    async (path, start, limit, passes) => {
+      const said = (bytes: number) => ({
+        key: tenant.secretKey,
+        raw: padded(start, bytes),
+        headers: { 'content-type': 'application/json', prefer: 'respond-async' },
+      })
+      expect((await speak('POST', path, said(limit))).status).toBe(passes)
+      const refused = await speak('POST', path, said(limit + 1))
+      expect([refused.status, refused.body.error.code]).toEqual([413, 'payload_too_large'])
+    },
+  )
 
   it('that is compressed is refused, as it may be a bomb', async () => {
     const bomb = gzipSync('0'.repeat(10_000_000))

@@ -141,7 +141,7 @@ describe('a segment', () => {
     expect(now.members.map(({ contactId }) => contactId)).not.toContain(vip)
   })
 
-  test('of an equal rule is not computed again, whatever the order of its words', async () => {
+  test('that is given an equal rule is not computed again, whatever the order of its words', async () => {
     const rule = { all: [{ event: 'purchase', metric: 'last', operator: 'within_days', value: 30 }, VIP] }
     const { segmentId } = await create(rule)
     const { updatedAt, ...before } = await untilReady(segmentId)
@@ -310,7 +310,7 @@ describe('a preview', () => {
     [{ rule: VIP, sample: -1 }, 'sample'],
     [{ rule: VIP, sample: 1.5 }, 'sample'],
     [{ rule: VIP, sample: '5' }, 'sample'],
-  ])('of %j is refused', async (json, path) => {
+  ])('with the body %j is refused', async (json, path) => {
     const answer = await ask('POST', '/api/segments/preview', json)
     expect([...code(answer), answer.body.error.issues?.[0]?.path]).toEqual([400, 'invalid_request', path])
   })

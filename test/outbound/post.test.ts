@@ -8,7 +8,7 @@ test.each([
   [65_536, 65_536],
   [65_537, 65_536],
   [1_000_000, 65_536],
-])('of an answer of %i bytes %i are read', async (bytes, read) => {
+])('an answer of %i bytes is read up to byte %i', async (bytes, read) => {
   const platform = await openPlatform((response) => void response.end('x'.repeat(bytes)))
   try {
     const { status, text } = await post(

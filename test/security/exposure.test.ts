@@ -189,7 +189,7 @@ describe.runIf(process.platform === 'linux')('each process', () => {
     }
   })
 
-  it.runIf(isRoot)('of another engine cannot read what one keeps', async () => {
+  it.runIf(isRoot)('that is an engine cannot read what another engine keeps', async () => {
     const owners = await Promise.all(ENGINES.map(async (name) => (await stat(join(dataDir, name))).uid))
     expect(new Set(owners).size).toBe(ENGINES.length)
   })

@@ -165,7 +165,7 @@ function expectedDays(rows: SegmentChangeRow[], from: number, to: number) {
   return days
 }
 
-describe('of a person who was erased', () => {
+describe('when a person was erased', () => {
   test('the changes stay, without the person', async () => {
     const [gone, other] = [crypto.randomUUID(), crypto.randomUUID()]
     await ship([rowOf(gone, T0, true), rowOf(other, T0 + 1, true)])
@@ -184,7 +184,7 @@ describe('of a person who was erased', () => {
   })
 })
 
-test('of others is left out', async () => {
+test('changes of other segments and businesses are left out', async () => {
   const mine = rowOf(crypto.randomUUID(), T0, true)
   await keep([mine, { ...rowOf(crypto.randomUUID(), T0, true), segment_id: crypto.randomUUID() }])
   await ship([{ ...rowOf(crypto.randomUUID(), T0, true), business_id: crypto.randomUUID() }])

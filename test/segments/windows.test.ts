@@ -79,7 +79,7 @@ describe('an event', () => {
     expect(await windows()).toEqual([['2', NOW + 1 + DAY + 1]])
   })
 
-  it('of another name asks nothing', async () => {
+  it('with another name asks for no refresh', async () => {
     await insert(count(1, { withinDays: 1 }))
     await apply(live('visit'))
     expect(await refreshes()).toBe(0)

@@ -162,7 +162,7 @@ it('that belong to another person too stay, without what is known from the erase
   expect(await read('visitor_links', false)).toEqual([])
 })
 
-it('of an earlier person never get what the erased one did, or what comes later', async () => {
+it('an earlier person never gets what the erased one did, or what comes later', async () => {
   const ann = await pipeline.identify(isAnn(V))
   const bob = await pipeline.identify(isBob(V, NOW + 7))
   await pipeline.browser(browser(businessId, browserFact('e', V, { first: { ...TOUCH, at: NOW + 8 } })))

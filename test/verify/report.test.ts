@@ -40,7 +40,7 @@ const withDifferences = (count: number, kept = count): VerifyResult => ({
 test.each([
   [20, 20, []],
   [21, 20, ['1 more could not be compared.']],
-])('of %i that could not be compared %i are listed one by one', (count, shown, more) => {
+])('a report with %i that could not be compared lists %i one by one', (count, shown, more) => {
   const lines = toText(withUncompared(count), 1).split('\n')
   expect(lines.filter((line) => line.startsWith('Business b could not'))).toHaveLength(shown)
   expect(lines.slice(1 + shown)).toEqual(more)
@@ -50,7 +50,7 @@ test.each([
   [withDifferences(20), 20, undefined],
   [withDifferences(21), 20, '  … and 1 more. --json lists up to 1000'],
   [withDifferences(9000, 5000), 20, '  … and 8980 more. --json lists up to 1000'],
-])('of many differences the first 20 are listed one by one', (result, shown, more) => {
+])('the first 20 of many differences are listed one by one', (result, shown, more) => {
   const lines = toText(result, 1).split('\n')
   expect(lines.filter((line) => line.startsWith('  orders contact c'))).toHaveLength(shown)
   expect(lines.find((line) => line.startsWith('  …'))).toBe(more)

@@ -177,7 +177,7 @@ describe('the answers of ClickHouse', () => {
     expect(await verifyTheirs(world, '--repair')).toMatchObject({ exitCode: 0, agree: true })
   })
 
-  test('of a windowed rule show a member that is missing, and one too many; the worker is asked to read both again', async () => {
+  test('for a windowed rule show a member that is missing, and one too many; the worker is asked to read both again', async () => {
     const world = await open()
     const { businessId, ann, bob, windowed } = world
     await lab.sql`update segment_members set contact_id = ${bob} where segment_no = ${windowed.no}`

@@ -44,6 +44,21 @@ describe('the vocabulary', () => {
     expect(foundIn(text)).toEqual([])
   })
 
+  it.each([
+    ["it('of two')", '1 of'],
+    ['test(`of ${name}`)', '1 of'],
+    ['describe("Of two")', '1 Of'],
+    ["it.skip('of two')", '1 of'],
+    ["it.runIf(isRoot)('of two')", '1 of'],
+    ["it.each([\n  ['a(b)'],\n])(\n  'of %s')", '4 of'],
+  ])('has no place for a test title that begins with "of": %s', (text, found) => {
+    expect(foundIn(text)).toEqual([found])
+  })
+
+  it('leaves alone the same words elsewhere', () => {
+    expect(foundIn("it('has one of two', () => did('of ann')), it('often'), it.each(['of two'])('%s')")).toEqual([])
+  })
+
   it('is checked by a command that names file, line, word and replacement, and fails', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'vocabulary-')), 'page.md')
     writeFileSync(file, 'Fine.\n\nSlow lanes.\n')

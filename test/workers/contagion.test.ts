@@ -222,7 +222,7 @@ describe('a contact or business that has failed', () => {
     expect(['1', '2', 'often', 'one more'].map((key) => suspects.isSuspect(key))).toEqual([false, true, true, true])
   })
 
-  it('of a batch is set aside within seconds, however many items a rule throws at', async () => {
+  it('has its batch set aside within seconds, however many items a rule throws at', async () => {
     const facts = Array.from({ length: 500 }, () => eventFact('e', {}))
     const began = process.cpuUsage()
     const [answer, good] = await pipeline.apply(batch(hostile, facts), call(polite, 'p'))

@@ -72,7 +72,7 @@ it('is replayed under its item’s key when it has one', async () => {
   expect(await replay(id)).toMatchObject({ replayOf: id, fact: { idempotencyKey: 'order-1' } })
 })
 
-it('of a batch is one item, and stays among the past events', async () => {
+it('an item of a batch is replayed alone, and stays among the past events', async () => {
   const id = await bury(JSON.stringify({ ...batchOf('past', businessOf('live-0'), 1), n: 3 }))
   expect(await replay(id)).toMatchObject({ kind: 'batch', items: [{ fact: { idempotencyKey: id } }] })
   expect(await lab.applied('backfill-0')).toEqual(['past'])

@@ -179,7 +179,7 @@ describe('what a browser captured', () => {
     return openWebWorker({ sql: service.sql, clickhouse: service.clickhouse, log }, partition)
   }
 
-  it('of an inactive business is set aside, request by request', async () => {
+  it('for an inactive business is set aside, request by request', async () => {
     await setActive(false)
     const worker = await openOwnWebWorker()
     const of = ({ businessId }: TestBusiness) => captureOf(businessId, newVisitor(), [hitOf(), hitOf()])

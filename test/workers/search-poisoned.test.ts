@@ -78,7 +78,7 @@ describe('poison', () => {
     )
   })
 
-  it('of one business among many that sends the most is found by one question that passes', async () => {
+  it('from the one business among many that sends the most is found by one question that passes', async () => {
     const polite = Array.from({ length: 60 }, (_, n) => ({ business: `p${n}`, contact: '1', bad: false }))
     const hostile = Array.from({ length: 400 }, (_, n) => ({ business: 'h', contact: `${n % 40}`, bad: n === 77 }))
     const { poisoned, questions } = await search([...polite, ...hostile], 0)
@@ -88,7 +88,7 @@ describe('poison', () => {
     expect([...poisoned.values()].every(({ scope }) => scope === 'business')).toBe(true)
   })
 
-  it('of a suspect is found as quickly, however little it sends', async () => {
+  it('from a suspect is found as quickly, however little the suspect sends', async () => {
     const polite = Array.from({ length: 60 }, (_, n) => ({ business: `p${n % 6}`, contact: '1', bad: false }))
     const hostile = { business: 'h', contact: '1', bad: true }
     const { poisoned, questions } = await search([hostile, ...polite], 0, ['h'])
@@ -96,7 +96,7 @@ describe('poison', () => {
     expect([...poisoned]).toEqual([[hostile, { reason: 'fault', scope: 'item' }]])
   })
 
-  it('of a hot contact costs its neighbours in the same business nothing', async () => {
+  it('from a hot contact costs its neighbours in the same business nothing', async () => {
     const others = Array.from({ length: 30 }, (_, n) => ({ business: 'h', contact: `c${n}`, bad: false }))
     const hot = Array.from({ length: 100 }, (_, n) => ({ business: 'h', contact: 'hot', bad: n > 50 }))
     // Time for the whole, and for the contact once.
@@ -117,7 +117,7 @@ describe('poison', () => {
     expect([...poisoned.keys()]).toEqual(items.slice(10))
   })
 
-  it('of none finds no poisoned item', async () => {
+  it('is not found where there is none', async () => {
     expect((await search([], 0)).poisoned.size).toBe(0)
     expect((await search([{ business: 'b', contact: '1', bad: false }], 0)).poisoned.size).toBe(0)
   })

@@ -29,7 +29,7 @@ describe('a request', () => {
     expect(await lab.applied()).toEqual(numbered('r', 200))
   })
 
-  it('of two front doors comes back to the one that asked', async () => {
+  it('is answered through the front door that sent it', async () => {
     const frontDoors = [await lab.frontDoor(), await lab.frontDoor()]
     lab.worker('a')
     const business = businessOf('live-0')

@@ -45,14 +45,14 @@ async function readCode(response: Response): Promise<string | undefined> {
   return body.error?.code
 }
 
-interface Answer<T> {
+interface Reply<T> {
   data?: { data: T } | undefined
   error?: unknown
   response: Response
 }
 
 /** The data of a success. Throws ApiError. */
-export async function take<T>(asked: Promise<Answer<T>>): Promise<T> {
+export async function take<T>(asked: Promise<Reply<T>>): Promise<T> {
   const answer = await asked.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
     throw new ApiError('offline', 'The server did not answer.')
@@ -67,9 +67,9 @@ export async function take<T>(asked: Promise<Answer<T>>): Promise<T> {
 
 /** For changes that the server may also store and apply later. Throws ApiError. */
 export async function apply(
-  asked: Promise<Pick<Answer<unknown>, 'error' | 'response'> & { data?: unknown }>,
+  asked: Promise<Pick<Reply<unknown>, 'error' | 'response'> & { data?: unknown }>,
 ): Promise<void> {
-  await take(asked as Promise<Answer<unknown>>)
+  await take(asked as Promise<Reply<unknown>>)
 }
 
 interface Failure {

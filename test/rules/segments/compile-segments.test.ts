@@ -68,7 +68,7 @@ describe('what a rule reads', () => {
 })
 
 describe('compileSegments', () => {
-  test('of no rules', () => {
+  test('gives an empty set for no rules', () => {
     const watched = { events: [], fields: [], tags: [], revenue: false, windows: false }
     const none = { all: [], timed: [], byNumber: new Map(), timedBy: new Set(), byFact: new Map(), ofNewContacts: [] }
     expect(compile()).toEqual({ ...none, watched, windows: new Map(), windowEvents: new Set() })

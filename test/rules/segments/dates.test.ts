@@ -145,7 +145,7 @@ describe('a date of a custom field', () => {
 })
 
 describe('the next change', () => {
-  test('of within_days is 1 ms after the last one that is in', () => {
+  test('for within_days is 1 ms after the last instant that is in', () => {
     const rule = compiled(last('within_days', 30))
     expect(rule.nextChange(lastAt(NOW), NOW)).toBe(NOW + 30 * DAY + 1)
     expect(rule.nextChange(lastAt(NOW), NOW + 30 * DAY)).toBe(NOW + 30 * DAY + 1)
@@ -153,7 +153,7 @@ describe('the next change', () => {
     expect(rule.nextChange(factsOf(), NOW)).toBeNull()
   })
 
-  test('of a date ahead begins at the date', () => {
+  test('for a date that lies ahead is the instant at which it comes into the range', () => {
     const facts = withField(iso(NOW))
     const within = compiled(field('within_days', 1), { fields })
     expect(within.nextChange(facts, NOW - 5)).toBe(NOW)

@@ -153,7 +153,7 @@ describe('unknown words', () => {
     expect(faultsOf(raw)).toEqual([path])
   })
 
-  test('of the prototype are words too', () => {
+  test('include those of the prototype', () => {
     const raw = JSON.parse('{"tag":"vip","operator":"has","__proto__":{"a":1},"constructor":null}') as unknown
     expect(faultsOf(raw)).toEqual(['rule.__proto__', 'rule.constructor'])
   })

@@ -80,7 +80,7 @@ describe('a text', () => {
   )
 
   test.each(['plain', 'quo"ted', 'back\\slash', 'new\nline', '\u0001', '😀', '__proto__', ''])(
-    'of a field may be %j',
+    'in a custom field may be %j',
     (text) => {
       const fields = { field: 'Text' } as const
       const facts = withField(text)

@@ -58,7 +58,7 @@ describe('an address', () => {
     ['https://shop.example/?a=1&q=', '@x.example', 'https://shop.example/?a=1'],
     ['https://shop.example/#/a/', 'ann@x.io', 'https://shop.example/#/a/'],
     ['https://ann:', '@shop.example', 'https://'],
-  ])('of 2,048 characters is taken, a longer one without what is cut through: %s…%s', (start, end, expected) => {
+  ])('is taken up to 2,048 characters, a longer one without what is cut through: %s…%s', (start, end, expected) => {
     expect(cleanUrl(fill(start, '', 2048))).toBe(fill(start, '', 2048))
     for (const length of [2049, 9000]) expect(cleanUrl(fill(start, end, length))).toBe(expected)
   })
@@ -176,7 +176,7 @@ describe('cookies', () => {
     ['localhost', []],
     ['127.0.0.1', []],
     ['[::1]', []],
-  ])('of %s are tried on %s', (hostname, domains) => {
+  ])('for a page at %s are tried on %s', (hostname, domains) => {
     expect(listDomains(hostname)).toEqual(domains)
   })
 
@@ -285,7 +285,7 @@ describe('an answer', () => {
     [500, null, { keep: true, failed: true }],
     [502, null, { keep: true, failed: false }],
     [0, null, { keep: true, failed: false }],
-  ])('of %s with Retry-After %s means %o', (status, retryAfter, verdict) => {
+  ])('with status %s and Retry-After %s means %o', (status, retryAfter, verdict) => {
     expect(classifyAnswer(status, retryAfter)).toEqual(verdict)
   })
 
@@ -388,7 +388,7 @@ describe('time', () => {
     expect(watch.read(1000 + IDLE_AFTER_MS + 15)).toEqual({ activeMs: 0, idleMs: 0 })
   })
 
-  it('of a hidden page is not counted, and to come back is a sign of life', () => {
+  it('on a hidden page is not counted, and coming back is a sign of life', () => {
     const watch = startWatch()
     watch.touch(0, true)
     watch.touch(100, false)

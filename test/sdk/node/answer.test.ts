@@ -12,7 +12,7 @@ describe('a Retry-After', () => {
     [{ 'retry-after': '301' }, 300_000],
     [{ 'retry-after': then, date: now }, 300_000],
     [{ 'retry-after': new Date(309_000).toUTCString(), date: now }, 300_000],
-  ])('of %j is a pause of %i ms', (headers, retryAfterMs) => {
+  ])('in the headers %j is a pause of %i ms', (headers, retryAfterMs) => {
     expect(readAnswer(new Response('{}', { status: 429, headers }), '{}')).toMatchObject({ retryAfterMs })
   })
 })

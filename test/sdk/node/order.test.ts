@@ -215,7 +215,7 @@ describe('two spellings of a phone that the service reads as the same', () => {
 it.each([
   [64, '1234'],
   [65, '0123'],
-])('of a phone of %i characters the first 64 are looked at: the service refuses more', (length, key) => {
+])('a phone of %i characters is compared by its first 64: the service refuses more', (length, key) => {
   expect(keysOf({ identity: { phone: '1234'.padStart(length, '0') } })).toEqual([`2:${key}`, `2:${key}`])
 })
 

@@ -1,8 +1,8 @@
 /** A button with a list of actions: a native popover that arrow keys walk. */
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import type { KeyboardEvent, ReactNode } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 import styles from './menu.module.css'
-import { placePopover } from './place-popover.ts'
+import { usePopover } from './use-popover.ts'
 
 interface MenuProps {
   /** What the button shows. */
@@ -24,42 +24,24 @@ export interface MenuItem {
 }
 
 export function Menu({ children, label, items, className }: MenuProps) {
-  const id = useId()
-  const button = useRef<HTMLButtonElement>(null)
-  const list = useRef<HTMLDivElement>(null)
-  const [isOpen, setOpen] = useState(false)
-  useEffect(() => {
-    const popover = list.current
-    if (!isOpen || popover === null || button.current === null) return
-    placePopover(popover, button.current)
-    const chosen = popover.querySelector<HTMLElement>('[aria-checked=true]')
-    ;(chosen ?? popover.querySelector<HTMLElement>('button'))?.focus()
-  }, [isOpen])
+  const { close, opener, popover } = usePopover((list) => {
+    const chosen = list.querySelector<HTMLElement>('[aria-checked=true]')
+    ;(chosen ?? list.querySelector<HTMLElement>('button'))?.focus()
+  })
   const isChoice = items.some(({ isChosen }) => isChosen !== undefined)
   return (
     <>
       <button
-        ref={button}
+        {...opener}
         type="button"
         className={className ?? styles['opener']}
         aria-label={label}
         title={label}
         aria-haspopup="menu"
-        aria-expanded={isOpen}
-        popoverTarget={id}
       >
         {children}
       </button>
-      <div
-        ref={list}
-        id={id}
-        popover="auto"
-        role="menu"
-        aria-label={label}
-        className={styles['menu']}
-        onToggle={(event) => setOpen(event.newState === 'open')}
-        onKeyDown={walk}
-      >
+      <div {...popover} role="menu" aria-label={label} className={styles['menu']} onKeyDown={walk}>
         {items.map(({ label: text, icon, isChosen, isDangerous, onSelect }) => (
           <button
             key={text}
@@ -69,7 +51,7 @@ export function Menu({ children, label, items, className }: MenuProps) {
             tabIndex={-1}
             className={`${styles['item']} ${isDangerous ? styles['danger'] : ''}`}
             onClick={() => {
-              list.current?.hidePopover()
+              close()
               onSelect()
             }}
           >

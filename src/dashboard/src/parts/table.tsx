@@ -18,7 +18,7 @@ export interface Column<Row> {
   isSecondary?: boolean
 }
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   label: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]

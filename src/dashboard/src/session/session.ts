@@ -2,9 +2,9 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { api, ApiError, take } from '../client.ts'
-import type { paths } from '../api.d.ts'
+import type { DataOf } from '../data-of.ts'
 
-export type Me = paths['/dashboard/api/me']['get']['responses']['200']['content']['application/json']['data']
+export type Me = DataOf<'/dashboard/api/me'>
 export type Business = Me['businesses'][number]
 export type Permission = Business['permissions'][number]
 

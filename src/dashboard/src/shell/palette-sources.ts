@@ -1,12 +1,9 @@
 /** What Ctrl-K finds besides pages, businesses and actions: pages register what they can search. */
 import type { IconName } from '../parts/icon.tsx'
+import type { SearchOption } from '../parts/search-list.tsx'
 import { createStore } from '../store.ts'
 
-export interface PaletteItem {
-  key: string
-  label: string
-  /** Behind the label, in grey. */
-  detail?: string
+export interface PaletteItem extends SearchOption {
   icon: IconName
   run: () => void
 }

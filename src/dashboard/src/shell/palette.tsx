@@ -1,9 +1,9 @@
 /** Ctrl-K: a combobox over pages, businesses, actions, and what pages register. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { ACCOUNT, targetOf, visibleEntries } from '../navigation.ts'
-import { Icon } from '../parts/icon.tsx'
+import { type SearchGroup, SearchList } from '../parts/search-list.tsx'
 import { setTheme, THEMES } from '../preferences.ts'
 import { signOut } from '../session/sign-out.ts'
 import { useBusinessOrNone, useMe } from '../session/session.ts'
@@ -12,49 +12,22 @@ import { overlay } from './overlays.ts'
 import { type PaletteItem, paletteSources } from './palette-sources.ts'
 import styles from './palette.module.css'
 
-interface Group {
-  title: string
-  items: readonly PaletteItem[]
-}
+type Group = SearchGroup<PaletteItem>
 
 export function Palette({ onClose }: { onClose: () => void }) {
   const texts = textsOf('shell').palette
-  const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   const [wanted, setWanted] = useState('')
-  const [active, setActive] = useState(0)
   const found = useFound(wanted)
-  const own = useOwnGroups()
-  const groups = [
-    ...own.map((group) => ({ ...group, items: group.items.filter(({ label }) => matches(label, wanted)) })),
-    ...found,
-  ]
-  const shown = groups.filter(({ items }) => items.length > 0)
-  const items = shown.flatMap(({ items }) => items)
-  const at = Math.min(active, items.length - 1)
+  const own = useOwnGroups().map(({ title, options }) => ({
+    title,
+    options: options.filter(({ label }) => matches(label, wanted)),
+  }))
   useEffect(() => {
     const element = dialog.current
     element?.showModal()
     return () => element?.close()
   }, [])
-  useEffect(() => {
-    dialog.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
-  }, [at])
-  const run = (item: PaletteItem | undefined) => {
-    if (item === undefined) return
-    onClose()
-    item.run()
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return
-    if (event.key === 'Enter') run(items[at])
-    else if (event.key === 'ArrowDown') setActive((at + 1) % Math.max(1, items.length))
-    else if (event.key === 'ArrowUp') setActive((at - 1 + items.length) % Math.max(1, items.length))
-    else return
-    event.preventDefault()
-  }
-  const optionId = (item: PaletteItem) => `${id}-${items.indexOf(item)}`
-  const selected = items[at]
   return (
     <dialog
       ref={dialog}
@@ -66,57 +39,19 @@ export function Palette({ onClose }: { onClose: () => void }) {
       }}
       onMouseDown={(event) => event.target === dialog.current && onClose()}
     >
-      <div className={styles['search']}>
-        <Icon name="search" />
-        <input
-          type="text"
-          role="combobox"
-          aria-label={texts.label}
-          aria-expanded="true"
-          aria-controls={`${id}-list`}
-          aria-activedescendant={selected && optionId(selected)}
-          aria-autocomplete="list"
-          autoComplete="off"
-          spellCheck={false}
-          placeholder={texts.placeholder}
-          value={wanted}
-          onChange={(event) => {
-            setWanted(event.target.value)
-            setActive(0)
-          }}
-          onKeyDown={onKeyDown}
-        />
-        <kbd>Esc</kbd>
-      </div>
-      <div id={`${id}-list`} role="listbox" aria-label={texts.label} className={styles['list']}>
-        {shown.map(({ title, items }) => (
-          <div key={title} role="group" aria-label={title}>
-            <div className={styles['title']} aria-hidden="true">
-              {title}
-            </div>
-            {items.map((item) => (
-              <div
-                key={item.key}
-                id={optionId(item)}
-                role="option"
-                aria-selected={item === selected}
-                className={styles['item']}
-                onMouseMove={() =>
-                  setActive(items === undefined ? 0 : shown.flatMap((group) => group.items).indexOf(item))
-                }
-                onClick={() => run(item)}
-              >
-                <Icon name={item.icon} />
-                <span className="foreign">{item.label}</span>
-                {item.detail !== undefined && <span className={styles['detail']}>{item.detail}</span>}
-              </div>
-            ))}
-          </div>
-        ))}
-      </div>
-      <p role="status" className={styles['none']}>
-        {items.length === 0 ? texts.none : ''}
-      </p>
+      <SearchList
+        label={texts.label}
+        placeholder={texts.placeholder}
+        wanted={wanted}
+        onSearch={setWanted}
+        groups={[...own, ...found]}
+        none={texts.none}
+        hint={<kbd>Esc</kbd>}
+        onChoose={({ run }) => {
+          onClose()
+          run()
+        }}
+      />
     </dialog>
   )
 }
@@ -160,9 +95,9 @@ function useOwnGroups(): Group[] {
     { key: 'out', label: texts.signOut, icon: 'out', run: () => void signOut(client) },
   ]
   return [
-    { title: texts.palette.pages, items: pages },
-    ...(businesses.length > 1 ? [{ title: texts.palette.businesses, items: businesses }] : []),
-    { title: texts.palette.actions, items: actions },
+    { title: texts.palette.pages, options: pages },
+    ...(businesses.length > 1 ? [{ title: texts.palette.businesses, options: businesses }] : []),
+    { title: texts.palette.actions, options: actions },
   ]
 }
 
@@ -178,7 +113,7 @@ function useFound(wanted: string): readonly Group[] {
       const groups = await Promise.all(
         paletteSources().map(async ({ title, search }) => ({
           title,
-          items: await search(wanted.trim(), asked.signal).catch(() => []),
+          options: await search(wanted.trim(), asked.signal).catch(() => []),
         })),
       )
       if (!asked.signal.aborted) setFound(groups)

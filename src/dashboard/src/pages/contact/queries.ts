@@ -1,18 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 import type { TimelineSearch } from './event-kinds.ts'
 
-type Answer<Path extends keyof paths> = paths[Path] extends {
-  get: { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }
-}
-  ? Data
-  : never
-
-export type Detail = Answer<'/dashboard/api/b/{businessId}/contacts/{contactId}'>
+export type Detail = DataOf<'/dashboard/api/b/{businessId}/contacts/{contactId}'>
 export type Contact = Detail['contact']
-export type TimelineEvent = Answer<'/dashboard/api/b/{businessId}/contacts/{contactId}/timeline'>['events'][number]
-export type Visit = Answer<'/dashboard/api/b/{businessId}/contacts/{contactId}/visits'>['visits'][number]
+export type TimelineEvent = DataOf<'/dashboard/api/b/{businessId}/contacts/{contactId}/timeline'>['events'][number]
+export type Visit = DataOf<'/dashboard/api/b/{businessId}/contacts/{contactId}/visits'>['visits'][number]
 
 export interface ContactPath {
   businessId: string

@@ -5,10 +5,10 @@ import { formatNumber } from '../../format.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { ErrorBox } from '../../parts/error-box.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { Page } from '../../parts/page.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { Money, Time } from '../../parts/values.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
@@ -31,11 +31,6 @@ export function ContactsPage() {
   const list = useInfiniteQuery(contactsQuery(businessId, filter))
   const count = useQuery(countQuery(businessId, filter))
   const contacts = list.data?.pages.flatMap((page) => page.contacts) ?? []
-  const { hasNextPage, isFetching, fetchNextPage } = list
-  // A page can be empty although there are more.
-  useEffect(() => {
-    if (contacts.length === 0 && hasNextPage && !isFetching) void fetchNextPage()
-  }, [contacts.length, hasNextPage, isFetching, fetchNextPage])
   const setFilter = (change: ContactSearch) => {
     void navigate({ to: '.', search: { ...search, ...change } as never, replace: true })
   }
@@ -45,8 +40,8 @@ export function ContactsPage() {
     <Page title={texts.title} intro={intro ?? '\u00a0'} width="full">
       <Views businessId={businessId} views={filters.data?.views ?? []} filter={filter} />
       <Filters filter={search} fields={filters.data?.fields ?? []} onChange={setFilter} />
-      <ErrorBox error={list.error} onRetry={() => void list.refetch()} />
-      <Table
+      <PagedTable
+        list={list}
         label={texts.title}
         columns={columnsOf(businessId)}
         rows={contacts}
@@ -54,9 +49,7 @@ export function ContactsPage() {
         onOpen={({ contactId }) =>
           void navigate({ to: '/dashboard/b/$businessId/contacts/$contactId', params: { businessId, contactId } })
         }
-        onEnd={hasNextPage ? () => void fetchNextPage() : undefined}
         total={count.data?.kind === 'exact' ? count.data.count : undefined}
-        isLoading={list.isPending || (contacts.length === 0 && hasNextPage)}
         empty={
           isFiltered ? (
             <Empty

@@ -1,11 +1,9 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 import type { ContactSearch } from './route.ts'
 
-type ListAnswer =
-  paths['/dashboard/api/b/{businessId}/contacts']['get']['responses']['200']['content']['application/json']
-export type ListedContact = ListAnswer['data']['contacts'][number]
+export type ListedContact = DataOf<'/dashboard/api/b/{businessId}/contacts'>['contacts'][number]
 
 export const contactsQuery = (businessId: string, filter: ContactSearch) =>
   infiniteQueryOptions({
@@ -41,5 +39,4 @@ export const filtersQuery = (businessId: string) =>
     queryFn: ({ signal }) =>
       take(api.GET('/dashboard/api/b/{businessId}/contact-filters', { params: { path: { businessId } }, signal })),
   })
-export type SavedView =
-  paths['/dashboard/api/b/{businessId}/contact-filters']['get']['responses']['200']['content']['application/json']['data']['views'][number]
+export type SavedView = DataOf<'/dashboard/api/b/{businessId}/contact-filters'>['views'][number]

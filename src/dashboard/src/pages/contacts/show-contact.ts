@@ -1,7 +1,6 @@
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 
-type Listed = paths['/dashboard/api/b/{businessId}/contacts']['get']['responses']['200']['content']['application/json']
-type ListedContact = Listed['data']['contacts'][number]
+type ListedContact = DataOf<'/dashboard/api/b/{businessId}/contacts'>['contacts'][number]
 
 /** The journey stages, in their order (decisions, "Journey stage"). */
 export const STAGES = [

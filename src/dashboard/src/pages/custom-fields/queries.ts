@@ -1,9 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 
-type Listed =
-  paths['/dashboard/api/b/{businessId}/custom-fields']['get']['responses']['200']['content']['application/json']['data']
+type Listed = DataOf<'/dashboard/api/b/{businessId}/custom-fields'>
 export type CustomField = Listed['customFields'][number]
 export type FieldUse = Listed['use']
 

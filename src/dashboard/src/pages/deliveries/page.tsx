@@ -9,7 +9,8 @@ import { Empty } from '../../parts/empty.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { SelectField } from '../../parts/field.tsx'
 import { Page, Section } from '../../parts/page.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { showToast } from '../../parts/toast.tsx'
 import { Num, Time } from '../../parts/values.tsx'
 import { useBusiness, useCan } from '../../session/session.ts'
@@ -44,26 +45,22 @@ function Deliveries({ businessId, destinations }: { businessId: string; destinat
   const texts = textsOf('deliveries')
   const canRetry = useCan('destinations:write')
   const search: DeliverySearch = useSearch({ strict: false })
-  const { data, error, isPending, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery(
-    deliveriesQuery(businessId, search),
-  )
+  const list = useInfiniteQuery(deliveriesQuery(businessId, search))
   const [openedId, setOpenedId] = useState<string | null>(null)
   const [isRetrying, setRetrying] = useState(false)
-  const rows = data?.pages.flatMap(({ deliveries }) => deliveries) ?? []
+  const rows = list.data?.pages.flatMap(({ deliveries }) => deliveries) ?? []
   const opened = rows.find(({ id }) => id === openedId)
   const retry = <Button onClick={() => setRetrying(true)}>{texts.retryAll}</Button>
   return (
     <Section title={texts.deliveries} actions={canRetry && retry}>
       <Filters search={search} destinations={destinations} />
-      <ErrorBox error={error} onRetry={() => void refetch()} />
-      <Table
+      <PagedTable
+        list={list}
         label={texts.deliveries}
         columns={columnsOf()}
         rows={rows}
         keyOf={({ id }) => id}
         onOpen={({ id }) => setOpenedId(id)}
-        onEnd={hasNextPage ? () => void fetchNextPage() : undefined}
-        isLoading={isPending}
         empty={
           <Empty icon="send" title={Object.keys(search).length > 0 ? texts.noMatch : texts.none}>
             {Object.keys(search).length === 0 && texts.noneText}

@@ -1,15 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 import type { DeliverySearch } from './route.ts'
 
-type Answer<Path extends keyof paths> = paths[Path] extends {
-  get: { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }
-}
-  ? Data
-  : never
-export type Destination = Answer<'/dashboard/api/b/{businessId}/destinations'>['destinations'][number]
-export type Delivery = Answer<'/dashboard/api/b/{businessId}/deliveries'>['deliveries'][number]
+export type Destination = DataOf<'/dashboard/api/b/{businessId}/destinations'>['destinations'][number]
+export type Delivery = DataOf<'/dashboard/api/b/{businessId}/deliveries'>['deliveries'][number]
 
 export const destinationsQuery = (businessId: string) =>
   queryOptions({

@@ -1,14 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 
-type Answer<Path extends keyof paths> = paths[Path] extends {
-  get: { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }
-}
-  ? Data
-  : never
-export type Status = Answer<'/dashboard/api/b/{businessId}/status'>
-export type Day = Answer<'/dashboard/api/b/{businessId}/days'>['days'][number]
+export type Status = DataOf<'/dashboard/api/b/{businessId}/status'>
+export type Day = DataOf<'/dashboard/api/b/{businessId}/days'>['days'][number]
 
 export const statusQuery = (businessId: string) =>
   queryOptions({

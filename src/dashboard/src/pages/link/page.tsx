@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, take } from '../../client.ts'
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 import { Button, ButtonLink } from '../../parts/button.tsx'
 import { ErrorBox } from '../../parts/error-box.tsx'
 import { TextField } from '../../parts/field.tsx'
@@ -13,7 +13,7 @@ import { Entrance } from '../../shell/entrance.tsx'
 import { textsOf } from '../../texts/index.ts'
 import { forgetToken, readToken } from './token.ts'
 
-type Read = paths['/dashboard/api/link/read']['post']['responses']['200']['content']['application/json']['data']
+type Read = DataOf<'/dashboard/api/link/read', 'post'>
 
 export function LinkPage() {
   const texts = textsOf('sign-in')

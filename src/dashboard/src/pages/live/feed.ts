@@ -1,9 +1,8 @@
 /** The requests on the page, and those that wait. Pure: use-feed.ts asks for them. */
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 
-type Operation = paths['/dashboard/api/b/{businessId}/requests']['get']
-export type Answer = Operation['responses']['200']['content']['application/json']['data']
-export type LiveRequest = Answer['requests'][number]
+type RequestPage = DataOf<'/dashboard/api/b/{businessId}/requests'>
+export type LiveRequest = RequestPage['requests'][number]
 
 /** The oldest leave the page. */
 export const MAX_ROWS = 1000
@@ -24,9 +23,9 @@ export interface Feed {
 export const EMPTY_FEED: Feed = { shown: [], waiting: [], omitted: 0, newest: undefined, oldest: null, arrived: 0 }
 
 export type Change =
-  | { kind: 'first'; answer: Answer }
-  | { kind: 'newer'; answer: Omit<Answer, 'oldest'>; isHeld: boolean }
-  | { kind: 'older'; answer: Answer }
+  | { kind: 'first'; answer: RequestPage }
+  | { kind: 'newer'; answer: Omit<RequestPage, 'oldest'>; isHeld: boolean }
+  | { kind: 'older'; answer: RequestPage }
   | { kind: 'show' }
 
 export function changeFeed(feed: Feed, change: Change): Feed {

@@ -1,15 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 
-type Answer<Path extends keyof paths> = paths[Path] extends {
-  get: { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }
-}
-  ? Data
-  : never
-export type Installation = Answer<'/dashboard/api/operations/installation'>
+export type Installation = DataOf<'/dashboard/api/operations/installation'>
 export type Partition = NonNullable<Installation['partitions']>['list'][number]
-export type DeadLetter = Answer<'/dashboard/api/operations/dead-letters'>['deadLetters'][number]
+export type DeadLetter = DataOf<'/dashboard/api/operations/dead-letters'>['deadLetters'][number]
 
 export const installationQuery = queryOptions({
   queryKey: ['installation', 'operations'],

@@ -11,7 +11,7 @@ import { textsOf } from '../../texts/index.ts'
 import { type Operation, keyUseOf } from './description.ts'
 import styles from './reference.module.css'
 
-interface Answer {
+interface CallResult {
   status: number
   ms: number
   text: string
@@ -20,7 +20,7 @@ interface Answer {
 export function TryIt({ operation }: { operation: Operation }) {
   const texts = textsOf('reference')
   const { method, parameters, requestBody } = operation
-  const [answer, setAnswer] = useState<Answer | null>(null)
+  const [answer, setAnswer] = useState<CallResult | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [isPending, setPending] = useState(false)
   async function send(event: SyntheticEvent<HTMLFormElement>) {
@@ -93,7 +93,7 @@ export function TryIt({ operation }: { operation: Operation }) {
   )
 }
 
-async function call({ method, path, parameters }: Operation, values: Record<string, string>): Promise<Answer> {
+async function call({ method, path, parameters }: Operation, values: Record<string, string>): Promise<CallResult> {
   const read = (name: string) => (values[name] ?? '').trim()
   const headers = new Headers()
   if (read('key') !== '') headers.set('Authorization', `Bearer ${read('key')}`)

@@ -1,7 +1,8 @@
 /** Chooses what a condition reads: attributes, custom fields, tags, events and segments, or a name that is not known yet. */
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useMemo, useState } from 'react'
-import { Picker, type PickerGroup, type PickerOption } from '../../parts/picker.tsx'
+import { Picker } from '../../parts/picker.tsx'
+import type { SearchGroup, SearchOption } from '../../parts/search-list.tsx'
 import { useLate } from '../../parts/use-late.ts'
 import type { IconName } from '../../parts/icon.tsx'
 import { textsOf } from '../../texts/index.ts'
@@ -23,7 +24,7 @@ interface FieldPickerProps {
   onChoose: (condition: Draft) => void
 }
 
-interface FieldOption extends PickerOption {
+interface FieldOption extends SearchOption {
   start: Draft
 }
 
@@ -57,7 +58,7 @@ export function FieldPicker({ onChoose, ...rest }: FieldPickerProps) {
   )
 }
 
-type Groups = PickerGroup<FieldOption>[]
+type Groups = SearchGroup<FieldOption>[]
 
 /** What is loaded answers at once, in the words of the page; what the server finds joins it. */
 function groupsOf(all: FieldGroup[], found: FieldGroup[], wanted: string, speaker: Speaker): Groups {

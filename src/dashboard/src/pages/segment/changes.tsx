@@ -2,8 +2,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Badge } from '../../parts/badge.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { ErrorBox } from '../../parts/error-box.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
@@ -18,24 +18,18 @@ export function Changes({ path }: { path: SegmentPath }) {
   const list = useInfiniteQuery(changesQuery(path, useCan('contacts:read')))
   const changes = list.data?.pages.flatMap(({ rows }) => rows) ?? []
   return (
-    <>
-      <ErrorBox error={list.error} onRetry={() => void list.refetch()} />
-      {list.error === null && (
-        <Table
-          label={texts.changes}
-          columns={columnsOf(path.businessId)}
-          rows={changes.map((change, place): Row => ({ ...change, place }))}
-          keyOf={({ place }) => String(place)}
-          onEnd={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
-          isLoading={list.isPending}
-          empty={
-            <Empty icon="list" title={texts.noChangesTitle}>
-              {texts.noChanges}
-            </Empty>
-          }
-        />
-      )}
-    </>
+    <PagedTable
+      list={list}
+      label={texts.changes}
+      columns={columnsOf(path.businessId)}
+      rows={changes.map((change, place): Row => ({ ...change, place }))}
+      keyOf={({ place }) => String(place)}
+      empty={
+        <Empty icon="list" title={texts.noChangesTitle}>
+          {texts.noChanges}
+        </Empty>
+      }
+    />
   )
 }
 

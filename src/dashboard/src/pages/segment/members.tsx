@@ -2,8 +2,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Empty } from '../../parts/empty.tsx'
-import { ErrorBox } from '../../parts/error-box.tsx'
-import { type Column, Table } from '../../parts/table.tsx'
+import { PagedTable } from '../../parts/paged-table.tsx'
+import type { Column } from '../../parts/table.tsx'
 import { Time } from '../../parts/values.tsx'
 import { useCan } from '../../session/session.ts'
 import { textsOf } from '../../texts/index.ts'
@@ -33,23 +33,19 @@ export function Members({ path, segment }: { path: SegmentPath; segment: Segment
           <ExportMembers path={path} segment={segment} />
         </div>
       )}
-      <ErrorBox error={list.error} onRetry={() => void list.refetch()} />
-      {list.error === null && (
-        <Table
-          label={texts.members}
-          columns={columnsOf(businessId)}
-          rows={members}
-          keyOf={({ contactId, enteredAt }) => `${contactId} ${enteredAt}`}
-          onOpen={canSee ? open : undefined}
-          onEnd={list.hasNextPage ? () => void list.fetchNextPage() : undefined}
-          isLoading={list.isPending}
-          empty={
-            <Empty icon="people" title={texts.noMembersTitle}>
-              {segment.status === 'ready' && texts.noMembers}
-            </Empty>
-          }
-        />
-      )}
+      <PagedTable
+        list={list}
+        label={texts.members}
+        columns={columnsOf(businessId)}
+        rows={members}
+        keyOf={({ contactId, enteredAt }) => `${contactId} ${enteredAt}`}
+        onOpen={canSee ? open : undefined}
+        empty={
+          <Empty icon="people" title={texts.noMembersTitle}>
+            {segment.status === 'ready' && texts.noMembers}
+          </Empty>
+        }
+      />
     </>
   )
 }

@@ -1,19 +1,15 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 import { nameOf } from '../contacts/show-contact.ts'
 
-type Answer<Path extends keyof paths, Method extends 'get' | 'post' = 'get'> =
-  paths[Path] extends Record<Method, { responses: { 200: { content: { 'application/json': { data: infer Data } } } } }>
-    ? Data
-    : never
-export type ListedSegment = Answer<'/dashboard/api/b/{businessId}/segments'>['segments'][number]
-export type Segment = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}'>['segment']
-export type HistoryDay = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}/history'>['days'][number]
-export type Member = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}/members'>['members'][number]
-export type Change = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}/changes'>['changes'][number]
-export type Explanation = Answer<'/dashboard/api/b/{businessId}/segments/{segmentId}/explain'>
-export type FieldGroup = Answer<'/dashboard/api/b/{businessId}/segment-fields'>['groups'][number]
+export type ListedSegment = DataOf<'/dashboard/api/b/{businessId}/segments'>['segments'][number]
+export type Segment = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}'>['segment']
+export type HistoryDay = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}/history'>['days'][number]
+export type Member = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}/members'>['members'][number]
+export type Change = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}/changes'>['changes'][number]
+export type Explanation = DataOf<'/dashboard/api/b/{businessId}/segments/{segmentId}/explain'>
+export type FieldGroup = DataOf<'/dashboard/api/b/{businessId}/segment-fields'>['groups'][number]
 export type Field = FieldGroup['fields'][number]
 
 export interface SegmentPath {

@@ -1,18 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, take } from '../../client.ts'
-import type { paths } from '../../api.d.ts'
+import type { DataOf } from '../../data-of.ts'
 
-type Data<Path extends keyof paths> = paths[Path] extends {
-  get: { responses: { 200: { content: { 'application/json': { data: infer D } } } } }
-}
-  ? D
-  : never
-
-export type Key = Data<'/dashboard/api/b/{businessId}/keys'>['keys'][number]
-export type Settings = Data<'/dashboard/api/b/{businessId}/business'>
-export type Member = Data<'/dashboard/api/b/{businessId}/people'>['members'][number]
-export type Invitation = Data<'/dashboard/api/b/{businessId}/people'>['invitations'][number]
-export type AuditEntry = Data<'/dashboard/api/b/{businessId}/audit'>['entries'][number]
+export type Key = DataOf<'/dashboard/api/b/{businessId}/keys'>['keys'][number]
+export type Settings = DataOf<'/dashboard/api/b/{businessId}/business'>
+export type Member = DataOf<'/dashboard/api/b/{businessId}/people'>['members'][number]
+export type Invitation = DataOf<'/dashboard/api/b/{businessId}/people'>['invitations'][number]
+export type AuditEntry = DataOf<'/dashboard/api/b/{businessId}/audit'>['entries'][number]
 
 export const keysQuery = (businessId: string) =>
   queryOptions({

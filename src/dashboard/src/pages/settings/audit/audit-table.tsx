@@ -5,8 +5,8 @@ import { Badge } from '../../../parts/badge.tsx'
 import { Code } from '../../../parts/code.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { Empty } from '../../../parts/empty.tsx'
-import { ErrorBox } from '../../../parts/error-box.tsx'
-import { type Column, Table } from '../../../parts/table.tsx'
+import { PagedTable } from '../../../parts/paged-table.tsx'
+import type { Column } from '../../../parts/table.tsx'
 import { Time } from '../../../parts/values.tsx'
 import { textsOf } from '../../../texts/index.ts'
 import { type AuditEntry, auditQuery } from '../queries.ts'
@@ -14,19 +14,17 @@ import { type AuditEntry, auditQuery } from '../queries.ts'
 /** `businessId`: null for the installation. Needs the texts of `settings`. */
 export function AuditTable({ businessId, height }: { businessId: string | null; height?: 'auto' }) {
   const texts = textsOf('settings')
-  const { data, error, isPending, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery(auditQuery(businessId))
+  const list = useInfiniteQuery(auditQuery(businessId))
   const [opened, setOpened] = useState<AuditEntry | null>(null)
   return (
     <>
-      <ErrorBox error={error} onRetry={() => void refetch()} />
-      <Table
+      <PagedTable
+        list={list}
         label={texts.audit}
         columns={columnsOf()}
-        rows={data?.pages.flatMap(({ entries }) => entries) ?? []}
+        rows={list.data?.pages.flatMap(({ entries }) => entries) ?? []}
         keyOf={({ id }) => String(id)}
         onOpen={setOpened}
-        onEnd={hasNextPage ? () => void fetchNextPage() : undefined}
-        isLoading={isPending}
         {...(height && { height })}
         empty={<Empty icon="list" title={texts.noAudit} />}
       />

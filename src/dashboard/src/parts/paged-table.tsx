@@ -1,0 +1,34 @@
+/** A table of a list that the server sends page by page. */
+import type { UseInfiniteQueryResult } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { ErrorBox } from './error-box.tsx'
+import { Table, type TableProps } from './table.tsx'
+
+interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'onEnd' | 'isLoading'> {
+  list: UseInfiniteQueryResult<unknown>
+}
+
+/** What was loaded before an error stays. After one, nothing more is asked for until the person tries again. */
+export function PagedTable<Row>({ list, ...table }: PagedTableProps<Row>) {
+  const { error, isPending, isFetching, fetchNextPage } = list
+  const isEmpty = table.rows.length === 0
+  const hasMore = list.hasNextPage && error === null
+  // A page that is on its way would be asked for anew.
+  const canLoad = hasMore && !isFetching
+  // A page can be empty although there are more.
+  useEffect(() => {
+    if (isEmpty && canLoad) void fetchNextPage()
+  }, [isEmpty, canLoad, fetchNextPage])
+  return (
+    <>
+      <ErrorBox error={error} onRetry={() => void list.refetch()} />
+      {(error === null || !isEmpty) && (
+        <Table
+          {...table}
+          onEnd={canLoad ? () => void fetchNextPage() : undefined}
+          isLoading={isPending || (isEmpty && hasMore)}
+        />
+      )}
+    </>
+  )
+}
