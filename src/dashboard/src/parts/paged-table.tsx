@@ -5,7 +5,7 @@ import { ErrorBox } from './error-box.tsx'
 import { Table, type TableProps } from './table.tsx'
 
 interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'onEnd' | 'isLoading'> {
-  list: UseInfiniteQueryResult<unknown>
+  list: UseInfiniteQueryResult
 }
 
 /** What was loaded before an error stays. After one, nothing more is asked for until the person tries again. */
