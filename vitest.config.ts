@@ -88,8 +88,8 @@ const project = (
     isolate,
     sequence: { groupOrder: order },
     // For what hangs. How long something takes is for tests with a bound (test/support/at-load.ts).
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: PATIENCE_MS } },
   },
 })

@@ -4,4 +4,4 @@ import { availableParallelism, loadavg } from 'node:os'
 export const atLoad = (bound: number): number => bound * Math.max(1, (2 * (loadavg()[0] ?? 0)) / availableParallelism())
 
 /** How long a test waits for what must happen. How soon it happens is the machine's: a test that is about that has a bound. */
-export const PATIENCE_MS = 120_000
+export const PATIENCE_MS = 240_000

@@ -92,6 +92,8 @@ function configOf(urls: StoreUrls, environment: Record<string, string>): Config 
     LOG_LEVEL: 'silent',
     // A busy machine must not let requests through that a test counts.
     RATE_LIMIT_TIMEOUT_MS: '5000',
+    // Nor must it answer with 202 what a test expects to be answered by a worker.
+    ANSWER_TIMEOUT_MS: '60000',
     DATABASE_URL: urls.databaseUrl,
     REDIS_URL: urls.redisUrl,
     CLICKHOUSE_URL: urls.clickhouseUrl,
