@@ -1,0 +1,144 @@
+/** Adds, lists and lifts suppressions. */
+import { RequestError } from '../../../errors.ts'
+import { liftSuppression, liftSuppressions } from '../../../messages/suppressions/lift.ts'
+import { listSuppressions } from '../../../messages/suppressions/list-suppressions.ts'
+import { MAX_SUPPRESSIONS, type NewSuppression, addSuppressions } from '../../../messages/suppressions/suppress.ts'
+import {
+  ADDRESS_CHANNELS,
+  type AddressChannel,
+  SUPPRESSION_REASONS,
+  type SuppressionReason,
+  findAddresses,
+  readChannelAddress,
+} from '../../../rules/messages/suppression.ts'
+import { acquireSlot } from '../../access/concurrency-limit.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { compileCheck, invalidRequest, requireBody, summarise } from '../../http/check-body.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { readInstants } from '../segments/read-instants.ts'
+import { SuppressionFrameSchema, SuppressionItemSchema } from './schemas.ts'
+
+export const LISTED = 'The suppressions.'
+export const ADDED = 'The addresses are suppressed.'
+export const LIFTED = 'The suppression is lifted.'
+export const LIFTED_MANY = 'The suppressions are lifted.'
+
+const checkFrame = compileCheck(SuppressionFrameSchema)
+const checkItem = compileCheck(SuppressionItemSchema)
+
+export async function getSuppressions(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { id: businessId, country } = principal.business
+  const { limit, cursor } = readPage(context)
+  const before = cursor === null ? null : readId(cursor)
+  if (cursor !== null && before === null) throw invalidCursor()
+  const query = queryOf(context)
+  const channel = readChannel(query)
+  const filter = { channel, reason: readReason(query), addresses: readAddress(query, channel, country) }
+  const found = await listSuppressions(app.sql, { businessId, before, limit: limit + 1 }, filter)
+  const suppressions = found.slice(0, limit)
+  const nextCursor = found.length > limit ? (suppressions.at(-1)?.suppressionId ?? null) : null
+  return { message: LISTED, data: { suppressions, nextCursor } }
+}
+
+interface Failure {
+  index: number
+  error: string
+}
+
+export async function postSuppressions(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
+  const { suppressions: sent } = requireBody(checkFrame(body))
+  const read = sent.map((item) => readItem(item, business.country))
+  const items = read.flatMap((one, index) => ('item' in one ? [{ index, item: one.item }] : []))
+  const refused = read.flatMap((one, index): Failure[] => ('error' in one ? [{ index, error: one.error }] : []))
+  const by = { businessId: business.id, actor, now: context.receivedAt }
+  await acquireChangeSlot(app, context, business.id)
+  const outcomes = await addSuppressions(
+    app.sql,
+    by,
+    items.map(({ item }) => item),
+  )
+  const indexesOf = (wanted: string) => items.flatMap(({ index }, at) => (outcomes[at] === wanted ? [index] : []))
+  const failures = [...refused, ...indexesOf('full').map((index) => ({ index, error: FULL }))]
+  return {
+    message: ADDED,
+    data: {
+      received: sent.length,
+      added: indexesOf('added').length,
+      known: indexesOf('known').length,
+      failed: failures.length,
+      failures: failures.toSorted((a, b) => a.index - b.index),
+    },
+  }
+}
+
+const FULL = `a business has at most ${MAX_SUPPRESSIONS.toLocaleString('en-US')} suppressions`
+
+/** No message repeats an address. */
+function readItem(sent: unknown, country: string | null): { item: NewSuppression } | { error: string } {
+  const checked = checkItem(sent)
+  if ('issues' in checked) return { error: summarise(checked.issues) }
+  const { channel, address, reason = 'manual' } = checked.body
+  const read = readChannelAddress(channel, address, country)
+  if (read === null) return { error: channel === 'email' ? NO_EMAIL : NO_PHONE }
+  return { item: { ...read, reason } }
+}
+
+const NO_EMAIL = 'address must be one email address'
+const NO_PHONE = 'address must be a phone number, such as +972501234567'
+
+export async function deleteSuppression(
+  app: AppContext,
+  context: RequestContext,
+  { business, actor }: Principal,
+): Promise<Reply> {
+  const suppressionId = readId(context.params['suppressionId'])
+  await acquireChangeSlot(app, context, business.id)
+  const isLifted =
+    suppressionId !== null && (await liftSuppression(app.sql, { businessId: business.id, actor }, suppressionId))
+  if (!isLifted) throw new RequestError('not_found', { message: 'There is no suppression with this id.' })
+  return { message: LIFTED, data: { suppressionId } }
+}
+
+export async function deleteSuppressions(
+  app: AppContext,
+  context: RequestContext,
+  { business, actor }: Principal,
+): Promise<Reply> {
+  const query = queryOf(context)
+  const reason = readReason(query)
+  if (reason === null) throw invalidRequest([{ path: 'reason', message: 'reason is required' }])
+  const { from = null, to = null } = readInstants(query, ['from', 'to'])
+  await acquireChangeSlot(app, context, business.id)
+  const ones = { reason, channel: readChannel(query), from, to }
+  const { lifted, hasMore } = await liftSuppressions(app.sql, { businessId: business.id, actor }, ones)
+  return { message: LIFTED_MANY, data: { lifted, hasMore } }
+}
+
+/** Changes of one business wait for each other in Postgres. They must not hold all connections meanwhile. */
+const acquireChangeSlot = (app: AppContext, context: RequestContext, businessId: string): Promise<void> =>
+  acquireSlot(app.slots.read, context, businessId)
+
+const readChannel = (query: URLSearchParams): AddressChannel | null => readWord(query, 'channel', ADDRESS_CHANNELS)
+const readReason = (query: URLSearchParams): SuppressionReason | null => readWord(query, 'reason', SUPPRESSION_REASONS)
+
+function readWord<Word extends string>(query: URLSearchParams, name: string, words: readonly Word[]): Word | null {
+  const sent = query.get(name)
+  if (sent === null) return null
+  const word = words.find((one) => one === sent)
+  if (word === undefined) throw invalidRequest([{ path: name, message: `${name} must be one of ${words.join(', ')}` }])
+  return word
+}
+
+function readAddress(query: URLSearchParams, channel: AddressChannel | null, country: string | null) {
+  const sent = query.get('address')
+  if (sent === null) return null
+  const read = findAddresses(sent, channel, country)
+  if (read.length > 0) return read
+  throw invalidRequest([{ path: 'address', message: 'address must be an email address or a phone number' }])
+}

@@ -1,0 +1,29 @@
+/** The key of the hashes of addresses and of the tokens in messages (sql/postgres/0023_suppressions.sql). */
+import { createHmac } from 'node:crypto'
+import type { Sql } from '../stores/postgres.ts'
+
+export type MessageKey = Buffer
+
+/** It never changes. */
+const keys = new WeakMap<Sql, Promise<MessageKey>>()
+
+/** Read once for each pool of connections. */
+export function loadMessageKey(sql: Sql): Promise<MessageKey> {
+  const known = keys.get(sql)
+  if (known !== undefined) return known
+  const loading = readKey(sql)
+  keys.set(sql, loading)
+  loading.catch(() => keys.delete(sql))
+  return loading
+}
+
+async function readKey(sql: Sql): Promise<MessageKey> {
+  const [row] = await sql<{ key: MessageKey }[]>`select key from message_key`
+  if (row === undefined) throw new Error('Postgres has lost the key of messages (table message_key): restore it')
+  return row.key
+}
+
+/** `purpose` keeps what the key is used for apart. 32 bytes. */
+export function signWith(key: MessageKey, purpose: 'address' | 'unsubscribe', signed: Buffer | string): Buffer {
+  return createHmac('sha256', key).update(`${purpose}\0`).update(signed).digest()
+}

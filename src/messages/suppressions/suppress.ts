@@ -1,0 +1,96 @@
+/** Adds suppressions. */
+import { uuidv7 } from 'uuidv7'
+import { type Actor, recordContactAudit } from '../../accounts/audit.ts'
+import type { ChannelAddress, SuppressionReason } from '../../rules/messages/suppression.ts'
+import type { Queryable, Sql } from '../../stores/postgres.ts'
+import { type MessageKey, loadMessageKey } from '../message-key.ts'
+import { listOf } from './find-suppressed.ts'
+import { hashAddress } from './hash-address.ts'
+
+/** Of a business, by its own calls. What a provider reports is always kept: it is limited by the messages that were sent. */
+export const MAX_SUPPRESSIONS = 1_000_000
+
+export interface NewSuppression extends ChannelAddress {
+  reason: SuppressionReason
+}
+
+/** `known`: it was there before, for this reason. `full`: the business has had its `most`. */
+export type Suppressed = 'added' | 'known' | 'full'
+
+/** Call it in a transaction. `now` is in epoch ms. The outcome of each item, in their order. */
+export async function suppress(
+  tx: Queryable,
+  key: MessageKey,
+  { businessId, now, most = Infinity }: { businessId: string; now: number; most?: number },
+  items: readonly NewSuppression[],
+): Promise<Suppressed[]> {
+  const many = await lockCount(tx, businessId)
+  const rows = items.map((item) => ({ ...item, hash: hashAddress(key, businessId, item) }))
+  const known = await findKnown(tx, businessId, rows)
+  const fresh = new Map<string, HashedItem>()
+  const outcomes = rows.map((row): Suppressed => {
+    const name = nameOf(row)
+    if (known.has(name) || fresh.has(name)) return 'known'
+    if (many + fresh.size >= most) return 'full'
+    fresh.set(name, row)
+    return 'added'
+  })
+  await insert(tx, { businessId, now }, [...fresh.values()])
+  return outcomes
+}
+
+interface HashedItem extends NewSuppression {
+  hash: string
+}
+
+const nameOf = ({ hash, channel, reason }: Pick<HashedItem, 'hash' | 'channel' | 'reason'>) =>
+  `${hash} ${channel} ${reason}`
+
+/** Two calls at once must not pass the limit together. */
+export async function lockCount(tx: Queryable, businessId: string): Promise<number> {
+  await tx`insert into suppression_counts (business_id, many) values (${businessId}, 0) on conflict do nothing`
+  const [row] = await tx<{ many: number }[]>`
+    select many from suppression_counts where business_id = ${businessId} for update`
+  return row?.many ?? 0
+}
+
+async function findKnown(tx: Queryable, businessId: string, rows: readonly HashedItem[]): Promise<Set<string>> {
+  const hashes = listOf(rows.map(({ hash }) => hash))
+  const known = await tx<HashedItem[]>`
+    select encode(s.address_hash, 'hex') as hash, s.channel, s.reason
+    from unnest(${hashes}::text::text[]) as asked (hash)
+    join suppressions s on s.address_hash = decode(asked.hash, 'hex') and s.business_id::text = ${businessId}`
+  return new Set(known.map(nameOf))
+}
+
+async function insert(
+  tx: Queryable,
+  { businessId, now }: { businessId: string; now: number },
+  rows: readonly HashedItem[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const column = (read: (row: HashedItem) => string) => listOf(rows.map(read))
+  await tx`
+    insert into suppressions (business_id, id, channel, address_hash, reason, suppressed_at)
+    select ${businessId}, id, channel, decode(hash, 'hex'), reason, ${now}
+    from unnest(${column(() => uuidv7())}::text::uuid[], ${column(({ channel }) => channel)}::text::text[],
+      ${column(({ hash }) => hash)}::text::text[], ${column(({ reason }) => reason)}::text::text[]
+    ) as x (id, channel, hash, reason)`
+  await tx`update suppression_counts set many = many + ${rows.length} where business_id = ${businessId}`
+}
+
+/** As a person or a key asks for it: limited, and in the audit log. */
+export async function addSuppressions(
+  sql: Sql,
+  { businessId, actor, now }: { businessId: string; actor: Actor; now: number },
+  items: readonly NewSuppression[],
+): Promise<Suppressed[]> {
+  const key = await loadMessageKey(sql)
+  return await sql.begin(async (tx) => {
+    const outcomes = await suppress(tx, key, { businessId, now, most: MAX_SUPPRESSIONS }, items)
+    const added = outcomes.filter((outcome) => outcome === 'added').length
+    const entry = { businessId, actor, action: 'suppression.add', target: null, details: { added } }
+    if (added > 0) await recordContactAudit(tx, entry)
+    return outcomes
+  })
+}
