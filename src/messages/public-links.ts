@@ -1,5 +1,7 @@
 /** Links in messages. They begin with PUBLIC_URL, never with a header of a request. */
 import type { Config } from '../config.ts'
+import type { MessageKey } from './message-key.ts'
+import { type Subscriber, writeToken } from './unsubscribe/token.ts'
 
 /** In previews, simulations, tests and kept renderings: its page acts on nothing. */
 export const INERT_TOKEN = 'preview'
@@ -9,7 +11,30 @@ export function publicAddress({ publicUrl, port }: Pick<Config, 'publicUrl' | 'p
   return (publicUrl ?? `http://127.0.0.1:${port}`).replace(/\/+$/, '')
 }
 
-export function unsubscribeLinks(address: string, token: string): { unsubscribeUrl: string; preferencesUrl: string } {
+interface UnsubscribeLinks {
+  unsubscribeUrl: string
+  preferencesUrl: string
+}
+
+/** For a message to a contact. `address` is `publicAddress`. */
+export const linksOf = (address: string, key: MessageKey, subscriber: Subscriber): UnsubscribeLinks =>
+  makeLinks(address, writeToken(key, subscriber))
+
+/** For previews, simulations, tests and kept renderings. */
+export const inertLinks = (config: Pick<Config, 'publicUrl' | 'port'>): UnsubscribeLinks =>
+  makeLinks(publicAddress(config), INERT_TOKEN)
+
+function makeLinks(address: string, token: string): UnsubscribeLinks {
   const page = `${address}/u/${token}`
   return { unsubscribeUrl: page, preferencesUrl: `${page}#preferences` }
+}
+
+/**
+ * For mail programs, so that they show a button of their own (RFC 2369, RFC 8058). One click needs HTTPS: without it, the button
+ * opens the page.
+ */
+export function unsubscribeHeaders({ unsubscribeUrl }: UnsubscribeLinks): Record<string, string> {
+  const header = { 'List-Unsubscribe': `<${unsubscribeUrl}>` }
+  if (!unsubscribeUrl.startsWith('https:')) return header
+  return { ...header, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
 }

@@ -1,6 +1,7 @@
 /** One thing to decide. A request of the stream is one item; a batch request is many. */
 import type {
   BrowserFact,
+  Channel,
   EditFact,
   EventFact,
   IdentifyFact,
@@ -44,6 +45,10 @@ export interface SubscribeItem extends ItemBase {
   contactId: string
   channels: Partial<Subscriptions>
   method: string
+  /** A channel whose choice is the same already is left as it is. */
+  changesOnly?: boolean
+  /** Epoch ms: a channel that is named here is left as it is unless its choice of that instant is still the latest. */
+  replaces?: Partial<Record<Channel, number>>
   /** A replayed dead letter. */
   isReplay: boolean
 }

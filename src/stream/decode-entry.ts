@@ -29,7 +29,15 @@ const REQUESTS: Record<IngestRequest['kind'], TypeCheck<TSchema>> = {
   batch: compile({ items: Type.Array(Type.Object({ index: Type.Integer(), fact: EventFact })) }),
   identify: compile({ keyed: Type.Boolean(), fact: IdentifyFact, effects: Type.Optional(Type.Boolean()) }),
   erase: compile({ contactId: text }),
-  subscribe: compile({ contactId: text, channels: Subscriptions, method: text }),
+  subscribe: compile({
+    contactId: text,
+    channels: Subscriptions,
+    method: text,
+    changesOnly: Type.Optional(Type.Boolean()),
+    replaces: Type.Optional(
+      Type.Partial(Type.Object({ email: instant, sms: instant, whatsapp: instant, push: instant })),
+    ),
+  }),
   edit: compile({ contactId: text, fact: EditFact }),
   capture: compile({
     businessId: Type.String({ pattern: '^[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}$' }),

@@ -4,6 +4,7 @@
  */
 import type {
   BrowserFact,
+  Channel,
   EditFact,
   EventFact,
   IdentifyFact,
@@ -59,6 +60,9 @@ export interface SubscribeRequest extends RequestBase {
   contactId: string
   channels: Partial<Subscriptions>
   method: string
+  /** As in SubscribeItem. */
+  changesOnly?: boolean
+  replaces?: Partial<Record<Channel, number>>
 }
 /** Fields of a contact that an operator sets. */
 export interface EditRequest extends RequestBase {

@@ -53,6 +53,26 @@ export async function chargeSignIn(app: AppContext, context: RequestContext, ema
   }
 }
 
+/**
+ * Requests a minute for the links in messages. Mail programs unsubscribe very many people from a few addresses, so a link of
+ * ours is limited by itself, and an address only by what it makes up.
+ */
+export const LINK_LIMITS = { contact: 30, forged: 60 } as const
+
+export function chargeLink(
+  app: AppContext,
+  context: RequestContext,
+  { businessId, contactId }: { businessId: string; contactId: string },
+): Promise<void> {
+  const bucket = `link:${businessId}:${contactId}`
+  return charge(app, context, { bucket, limit: LINK_LIMITS.contact, policy: null })
+}
+
+export function chargeForgedLink(app: AppContext, context: RequestContext): Promise<void> {
+  const bucket = `forged-link:${networkOf(context.address())}`
+  return charge(app, context, { bucket, limit: LINK_LIMITS.forged, policy: null })
+}
+
 /** Endpoints without a secret key. Each has its own buckets, so that load on one does not block another. */
 export type UnkeyedEndpoint = keyof typeof PER_ADDRESS
 

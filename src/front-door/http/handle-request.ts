@@ -29,7 +29,7 @@ export async function handleRequest(
 
 async function answerOrReject(app: AppContext, framed: FramedRoute, context: RequestContext): Promise<Response> {
   try {
-    if (app.inFlight.count > app.config.maxInFlight && isApi(framed.route)) {
+    if (app.inFlight.count > app.config.maxInFlight && canOverload(framed.route)) {
       throw new RequestError('unavailable', { headers: { 'Retry-After': '1' } })
     }
     return toResponse(await framed.answer(app, context), context)
@@ -38,7 +38,8 @@ async function answerOrReject(app: AppContext, framed: FramedRoute, context: Req
   }
 }
 
-const isApi = (route: string): boolean => route.startsWith('/api/') || route.startsWith('/dashboard/api/')
+/** Files and health checks are answered at any load. */
+const canOverload = (route: string): boolean => /^\/(api|dashboard\/api|u)\//.test(route)
 
 /** The body quota that all callers without a secret key share. */
 const UNKEYED = 'strangers'

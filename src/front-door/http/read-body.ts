@@ -21,6 +21,14 @@ export const BODY_LIMITS = {
   single: { bytes: 256 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE] },
   batch: { bytes: 32 * MIB, room: 192 * MIB, share: 48 * MIB, seconds: 120, media: [JSON_TYPE] },
   // Pages send text/plain where they must avoid a preflight (beacons, fetch).
+  // Of people's browsers and mail programs.
+  form: {
+    bytes: 16 * KIB,
+    room: 256 * MIB,
+    share: 64 * MIB,
+    seconds: 20,
+    media: ['application/x-www-form-urlencoded', 'multipart/form-data'],
+  },
   browser: { bytes: 64 * KIB, room: 256 * MIB, share: 64 * MIB, seconds: 20, media: [JSON_TYPE, 'text/plain'] },
 } as const satisfies Record<string, BodyLimit>
 
@@ -32,9 +40,27 @@ export async function readJson(app: BodyMemoryOwner, context: BodyContext, limit
   return parseJson(await readBytes(app, context, limit))
 }
 
+/** All values of a field; those of files are no strings. */
+export interface Form {
+  getAll(name: string): unknown[]
+}
+
+/** The fields of a form; a body without a media type has none. Throws RequestError as `readJson` does, and `invalid_request`. */
+export async function readForm(app: BodyMemoryOwner, context: BodyContext, limit: BodyLimit): Promise<Form> {
+  const type = context.request.headers.get('content-type')
+  if (type === null) return new FormData()
+  refuseOtherMedia(context.request, limit.media)
+  const bytes = await readBytes(app, context, limit)
+  try {
+    return await new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { 'Content-Type': type } }).formData()
+  } catch (cause) {
+    throw new RequestError('invalid_request', { message: 'The body is not a form.', cause })
+  }
+}
+
 function refuseOtherMedia(request: Request, media: readonly string[]): void {
   const type = request.headers.get('content-type') ?? ''
-  if (type !== JSON_TYPE && !media.includes(withoutParameters(type))) {
+  if (!media.includes(type) && !media.includes(withoutParameters(type))) {
     throw new RequestError('unsupported_media_type', { message: `Content-Type must be ${media.join(' or ')}.` })
   }
   const encoding = request.headers.get('content-encoding')

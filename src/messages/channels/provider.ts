@@ -15,6 +15,8 @@ export interface OutgoingMessage {
   /** An address of the channel; null where it has none. */
   to: string | null
   message: RenderedMessage
+  /** More headers of a mail. */
+  headers?: Record<string, string>
 }
 
 /**

@@ -8,14 +8,17 @@ import type { Fault } from '../../rules/events/fault.ts'
 import { readPhone } from '../../rules/identity/read-phone.ts'
 import { isClean } from '../../rules/events/text.ts'
 import { readAddress } from '../../rules/messages/mailbox.ts'
+import { ADDRESS_CHANNELS, readChannelAddress } from '../../rules/messages/suppression.ts'
 import type { Sql } from '../../stores/postgres.ts'
-import { INERT_TOKEN, publicAddress, unsubscribeLinks } from '../public-links.ts'
+import { loadMessageKey } from '../message-key.ts'
+import { inertLinks, unsubscribeHeaders } from '../public-links.ts'
 import { UNKNOWN_CONTACT, contactValues } from '../templates/contact-values.ts'
 import { loadTemplate } from '../templates/load-template.ts'
 import { renderMessage } from '../templates/render-message.ts'
 import type { RenderService } from '../templates/renderer.ts'
 import type { MessageChannel, RenderedMessage } from '../templates/template.ts'
 import type { MessageContact } from '../templates/values.ts'
+import { findSuppressed } from '../suppressions/find-suppressed.ts'
 import { loadChannel, openSetup } from './channels.ts'
 import type { SendOutcome } from './provider.ts'
 import { requireProvider } from './providers.ts'
@@ -66,6 +69,8 @@ export async function sendTest(
   const { sql, config } = deps
   const to = readRecipient(channel, request.to, business.country)
   if ('faults' in to) return { kind: 'faults', ...to }
+  if (await isSuppressed(sql, business, channel, to.recipient))
+    return { kind: 'faults', ...fail('to is a suppressed address: lift the suppression to send to it') }
   const made = await makeMessage(deps, business, channel, request)
   if (made.kind !== 'made') return made
   const key = { businessId: business.id, channel }
@@ -79,13 +84,33 @@ export async function sendTest(
   try {
     const contactId = request.contactId ?? null
     const outcome = await transport.send(
-      { messageId, ...key, contactId, to: to.recipient, message: made.message },
+      {
+        messageId,
+        ...key,
+        contactId,
+        to: to.recipient,
+        message: made.message,
+        headers: unsubscribeHeaders(inertLinks(config)),
+      },
       AbortSignal.timeout(TEST_MS),
     )
     return { kind: 'tested', messageId, provider: provider.name, outcome }
   } finally {
     transport.close()
   }
+}
+
+async function isSuppressed(
+  sql: Sql,
+  { id: businessId, country }: TestedBusiness,
+  channel: MessageChannel,
+  recipient: string | null,
+): Promise<boolean> {
+  const addressed = ADDRESS_CHANNELS.find((one) => one === channel)
+  const address = addressed && readChannelAddress(addressed, recipient ?? '', country)
+  if (!address) return false
+  const [isFound = false] = await findSuppressed(sql, await loadMessageKey(sql), [{ businessId, ...address }])
+  return isFound
 }
 
 const MAX_RECIPIENT = 320
@@ -134,7 +159,7 @@ async function makeMessage(
     values: {
       contact,
       event: null,
-      ...unsubscribeLinks(publicAddress(config), INERT_TOKEN),
+      ...inertLinks(config),
       business: { name: business.name },
     },
     language: language ?? contact.language,

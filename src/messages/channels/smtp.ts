@@ -145,7 +145,7 @@ interface Headers {
 
 /** Null when it goes to no address. No part is read from a file or an address, whatever the message says. */
 async function composeMail(
-  { messageId, to, message }: OutgoingMessage,
+  { messageId, to, message, headers }: OutgoingMessage,
   { sender, replyTo, now }: Headers,
 ): Promise<Mail | null> {
   const from = readMailbox(sender)
@@ -160,6 +160,7 @@ async function composeMail(
     subject,
     ...(html !== undefined && { html }),
     ...(text !== undefined && { text }),
+    ...(headers !== undefined && { headers }),
     date: new Date(now),
     messageId: `<${messageId}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
     disableFileAccess: true,

@@ -59,7 +59,9 @@ describe('a mail', () => {
   it('arrives with its headers, as text and HTML', async () => {
     const server = await opened(openMailServer())
     const transport = open(server.port, { replyTo: 'help@shop.example' })
-    const message = messageOf({ subject: 'Grüße, Ada', html: '<p>Hello</p>', text: 'Hello' })
+    const link = `<https://mail.example.com/u/${'x'.repeat(68)}>`
+    const content = messageOf({ subject: 'Grüße, Ada', html: '<p>Hello</p>', text: 'Hello' })
+    const message = { ...content, headers: { 'List-Unsubscribe': link } }
     expect(await send(transport, message)).toMatchObject({
       kind: 'accepted',
       reason: expect.stringMatching(/^250 /) as string,
@@ -73,6 +75,7 @@ describe('a mail', () => {
       'reply-to': 'help@shop.example',
       subject: '=?UTF-8?Q?Gr=C3=BC=C3=9Fe=2C_Ada?=',
       'message-id': `<${message.messageId}@shop.example>`,
+      'list-unsubscribe': link,
     })
     expect(mail!.raw).toContain('<p>Hello</p>')
   })

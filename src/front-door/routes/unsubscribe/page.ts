@@ -1,0 +1,132 @@
+/** The page on which people unsubscribe: plain HTML without scripts. */
+import { createHash } from 'node:crypto'
+import type { Preferences } from '../../../messages/unsubscribe/read-preferences.ts'
+import { CHANNELS, type Channel } from '../../../rules/events/facts.ts'
+import { chooseLanguage } from '../../../rules/messages/choose-language.ts'
+import { PAGE_LANGUAGES, PAGE_TEXTS, type PageLanguage, type PageTexts } from './texts.ts'
+
+const STYLE = `
+:root { color-scheme: light dark; font: 1.0625rem/1.5 system-ui, sans-serif; }
+body { margin: 0; }
+main { max-width: 34rem; margin: 0 auto; padding: 2rem 1.25rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.25; }
+h2 { font-size: 1.125rem; margin-top: 2.5rem; }
+ul { list-style: none; padding: 0; }
+li { margin: 1rem 0; }
+form, p { margin: 0.5rem 0; }
+button { font: inherit; padding: 0.5rem 1rem; min-height: 2.75rem; border: 1px solid; border-radius: 0.375rem; cursor: pointer; }
+[role='status'] { padding: 0.75rem 1rem; border: 1px solid; border-radius: 0.375rem; font-weight: 600; }
+`
+
+/** The token is in the address of the page: it is named to nobody. */
+export const PAGE_HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'X-Robots-Tag': 'noindex, nofollow',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+}
+
+export type PageStatus = 'didEnd' | 'didResume' | 'didNotResume' | 'received'
+
+export interface ShownPage {
+  preferences: Preferences & { contactId: string }
+  /** What the link is for. */
+  own: readonly Channel[]
+  /** What has just been done. */
+  status: PageStatus | null
+}
+
+export function showPreferences({ preferences, own, status }: ShownPage): string {
+  const language = languageOf(preferences)
+  const texts = PAGE_TEXTS[language]
+  const others = CHANNELS.filter((channel) => !own.includes(channel)).flatMap((channel) =>
+    itemOf(preferences, channel, texts),
+  )
+  const subscribed = CHANNELS.filter((channel) => preferences.choices[channel]?.subscribed)
+  return documentOf(language, texts.title(preferences.business.name), [
+    ...(status === null ? [] : [`<p role="status">${escape(texts[status])}</p>`]),
+    ...(own.length === 1 ? own.map((channel) => ownSection(preferences, channel, texts)) : []),
+    `<h2 id="preferences">${escape(texts.preferences)}</h2>`,
+    own.length > 1
+      ? listOf(
+          own.flatMap((channel) => itemOf(preferences, channel, texts)),
+          texts,
+        )
+      : listOf(others, texts),
+    ...(subscribed.length > 1 || own.length > 1 ? [form('end', 'all', texts.endAll)] : []),
+    `<p>${escape(texts.note)}</p>`,
+  ])
+}
+
+/** A page with one sentence. */
+export function showSentence(
+  sentence: 'erased' | 'inert' | 'notFound' | 'tooMany' | 'failed',
+  { business, language: wanted }: { business?: { name: string }; language?: string | null } = {},
+): string {
+  const language = languageOf({ language: wanted ?? null })
+  const texts = PAGE_TEXTS[language]
+  const title = business === undefined ? texts.preferences : texts.title(business.name)
+  return documentOf(language, title, [`<p>${escape(texts[sentence])}</p>`])
+}
+
+const languageOf = ({ language }: Pick<Preferences, 'language'>): PageLanguage =>
+  PAGE_LANGUAGES.find((one) => one === chooseLanguage(language, PAGE_LANGUAGES, 'en')) ?? 'en'
+
+/** Without an opt-in too: a message that needs none may have brought the link. */
+function ownSection({ choices }: Preferences, channel: Channel, texts: PageTexts): string {
+  const name = texts.channels[channel]
+  const choice = choices[channel]
+  if (choice === undefined) return form('end', channel, texts.end(name))
+  return choiceOf(choice, channel, texts)
+}
+
+/** Only channels with a choice. */
+function itemOf({ choices }: Preferences, channel: Channel, texts: PageTexts): string[] {
+  const choice = choices[channel]
+  return choice === undefined ? [] : [`<li>${choiceOf(choice, channel, texts)}</li>`]
+}
+
+function choiceOf(choice: NonNullable<Preferences['choices'][Channel]>, channel: Channel, texts: PageTexts): string {
+  const name = texts.channels[channel]
+  if (choice.subscribed) return `<p>${escape(texts.isSubscribed(name))}</p>${form('end', channel, texts.end(name))}`
+  const resume = choice.mayResume ? form('resume', channel, texts.resume(name)) : ''
+  return `<p>${escape(texts.isEnded(name))}</p>${resume}`
+}
+
+const listOf = (items: string[], texts: PageTexts): string =>
+  items.length === 0 ? `<p>${escape(texts.nothingElse)}</p>` : `<ul>${items.join('')}</ul>`
+
+/** It is posted to the address of the page. */
+const form = (name: 'end' | 'resume', value: Channel | 'all', label: string): string =>
+  `<form method="post"><button name="${name}" value="${value}">${escape(label)}</button></form>`
+
+function documentOf(language: PageLanguage, title: string, parts: string[]): string {
+  return `<!doctype html>
+<html lang="${language}" dir="${language === 'he' ? 'rtl' : 'ltr'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex, nofollow">
+<title>${escape(title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1><bdi>${escape(title)}</bdi></h1>
+${parts.join('\n')}
+</main>
+</body>
+</html>
+`
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')

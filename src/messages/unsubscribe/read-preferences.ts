@@ -1,0 +1,87 @@
+/** What the page of a person shows: the choices of each channel, and which ones it may undo. */
+import { CHANNELS, type Channel } from '../../rules/events/facts.ts'
+import { arrayLiteral } from '../../contacts/write-columns.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import type { Subscriber } from './token.ts'
+
+/** How a choice was made on the page: in the history of consent, and by this the page knows its own. */
+export const PAGE_METHOD = 'Sluice unsubscribe page'
+/** The button of a mail program (RFC 8058). */
+export const ONE_CLICK_METHOD = 'Sluice one-click unsubscribe'
+const OWN_METHODS = [PAGE_METHOD, ONE_CLICK_METHOD]
+
+/** Choices that the page has recorded for one channel. Past it, an opt-out on the page is final: nobody fills the history. */
+export const MAX_OWN_CHOICES = 100
+
+export interface ChannelChoice {
+  subscribed: boolean
+  /** Epoch ms. */
+  at: number
+  /** The page has ended it itself, and nobody else: it may begin it again. */
+  mayResume: boolean
+}
+
+export interface Preferences {
+  business: { name: string; active: boolean }
+  /** The survivor; null once the person is erased. */
+  contactId: string | null
+  language: string | null
+  /** Channels without any choice are absent. */
+  choices: Partial<Record<Channel, ChannelChoice>>
+}
+
+interface Row {
+  name: string
+  active: boolean
+  contactId: string | null
+  language: string | null
+  choices: ({ channel: Channel } & ChannelChoice)[]
+}
+
+/**
+ * Null when there is no such business any more. A choice may be undone when the page made it, there was an opt-in before, and
+ * since then nobody but the page ended it. What a merge brought together has no common order: there, no other opt-out may be
+ * known at all.
+ */
+export async function readPreferences(
+  sql: Sql,
+  { businessId, contactId }: Pick<Subscriber, 'businessId' | 'contactId'>,
+): Promise<Preferences | null> {
+  const own = sql`any (${arrayLiteral(OWN_METHODS)}::text::text[])`
+  const [row] = await sql<Row[]>`
+    with contact as materialized (
+      select coalesce(c.merged_into, c.id) as id from contacts c
+      where c.business_id = ${businessId} and c.id = ${contactId}
+    ), history as materialized (
+      select h.channel, h.id, h.subscribed, h.method = ${own} as is_own
+      from contact join consent_history h on h.business_id = ${businessId} and h.contact_id = contact.id
+    ), merged as materialized (
+      select exists (
+        select from contact join contacts m on m.business_id = ${businessId} and m.merged_into = contact.id
+      ) as yes
+    )
+    select b.name, b.active, c.id as "contactId", c.language, coalesce((
+      select json_agg(json_build_object('channel', s.channel, 'subscribed', s.subscribed, 'at', s.recorded_at, 'mayResume',
+        not s.subscribed and s.method = ${own}
+        and exists (select from history h where h.channel = s.channel and h.subscribed)
+        and not exists (
+          select from history h where h.channel = s.channel and not h.subscribed and not h.is_own
+            and ((select yes from merged) or h.id > (
+              select max(o.id) from history o where o.channel = s.channel and o.subscribed
+            ))
+        )
+        and (select count(*) from history h where h.channel = s.channel and h.is_own) < ${MAX_OWN_CHOICES}
+      ))
+      from subscriptions s where s.business_id = ${businessId} and s.contact_id = c.id
+    ), '[]') as choices
+    from businesses b
+    left join contacts c on c.business_id = b.id and c.id = (select id from contact)
+    where b.id = ${businessId} and b.removed_at is null`
+  if (row === undefined) return null
+  const { name, active, choices, ...person } = row
+  const known = CHANNELS.flatMap((channel) => {
+    const choice = choices.find((one) => one.channel === channel)
+    return choice ? [[channel, { subscribed: choice.subscribed, at: choice.at, mayResume: choice.mayResume }]] : []
+  })
+  return { ...person, business: { name, active }, choices: Object.fromEntries(known) as Preferences['choices'] }
+}
