@@ -49,6 +49,7 @@ export function openPeople(setting: PageIdentify) {
     active: true,
     fields: new Map(),
     campaigns: [],
+    awaited: new Set(),
     destinations: [],
     pageIdentify: setting,
     segmentRules: [],

@@ -139,14 +139,31 @@ export async function deleteTemplate(
   sql: Sql,
   { businessId, actor }: TemplateChange,
   templateId: string,
-): Promise<{ kind: 'deleted' } | { kind: 'not_found' }> {
+): Promise<{ kind: 'deleted' } | { kind: 'not_found' } | { kind: 'in_use'; names: string[] }> {
   return await sql.begin(async (tx) => {
+    // No campaign that names it is published meanwhile.
+    await tx`select from businesses where id = ${businessId} for no key update`
+    const names = await findUses(tx, businessId, templateId)
+    if (names.length > 0) return { kind: 'in_use', names }
     const { count } = await tx`delete from templates where business_id = ${businessId} and id = ${templateId}`
     if (count === 0) return { kind: 'not_found' }
     await retireVersion(tx, businessId, templateId)
     await recordAudit(tx, { businessId, actor, action: 'template.delete', target: templateId })
     return { kind: 'deleted' }
   })
+}
+
+/** The names of the campaigns that name the template, in any version, and are not archived. */
+async function findUses(tx: Queryable, businessId: string, templateId: string): Promise<string[]> {
+  const rows = await tx<{ name: string }[]>`
+    select c.name from campaigns c
+    where c.business_id = ${businessId} and c.status <> 'archived' and exists (
+      select from campaign_versions v
+      where v.business_id = c.business_id and v.campaign_id = c.id
+        and jsonb_path_exists(v.definition, '$.steps.**.template ? (@ == $id)', ${JSON.stringify({ id: templateId })}::text::jsonb)
+    )
+    order by c.created_at, c.id limit 10`
+  return rows.map(({ name }) => `the campaign "${name}"`)
 }
 
 async function requireTemplate(tx: Queryable, businessId: string, templateId: string): Promise<StoredTemplate> {

@@ -1,8 +1,6 @@
-import { CHANNELS } from '../../rules/events/facts.ts'
+import type { MessageChannel } from '../../rules/messages/message-channel.ts'
 
-/** A message can go by these. `webhook` has no address of a contact. */
-export const MESSAGE_CHANNELS = [...CHANNELS, 'webhook'] as const
-export type MessageChannel = (typeof MESSAGE_CHANNELS)[number]
+export { MESSAGE_CHANNELS, type MessageChannel } from '../../rules/messages/message-channel.ts'
 
 /** The parts of a message in one language, as they were sent. Which ones there are depends on the channel. */
 export interface Variant {

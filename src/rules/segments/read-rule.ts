@@ -23,11 +23,24 @@ export interface RuleContext {
  * 20 faults.
  */
 export function readRule(raw: unknown, context: RuleContext, path = 'rule'): { rule: Rule } | { faults: Fault[] } {
-  const reading: Reading = { faults: [], fields: context.fields, conditions: 0, segments: [] }
+  const reading = startReading(context.fields)
   const rule = checkRule(reading, raw, path)
   if (rule) checkNesting(reading, rule, path, context.segments, context.self)
   return rule && reading.faults.length === 0 ? { rule } : { faults: reading.faults }
 }
+
+/** As `readRule`, but what the segments that it names are is not checked: they may not exist. */
+export function readRuleForm(
+  raw: unknown,
+  fields: RuleContext['fields'],
+  path: string,
+): { rule: Rule } | { faults: Fault[] } {
+  const reading = startReading(fields)
+  const rule = checkRule(reading, raw, path)
+  return rule ? { rule } : { faults: reading.faults }
+}
+
+const startReading = (fields: RuleContext['fields']): Reading => ({ faults: [], fields, conditions: 0, segments: [] })
 
 function checkRule(reading: Reading, raw: unknown, path: string): Rule | undefined {
   // That many values have more bytes. They are not visited: JSON that is nested very deep cannot be written as text.
@@ -35,7 +48,10 @@ function checkRule(reading: Reading, raw: unknown, path: string): Rule | undefin
   else checkNode(reading, raw, path, 1)
   if (reading.faults.length > 0) return undefined
   const json = JSON.stringify(raw)
-  if (hasMoreBytes(json, MAX_BYTES)) fault(reading, path, tooLarge)
+  if (hasMoreBytes(json, MAX_BYTES)) {
+    fault(reading, path, tooLarge)
+    return undefined
+  }
   // Everything that a rule may be was checked above.
   return JSON.parse(json, (_, value: unknown) => value ?? undefined) as Rule
 }

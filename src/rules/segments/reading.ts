@@ -1,4 +1,4 @@
-/** What the readers of a rule share: the faults they found, and how to take words from an object that may be anything. */
+/** What the readers of rules and of steps share: the faults they found, and how to take words from an object that may be anything. */
 import type { FieldType } from '../events/facts.ts'
 import type { Fault } from '../events/fault.ts'
 import { showCount } from '../limits.ts'
@@ -7,8 +7,12 @@ import { isClean, sanitiseText, trimText } from '../events/text.ts'
 const MAX_FAULTS = 20
 const MAX_SHOWN = 64
 
-export interface Reading {
+/** The faults that were found so far. */
+export interface Faults {
   faults: Fault[]
+}
+
+export interface Reading extends Faults {
   fields: ReadonlyMap<string, FieldType>
   /** The number of conditions so far. */
   conditions: number
@@ -23,8 +27,13 @@ export function isObject(raw: unknown): raw is RawObject {
 }
 
 /** Notes a fault. Its message begins with the path. Beyond 20 they are left out. */
-export function fault({ faults }: Reading, path: string, message: string): void {
+export function fault({ faults }: Faults, path: string, message: string): void {
   if (faults.length < MAX_FAULTS) faults.push({ path, message: `${path} ${message}` })
+}
+
+/** Adds faults that were found elsewhere. Beyond 20 they are left out. */
+export function addFaults({ faults }: Faults, more: readonly Fault[]): void {
+  faults.push(...more.slice(0, MAX_FAULTS - faults.length))
 }
 
 /** The words that a condition may leave out. With null they count as left out. */
@@ -45,11 +54,11 @@ export function checkWords(reading: Reading, raw: RawObject, path: string, known
 }
 
 /** A word of the caller, shortened so that a message can repeat it. */
-const show = (word: string): string => sanitiseText(word.slice(0, MAX_SHOWN)).text
+export const show = (word: string): string => sanitiseText(word.slice(0, MAX_SHOWN)).text
 
 /** Reads a word that is one of a list. */
 export function readOneOf<Word extends string>(
-  reading: Reading,
+  reading: Faults,
   raw: unknown,
   path: string,
   words: readonly Word[],
@@ -60,7 +69,7 @@ export function readOneOf<Word extends string>(
 }
 
 /** Reads the name of an event, a tag or the like: 1 to `max` characters after trimming. */
-export function readName(reading: Reading, raw: unknown, path: string, max: number): string | undefined {
+export function readName(reading: Faults, raw: unknown, path: string, max: number): string | undefined {
   if (typeof raw !== 'string') {
     fault(reading, path, 'must be a string')
     return undefined

@@ -1,0 +1,46 @@
+import type { Fault } from '../events/fault.ts'
+import { type RuleContext, readRule } from '../segments/read-rule.ts'
+import { type Faults, addFaults, fault } from '../segments/reading.ts'
+import type { Definition } from './definition.ts'
+import { type Step, listsIn } from './steps.ts'
+
+export interface CheckContext {
+  /** Null: the campaign has no goal. */
+  goalEvent: string | null
+  /** What the rules of branches may read. */
+  rules: RuleContext
+}
+
+/**
+ * What publishing refuses in a definition that was read: steps that cannot be reached, a wait for the goal, and a rule that
+ * names a segment that the business does not have. At most 20 faults.
+ */
+export function checkDefinition({ steps }: Pick<Definition, 'steps'>, context: CheckContext): Fault[] {
+  const found: Faults = { faults: [] }
+  checkList(found, steps, 'steps', context)
+  return found.faults
+}
+
+function checkList(found: Faults, steps: readonly Step[], path: string, context: CheckContext): void {
+  const last = steps.findIndex(alwaysEnds)
+  if (last >= 0 && last < steps.length - 1)
+    fault(found, `${path}[${last + 1}]`, `cannot be reached: ${path}[${last}] always ends the enrolment`)
+  for (const [index, step] of steps.entries()) checkStep(found, step, `${path}[${index}]`, context)
+}
+
+function checkStep(found: Faults, step: Step, path: string, context: CheckContext): void {
+  if (step.type === 'wait_for' && step.event === context.goalEvent)
+    fault(found, `${path}.event`, 'must differ from goal.event, which ends the enrolment')
+  if (step.type === 'branch') {
+    const read = readRule(step.rule, context.rules, `${path}.rule`)
+    if ('faults' in read) addFaults(found, read.faults)
+  }
+  for (const list of listsIn(step)) checkList(found, list.steps, `${path}.${list.path}`, context)
+}
+
+/** Whether each way through a step meets an exit. */
+function alwaysEnds(step: Step): boolean {
+  if (step.type === 'exit') return true
+  const lists = listsIn(step)
+  return lists.length > 0 && lists.every(({ steps }) => steps.some(alwaysEnds))
+}

@@ -1,0 +1,16 @@
+import { hundredths } from './read-words.ts'
+import { shareOf } from './stable-hash.ts'
+
+/** Whether a contact goes through the steps of a campaign without being sent anything. Who is held out at 5 % is so at 10 %, too. */
+export function isHeldOut({
+  contactId,
+  campaignId,
+  holdOut,
+}: {
+  contactId: string
+  campaignId: string
+  /** Per cent. */
+  holdOut: number
+}): boolean {
+  return shareOf('hold-out', contactId, campaignId) < hundredths(holdOut)
+}

@@ -1,0 +1,54 @@
+/** Whether a message goes out now: a pure function of what the claim has read. */
+import { type CapVerdict, judgeCaps } from './caps.ts'
+import { DEFAULT_QUIET_HOURS, type Definition } from './definition.ts'
+import { isHeldOut } from './hold-out.ts'
+import { openWindow } from './local-time.ts'
+import type { SendStep } from './steps.ts'
+
+export interface SendFacts {
+  step: SendStep
+  definition: Pick<Definition, 'caps' | 'quietHours' | 'holdOut'>
+  contactId: string
+  campaignId: string
+  /** Quiet hours do not hold it. */
+  isImmediate: boolean
+  now: number
+  zone: string
+  /** Of the channel. */
+  hasOptIn: boolean
+  /** Null: the contact has none. Undefined: the channel has no addresses. */
+  address: string | null | undefined
+  isSuppressed: boolean
+  /** Of the contact's sends by this channel (epoch ms), in any order. */
+  sentAt: readonly number[]
+}
+
+export type SkipReason = 'no_opt_in' | 'suppressed' | 'no_address' | 'cap' | 'held_out'
+
+export type SendVerdict =
+  | { kind: 'send' }
+  | { kind: 'skip'; reason: SkipReason }
+  /** `isCap`: from `until` on (epoch ms) quiet hours hold it, too. */
+  | { kind: 'wait'; until: number; isCap: boolean }
+
+export function judgeSend(facts: SendFacts): SendVerdict {
+  const { step, definition, contactId, campaignId } = facts
+  const isMarketing = step.kind === 'marketing'
+  if (isMarketing && isHeldOut({ contactId, campaignId, holdOut: definition.holdOut })) return skip('held_out')
+  // A webhook goes to the business itself.
+  if (isMarketing && step.channel !== 'webhook' && !facts.hasOptIn) return skip('no_opt_in')
+  if (facts.address === null) return skip('no_address')
+  if (facts.isSuppressed) return skip('suppressed')
+  return isMarketing ? judgeTime(facts) : { kind: 'send' }
+}
+
+const skip = (reason: SkipReason): SendVerdict => ({ kind: 'skip', reason })
+
+function judgeTime({ step, definition, isImmediate, now, zone, sentAt }: SendFacts): SendVerdict {
+  const { quietHours = DEFAULT_QUIET_HOURS, caps } = definition
+  const opensAt = isImmediate ? now : openWindow(now, quietHours, zone).from
+  if (opensAt > now) return { kind: 'wait', until: opensAt, isCap: false }
+  const verdict: CapVerdict = judgeCaps(caps, { channel: step.channel, sentAt, now })
+  if (verdict.kind === 'skip') return skip('cap')
+  return verdict.kind === 'wait' ? { kind: 'wait', until: verdict.until, isCap: true } : { kind: 'send' }
+}

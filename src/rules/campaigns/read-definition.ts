@@ -1,0 +1,70 @@
+import type { Fault } from '../events/fault.ts'
+import { type Faults, type RawObject, fault, readOneOf } from '../segments/reading.ts'
+import {
+  CAP_ACTIONS,
+  type Cap,
+  type Definition,
+  MAX_AT_MOST,
+  MAX_CAPS,
+  MAX_CAP_DAYS,
+  MAX_HOLD_OUT,
+  type QuietHours,
+} from './definition.ts'
+import { type StepContext, readSteps } from './read-steps.ts'
+import { readChannel, readPercent, readTime, take, takeObject } from './read-words.ts'
+
+/**
+ * Reads `steps`, `quietHours`, `caps` and `holdOut` of what was sent as a campaign; other fields are not looked at. A draft may
+ * have what publishing refuses: see `checkDefinition`. A definition that was read can be sent again and is read as itself.
+ * There are at most 20 faults.
+ */
+export function readDefinition(
+  body: RawObject,
+  context: StepContext,
+): { definition: Definition } | { faults: Fault[] } {
+  const reading: Faults = { faults: [] }
+  const quietHours = readQuietHours(reading, body, 'quietHours')
+  const definition: Definition = {
+    steps: readSteps(reading, take(body, 'steps'), 'steps', context),
+    ...(quietHours !== undefined && { quietHours }),
+    caps: readCaps(reading, take(body, 'caps'), 'caps'),
+    holdOut: readPercent(reading, take(body, 'holdOut') ?? 0, 'holdOut', { min: 0, max: MAX_HOLD_OUT }) ?? 0,
+  }
+  return reading.faults.length > 0 ? { faults: reading.faults } : { definition }
+}
+
+/** The quiet hours in the field `path` of a body. Null: none. Undefined: left out, or with a fault. */
+export function readQuietHours(reading: Faults, body: RawObject, path: string): QuietHours | null | undefined {
+  if (!Object.hasOwn(body, path) || body[path] === undefined) return undefined
+  if (body[path] === null) return null
+  const raw = takeObject(reading, body[path], path, ['from', 'to'])
+  if (raw === undefined) return undefined
+  const from = readTime(reading, take(raw, 'from'), `${path}.from`)
+  const to = readTime(reading, take(raw, 'to'), `${path}.to`)
+  if (from === undefined || to === undefined) return undefined
+  return from === to ? null : { from, to }
+}
+
+/** The caps without those that have faults. Left out: none. */
+export function readCaps(reading: Faults, raw: unknown, path: string): Cap[] {
+  if (raw === undefined) return []
+  if (Array.isArray(raw) && raw.length <= MAX_CAPS)
+    return raw.flatMap((item: unknown, index) => readCap(reading, item, `${path}[${index}]`) ?? [])
+  fault(reading, path, `must be a list of at most ${MAX_CAPS} caps`)
+  return []
+}
+
+function readCap(reading: Faults, sent: unknown, path: string): Cap | undefined {
+  const raw = takeObject(reading, sent, path, ['channel', 'atMost', 'days', 'whenReached'])
+  if (raw === undefined) return undefined
+  const channel = readChannel(reading, raw, path)
+  const [atMost, days] = [take(raw, 'atMost'), take(raw, 'days')]
+  const isCount = typeof atMost === 'number' && Number.isInteger(atMost) && atMost >= 1 && atMost <= MAX_AT_MOST
+  if (!isCount)
+    fault(reading, `${path}.atMost`, `must be a whole number from 1 to ${MAX_AT_MOST.toLocaleString('en-US')}`)
+  const areDays = typeof days === 'number' && days > 0 && days <= MAX_CAP_DAYS
+  if (!areDays) fault(reading, `${path}.days`, `must be a number above 0 and at most ${MAX_CAP_DAYS}`)
+  const sentAction = take(raw, 'whenReached') ?? 'wait'
+  const whenReached = readOneOf(reading, sentAction, `${path}.whenReached`, CAP_ACTIONS)
+  return channel && isCount && areDays && whenReached ? { channel, atMost, days, whenReached } : undefined
+}

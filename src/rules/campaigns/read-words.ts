@@ -1,0 +1,57 @@
+/** Takes the words of a definition from objects that may be anything. Null counts as left out. */
+import { trimText } from '../events/text.ts'
+import { MESSAGE_CHANNELS, type MessageChannel } from '../messages/message-channel.ts'
+import { type Faults, type RawObject, fault, isObject, readOneOf, show } from '../segments/reading.ts'
+
+export function take(raw: RawObject, word: string): unknown {
+  return Object.hasOwn(raw, word) ? (raw[word] ?? undefined) : undefined
+}
+
+/** The object, if it has no other words than `known`. */
+export function takeObject(
+  reading: Faults,
+  raw: unknown,
+  path: string,
+  known: readonly string[],
+): RawObject | undefined {
+  if (!isObject(raw)) {
+    fault(reading, path, `must be an object with ${known.join(', ')}`)
+    return undefined
+  }
+  for (const word of Object.keys(raw)) {
+    const isUnknown = !known.includes(word) && take(raw, word) !== undefined
+    if (isUnknown) fault(reading, `${path}.${show(word)}`, 'does not belong there')
+  }
+  return raw
+}
+
+export const readChannel = (reading: Faults, raw: RawObject, path: string): MessageChannel | undefined =>
+  readOneOf(reading, take(raw, 'channel'), `${path}.channel`, MESSAGE_CHANNELS)
+
+const TIME = /^([01]\d|2[0-3]):[0-5]\d$/
+
+/** A local time. */
+export function readTime(reading: Faults, raw: unknown, path: string): string | undefined {
+  const text = typeof raw === 'string' ? trimText(raw) : ''
+  if (TIME.test(text)) return text
+  fault(reading, path, 'must be a time from 00:00 to 23:59, such as 09:00')
+  return undefined
+}
+
+/** A share in per cent, in steps of 0.01. */
+export function readPercent(
+  reading: Faults,
+  raw: unknown,
+  path: string,
+  { min, max }: { min: number; max: number },
+): number | undefined {
+  if (typeof raw === 'number' && raw >= min && raw <= max && Number.isInteger(hundredths(raw))) return raw
+  fault(reading, path, `must be a number from ${min} to ${max}, with at most 2 decimals`)
+  return undefined
+}
+
+/** A whole number when the share has at most 2 decimals: 0.29 times 100 is 28.999999999999996. */
+export function hundredths(percent: number): number {
+  const rounded = Math.round(percent * 100)
+  return Math.abs(percent * 100 - rounded) < 1e-9 ? rounded : percent * 100
+}

@@ -1,0 +1,56 @@
+/** Random steps, as callers send them. */
+import * as fc from 'fast-check'
+import { RULE, TEMPLATE } from './read.ts'
+
+export const EVENTS = ['visit', 'purchase']
+const SPANS = ['PT0.001S', 'PT1S', 'PT90M', 'P1D', 'P1W1DT2H3M4S']
+const RULES = [RULE, { not: RULE }, { tag: 'new', operator: 'has' }]
+export const TIMES = ['00:00', '02:30', '09:00', '23:59']
+
+type Sent = Record<string, unknown>
+
+const span = fc.constantFrom(...SPANS)
+const leaf: fc.Arbitrary<Sent> = fc.oneof(
+  fc.record({
+    type: fc.constant('send'),
+    channel: fc.constantFrom('email', 'sms'),
+    template: fc.constant(TEMPLATE),
+    kind: fc.constantFrom('marketing', 'transactional', null),
+  }),
+  fc.record({ type: fc.constant('wait'), for: span }),
+  fc.record({
+    type: fc.constant('wait_until'),
+    time: fc.constantFrom(...TIMES),
+    weekdays: fc.option(fc.subarray([1, 2, 3, 4, 5, 6, 7], { minLength: 1 })),
+  }),
+  { weight: 1, arbitrary: fc.constant({ type: 'exit' }) },
+)
+
+/** The percents of one to four parts. */
+const percents = fc
+  .uniqueArray(fc.integer({ min: 1, max: 9999 }), { maxLength: 3 })
+  .map((cuts) => cuts.sort((one, other) => one - other))
+  .map((cuts) => [...cuts, 10_000].map((cut, index) => (cut - (cuts[index - 1] ?? 0)) / 100))
+
+/** Lists of steps on at most `levels` levels. */
+export function stepsOf(levels: number): fc.Arbitrary<Sent[]> {
+  if (levels === 1) return fc.array(leaf, { maxLength: 3 })
+  const inner = stepsOf(levels - 1)
+  const group: fc.Arbitrary<Sent> = fc.oneof(
+    fc.record({
+      type: fc.constant('wait_for'),
+      event: fc.constantFrom(...EVENTS),
+      timeout: span,
+      steps: inner,
+      otherwise: fc.option(inner),
+    }),
+    fc.record({ type: fc.constant('branch'), rule: fc.constantFrom(...RULES), steps: inner, otherwise: inner }),
+    percents.chain((percents) =>
+      fc.record({
+        type: fc.constant('split'),
+        parts: fc.tuple(...percents.map((percent) => inner.map((steps) => ({ percent, steps })))),
+      }),
+    ),
+  )
+  return fc.array(fc.oneof({ weight: 2, arbitrary: leaf }, { weight: 1, arbitrary: group }), { maxLength: 4 })
+}

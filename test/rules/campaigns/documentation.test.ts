@@ -1,0 +1,30 @@
+/** docs/campaigns.md: the rules take each of its examples. */
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { checkDefinition } from '../../../src/rules/campaigns/check-definition.ts'
+import { STEP_TYPES, walkSteps } from '../../../src/rules/campaigns/steps.ts'
+import { definitionOf } from './read.ts'
+
+const page = readFileSync(new URL('../../../docs/campaigns.md', import.meta.url), 'utf8')
+
+/** A block is one example, or one a line. */
+const examples = [...page.matchAll(/^```json\n(.*?)^```/gms)].flatMap(([, block = '']) =>
+  /^\{.*\}\n\{/s.test(block) ? block.trim().split('\n') : [block],
+)
+const definitions = examples.map((text) => {
+  const example = JSON.parse(text) as object
+  return definitionOf('type' in example ? { steps: [example] } : example)
+})
+
+it('has examples that can be published', () => {
+  const context = { goalEvent: 'invoice_paid', rules: { fields: new Map(), segments: new Map() } }
+  for (const definition of definitions) expect(checkDefinition(definition, context)).toEqual([])
+})
+
+it('has an example of every type of step, quiet hours, caps and a hold-out', () => {
+  const types = definitions.flatMap(({ steps }) => walkSteps(steps).map(({ step }) => step.type))
+  expect(new Set(types)).toEqual(new Set(STEP_TYPES))
+  expect(definitions.some(({ quietHours }) => quietHours)).toBe(true)
+  expect(definitions.some(({ caps }) => caps.length > 1)).toBe(true)
+  expect(definitions.some(({ holdOut }) => holdOut > 0)).toBe(true)
+})
