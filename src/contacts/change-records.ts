@@ -6,7 +6,8 @@ import { type Changes, type ContactDelta, emptyDelta, isVersionRaised } from '..
 import type { WindowChange } from '../rules/segments/segment-changes.ts'
 import { CHANNELS } from '../rules/events/facts.ts'
 import { type WindowRefresh, uniteRefreshes } from '../rules/segments/window-refresh.ts'
-import { type ContactState, type State, survivorOf } from '../rules/state.ts'
+import { readableProperties } from '../rules/campaigns/trigger-event.ts'
+import { type ContactState, type EnrolmentState, type State, survivorOf } from '../rules/state.ts'
 import { writeLines } from '../outbox/pack-events.ts'
 import { hashKey } from './collect-lookups.ts'
 import { inSnakeCase } from './in-snake-case.ts'
@@ -62,6 +63,8 @@ export function recordsOf(state: State, changes: Changes) {
           inSnakeCase(moved(enrolment), { businessId }),
         ),
       ),
+      first_steps: writeRecords(firstStepRecords(changes, moved)),
+      heard: snakeRecords([...changes.heard.values()].map(moved)),
       ...visitorRecords(state, changes),
       identifications: snakeRecords(changes.identifications.map(moved)),
       subscriptions: snakeRecords([...changes.subscriptions.values()].map(({ was: _was, ...choice }) => choice)),
@@ -76,6 +79,31 @@ export function recordsOf(state: State, changes: Changes) {
       done_refreshes: snakeRecords(changes.doneRefreshes),
     },
   }
+}
+
+function firstStepRecords(
+  { firstSteps, newEnrolments }: Changes,
+  moved: (enrolment: EnrolmentState) => EnrolmentState,
+) {
+  return [...firstSteps].flatMap(([id, { step, beganAt, event }]) => {
+    const made = newEnrolments.get(id)
+    if (made === undefined) return []
+    const { contactId, campaignId, version } = moved(made.enrolment)
+    return [
+      {
+        business_id: made.businessId,
+        enrolment_id: id,
+        contact_id: contactId,
+        campaign_id: campaignId,
+        version,
+        step: step.id,
+        listens_for: step.listensFor,
+        began_at: beganAt,
+        event_name: event?.name ?? null,
+        event_properties: event && readableProperties(event),
+      },
+    ]
+  })
 }
 
 const snakeRecords = (rows: readonly object[]) => writeRecords(rows.map((row) => inSnakeCase(row)))

@@ -26,6 +26,7 @@ type LoadedContact = [
   enrolments: {
     id: string
     campaign_id: string
+    version: number | null
     state: EnrolmentState['state']
     enrolled_at: number
     received_at: number
@@ -132,6 +133,7 @@ function addContact(state: State, row: LoadedContact): void {
       id: enrolment.id,
       contactId: id,
       campaignId: enrolment.campaign_id,
+      version: enrolment.version,
       state: enrolment.state,
       enrolledAt: enrolment.enrolled_at,
       receivedAt: enrolment.received_at,

@@ -20,6 +20,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       active: boolean
       fields: Record<string, FieldType> | null
       campaigns: Campaign[] | null
+      awaited: string[] | null
       destinations: Destination[] | null
       page_identify: PageIdentify
       segment_rules: SegmentRule[] | null
@@ -27,11 +28,19 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
   >`
     select b.id, b.config_version, b.page_identify, b.active,
       (select json_object_agg(f.key, f.type) from custom_fields f where f.business_id = b.id) as fields,
-      (select json_agg(json_build_object('id', c.id, 'triggerEvent', c.trigger_event,
+      (select json_agg(json_build_object('id', c.id, 'isPaused', c.status = 'paused', 'version', c.version,
+          'firstStep', case when v.first_step is not null
+            then json_build_object('id', v.first_step, 'listensFor', v.first_listens_for) end, 'triggerEvent', c.trigger_event,
           'triggerSegment', case when c.trigger_segment is not null
             then json_build_object('segmentId', c.trigger_segment, 'on', c.trigger_on) end, 'goalEvent', c.goal_event,
           'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
-        from campaigns c where c.business_id = b.id and c.status = 'published') as campaigns,
+        from campaigns c left join campaign_versions v
+          on v.business_id = c.business_id and v.campaign_id = c.id and v.version = c.version
+        where c.business_id = b.id and c.status in ('published', 'paused')) as campaigns,
+      (select json_agg(distinct event)
+        from campaigns c join campaign_versions v on v.business_id = c.business_id and v.campaign_id = c.id
+        cross join lateral unnest(v.listens_for) as event
+        where c.business_id = b.id and c.status in ('published', 'paused')) as awaited,
       (select json_agg(json_build_object('id', d.id, 'types', d.types) order by d.id)
         from destinations d where d.business_id = b.id and d.active) as destinations,
       (select json_agg(json_build_object('no', r.no, 'segmentId', r.segment_id, 'isBuilding', r.state = 'building',
@@ -48,6 +57,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       active: row.active,
       fields,
       campaigns: row.campaigns ?? [],
+      awaited: new Set(row.awaited),
       destinations: row.destinations ?? [],
       pageIdentify: row.page_identify,
       segmentRules,

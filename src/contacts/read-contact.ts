@@ -40,7 +40,7 @@ export interface Contact extends Record<ProfileField, string | null> {
   /** Of the newest `MAX_VISITORS` browsers, oldest first. */
   visitorIds: string[]
   visitors: Visitor[]
-  enrolments: { campaignId: string; state: string; enrolledAt: string; endedAt: string | null }[]
+  enrolments: { enrolmentId: string; campaignId: string; state: string; enrolledAt: string; endedAt: string | null }[]
   segments: { segmentId: string; name: string; enteredAt: string }[]
   createdAt: string
   mergedFrom: string[]
@@ -65,7 +65,7 @@ interface ContactRow extends Record<ProfileField, string | null> {
   events: { event: string; firstAt: number; lastAt: number; count: number }[]
   subscriptions: Partial<Subscriptions>
   visitors: VisitorRow[]
-  enrolments: { campaignId: string; state: string; enrolledAt: number; endedAt: number | null }[]
+  enrolments: { enrolmentId: string; campaignId: string; state: string; enrolledAt: number; endedAt: number | null }[]
   segments: { segmentId: string; name: string; enteredAt: number }[]
   mergedFrom: string[]
 }
@@ -96,7 +96,7 @@ export async function readContact(
           select o.* from contact_visitors o where o.business_id = c.business_id and o.contact_id = c.id and not o.waits
           order by o.linked_at desc, o.visitor_id desc limit ${MAX_VISITORS}
         ) l left join visitors v on v.business_id = l.business_id and v.visitor_id = l.visitor_id) as visitors,
-      (select coalesce(json_agg(json_build_object('campaignId', e.campaign_id, 'state', e.state,
+      (select coalesce(json_agg(json_build_object('enrolmentId', e.id, 'campaignId', e.campaign_id, 'state', e.state,
           'enrolledAt', e.enrolled_at, 'endedAt', e.ended_at) order by e.enrolled_at, e.received_at), '[]')
         from enrolments e where e.business_id = c.business_id and e.contact_id = c.id) as enrolments,
       (select coalesce(json_agg(json_build_object('segmentId', s.id, 'name', s.name, 'enteredAt', m.since)

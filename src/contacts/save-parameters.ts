@@ -75,6 +75,8 @@ export const PARAMETERS = {
   windows: RECORDS,
   window_refreshes: RECORDS,
   done_refreshes: RECORDS,
+  first_steps: RECORDS,
+  heard: RECORDS,
 } as const satisfies Record<string, string>
 
 type Parameter = keyof typeof PARAMETERS

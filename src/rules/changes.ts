@@ -6,6 +6,7 @@ import {
   type Statistic,
   type ContactState,
   type EnrolmentState,
+  type FirstStep,
   type StoredConsent,
   type BrowserListing,
   type State,
@@ -156,6 +157,31 @@ export interface Edit {
   removeTags: string[]
 }
 
+export interface EnrolmentStart {
+  step: FirstStep
+  /** Epoch ms. */
+  beganAt: number
+  event: TriggerEvent | null
+}
+
+/** The event that starts an enrolment, for its templates. */
+export interface TriggerEvent {
+  name: string
+  /** JSON text, or null. */
+  properties: string | null
+  /** Sent with a secret key. */
+  isKeyed: boolean
+}
+
+/** The first and the last time of an event (epoch ms) that this save records. */
+export interface HeardEvent {
+  businessId: string
+  contactId: string
+  event: string
+  firstAt: number
+  lastAt: number
+}
+
 export interface Changes {
   newContacts: Map<string, ContactState>
   deltas: Map<string, ContactDelta>
@@ -198,6 +224,10 @@ export interface Changes {
   /** By id. `endedEnrolments` has the enrolments that are in Postgres and ended in this batch; its keys are ids, too. */
   newEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
   endedEnrolments: Map<string, { businessId: string; enrolment: EnrolmentState }>
+  /** Where the new enrolments with steps begin, by enrolment. */
+  firstSteps: Map<string, EnrolmentStart>
+  /** Events that a step may wait for, by contact and event. */
+  heard: Map<string, HeardEvent>
   /** The last change per contact and channel. The key consists of both. */
   subscriptions: Map<string, ConsentChange>
   /** `at`: when they were asked for, in epoch ms. */
@@ -228,6 +258,8 @@ export interface DecisionContext {
   decidedAt: number
   /** Of the present item; absent when its business has no segments. */
   watch?: ItemWatch
+  /** That the present item brings. */
+  event?: TriggerEvent
 }
 
 export function emptyChanges(): Changes {
@@ -248,6 +280,8 @@ export function emptyChanges(): Changes {
     identifications: [],
     newEnrolments: new Map(),
     endedEnrolments: new Map(),
+    firstSteps: new Map(),
+    heard: new Map(),
     subscriptions: new Map(),
     erasures: [],
     edits: [],

@@ -4,9 +4,9 @@
  */
 import { addTags } from './events/add-tags.ts'
 import { applyTraits } from './events/apply-traits.ts'
-import { type DecisionContext, deltaOf } from './changes.ts'
+import { type DecisionContext, type TriggerEvent, deltaOf } from './changes.ts'
 import { decideBrowserEvent } from './visitors/decide-browser-event.ts'
-import { CHANNELS, type EventFact, type Subscriptions } from './events/facts.ts'
+import { CHANNELS, type Channel, type EventFact, type Subscriptions } from './events/facts.ts'
 import { fillProfile } from './identity/fill-profile.ts'
 import { decideEdit } from './identity/decide-edit.ts'
 import { findOrCreateContact } from './identity/find-or-create-contact.ts'
@@ -35,13 +35,20 @@ export function decide(context: DecisionContext, item: Item): Decision {
   const { state, changes } = context
   changes.effects = 'wantsEffects' in item && item.wantsEffects ? [] : null
   const watch = beginWatch(context, item)
-  const watching = watch ? { ...context, watch } : context
+  const event = triggerOf(item)
+  const watching = watch || event ? { ...context, ...(watch && { watch }), ...(event && { event }) } : context
   const decision = decideItem(watching, item)
   settleItem(watching)
   const { effects: noted } = changes
   if (!noted) return decision
   const effects = collectEffects(noted, (contactId) => survivorOf(state, contactId) === decision.contactId)
   return { ...decision, effects }
+}
+
+function triggerOf(item: Item): TriggerEvent | null {
+  if (item.kind !== 'event' && item.kind !== 'browser') return null
+  const { event: name, properties } = item.fact
+  return { name, properties, isKeyed: item.kind === 'event' && item.keyed }
 }
 
 function decideItem(context: DecisionContext, item: Item): Decision {
@@ -175,7 +182,7 @@ function decideSubscribe(context: DecisionContext, item: SubscribeItem): Subscri
   for (const channel of CHANNELS) {
     const subscribed = item.channels[channel]
     const existing = contact.subscriptions[channel]
-    if (subscribed === undefined || (item.isReplay && wasChosenAfter(existing, item.receivedAt))) continue
+    if (subscribed === undefined || isLeft(item, channel, existing)) continue
     const key = `${contact.id} ${channel}`
     const made = changes.subscriptions.get(key)
     const was = made ? made.was : existing
@@ -196,6 +203,14 @@ function decideSubscribe(context: DecisionContext, item: SubscribeItem): Subscri
     })
   }
   return { contactId: contact.id, subscriptions: subscriptionsOf(contact) }
+}
+
+/** Whether the channel stays as it is. */
+function isLeft(item: SubscribeItem, channel: Channel, existing: StoredConsent | undefined): boolean {
+  if (item.isReplay && wasChosenAfter(existing, item.receivedAt)) return true
+  if (item.changesOnly && existing?.subscribed === item.channels[channel]) return true
+  const replaced = item.replaces?.[channel]
+  return replaced !== undefined && existing?.at !== replaced
 }
 
 /** The order of the stream decides which choice is the last, not a clock. Only a replayed item has to check for a later choice. */

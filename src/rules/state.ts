@@ -15,9 +15,21 @@ export interface SegmentTrigger {
   on: 'enter' | 'leave'
 }
 
-/** A published campaign. */
+/** Where an enrolment begins. */
+export interface FirstStep {
+  id: string
+  /** The event that it waits for, if it waits for one. */
+  listensFor: string | null
+}
+
+/** A published campaign, or one that is paused. */
 export interface Campaign {
   id: string
+  /** Nobody enters. Goals, and the events that its steps wait for, are heard. */
+  isPaused: boolean
+  version: number
+  /** Null without steps. */
+  firstStep: FirstStep | null
   /** The event that starts it; null when a segment does. */
   triggerEvent: string | null
   triggerSegment: SegmentTrigger | null
@@ -47,6 +59,8 @@ export interface BusinessState {
   active: boolean
   fields: Map<string, FieldType>
   campaigns: Campaign[]
+  /** The events that steps of its campaigns wait for, former versions included. */
+  awaited: ReadonlySet<string>
   /** The active ones. */
   destinations: Destination[]
   pageIdentify: PageIdentify
@@ -62,6 +76,8 @@ export interface EnrolmentState {
   /** The contact that has it in Postgres. */
   contactId: string
   campaignId: string
+  /** Null for one without steps. */
+  version: number | null
   state: 'active' | EnrolmentEnd
   enrolledAt: number
   receivedAt: number
@@ -87,7 +103,7 @@ export interface ContactState {
   profile: Profile
   /** The fields of the profile that a page filled, as a bit mask (fill-profile.ts). */
   pageFilled: number
-  /** Filled only where the business has published campaigns. */
+  /** Filled only where the business has published campaigns, or paused ones. */
   enrolments: EnrolmentState[]
   /** When each goal event of a published campaign last happened. */
   goalLastAt: Map<string, number>

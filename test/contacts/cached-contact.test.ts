@@ -14,6 +14,7 @@ const enrolment = fc.record({
   id: fc.uuid(),
   contactId: fc.uuid(),
   campaignId: fc.uuid(),
+  version: fc.option(fc.integer({ min: 1 })),
   state: fc.constantFrom('active' as const, 'converted' as const),
   enrolledAt: fc.nat(),
   receivedAt: fc.nat(),

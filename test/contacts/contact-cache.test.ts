@@ -32,6 +32,7 @@ describe('what it holds', () => {
       active: true,
       fields: new Map(),
       campaigns: [],
+      awaited: new Set(),
       destinations: [],
       pageIdentify: 'open',
       segmentRules: [],

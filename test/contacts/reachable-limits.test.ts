@@ -25,7 +25,7 @@ const REASONS = {
   counted: 'the rules count, and the version of the configuration is asserted',
   operator: 'set by an operator command, which checks it; no call of a customer writes it',
   person: 'written by a route of the dashboard or an operator command, which checks it; no call of a customer does',
-  present: 'the row that it names is made or locked by the same statement',
+  present: 'the row that it names is made or locked by the same statement or transaction',
 } as const
 
 const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
@@ -94,6 +94,9 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'memberships.memberships_user_id_fkey': 'person',
   'merge_log.merge_log_action_check': 'our word',
   'merge_log.merge_log_pkey': 'our id',
+  'message_key.message_key_key_check': 'one row',
+  'message_key.message_key_only_row_check': 'one row',
+  'message_key.message_key_pkey': 'one row',
   'migrations.migrations_pkey': 'operator',
   'outbox.outbox_pkey': 'our id',
   'partitioning.partitioning_only_row_check': 'one row',
@@ -126,6 +129,12 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'templates.templates_channel_check': 'our word',
   'templates.templates_pkey': 'our id',
   'subscriptions.subscriptions_pkey': 'upserted',
+  'suppression_counts.suppression_counts_many_check': 'present',
+  'suppression_counts.suppression_counts_pkey': 'upserted',
+  'suppressions.suppressions_by_address': 'present',
+  'suppressions.suppressions_channel_check': 'our word',
+  'suppressions.suppressions_pkey': 'our id',
+  'suppressions.suppressions_reason_check': 'our word',
   'timeline_lease.timeline_lease_only_row_check': 'one row',
   'timeline_lease.timeline_lease_pkey': 'one row',
   'users.users_email_check': 'person',
@@ -190,6 +199,9 @@ const INDEXED: Record<string, number> = {
   'segment_rules.state': 16,
   'sessions.token_hash': 32,
   'subscriptions.channel': 8,
+  // A part of a hash.
+  'suppressions.address_hash': 16,
+  'suppressions.reason': 16,
   'users.email': 254 * 3,
   'visitor_events.visitor_id': 128 * 3,
   'visitor_links.visitor_id': 128 * 3,

@@ -32,6 +32,24 @@ describe('an instant', () => {
   })
 })
 
+it('takes the conditions of a choice, if they are of their types', () => {
+  const choice = (conditions: object) =>
+    describeInvalid({
+      kind: 'subscribe',
+      n: 1,
+      requestId: 'r',
+      businessId: newBusiness(),
+      receivedAt: 1,
+      contactId: 'c',
+      channels: { sms: true },
+      method: 'page',
+      ...conditions,
+    })
+  expect(choice({ changesOnly: true, replaces: { sms: 1 } })).toBeUndefined()
+  expect(choice({ changesOnly: 'yes' })).toContain('malformed at /changesOnly')
+  expect(choice({ replaces: { sms: 'then' } })).toContain('malformed at /replaces/sms')
+})
+
 it.each(['\0', '\ud800', '\udc00x'])('takes no text of how a visitor came that Postgres cannot hold: %j', (text) => {
   expect(describeInvalid(cameAt(1, `https://a.example/${text}`))).toContain('malformed at /touches/first')
   expect(describeInvalid(cameAt(1, 'https://a.example/😀'))).toBeUndefined()

@@ -89,7 +89,21 @@ begin
   delete from contact_visitors where business_id = p_business and contact_id = any (ids);
   delete from removed_tags where business_id = p_business and contact_id = any (ids);
   delete from identifications where business_id = p_business and contact_id = any (ids);
+  insert into erased_enrolments (business_id, campaign_id, state, enrolled_at, ended_at)
+    select business_id, campaign_id, case when state = 'active' then 'stopped' else state end,
+      enrolled_at - enrolled_at % 3600000, ended_at - ended_at % 3600000
+    from enrolments where business_id = p_business and contact_id = any (ids);
   delete from enrolments where business_id = p_business and contact_id = any (ids);
+  -- In the order of a sender that settles its message.
+  perform from due_steps where business_id = p_business and contact_id = any (ids) order by enrolment_id for update;
+  -- What is being sent now settles itself, if its sender lives; what waits for another attempt is sent no more.
+  update messages m set
+    contact_id = null, recipient = null, detail = null, provider_message_id = null, "values" = null, checked = null,
+    state = case when m.state <> 'claimed' then m.state when sending.claim is null then 'skipped' else 'unknown' end
+    from messages own left join due_steps sending on sending.business_id = own.business_id and sending.message_id = own.id
+      and sending.contact_id = any (ids)
+    where own.business_id = p_business and own.contact_id = any (ids) and m.business_id = own.business_id and m.id = own.id;
+  delete from due_steps where business_id = p_business and contact_id = any (ids);
   delete from deliveries where business_id = p_business and contact_id = any (ids);
   delete from merge_log where business_id = p_business and (contact_id = any (ids) or losing_id = any (ids));
   delete from segment_clock where business_id = p_business and contact_id = any (ids);

@@ -151,6 +151,12 @@ begin
   update enrolments set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
+  update due_steps set contact_id = pair.survivor
+    from unnest(p_losers, p_survivors) as pair (loser, survivor)
+    where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
+  update messages set contact_id = pair.survivor
+    from unnest(p_losers, p_survivors) as pair (loser, survivor)
+    where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;
   update deliveries set contact_id = pair.survivor
     from unnest(p_losers, p_survivors) as pair (loser, survivor)
     where business_id = p_business and contact_id = any (p_losers) and contact_id = pair.loser;

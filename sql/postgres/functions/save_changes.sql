@@ -25,7 +25,7 @@ create or replace function save_changes(
   p_sightings json, p_visitors json, p_visitor_links json, p_link_steps json, p_visitor_events json,
   p_listed_visitors json, p_identifications json,
   -- Campaigns and deliveries.
-  p_new_enrolments json, p_ended_enrolments json, p_deliveries json,
+  p_new_enrolments json, p_ended_enrolments json, p_first_steps json, p_heard json, p_deliveries json,
   -- Segments.
   p_memberships json, p_clocks json, p_windows json, p_window_refreshes json, p_done_refreshes json,
   -- The timeline, and what could not be applied.
@@ -163,11 +163,17 @@ begin
     end loop;
   end if;
   if p_ended_enrolments is not null then
-    for changed in select business_id, contact_id, id, state, ended_at
-      from json_to_recordset(p_ended_enrolments) as x (business_id uuid, contact_id uuid, id uuid, state text, ended_at bigint)
+    for changed in select business_id, contact_id, id, version, state, ended_at
+      from json_to_recordset(p_ended_enrolments) as x (business_id uuid, contact_id uuid, id uuid, version integer, state text,
+        ended_at bigint)
     loop
-      update enrolments e set state = changed.state, ended_at = changed.ended_at
+      update enrolments e set state = changed.state, ended_at = changed.ended_at, event_name = null, event_properties = null
         where e.business_id = changed.business_id and e.contact_id = changed.contact_id and e.id = changed.id;
+      -- The sender of a message that is under way settles it, and removes the row then.
+      if changed.version is not null then
+        delete from due_steps d
+          where d.business_id = changed.business_id and d.enrolment_id = changed.id and d.message_id is null;
+      end if;
     end loop;
   end if;
   -- Before the merges: a contact that is merged leaves its segments first.
@@ -262,10 +268,16 @@ begin
         method text, keyed boolean, visitor_id text);
   end if;
   if p_new_enrolments is not null then
-    insert into enrolments (business_id, id, campaign_id, contact_id, state, enrolled_at, received_at, ended_at)
-      select business_id, id, campaign_id, contact_id, state, enrolled_at, received_at, ended_at
+    insert into enrolments (business_id, id, campaign_id, contact_id, version, state, enrolled_at, received_at, ended_at)
+      select business_id, id, campaign_id, contact_id, version, state, enrolled_at, received_at, ended_at
       from json_to_recordset(p_new_enrolments) as x (business_id uuid, id uuid, campaign_id uuid, contact_id uuid,
-        state text, enrolled_at bigint, received_at bigint, ended_at bigint);
+        version integer, state text, enrolled_at bigint, received_at bigint, ended_at bigint);
+  end if;
+  if p_first_steps is not null then
+    perform begin_steps(p_first_steps);
+  end if;
+  if p_heard is not null then
+    perform hear_events(p_heard);
   end if;
   -- Before the choices of this micro-batch.
   if p_merge_log is not null then

@@ -13,6 +13,8 @@ const CONTACT_TABLES = [
   'visitor_links',
   'identifications',
   'enrolments',
+  'due_steps',
+  'messages',
   'deliveries',
   'removed_tags',
   'segment_members',

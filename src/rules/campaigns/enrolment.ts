@@ -13,7 +13,7 @@ export function startCampaigns(
   contact: ContactState,
   { event, occurredAt, receivedAt }: Pick<EventFact, 'event' | 'occurredAt'> & { receivedAt: number },
 ): string[] {
-  const triggered = campaignsOf(context.state, contact).filter((campaign) => campaign.triggerEvent === event)
+  const triggered = enteringOf(context.state, contact).filter((campaign) => campaign.triggerEvent === event)
   // The caller's clock may be ahead: an enrolment never starts after the event was received.
   return enrol(context, contact, triggered, { enrolledAt: Math.min(occurredAt, receivedAt), receivedAt })
 }
@@ -25,14 +25,14 @@ export function startBySegment(
   { segmentId, entered, at }: { segmentId: string; entered: boolean; at: number },
 ): string[] {
   const on = entered ? 'enter' : 'leave'
-  const triggered = campaignsOf(context.state, contact).filter(
+  const triggered = enteringOf(context.state, contact).filter(
     ({ triggerSegment }) => triggerSegment?.segmentId === segmentId && triggerSegment.on === on,
   )
   return enrol(context, contact, triggered, { enrolledAt: at, receivedAt: at })
 }
 
 function enrol(
-  { changes, newId }: DecisionContext,
+  { changes, newId, event }: DecisionContext,
   contact: ContactState,
   triggered: Campaign[],
   { enrolledAt, receivedAt }: Pick<EnrolmentState, 'enrolledAt' | 'receivedAt'>,
@@ -47,6 +47,7 @@ function enrol(
       id: newId(),
       contactId: contact.id,
       campaignId: campaign.id,
+      version: campaign.firstStep === null ? null : campaign.version,
       state: isReached ? 'converted' : 'active',
       enrolledAt,
       receivedAt,
@@ -54,6 +55,8 @@ function enrol(
     }
     contact.enrolments.push(enrolment)
     changes.newEnrolments.set(enrolment.id, { businessId: contact.businessId, enrolment })
+    if (campaign.firstStep !== null && !isReached)
+      changes.firstSteps.set(enrolment.id, { step: campaign.firstStep, beganAt: receivedAt, event: event ?? null })
     changes.effects?.push({ kind: 'enrolled', contactId: contact.id, campaignId: campaign.id, state: enrolment.state })
     deltaOf(changes, contact.id).raisesVersion = true
   }
@@ -90,6 +93,26 @@ export function reachGoal(
   }
 }
 
+/** A step of an enrolment may wait for the event: the save finds out which one does. */
+export function hearEvent(
+  { state, changes }: DecisionContext,
+  contact: ContactState,
+  event: string,
+  { firstAt, lastAt }: { firstAt: number; lastAt: number },
+): void {
+  if (!state.businesses.get(contact.businessId)?.awaited.has(event)) return
+  if (!contact.enrolments.some((one) => one.state === 'active' && one.version !== null)) return
+  const key = `${contact.id} ${event}`
+  const known = changes.heard.get(key)
+  changes.heard.set(key, {
+    businessId: contact.businessId,
+    contactId: contact.id,
+    event,
+    firstAt: Math.min(firstAt, known?.firstAt ?? firstAt),
+    lastAt: Math.max(lastAt, known?.lastAt ?? lastAt),
+  })
+}
+
 /** Checks the goals of all active enrolments once, after a merge has combined the statistics. */
 export function checkGoals(state: State, changes: Changes, contact: ContactState, at: number): void {
   if (contact.enrolments.length === 0) return
@@ -111,8 +134,12 @@ export function endEnrolment(
   enrolment.state = end
   enrolment.endedAt = at
   changes.effects?.push({ kind: 'ended', contactId: enrolment.contactId, campaignId: enrolment.campaignId, state: end })
-  if (!changes.newEnrolments.has(enrolment.id)) changes.endedEnrolments.set(enrolment.id, { businessId, enrolment })
+  if (changes.newEnrolments.has(enrolment.id)) changes.firstSteps.delete(enrolment.id)
+  else changes.endedEnrolments.set(enrolment.id, { businessId, enrolment })
 }
+
+const enteringOf = (state: State, contact: ContactState): Campaign[] =>
+  campaignsOf(state, contact).filter(({ isPaused }) => !isPaused)
 
 const campaignsOf = (state: State, { businessId }: ContactState): Campaign[] =>
   state.businesses.get(businessId)?.campaigns ?? []

@@ -40,11 +40,16 @@ export function settleTime(
   for (const { segment, entered, at, isSilent } of made) {
     changeMembership(changes, contact, segment, { entered, at, cause: isSilent ? 'bulk' : 'time', isByTime: true })
     if (!isSilent && !segment.isBuilding)
-      startBySegment(context, contact, { segmentId: segment.segmentId, entered, at })
+      startBySegment(withoutEvent(context), contact, { segmentId: segment.segmentId, entered, at })
   }
   clock.dueAt = next
   clock.settledAt = now
   changes.clocks.set(contact.id, contact)
+}
+
+/** What time alone has changed has no event, though an item may settle it. */
+function withoutEvent({ event: _, ...context }: DecisionContext): DecisionContext {
+  return context
 }
 
 /** Adds the changes of one rule from `from` to `to`, both in. Returns the instant of the next one. */

@@ -1,0 +1,28 @@
+import type { TriggerEvent } from '../changes.ts'
+import { type Json } from '../events/text.ts'
+
+const MAX_TEXT = 100
+const LINK_OR_MARKUP = /:\/\/|www\.|[<\r\n\u2028\u2029]/i
+
+/**
+ * What templates may read of the properties, as JSON text: of an event that a page has sent only short texts without links, markup and line
+ * breaks, numbers and booleans. A stranger's words go out in no message.
+ */
+export function readableProperties({ properties, isKeyed }: TriggerEvent): string | null {
+  if (properties === null || isKeyed) return properties
+  return JSON.stringify(harmlessPart(JSON.parse(properties) as Json) ?? {})
+}
+
+function harmlessPart(value: Json): Json | undefined {
+  if (typeof value === 'string') return isHarmless(value) ? value : undefined
+  if (typeof value !== 'object' || value === null) return value ?? undefined
+  if (Array.isArray(value)) return value.flatMap((item) => harmlessPart(item) ?? [])
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => {
+      const part = isHarmless(key) ? harmlessPart(item) : undefined
+      return part === undefined ? [] : [[key, part]]
+    }),
+  )
+}
+
+const isHarmless = (text: string): boolean => text.length <= MAX_TEXT && !LINK_OR_MARKUP.test(text)
