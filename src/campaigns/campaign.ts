@@ -1,22 +1,33 @@
+import type { Definition } from '../rules/campaigns/definition.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
 export type CampaignTrigger = { event: string } | { segment: string; on: 'enter' | 'leave' }
+export const CAMPAIGN_STATUSES = ['draft', 'published', 'paused', 'archived'] as const
+export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number]
 
-/** A campaign as callers see it (decisions, "Campaigns"). */
-export interface Campaign {
+/** A campaign in a list (campaigns, "A campaign"). */
+export interface ListedCampaign {
   campaignId: string
   name: string
-  status: 'draft' | 'published'
+  status: CampaignStatus
+  version: number
   trigger: CampaignTrigger
   canEnterAgain: boolean
   goal: { event: string } | null
 }
 
-/** The columns of a Campaign. */
+/** A campaign as callers see it. */
+export interface Campaign extends ListedCampaign, Definition {}
+
+/** The columns of a ListedCampaign. `c`: the campaign. */
 export function campaignColumns(sql: Queryable) {
   return sql`
-    id as "campaignId", name, status, case when trigger_event is not null then json_build_object('event', trigger_event)
-      else json_build_object('segment', trigger_segment, 'on', trigger_on) end as trigger,
-    can_enter_again as "canEnterAgain",
-    case when goal_event is not null then json_build_object('event', goal_event) end as goal`
+    c.id as "campaignId", c.name, c.status, c.version,
+    case when c.trigger_event is not null then json_build_object('event', c.trigger_event)
+      else json_build_object('segment', c.trigger_segment, 'on', c.trigger_on) end as trigger,
+    c.can_enter_again as "canEnterAgain",
+    case when c.goal_event is not null then json_build_object('event', c.goal_event) end as goal`
 }
+
+/** Of a campaign from before there were steps. */
+export const NO_DEFINITION: Definition = { steps: [], caps: [], holdOut: 0 }

@@ -1,12 +1,17 @@
 import { uuidv7 } from 'uuidv7'
+import type { Definition } from '../rules/campaigns/definition.ts'
 import type { Queryable } from '../stores/postgres.ts'
-import { type Campaign, type CampaignTrigger, campaignColumns } from './campaign.ts'
+import { type Campaign, type CampaignTrigger, NO_DEFINITION } from './campaign.ts'
+import { readCampaign } from './list-campaigns.ts'
+import { storeVersion } from './versions.ts'
 
 export interface NewCampaign {
   name: string
   trigger: CampaignTrigger
   canEnterAgain: boolean
   goalEvent: string | null
+  /** Left out: no steps. */
+  definition?: Definition
 }
 
 /** Per business, drafts included. */
@@ -14,13 +19,13 @@ export const MAX_CAMPAIGNS = 1000
 
 /** Creates a draft, which enrols no contact until it is published. Null when the business has MAX_CAMPAIGNS. */
 export async function createCampaign(
-  sql: Queryable,
+  tx: Queryable,
   businessId: string,
   campaign: NewCampaign,
 ): Promise<Campaign | null> {
-  const { name, trigger, canEnterAgain, goalEvent } = campaign
+  const { name, trigger, canEnterAgain, goalEvent, definition = NO_DEFINITION } = campaign
   const { event, segment, on } = { event: null, segment: null, on: null, ...trigger }
-  const rows = await sql<Campaign[]>`
+  const [created] = await tx<{ id: string }[]>`
     with counted as (
       update businesses set campaign_count = campaign_count + 1
       where id = ${businessId} and campaign_count < ${MAX_CAMPAIGNS}
@@ -29,6 +34,8 @@ export async function createCampaign(
     insert into campaigns (business_id, id, name, trigger_event, trigger_segment, trigger_on, can_enter_again,
       goal_event)
     select id, ${uuidv7()}::uuid, ${name}, ${event}::text, ${segment}::uuid, ${on}::text, ${canEnterAgain}::boolean, ${goalEvent}::text from counted
-    returning ${campaignColumns(sql)}`
-  return rows[0] ?? null
+    returning id`
+  if (created === undefined) return null
+  await storeVersion(tx, { businessId, campaignId: created.id, version: 1 }, definition)
+  return readCampaign(tx, businessId, created.id)
 }

@@ -1,11 +1,14 @@
+import type { Fault } from '../rules/events/fault.ts'
+import { lockBusiness } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import type { Campaign } from './campaign.ts'
+import { checkPublish } from './check-publish.ts'
 import { readCampaign } from './list-campaigns.ts'
 
 export type PublishCampaignResult =
   | { kind: 'published'; campaign: Campaign; isFirst: boolean }
-  | { kind: 'goal_is_trigger' }
-  | { kind: 'unknown_segment' }
+  | { kind: 'faults'; faults: Fault[] }
+  | { kind: 'locked' }
   | { kind: 'not_found' }
 
 /**
@@ -14,29 +17,26 @@ export type PublishCampaignResult =
  * Publishing again changes nothing.
  */
 export async function publishCampaign(
-  sql: Queryable,
+  tx: Queryable,
   businessId: string,
   campaignId: string,
+  secretsKey?: string,
 ): Promise<PublishCampaignResult> {
-  const campaign = await readCampaign(sql, businessId, campaignId)
+  await lockBusiness(tx, businessId)
+  const campaign = await readCampaign(tx, businessId, campaignId)
   if (campaign === null) return { kind: 'not_found' }
-  const { trigger, goal } = campaign
-  if ('event' in trigger && goal?.event === trigger.event) return { kind: 'goal_is_trigger' }
-  // The lock of the business keeps the segment from being deleted meanwhile.
-  await sql`select from businesses where id = ${businessId} for update`
-  if ('segment' in trigger && !(await hasSegment(sql, businessId, trigger.segment))) return { kind: 'unknown_segment' }
-  const { count } = await sql`
-    with published as (
-      update campaigns set status = 'published', published_at = now()
-      where business_id = ${businessId} and id = ${campaignId} and status = 'draft'
-      returning id
-    )
-    update businesses set config_version = config_version + 1
-    where id = ${businessId} and exists (select from published)`
-  return { kind: 'published', campaign: { ...campaign, status: 'published' }, isFirst: count > 0 }
+  if (campaign.status === 'archived') return { kind: 'locked' }
+  if (campaign.status !== 'draft') return { kind: 'published', campaign, isFirst: false }
+  const faults = await checkPublish(tx, businessId, campaign, secretsKey)
+  if (faults.length > 0) return { kind: 'faults', faults }
+  await tx`
+    update campaigns set status = 'published', published_at = now()
+    where business_id = ${businessId} and id = ${campaignId}`
+  await raiseConfig(tx, businessId)
+  return { kind: 'published', campaign: { ...campaign, status: 'published' }, isFirst: true }
 }
 
-async function hasSegment(sql: Queryable, businessId: string, segmentId: string): Promise<boolean> {
-  const rows = await sql`select from segments where business_id = ${businessId} and id = ${segmentId}`
-  return rows.length > 0
+/** Every later save sees what this transaction has changed. */
+export async function raiseConfig(tx: Queryable, businessId: string): Promise<void> {
+  await tx`update businesses set config_version = config_version + 1 where id = ${businessId}`
 }

@@ -8,7 +8,12 @@ export async function findUses(sql: Queryable, businessId: string, segmentId: st
     where business_id = ${businessId} and id <> ${segmentId}
       and jsonb_path_exists(rule, '$.**.segment ? (@ == $id)', ${named}::text::jsonb)
     union all
-    select 'campaign', name from campaigns where business_id = ${businessId} and trigger_segment = ${segmentId}
+    select 'campaign', c.name from campaigns c
+    where c.business_id = ${businessId} and (c.trigger_segment = ${segmentId} or exists (
+      select from campaign_versions v
+      where v.business_id = c.business_id and v.campaign_id = c.id and c.status <> 'archived'
+        and jsonb_path_exists(v.definition, '$.steps.**.segment ? (@ == $id)', ${named}::text::jsonb)
+    ))
     order by kind, name`
   return rows.map(({ kind, name }) => `the ${kind} "${name}"`)
 }

@@ -3,7 +3,7 @@ import type { TraitEntry } from '../rules/events/traits.ts'
 import type { ContactIdentity, Statistic, StoredConsent } from '../rules/contact-parts.ts'
 import type { SegmentFacts } from '../rules/segments/facts.ts'
 import { PROFILE_PAIRS } from '../contacts/profile-columns.ts'
-import type { Sql } from '../stores/postgres.ts'
+import type { Queryable } from '../stores/postgres.ts'
 
 export interface ContactFacts {
   /** The survivor, when the id was merged. */
@@ -26,7 +26,7 @@ interface FactRow {
 }
 
 /** Everything that a rule can read of one contact, as of one instant. Null when it is unknown, erased, or another business's. */
-export async function readFacts(sql: Sql, businessId: string, contactId: string): Promise<ContactFacts | null> {
+export async function readFacts(sql: Queryable, businessId: string, contactId: string): Promise<ContactFacts | null> {
   const [row] = await sql<FactRow[]>`
     select c.id as "contactId", c.created_at as "createdAt", c.stage, c.order_count as "orderCount",
       json_build_object(${sql.unsafe(PROFILE_PAIRS)}) as profile, to_json(c.tags) as tags, c.traits,

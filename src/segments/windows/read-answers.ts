@@ -1,5 +1,5 @@
 import { hashWindowKey } from '../../contacts/window-hashes.ts'
-import type { Sql } from '../../stores/postgres.ts'
+import type { Queryable } from '../../stores/postgres.ts'
 
 export interface WindowAnswers {
   /** By key; without an entry it is undefined. */
@@ -10,7 +10,7 @@ export interface WindowAnswers {
 
 /** The last answers of the counts and sums with these keys. */
 export async function readAnswers(
-  sql: Sql,
+  sql: Queryable,
   { businessId, contactId, keys, now }: { businessId: string; contactId: string; keys: readonly string[]; now: number },
 ): Promise<WindowAnswers> {
   const [row] = await sql<

@@ -78,6 +78,7 @@ export const templateEndpoints: readonly BusinessEndpoint[] = [
     handler: manage.deleteTemplate,
     operation: {
       summary: 'Delete a template',
+      description: 'Refused while a campaign that is not archived names it.',
       tag,
       replies: {
         200: {
@@ -88,7 +89,7 @@ export const templateEndpoints: readonly BusinessEndpoint[] = [
         },
       },
     },
-    errors: ['not_found'],
+    errors: ['not_found', 'in_use'],
   },
   {
     method: 'POST',

@@ -60,8 +60,10 @@ export async function patchTemplate(app: AppContext, context: RequestContext, pr
 export async function deleteTemplate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const templateId = requireTemplateId(context)
-  const { kind } = await deleteOne(app.sql, { businessId: business.id, actor }, templateId)
-  if (kind === 'not_found') throw templateNotFound()
+  const deleted = await deleteOne(app.sql, { businessId: business.id, actor }, templateId)
+  if (deleted.kind === 'not_found') throw templateNotFound()
+  if (deleted.kind === 'in_use')
+    throw new RequestError('in_use', { message: `It is used by ${deleted.names.join(', ')}.` })
   return { message: DELETED, data: { templateId } }
 }
 

@@ -1,6 +1,6 @@
 /** Shows what would be sent. */
 import { readContact } from '../../../contacts/read-contact.ts'
-import { INERT_TOKEN, publicAddress, unsubscribeLinks } from '../../../messages/public-links.ts'
+import { inertLinks } from '../../../messages/public-links.ts'
 import { UNKNOWN_CONTACT, contactValues } from '../../../messages/templates/contact-values.ts'
 import { renderMessage } from '../../../messages/templates/render-message.ts'
 import type { MessageContact } from '../../../messages/templates/values.ts'
@@ -29,7 +29,7 @@ export async function postPreview(app: AppContext, context: RequestContext, prin
     values: {
       contact,
       event: event === undefined ? null : { properties: {}, ...event },
-      ...unsubscribeLinks(publicAddress(app.config), INERT_TOKEN),
+      ...inertLinks(app.config),
       business: { name: business.name },
     },
     language: language ?? contact.language,

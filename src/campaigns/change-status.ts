@@ -1,0 +1,61 @@
+/** Pauses, resumes, archives and deletes campaigns (campaigns, "Status"). */
+import { lockBusiness } from '../segments/load-definitions.ts'
+import type { Queryable } from '../stores/postgres.ts'
+import type { Campaign, CampaignStatus } from './campaign.ts'
+import { readCampaign } from './list-campaigns.ts'
+import { raiseConfig } from './publish-campaign.ts'
+
+export const STATUS_CHANGES = ['pause', 'resume', 'archive'] as const
+export type StatusChange = (typeof STATUS_CHANGES)[number]
+
+const CHANGES: Record<StatusChange, { from: readonly CampaignStatus[]; to: CampaignStatus }> = {
+  pause: { from: ['published'], to: 'paused' },
+  resume: { from: ['paused'], to: 'published' },
+  archive: { from: ['published', 'paused'], to: 'archived' },
+}
+
+export type StatusOutcome =
+  | { kind: 'changed' | 'unchanged'; campaign: Campaign }
+  | { kind: 'locked'; status: CampaignStatus }
+  | { kind: 'not_found' }
+
+/**
+ * What a pause or an archive stops is not sent from its commit on: a claim holds the row of the campaign. The worker ends the enrolments
+ * of an archived one.
+ */
+export async function changeStatus(
+  tx: Queryable,
+  businessId: string,
+  campaignId: string,
+  change: StatusChange,
+): Promise<StatusOutcome> {
+  await lockBusiness(tx, businessId)
+  const campaign = await readCampaign(tx, businessId, campaignId)
+  if (campaign === null) return { kind: 'not_found' }
+  const { from, to } = CHANGES[change]
+  if (campaign.status === to) return { kind: 'unchanged', campaign }
+  if (!from.includes(campaign.status)) return { kind: 'locked', status: campaign.status }
+  await tx`
+    update campaigns set status = ${to}, ending = ${to === 'archived'}
+    where business_id = ${businessId} and id = ${campaignId}`
+  // What fell due during the pause, after the claims that may have held it back.
+  if (change !== 'pause')
+    await tx`
+      update due_steps set held = false where business_id = ${businessId} and campaign_id = ${campaignId} and held`
+  await raiseConfig(tx, businessId)
+  return { kind: 'changed', campaign: { ...campaign, status: to } }
+}
+
+export type DeleteOutcome = { kind: 'deleted' } | { kind: 'locked'; status: CampaignStatus } | { kind: 'not_found' }
+
+/** A draft. */
+export async function deleteCampaign(tx: Queryable, businessId: string, campaignId: string): Promise<DeleteOutcome> {
+  await lockBusiness(tx, businessId)
+  const campaign = await readCampaign(tx, businessId, campaignId)
+  if (campaign === null) return { kind: 'not_found' }
+  if (campaign.status !== 'draft') return { kind: 'locked', status: campaign.status }
+  await tx`delete from campaign_versions where business_id = ${businessId} and campaign_id = ${campaignId}`
+  await tx`delete from campaigns where business_id = ${businessId} and id = ${campaignId}`
+  await tx`update businesses set campaign_count = campaign_count - 1 where id = ${businessId}`
+  return { kind: 'deleted' }
+}

@@ -1,0 +1,108 @@
+/** What a campaign is not published with (campaigns, "Publish"). */
+import { openIfPossible, loadChannel } from '../messages/channels/channels.ts'
+import { providersOf } from '../messages/channels/providers.ts'
+import type { MessageChannel } from '../rules/messages/message-channel.ts'
+import { checkDefinition } from '../rules/campaigns/check-definition.ts'
+import { type SendStep, type Step, walkSteps } from '../rules/campaigns/steps.ts'
+import { isWindowed } from '../rules/segments/condition-kinds.ts'
+import type { Rule } from '../rules/segments/rule.ts'
+import type { Fault } from '../rules/events/fault.ts'
+import { type Definitions, loadDefinitions, rulesOf } from '../segments/load-definitions.ts'
+import type { Queryable } from '../stores/postgres.ts'
+import type { Campaign } from './campaign.ts'
+
+type Checked = Pick<Campaign, 'trigger' | 'goal' | 'steps'>
+
+interface SendAt {
+  step: SendStep
+  path: string
+}
+
+/** The business is locked: segments and templates are not deleted meanwhile. Empty: it can be published. */
+export async function checkPublish(
+  tx: Queryable,
+  businessId: string,
+  { trigger, goal, steps }: Checked,
+  secretsKey: string | undefined,
+): Promise<Fault[]> {
+  const definitions = await loadDefinitions(tx, businessId)
+  const rules = { fields: definitions.fields, segments: rulesOf(definitions) }
+  const sends = walkSteps(steps).flatMap(({ step, path }) => (step.type === 'send' ? [{ step, path }] : []))
+  return [
+    ...checkTrigger({ trigger, goal }, definitions),
+    ...checkDefinition({ steps }, { goalEvent: goal?.event ?? null, rules }),
+    ...checkBranches(steps),
+    ...(await checkTemplates(tx, businessId, sends)),
+    ...(await checkChannels(tx, businessId, sends, secretsKey)),
+  ]
+}
+
+function checkTrigger({ trigger, goal }: Pick<Checked, 'trigger' | 'goal'>, { segments }: Definitions): Fault[] {
+  if ('event' in trigger)
+    return goal?.event === trigger.event
+      ? [{ path: 'goal.event', message: 'goal.event must differ from trigger.event' }]
+      : []
+  return segments.some(({ id }) => id === trigger.segment)
+    ? []
+    : [{ path: 'trigger.segment', message: 'trigger.segment is not a segment of the business' }]
+}
+
+/** What is counted and summed up over the timeline is kept up for the rules of segments only. */
+function checkBranches(steps: readonly Step[]): Fault[] {
+  return walkSteps(steps).flatMap(({ step, path }) => {
+    if (step.type !== 'branch' || !readsTimeline(step.rule)) return []
+    const reason = 'counts or sums up events of the timeline: put this into a segment, and name the segment'
+    return [{ path: `${path}.rule`, message: `${path}.rule ${reason}` }]
+  })
+}
+
+function readsTimeline(rule: Rule): boolean {
+  if ('all' in rule) return rule.all.some(readsTimeline)
+  if ('any' in rule) return rule.any.some(readsTimeline)
+  return 'not' in rule ? readsTimeline(rule.not) : isWindowed(rule)
+}
+
+async function checkTemplates(tx: Queryable, businessId: string, sends: SendAt[]): Promise<Fault[]> {
+  if (sends.length === 0) return []
+  const wanted = [...new Set(sends.map(({ step }) => step.template))]
+  const rows = await tx<{ id: string; channel: MessageChannel }[]>`
+    select id, channel from templates where business_id = ${businessId} and id = any (${`{${wanted.join(',')}}`}::uuid[])`
+  const channels = new Map(rows.map(({ id, channel }) => [id, channel]))
+  return sends.flatMap(({ step, path }) => {
+    const channel = channels.get(step.template)
+    if (channel === step.channel) return []
+    const reason = channel === undefined ? 'is not a template of the business' : `is a template for ${channel}`
+    return [{ path: `${path}.template`, message: `${path}.template ${reason}` }]
+  })
+}
+
+async function checkChannels(
+  tx: Queryable,
+  businessId: string,
+  sends: SendAt[],
+  secretsKey: string | undefined,
+): Promise<Fault[]> {
+  const faults: Fault[] = []
+  for (const [channel, [first]] of Map.groupBy(sends, ({ step }) => step.channel)) {
+    const reason = await findGap(tx, { businessId, channel }, secretsKey)
+    const path = `${first?.path}.channel`
+    if (reason !== null) faults.push({ path, message: `${path}: ${reason}` })
+  }
+  return faults
+}
+
+/** What the settings of a channel lack; null when messages can be sent by it. */
+async function findGap(
+  tx: Queryable,
+  key: { businessId: string; channel: MessageChannel },
+  secretsKey: string | undefined,
+): Promise<string | null> {
+  const stored = await loadChannel(tx, key)
+  const provider = providersOf(key.channel).find(({ name }) => name === stored.provider)
+  if (provider === undefined) return `there is no provider ${stored.provider} of ${key.channel}`
+  const opened = openIfPossible(key, stored, secretsKey)
+  if (stored.secret !== null && opened === undefined)
+    return 'the secrets of the channel cannot be opened: enter them again'
+  const [fault] = provider.check(stored.settings, Object.keys(opened ?? {}))
+  return fault === undefined ? null : `the settings of the channel are not complete: ${fault.message}`
+}

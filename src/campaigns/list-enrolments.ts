@@ -1,0 +1,61 @@
+import type { Sql } from '../stores/postgres.ts'
+
+export const ENROLMENT_STATES = ['active', 'finished', 'converted', 'stopped', 'merged'] as const
+export type EnrolmentStateName = (typeof ENROLMENT_STATES)[number]
+
+/** Instants are ISO 8601 UTC. */
+export interface ListedEnrolment {
+  enrolmentId: string
+  contactId: string
+  state: EnrolmentStateName
+  /** Where it is. Null when it has ended, or has no steps. */
+  stepId: string | null
+  /** Null for one without steps. */
+  version: number | null
+  enrolledAt: string
+  /** When it reached the step. */
+  since: string | null
+  /** When there is something to do next. Null while its message is being sent, and for what waits for the end of a pause. */
+  nextAt: string | null
+  endedAt: string | null
+}
+
+type Row = Omit<ListedEnrolment, 'enrolledAt' | 'since' | 'nextAt' | 'endedAt'> &
+  Record<'enrolledAt', number> &
+  Record<'since' | 'nextAt' | 'endedAt', number | null>
+
+export interface EnrolmentPage {
+  businessId: string
+  campaignId: string
+  state: EnrolmentStateName | null
+  /** The id that the page begins below; null for the first page. */
+  before: string | null
+  limit: number
+}
+
+/** Newest first. */
+export async function listEnrolments(
+  sql: Sql,
+  { businessId, campaignId, state, before, limit }: EnrolmentPage,
+): Promise<ListedEnrolment[]> {
+  const rows = await sql<Row[]>`
+    select e.id as "enrolmentId", e.contact_id as "contactId", e.state, d.step as "stepId", e.version,
+      e.enrolled_at as "enrolledAt", d.began_at as since,
+      case when d.claim is null and not d.held then d.due_at end as "nextAt", e.ended_at as "endedAt"
+    from enrolments e left join due_steps d
+      on d.business_id = e.business_id and d.enrolment_id = e.id and e.state = 'active'
+    where e.business_id = ${businessId} and e.campaign_id = ${campaignId}
+      and e.id < ${before ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff'}
+      ${state === null ? sql`` : sql`and e.state = ${state}`}
+    order by e.id desc limit ${limit}`
+  return rows.map((row) => ({
+    ...row,
+    enrolledAt: isoTime(row.enrolledAt),
+    since: isoOrNull(row.since),
+    nextAt: isoOrNull(row.nextAt),
+    endedAt: isoOrNull(row.endedAt),
+  }))
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString()
+const isoOrNull = (at: number | null): string | null => (at === null ? null : isoTime(at))

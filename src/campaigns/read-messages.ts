@@ -1,0 +1,142 @@
+/** The messages of campaigns, and what a person says of one whose outcome is unknown. */
+import { recordAudit, type Actor } from '../accounts/audit.ts'
+import { renderMessage } from '../messages/templates/render-message.ts'
+import type { RenderService } from '../messages/templates/renderer.ts'
+import type { RenderedMessage, TemplateVersion } from '../messages/templates/template.ts'
+import type { MessageValues } from '../messages/templates/values.ts'
+import type { MessageChannel } from '../rules/messages/message-channel.ts'
+import type { Queryable, Sql } from '../stores/postgres.ts'
+
+export const MESSAGE_STATES = [
+  'claimed',
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'failed',
+  'skipped',
+  'unknown',
+] as const
+export type MessageState = (typeof MESSAGE_STATES)[number]
+
+/** Instants are ISO 8601 UTC. */
+export interface CampaignMessage {
+  messageId: string
+  campaignId: string
+  enrolmentId: string
+  contactId: string
+  stepId: string
+  channel: MessageChannel
+  state: MessageState
+  reason: string | null
+  /** In the provider's own words. */
+  detail: string | null
+  /** Where it went. */
+  to: string | null
+  provider: string | null
+  sentAt: string | null
+  states: { state: MessageState; at: string }[]
+}
+
+type Row = Omit<CampaignMessage, 'sentAt' | 'states'> & {
+  sentAt: number | null
+  states: { state: MessageState; at: number }[]
+}
+
+/** Null leaves a condition out. */
+export interface MessagePage {
+  businessId: string
+  /** The survivor. */
+  contactId: string | null
+  campaignId: string | null
+  state: MessageState | null
+  /** The id that the page begins below; null for the first page. */
+  before: string | null
+  limit: number
+}
+
+/** Newest first. Those of erased persons are in no list. */
+export async function listMessages(sql: Sql, page: MessagePage): Promise<CampaignMessage[]> {
+  const { businessId, contactId, campaignId, state, before, limit } = page
+  const rows = await sql<Row[]>`
+    select ${messageColumns(sql)} from messages
+    where business_id = ${businessId} and contact_id is not null
+      and id < ${before ?? 'ffffffff-ffff-ffff-ffff-ffffffffffff'}
+      ${contactId === null ? sql`` : sql`and contact_id = ${contactId}`}
+      ${campaignId === null ? sql`` : sql`and campaign_id = ${campaignId}`}
+      ${state === null ? sql`` : sql`and state = ${state}`}
+    order by id desc limit ${limit}`
+  return rows.map(show)
+}
+
+/** Null when there is none, or the person was erased. `messageId` is a UUID. */
+export async function readMessage(
+  sql: Queryable,
+  businessId: string,
+  messageId: string,
+): Promise<CampaignMessage | null> {
+  const [row] = await sql<Row[]>`
+    select ${messageColumns(sql)} from messages
+    where business_id = ${businessId} and id = ${messageId} and contact_id is not null`
+  return row === undefined ? null : show(row)
+}
+
+/** What was sent, made again from its version and values. Null once one of them is gone, and when nothing was rendered. */
+export async function renderAgain(
+  sql: Sql,
+  renderer: RenderService,
+  businessId: string,
+  messageId: string,
+): Promise<RenderedMessage | null> {
+  const [kept] = await sql<(TemplateVersion & { values: string; at: number })[]>`
+    select v.template_id as "templateId", v.version, v.channel, v.default_language as "defaultLanguage", v.variants, v.compiled,
+      m."values", coalesce(m.sent_at, m.claimed_at) as at
+    from messages m join template_versions v
+      on v.business_id = m.business_id and v.template_id = m.template_id and v.version = m.template_version
+    where m.business_id = ${businessId} and m.id = ${messageId} and m."values" is not null`
+  if (kept === undefined) return null
+  const values = JSON.parse(kept.values) as MessageValues
+  const wanted = { values, language: values.contact.language, now: kept.at }
+  const rendering = await renderMessage(renderer.of(businessId), kept, wanted)
+  return rendering.kind === 'rendered' ? rendering.message : null
+}
+
+function messageColumns(sql: Queryable) {
+  return sql`
+    id as "messageId", campaign_id as "campaignId", enrolment_id as "enrolmentId", contact_id as "contactId", step as "stepId",
+    channel, state, reason, detail, recipient as "to", provider, sent_at as "sentAt", states`
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString()
+
+const show = ({ sentAt, states, ...row }: Row): CampaignMessage => ({
+  ...row,
+  sentAt: sentAt === null ? null : isoTime(sentAt),
+  states: states.map(({ state, at }) => ({ state, at: isoTime(at) })),
+})
+
+export type SettleOutcome =
+  | { kind: 'settled'; message: CampaignMessage }
+  | { kind: 'not_unknown'; state: MessageState }
+  | { kind: 'not_found' }
+
+/** A person has found out what became of a message. Saying the same again changes nothing. */
+export async function settleMessage(
+  sql: Sql,
+  { businessId, actor }: { businessId: string; actor: Actor },
+  { messageId, state, now }: { messageId: string; state: 'sent' | 'failed'; now: number },
+): Promise<SettleOutcome> {
+  return await sql.begin(async (tx) => {
+    const { count } = await tx`
+      update messages set
+        state = ${state}, sent_at = case when ${state === 'sent'} then claimed_at end,
+        states = states || jsonb_build_array(jsonb_build_object('state', ${state}::text, 'at', ${now}::bigint))
+      where business_id = ${businessId} and id = ${messageId} and state = 'unknown' and contact_id is not null`
+    const message = await readMessage(tx, businessId, messageId)
+    if (message === null) return { kind: 'not_found' }
+    if (message.state !== state) return { kind: 'not_unknown', state: message.state }
+    const entry = { businessId, actor, action: 'message.settle', target: messageId, details: { state } }
+    if (count > 0) await recordAudit(tx, entry)
+    return { kind: 'settled', message }
+  })
+}

@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util'
+import { uuidv7 } from 'uuidv7'
+import type { Definition } from '../rules/campaigns/definition.ts'
+import { readDefinition } from '../rules/campaigns/read-definition.ts'
+import type { Fault } from '../rules/events/fault.ts'
+import { listFieldTypes, lockBusiness } from '../segments/load-definitions.ts'
+import type { Queryable } from '../stores/postgres.ts'
+import type { Campaign, CampaignTrigger } from './campaign.ts'
+import { checkPublish } from './check-publish.ts'
+import { readCampaign } from './list-campaigns.ts'
+import { raiseConfig } from './publish-campaign.ts'
+import { MAX_VERSIONS, listEarlierSteps, storeVersion } from './versions.ts'
+
+/** What is absent stays. */
+export interface CampaignChange {
+  name?: string
+  trigger?: CampaignTrigger
+  canEnterAgain?: boolean
+  /** Null: none. */
+  goal?: { event: string } | null
+  /** As it was sent: those of `steps`, `quietHours`, `caps` and `holdOut` that are to change. */
+  definition: Record<string, unknown>
+}
+
+export type UpdateOutcome =
+  /** `fields`: what has changed. */
+  | { kind: 'updated'; campaign: Campaign; fields: string[] }
+  | { kind: 'faults'; faults: Fault[] }
+  /** `fields`: what cannot change any more. Null: nothing can. */
+  | { kind: 'locked'; fields: string[] | null }
+  | { kind: 'too_many_versions' }
+  | { kind: 'not_found' }
+
+const LOCKED = ['trigger', 'canEnterAgain', 'goal'] as const
+const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut'] as const
+
+/** Another definition of a campaign that was published makes a new version, which those follow who enrol from then on. */
+export async function updateCampaign(
+  tx: Queryable,
+  businessId: string,
+  campaignId: string,
+  change: CampaignChange,
+  secretsKey: string | undefined,
+): Promise<UpdateOutcome> {
+  await lockBusiness(tx, businessId)
+  const before = await readCampaign(tx, businessId, campaignId)
+  if (before === null) return { kind: 'not_found' }
+  if (before.status === 'archived') return { kind: 'locked', fields: null }
+  const read = await readChange(tx, businessId, before, change)
+  if ('faults' in read) return { kind: 'faults', ...read }
+  const next: Campaign = { ...before, ...read.plain, ...read.definition }
+  if (read.definition.quietHours === undefined) delete next.quietHours
+  const fields = [...(['name', ...LOCKED, ...DEFINED] as const)].filter(
+    (field) => !isDeepStrictEqual(before[field], next[field]),
+  )
+  const isDraft = before.status === 'draft'
+  const locked = isDraft ? [] : LOCKED.filter((field) => fields.includes(field))
+  if (locked.length > 0) return { kind: 'locked', fields: locked }
+  const isOther = DEFINED.some((field) => fields.includes(field))
+  if (!isDraft && isOther) {
+    const faults = await checkPublish(tx, businessId, next, secretsKey)
+    if (faults.length > 0) return { kind: 'faults', faults }
+    if (before.version >= MAX_VERSIONS) return { kind: 'too_many_versions' }
+    next.version = before.version + 1
+  }
+  if (fields.length > 0) await store(tx, businessId, next, isOther ? read.definition : null)
+  if (!isDraft && isOther) await raiseConfig(tx, businessId)
+  return { kind: 'updated', campaign: next, fields }
+}
+
+async function readChange(
+  tx: Queryable,
+  businessId: string,
+  before: Campaign,
+  { definition: sent, ...plain }: CampaignChange,
+): Promise<{ plain: Partial<Campaign>; definition: Definition } | { faults: Fault[] }> {
+  const { steps, caps, holdOut, quietHours } = before
+  const present = { steps, caps, holdOut, ...(quietHours !== undefined && { quietHours }) }
+  if (Object.keys(sent).length === 0) return { plain, definition: present }
+  const isDraft = before.status === 'draft'
+  const read = readDefinition(
+    { ...present, ...sent },
+    {
+      fields: await listFieldTypes(tx, businessId),
+      newId: uuidv7,
+      // A draft has enrolled nobody.
+      ...(!isDraft && { earlier: await listEarlierSteps(tx, businessId, before.campaignId) }),
+    },
+  )
+  return 'faults' in read ? read : { plain, definition: read.definition }
+}
+
+async function store(
+  tx: Queryable,
+  businessId: string,
+  { campaignId, name, trigger, canEnterAgain, goal, version }: Campaign,
+  definition: Definition | null,
+): Promise<void> {
+  const { event, segment, on } = { event: null, segment: null, on: null, ...trigger }
+  await tx`
+    update campaigns set name = ${name}, trigger_event = ${event}, trigger_segment = ${segment}, trigger_on = ${on},
+      can_enter_again = ${canEnterAgain}, goal_event = ${goal?.event ?? null}, version = ${version}
+    where business_id = ${businessId} and id = ${campaignId}`
+  if (definition !== null) await storeVersion(tx, { businessId, campaignId, version }, definition)
+}

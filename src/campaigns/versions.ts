@@ -1,0 +1,56 @@
+/** What a campaign does, version by version. */
+import type { Definition } from '../rules/campaigns/definition.ts'
+import { type StepType, walkSteps } from '../rules/campaigns/steps.ts'
+import type { Queryable } from '../stores/postgres.ts'
+
+/** Of a campaign: each change of one that was published makes one. */
+export const MAX_VERSIONS = 1000
+
+export interface VersionKey {
+  businessId: string
+  campaignId: string
+  version: number
+}
+
+/** Stores a version in place of that of a draft, or a new one. */
+export async function storeVersion(
+  tx: Queryable,
+  { businessId, campaignId, version }: VersionKey,
+  definition: Definition,
+): Promise<void> {
+  const [first] = definition.steps
+  const awaited = walkSteps(definition.steps).flatMap(({ step }) => (step.type === 'wait_for' ? [step.event] : []))
+  await tx`
+    insert into campaign_versions (business_id, campaign_id, version, definition, first_step, first_listens_for, listens_for)
+    values (${businessId}, ${campaignId}, ${version}, ${JSON.stringify(definition)}::text::jsonb, ${first?.id ?? null},
+      ${first?.type === 'wait_for' ? first.event : null},
+      array(select json_array_elements_text(${JSON.stringify([...new Set(awaited)])}::text::json)))
+    on conflict (business_id, campaign_id, version) do update set
+      definition = excluded.definition, first_step = excluded.first_step, first_listens_for = excluded.first_listens_for,
+      listens_for = excluded.listens_for, created_at = excluded.created_at`
+}
+
+/** Null when there is none. */
+export async function readVersion(
+  sql: Queryable,
+  { businessId, campaignId, version }: VersionKey,
+): Promise<Definition | null> {
+  const [row] = await sql<{ definition: Definition }[]>`
+    select definition from campaign_versions
+    where business_id = ${businessId} and campaign_id = ${campaignId} and version = ${version}`
+  return row?.definition ?? null
+}
+
+/** The steps that all versions of a campaign have had, by id. */
+export async function listEarlierSteps(
+  sql: Queryable,
+  businessId: string,
+  campaignId: string,
+): Promise<ReadonlyMap<string, StepType>> {
+  const rows = await sql<{ id: string; type: StepType }[]>`
+    select distinct step ->> 'id' as id, step ->> 'type' as type
+    from campaign_versions v cross join lateral jsonb_path_query(v.definition, 'strict $.steps.**') step
+    where v.business_id = ${businessId} and v.campaign_id = ${campaignId}
+      and jsonb_typeof(step) = 'object' and step ? 'id' and step ? 'type'`
+  return new Map(rows.map(({ id, type }) => [id, type]))
+}

@@ -1,0 +1,196 @@
+/** The endpoints about campaigns. */
+import { MAX_CAMPAIGNS } from '../../../campaigns/create-campaign.ts'
+import type { StatusChange } from '../../../campaigns/change-status.ts'
+import { CAMPAIGN_EXAMPLE, ENROLMENT_EXAMPLE, LISTED_CAMPAIGN_EXAMPLE, REPORT_EXAMPLE } from '../../openapi/examples.ts'
+import type { BusinessEndpoint } from '../business-endpoint.ts'
+import { ENROLMENT_STATES } from '../../../campaigns/list-enrolments.ts'
+import { PAGE_QUERY } from '../../http/read-page.ts'
+import * as manage from './manage.ts'
+import * as reading from './reading.ts'
+import * as schemas from './schemas.ts'
+
+const tag = 'Campaigns'
+const { name, trigger, goal, steps, campaignId } = CAMPAIGN_EXAMPLE
+const campaignReply = (message: string, changes: object = {}) => ({
+  200: {
+    message,
+    description: 'The campaign.',
+    data: schemas.CampaignData,
+    example: { campaign: { ...CAMPAIGN_EXAMPLE, ...changes } },
+  },
+})
+
+const statusEndpoint = (
+  change: StatusChange,
+  summary: string,
+  description: string,
+  status: string,
+): BusinessEndpoint => ({
+  method: 'POST',
+  path: `/campaigns/:campaignId/${change}`,
+  permission: 'audience:write',
+  handler: manage.postStatus(change),
+  operation: { summary, description, tag, replies: campaignReply(manage.CHANGED[change], { status }) },
+  errors: ['not_found', 'locked'],
+})
+
+export const campaignEndpoints: readonly BusinessEndpoint[] = [
+  {
+    method: 'POST',
+    path: '/campaigns',
+    permission: 'audience:write',
+    handler: manage.postCampaign,
+    operation: {
+      summary: 'Draft a campaign',
+      description: `A business has at most ${MAX_CAMPAIGNS.toLocaleString('en-US')} campaigns, drafts included.`,
+      tag,
+      body: { schema: schemas.CampaignSchema, example: { name, trigger, canEnterAgain: false, goal, steps } },
+      replies: campaignReply(manage.DRAFTED),
+    },
+    errors: ['limit_reached'],
+  },
+  {
+    method: 'GET',
+    path: '/campaigns',
+    permission: 'lists:read',
+    handler: manage.getCampaigns,
+    operation: {
+      summary: 'List the campaigns',
+      tag,
+      replies: {
+        200: {
+          message: manage.LISTED,
+          description: 'Oldest first, without their steps.',
+          data: schemas.CampaignsData,
+          example: { campaigns: [LISTED_CAMPAIGN_EXAMPLE] },
+        },
+      },
+    },
+    errors: [],
+  },
+  {
+    method: 'GET',
+    path: '/campaigns/:campaignId',
+    permission: 'lists:read',
+    handler: manage.getCampaign,
+    operation: { summary: 'Read a campaign', tag, replies: campaignReply(manage.READ) },
+    errors: ['not_found'],
+  },
+  {
+    method: 'PATCH',
+    path: '/campaigns/:campaignId',
+    permission: 'audience:write',
+    handler: manage.patchCampaign,
+    operation: {
+      summary: 'Change a campaign',
+      description:
+        'Changes only the fields that you send. Once the campaign was published, other steps, quiet hours, caps or another hold-out ' +
+        'make a new version: those who are enrolled finish theirs. Trigger, goal and `canEnterAgain` are locked then, and after ' +
+        'archiving everything is.',
+      tag,
+      body: { schema: schemas.CampaignChangeSchema, example: { name, steps } },
+      replies: campaignReply(manage.UPDATED),
+    },
+    errors: ['not_found', 'locked', 'limit_reached'],
+  },
+  {
+    method: 'DELETE',
+    path: '/campaigns/:campaignId',
+    permission: 'audience:write',
+    handler: manage.deleteCampaign,
+    operation: {
+      summary: 'Delete a draft',
+      tag,
+      replies: {
+        200: {
+          message: manage.DELETED,
+          description: 'Deleted.',
+          data: schemas.DeletedCampaignData,
+          example: { campaignId },
+        },
+      },
+    },
+    errors: ['not_found', 'locked'],
+  },
+  {
+    method: 'POST',
+    path: '/campaigns/:campaignId/publish',
+    permission: 'audience:write',
+    handler: manage.postPublish,
+    operation: {
+      summary: 'Publish a campaign',
+      description:
+        'After the answer, every matching live event enrols its contact. Trigger and goal cannot change any more. Rejected are a goal ' +
+        'equal to the trigger, templates and segments that do not exist, a template of another channel, a channel whose settings ' +
+        'are not complete, a wait for the goal, and steps that cannot be reached. Publishing again changes nothing.',
+      tag,
+      replies: campaignReply(manage.PUBLISHED, { status: 'published' }),
+    },
+    errors: ['invalid_request', 'not_found', 'locked'],
+  },
+  statusEndpoint(
+    'pause',
+    'Pause a campaign',
+    'After the answer nobody enters, and nothing is sent. Goals, opt-outs and awaited events are heard, and waits go on.',
+    'paused',
+  ),
+  statusEndpoint(
+    'resume',
+    'Resume a paused campaign',
+    'What fell due meanwhile is done at once. Events that came meanwhile enrol nobody.',
+    'published',
+  ),
+  statusEndpoint(
+    'archive',
+    'Archive a campaign',
+    'For good. After the answer nothing is sent, and the active enrolments end as `stopped`.',
+    'archived',
+  ),
+  {
+    method: 'GET',
+    path: '/campaigns/:campaignId/enrolments',
+    permission: 'contacts:read',
+    handler: reading.getEnrolments,
+    operation: {
+      summary: 'List the enrolments in a campaign',
+      tag,
+      query: {
+        state: { schema: { type: 'string', enum: [...ENROLMENT_STATES] }, description: 'Those in this state.' },
+        ...PAGE_QUERY,
+      },
+      replies: {
+        200: {
+          message: reading.ENROLLED,
+          description: 'Newest first.',
+          data: schemas.EnrolmentsData,
+          example: { enrolments: [ENROLMENT_EXAMPLE], nextCursor: null },
+        },
+      },
+    },
+    errors: ['invalid_request', 'not_found'],
+  },
+  {
+    method: 'GET',
+    path: '/campaigns/:campaignId/report',
+    permission: 'lists:read',
+    handler: reading.getReport,
+    operation: {
+      summary: 'Count what became of the enrolments and the messages of a campaign',
+      description: 'Of the enrolments whose instant lies between `from` and `to`, both in. Erased persons are counted.',
+      tag,
+      query: {
+        from: { schema: { type: 'string', format: 'date-time' }, description: 'The earliest instant.' },
+        to: { schema: { type: 'string', format: 'date-time' }, description: 'The latest instant.' },
+      },
+      replies: {
+        200: {
+          message: reading.REPORTED,
+          description: 'The counts.',
+          data: schemas.ReportData,
+          example: { report: REPORT_EXAMPLE },
+        },
+      },
+    },
+    errors: ['invalid_request', 'not_found'],
+  },
+]

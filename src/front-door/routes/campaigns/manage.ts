@@ -1,0 +1,145 @@
+/** Creates, reads, changes and publishes campaigns. */
+import { recordAudit } from '../../../accounts/audit.ts'
+import type { Campaign, CampaignStatus } from '../../../campaigns/campaign.ts'
+import { type StatusChange, changeStatus, deleteCampaign as deleteOne } from '../../../campaigns/change-status.ts'
+import { MAX_CAMPAIGNS, createCampaign } from '../../../campaigns/create-campaign.ts'
+import { listCampaigns, readCampaign } from '../../../campaigns/list-campaigns.ts'
+import { publishCampaign } from '../../../campaigns/publish-campaign.ts'
+import { updateCampaign } from '../../../campaigns/update-campaign.ts'
+import { MAX_VERSIONS } from '../../../campaigns/versions.ts'
+import { RequestError } from '../../../errors.ts'
+import type { Handler, Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { invalidRequest } from '../../http/check-body.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { readCampaignBody, readChangeBody, requireCampaignId } from './read-body.ts'
+
+export const DRAFTED = 'The campaign is a draft.'
+export const LISTED = 'The campaigns.'
+export const READ = 'The campaign.'
+export const UPDATED = 'The campaign is changed.'
+export const PUBLISHED = 'The campaign is published.'
+export const DELETED = 'The campaign is deleted.'
+export const CHANGED: Record<StatusChange, string> = {
+  pause: 'The campaign is paused.',
+  resume: 'The campaign goes on.',
+  archive: 'The campaign is archived.',
+}
+const TOO_MANY = `The business has ${MAX_CAMPAIGNS.toLocaleString('en-US')} campaigns, which is the maximum.`
+const TOO_MANY_VERSIONS = `The campaign has had ${MAX_VERSIONS.toLocaleString('en-US')} versions, which is the maximum.`
+
+export async function postCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
+  const { goal, canEnterAgain = false, ...sent } = await readCampaignBody(app.sql, business.id, body)
+  const drafted = { ...sent, canEnterAgain, goalEvent: goal?.event ?? null }
+  const campaign = await app.sql.begin(async (tx) => {
+    const created = await createCampaign(tx, business.id, drafted)
+    if (created === null) throw new RequestError('limit_reached', { message: TOO_MANY })
+    const entry = { businessId: business.id, actor, action: 'campaign.create', target: created.campaignId }
+    await recordAudit(tx, entry)
+    return created
+  })
+  return { message: DRAFTED, data: { campaign } }
+}
+
+export async function getCampaigns({ sql }: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {
+  return { message: LISTED, data: { campaigns: await listCampaigns(sql, business.id) } }
+}
+
+export async function getCampaign(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
+  const campaign = await readCampaign(app.sql, business.id, requireCampaignId(context))
+  if (campaign === null) throw new RequestError('not_found')
+  return { message: READ, data: { campaign } }
+}
+
+export async function patchCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const campaignId = requireCampaignId(context)
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
+  const change = readChangeBody(body)
+  const updated = await app.sql.begin(async (tx) => {
+    const result = await updateCampaign(tx, business.id, campaignId, change, app.config.secretsKey)
+    if (result.kind !== 'updated' || result.fields.length === 0) return result
+    const entry = { businessId: business.id, actor, action: 'campaign.update', target: campaignId }
+    await recordAudit(tx, { ...entry, details: { fields: result.fields } })
+    return result
+  })
+  switch (updated.kind) {
+    case 'not_found':
+      throw new RequestError('not_found')
+    case 'faults':
+      throw invalidRequest(updated.faults)
+    case 'too_many_versions':
+      throw new RequestError('limit_reached', { message: TOO_MANY_VERSIONS })
+    case 'locked':
+      throw updated.fields === null ? locked('archived') : lockedFields(updated.fields)
+    case 'updated':
+      return { message: UPDATED, data: { campaign: updated.campaign } }
+  }
+}
+
+export async function deleteCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const campaignId = requireCampaignId(context)
+  const deleted = await app.sql.begin(async (tx) => {
+    const result = await deleteOne(tx, business.id, campaignId)
+    const entry = { businessId: business.id, actor, action: 'campaign.delete', target: campaignId }
+    if (result.kind === 'deleted') await recordAudit(tx, entry)
+    return result
+  })
+  if (deleted.kind === 'not_found') throw new RequestError('not_found')
+  if (deleted.kind === 'locked') throw locked(deleted.status)
+  return { message: DELETED, data: { campaignId } }
+}
+
+export async function postPublish(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const campaignId = requireCampaignId(context)
+  const published = await app.sql.begin(async (tx) => {
+    const result = await publishCampaign(tx, business.id, campaignId, app.config.secretsKey)
+    const entry = { businessId: business.id, actor, action: 'campaign.publish', target: campaignId }
+    if (result.kind === 'published' && result.isFirst) await recordAudit(tx, entry)
+    return result
+  })
+  switch (published.kind) {
+    case 'not_found':
+      throw new RequestError('not_found')
+    case 'faults':
+      throw invalidRequest(published.faults)
+    case 'locked':
+      throw locked('archived')
+    case 'published':
+      return { message: PUBLISHED, data: { campaign: published.campaign } }
+  }
+}
+
+/** Pauses, resumes or archives. */
+export function postStatus(change: StatusChange): Handler {
+  return async (app, context, { business, actor }) => {
+    const campaignId = requireCampaignId(context)
+    const changed = await app.sql.begin(async (tx) => {
+      const result = await changeStatus(tx, business.id, campaignId, change)
+      const entry = { businessId: business.id, actor, action: `campaign.${change}`, target: campaignId }
+      if (result.kind === 'changed') await recordAudit(tx, entry)
+      return result
+    })
+    if (changed.kind === 'not_found') throw new RequestError('not_found')
+    if (changed.kind === 'locked') throw locked(changed.status)
+    const { campaign }: { campaign: Campaign } = changed
+    return { message: CHANGED[change], data: { campaign } }
+  }
+}
+
+const STATES: Record<CampaignStatus, string> = {
+  draft: 'The campaign is a draft: publish it, or delete it.',
+  published: 'The campaign is published: archive it.',
+  paused: 'The campaign is paused: archive it.',
+  archived: 'The campaign is archived, and changes no more.',
+}
+
+const locked = (status: CampaignStatus) => new RequestError('locked', { message: STATES[status] })
+
+const lockedFields = (fields: string[]) =>
+  new RequestError('locked', { message: `${fields.join(', ')} cannot change once a campaign was published.` })

@@ -1,0 +1,79 @@
+/** Reads what callers send as a campaign. */
+import type { Static } from '@sinclair/typebox'
+import type { CampaignTrigger } from '../../../campaigns/campaign.ts'
+import type { CampaignChange } from '../../../campaigns/update-campaign.ts'
+import type { Definition } from '../../../rules/campaigns/definition.ts'
+import { readDefinition } from '../../../rules/campaigns/read-definition.ts'
+import { uuidv7 } from 'uuidv7'
+import { RequestError } from '../../../errors.ts'
+import { listFieldTypes } from '../../../segments/load-definitions.ts'
+import type { Sql } from '../../../stores/postgres.ts'
+import type { RequestContext } from '../../app-context.ts'
+import { compileCheck, invalidRequest, isRecord, requireBody, uncleanIssues } from '../../http/check-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { CheckedCampaignSchema, CheckedChangeSchema } from './schemas.ts'
+
+const checkCampaign = compileCheck(CheckedCampaignSchema)
+const checkChange = compileCheck(CheckedChangeSchema)
+const DEFINED = ['steps', 'quietHours', 'caps', 'holdOut'] as const
+
+type Sent = Static<typeof CheckedCampaignSchema>
+
+/** Throws RequestError `invalid_request`. */
+export async function readCampaignBody(
+  sql: Sql,
+  businessId: string,
+  body: unknown,
+): Promise<Omit<Sent, 'trigger'> & { trigger: CampaignTrigger; definition: Definition }> {
+  const sent = requireBody(checkCampaign(body))
+  refuseUnclean(sent)
+  const fields = await listFieldTypes(sql, businessId)
+  const read = readDefinition(body as Record<string, unknown>, { fields, newId: uuidv7 })
+  if ('faults' in read) throw invalidRequest(read.faults)
+  return { ...sent, trigger: readTrigger(sent.trigger), definition: read.definition }
+}
+
+/** The definition is read later, together with the present one. Throws RequestError `invalid_request`. */
+export function readChangeBody(body: unknown): CampaignChange {
+  const { trigger, goal, ...sent } = requireBody(checkChange(body))
+  refuseUnclean({ ...sent, ...(trigger && { trigger }), ...(goal && { goal }) })
+  const raw = isRecord(body) ? body : {}
+  const definition = Object.fromEntries(
+    DEFINED.flatMap((field) => (Object.hasOwn(raw, field) ? [[field, raw[field]] as const] : [])),
+  )
+  const isCleared = Object.hasOwn(raw, 'goal') && raw['goal'] === null
+  const change = {
+    ...sent,
+    definition,
+    ...(trigger && { trigger: readTrigger(trigger) }),
+    ...(goal && { goal: { event: goal.event } }),
+    ...(isCleared && { goal: null }),
+  }
+  if (Object.keys(change).length === 1 && Object.keys(definition).length === 0) throw invalidRequest([NOTHING])
+  return change
+}
+
+const NOTHING = {
+  path: '',
+  message: `at least one of name, trigger, canEnterAgain, goal, ${DEFINED.join(', ')} is required`,
+}
+
+function refuseUnclean({ name, trigger, goal }: Partial<Sent>): void {
+  const unclean = uncleanIssues({
+    name,
+    'trigger.event': trigger && 'event' in trigger ? trigger.event : undefined,
+    'goal.event': goal?.event,
+  })
+  if (unclean.length > 0) throw invalidRequest(unclean)
+}
+
+/** Only the fields of one trigger. */
+function readTrigger(sent: CampaignTrigger): CampaignTrigger {
+  return 'event' in sent ? { event: sent.event } : { segment: sent.segment.toLowerCase(), on: sent.on }
+}
+
+export function requireCampaignId({ params }: RequestContext): string {
+  const id = readId(params['campaignId'])
+  if (id === null) throw new RequestError('not_found')
+  return id
+}
