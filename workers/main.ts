@@ -48,7 +48,13 @@ export async function runWorkers(config: Config): Promise<Workers> {
   const ofEach = (kind: ThreadKind) => Array.from({ length: config.workerThreads }, () => kind)
   const pools = [
     startPool(0, ofEach('ingest')),
-    startPool(LOW_PRIORITY_NICENESS, [...ofEach('lowPriorityIngest'), 'timeline', 'segments', 'deliveries']),
+    startPool(LOW_PRIORITY_NICENESS, [
+      ...ofEach('lowPriorityIngest'),
+      'timeline',
+      'segments',
+      'campaigns',
+      'deliveries',
+    ]),
   ]
 
   return {

@@ -12,7 +12,7 @@ const STEADY_MS = 60_000
 /** How long a request for metrics waits for a busy thread. */
 const METRICS_MS = 1000
 
-export type ThreadKind = 'ingest' | 'lowPriorityIngest' | 'timeline' | 'segments' | 'deliveries'
+export type ThreadKind = 'ingest' | 'lowPriorityIngest' | 'timeline' | 'segments' | 'campaigns' | 'deliveries'
 
 export interface SupervisedThread {
   name: string

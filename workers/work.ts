@@ -60,8 +60,9 @@ function itemsOf(request: IngestRequest): [index: number | null, item: Item][] {
         ],
       ]
     case 'subscribe': {
-      const { contactId, channels, method } = request
-      return [[null, { ...base, kind: 'subscribe', contactId, channels, method, isReplay }]]
+      const { contactId, channels, method, changesOnly, replaces } = request
+      const conditions = { ...(changesOnly !== undefined && { changesOnly }), ...(replaces && { replaces }) }
+      return [[null, { ...base, kind: 'subscribe', contactId, channels, method, ...conditions, isReplay }]]
     }
     case 'edit': {
       const { contactId, fact } = request

@@ -6,6 +6,7 @@ import { type ThreadTask, type ThreadCommand, type ThreadReport, type ThreadBody
 import { createLogger } from '../../src/log.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { sleep } from '../../src/async/sleep.ts'
+import { runCampaigns } from './campaigns.ts'
 import { runDeliveries } from './deliveries.ts'
 import { runLowPriorityIngest, runUrgentIngest } from './ingest.ts'
 import { runSegments } from './segments.ts'
@@ -19,6 +20,7 @@ export const lowPriorityIngest = (task: ThreadTask): Promise<void> =>
   runTask(task, 'lowPriorityIngest', runLowPriorityIngest)
 export const timeline = (task: ThreadTask): Promise<void> => runTask(task, 'timeline', runTimeline)
 export const segments = (task: ThreadTask): Promise<void> => runTask(task, 'segments', runSegments)
+export const campaigns = (task: ThreadTask): Promise<void> => runTask(task, 'campaigns', runCampaigns)
 export const deliveries = (task: ThreadTask): Promise<void> => runTask(task, 'deliveries', runDeliveries)
 
 async function runTask({ name, config, port }: ThreadTask, kind: string, body: ThreadBody): Promise<void> {

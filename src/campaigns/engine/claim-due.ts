@@ -1,0 +1,107 @@
+import { uuidv7 } from 'uuidv7'
+import type { Queryable } from '../../stores/postgres.ts'
+import type { EngineDeps } from './engine-deps.ts'
+import { type DueRow, lockDue } from './lock-due.ts'
+import { type Moved, type Sending, moveOn } from './move.ts'
+import { type MoveFacts, type VersionedRow, readMoveFacts } from './read-move-facts.ts'
+import { storeMoves } from './store-moves.ts'
+import { askSuppressed } from './ask-suppressed.ts'
+import { readRuleTests } from './test-rules.ts'
+
+/** A message that this worker may send until its claim expires. */
+export interface ClaimedSend extends Sending {
+  claim: string
+  businessId: string
+  campaignId: string
+  enrolmentId: string
+  contactId: string
+  /** With this one. */
+  attempts: number
+  /** Of the first attempt, in epoch ms. */
+  claimedAt: number
+}
+
+export interface Claimed {
+  sends: ClaimedSend[]
+  /** How many enrolments were moved. */
+  moved: number
+}
+
+/** What cannot be moved is tried again after this. */
+const FAULT_MS = 60_000
+
+/**
+ * Moves up to `most` enrolments that are due, in one transaction, and claims their messages: these are committed before anything is sent.
+ * A goal, an opt-out, a pause, an archive, a merge or an erasure that was answered before is seen; one that comes later waits for this to
+ * commit.
+ */
+export async function claimDue(deps: EngineDeps, most: number): Promise<Claimed> {
+  const { sql, now, leaseMs } = deps
+  return await sql.begin(async (tx) => {
+    const rows = await lockDue(tx, { now: now(), most })
+    if (rows.length === 0) return { sends: [], moved: 0 }
+    const at = now()
+    const context = { now: at, claim: crypto.randomUUID(), leaseEnd: at + leaseMs }
+    const moves = await decideMoves(deps, tx, rows, at)
+    await storeMoves(tx, moves, context)
+    const sends = moves.flatMap(({ row, place, facts }) => {
+      if (place.kind !== 'sends') return []
+      const { businessId, campaignId, enrolmentId, contactId, messageId } = row
+      const isRetry = messageId === place.sending.messageId
+      const attempts = isRetry ? row.attempts + 1 : 1
+      const claimedAt = (isRetry ? facts.message?.claimedAt : undefined) ?? at
+      return [
+        { ...place.sending, claim: context.claim, businessId, campaignId, enrolmentId, contactId, attempts, claimedAt },
+      ]
+    })
+    return { sends, moved: moves.length }
+  })
+}
+
+type DecidedMove = Moved & { facts: MoveFacts }
+
+async function decideMoves(deps: EngineDeps, tx: Queryable, rows: DueRow[], now: number): Promise<DecidedMove[]> {
+  const versioned: VersionedRow[] = []
+  for (const row of rows) {
+    const of = await deps.versions.read(tx, row)
+    if (of === null) await postpone(deps, tx, row, now, new Error('the version of the campaign is gone'))
+    else versioned.push({ ...row, of })
+  }
+  const facts = await readMoveFacts(tx, versioned, now)
+  const tests = await readRuleTests(tx, versioned, now)
+  const isSuppressed = await askSuppressed(deps.sql, tx, versioned, facts)
+  const moves: DecidedMove[] = []
+  for (const row of versioned) {
+    const known = facts.get(row.enrolmentId)
+    if (known === undefined) {
+      await postpone(deps, tx, row, now, new Error('the enrolment is gone'))
+      continue
+    }
+    try {
+      const context = { facts: known, testRule: tests.get(row.enrolmentId), newId: uuidv7, now, isSuppressed }
+      const move = moveOn(row, context)
+      moves.push({ ...move, facts: known })
+      countSend(move, facts, now)
+    } catch (error) {
+      await postpone(deps, tx, row, now, error)
+    }
+  }
+  return moves
+}
+
+/** Two campaigns can have a message for one contact in the same set: the second one counts the first. */
+function countSend({ row, place }: Moved, facts: ReadonlyMap<string, MoveFacts>, now: number): void {
+  if (place.kind !== 'sends') return
+  for (const other of facts.values())
+    if (other.contactId === row.contactId && other.enrolmentId !== row.enrolmentId)
+      other.sends.push([place.sending.step.channel, now])
+}
+
+/** It must not keep the others waiting. */
+async function postpone(deps: EngineDeps, tx: Queryable, row: DueRow, now: number, error: unknown): Promise<void> {
+  const { businessId, campaignId, enrolmentId } = row
+  deps.log.error({ err: error, campaign: campaignId, enrolment: enrolmentId }, 'an enrolment could not be moved')
+  await tx`
+    update due_steps set due_at = ${now + FAULT_MS}
+    where business_id = ${businessId} and enrolment_id = ${enrolmentId}`
+}

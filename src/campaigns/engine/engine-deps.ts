@@ -1,0 +1,26 @@
+import type { Turns } from '../../async/turns.ts'
+import type { Config } from '../../config.ts'
+import type { Logger } from '../../log.ts'
+import type { RenderService } from '../../messages/templates/renderer.ts'
+import type { TargetGuard } from '../../outbound/target-guard.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import type { Transports } from './transports.ts'
+import type { VersionCache } from './version-cache.ts'
+
+export interface EngineDeps {
+  sql: Sql
+  log: Logger
+  guard: TargetGuard
+  renderer: RenderService
+  /** Of its jobs: the renderer refuses too many of one business. */
+  rendering: Turns
+  config: Pick<Config, 'publicUrl' | 'port' | 'secretsKey'>
+  versions: VersionCache
+  transports: Transports
+  /** Epoch ms. */
+  now: () => number
+  /** How long a claim lasts. Longer than twice `attemptMs`. */
+  leaseMs: number
+  /** The time limit of one attempt. */
+  attemptMs: number
+}

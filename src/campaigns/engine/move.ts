@@ -1,0 +1,178 @@
+/** Decides what becomes of one enrolment that is due. It does no I/O. */
+import { type Position, advance } from '../../rules/campaigns/advance.ts'
+import { type SendVerdict, type SkipReason, judgeSend } from '../../rules/campaigns/judge-send.ts'
+import { knownZone } from '../../rules/campaigns/local-time.ts'
+import type { SendStep } from '../../rules/campaigns/steps.ts'
+import type { Channel } from '../../rules/events/facts.ts'
+import type { IsSuppressed } from './ask-suppressed.ts'
+import { type MoveFacts, type VersionedRow, addressOf } from './read-move-facts.ts'
+import type { TestRule } from './test-rules.ts'
+
+export interface MoveContext {
+  facts: MoveFacts
+  /** Of an enrolment whose campaign has branches. */
+  testRule: TestRule | undefined
+  isSuppressed: IsSuppressed
+  newId: () => string
+  now: number
+}
+
+/** `ended`: the enrolment ended before another attempt. */
+type LeftReason = SkipReason | 'ended'
+
+/** A message that was claimed before, and is not sent again. */
+export interface LeftMessage {
+  messageId: string
+  state: 'skipped' | 'unknown'
+  reason: LeftReason | null
+}
+
+export interface NewMessage {
+  messageId: string
+  step: SendStep
+  recipient: string | null
+  state: 'claimed' | 'skipped'
+  reason: SkipReason | null
+  /** What was looked at. */
+  checked: object
+}
+
+/** To be sent now. */
+export interface Sending {
+  messageId: string
+  step: SendStep
+  recipient: string | null
+}
+
+export type EndState = 'finished' | 'converted' | 'stopped'
+
+/** Where the enrolment goes. */
+export type Place =
+  | { kind: 'at'; position: Position; dueAt: number; listensFor: string | null }
+  | { kind: 'sends'; position: Position; sending: Sending }
+  /** The campaign is paused. `isSettled`: the message of the step. */
+  | { kind: 'held'; isSettled: boolean }
+  /** `state` null: it had ended before. */
+  | { kind: 'end'; state: EndState | null }
+
+export interface Moved {
+  row: VersionedRow
+  place: Place
+  left: LeftMessage[]
+  made: NewMessage[]
+}
+
+export function moveOn(row: VersionedRow, context: MoveContext): Moved {
+  const { facts } = context
+  const hasDied = row.claim !== null
+  const died = hasDied ? leave(row, { state: 'unknown', reason: null }) : []
+  const end = (state: EndState | null): Moved => {
+    const left = hasDied ? died : leave(row, { state: 'skipped', reason: 'ended' })
+    return { row, place: { kind: 'end', state }, left, made: [] }
+  }
+  if (facts.state !== 'active') return end(null)
+  if (facts.status === 'archived') return end('stopped')
+  if (isGoalReached(facts)) return end('converted')
+  const isSettled = row.settled || hasDied
+  if (facts.status !== 'published') return { row, place: { kind: 'held', isSettled }, left: died, made: [] }
+  return walk(row, context, { isSettled, left: died })
+}
+
+const leave = ({ messageId }: VersionedRow, as: Omit<LeftMessage, 'messageId'>): LeftMessage[] =>
+  messageId === null ? [] : [{ messageId, ...as }]
+
+/** Saves settle goals themselves. This is for what they could not see. */
+function isGoalReached({ goal, times, enrolledAt }: MoveFacts): boolean {
+  const lastAt = goal === null ? undefined : times[goal]?.[1]
+  return lastAt !== undefined && lastAt >= enrolledAt
+}
+
+function walk(
+  row: VersionedRow,
+  context: MoveContext,
+  { isSettled, left: died }: { isSettled: boolean; left: LeftMessage[] },
+): Moved {
+  const { facts, now } = context
+  const moved = { row, left: [...died], made: [] as NewMessage[] }
+  const here: Position = { stepId: row.step, since: row.beganAt, isFirst: !row.waited }
+  let from: Position | { done: Position } = isSettled ? { done: here } : here
+  for (;;) {
+    const action = advance({
+      definition: row.of.definition,
+      contactId: row.contactId,
+      position: from,
+      now,
+      facts: {
+        testRule: (rule, stepId) => context.testRule?.(rule, stepId) ?? false,
+        awaitedEventAt: (event, since) => heardAt(row, facts, event, since),
+        timezone: () => zoneOf(facts),
+      },
+    })
+    if (action.kind === 'stay' || action.kind === 'finish')
+      return { ...moved, place: { kind: 'end', state: action.kind === 'finish' ? 'finished' : null } }
+    const { position } = action
+    if (action.kind === 'wait') {
+      const { dueAt, listensFor } = action
+      return { ...moved, place: { kind: 'at', position, dueAt, listensFor } }
+    }
+    const known = !isSettled && position.stepId === row.step && 'since' in from ? facts.message : null
+    const place = known !== null && known.state !== 'claimed' ? null : send(row, context, action, known, moved)
+    if (place !== null) return { ...moved, place }
+    from = { done: position }
+  }
+}
+
+/** Null: nothing is sent, and the enrolment goes on. */
+function send(
+  row: VersionedRow,
+  { facts, isSuppressed, newId, now }: MoveContext,
+  { position, step, isImmediate }: { position: Position; step: SendStep; isImmediate: boolean },
+  known: MoveFacts['message'],
+  { left, made }: Pick<Moved, 'left' | 'made'>,
+): Place | null {
+  const { channel } = step
+  const address = addressOf(channel, facts)
+  const consent = channel === 'webhook' ? undefined : facts.subscriptions[channel satisfies Channel]
+  const sentAt = facts.sends.flatMap(([by, at]) => (by === channel ? [at] : []))
+  const zone = zoneOf(facts)
+  // The digits of a phone, as contacts have it.
+  const asked = address?.replace(/^\+/, '') ?? null
+  const isRefused = asked !== null && isSuppressed(row.businessId, channel, asked)
+  const verdict: SendVerdict = judgeSend({
+    step,
+    definition: row.of.definition,
+    contactId: row.contactId,
+    campaignId: row.campaignId,
+    isImmediate,
+    now,
+    zone,
+    hasOptIn: consent?.subscribed ?? false,
+    address,
+    isSuppressed: isRefused,
+    sentAt,
+  })
+  if (verdict.kind === 'wait') {
+    const held = verdict.isCap ? { ...position, isFirst: false } : position
+    return { kind: 'at', position: held, dueAt: verdict.until, listensFor: null }
+  }
+  const reason = verdict.kind === 'skip' ? verdict.reason : null
+  const messageId = known?.id ?? newId()
+  const recipient = address ?? null
+  if (known === null) {
+    const goalLastAt = facts.goal === null ? null : (facts.times[facts.goal]?.[1] ?? null)
+    const checked = { consent: consent ?? null, suppressed: isRefused, goalLastAt, zone, counted: sentAt.length }
+    made.push({ messageId, step, recipient, state: reason === null ? 'claimed' : 'skipped', reason, checked })
+  } else if (reason !== null) left.push({ messageId, state: 'skipped', reason })
+  if (reason !== null) return null
+  return { kind: 'sends', position, sending: { messageId, step, recipient } }
+}
+
+const zoneOf = ({ zone, businessZone }: MoveFacts): string => knownZone(zone, businessZone)
+
+/** The earliest event that is known to be dated at or after `since`. */
+function heardAt({ beganAt, heardAt: noted }: VersionedRow, { times }: MoveFacts, event: string, since: number) {
+  const [firstAt, lastAt] = times[event] ?? [-Infinity, -Infinity]
+  const counted = firstAt >= since ? firstAt : lastAt >= since ? lastAt : null
+  const heard = since === beganAt ? noted : null
+  return heard === null || counted === null ? (heard ?? counted) : Math.min(heard, counted)
+}

@@ -1,0 +1,38 @@
+import { createTurns } from '../../async/turns.ts'
+import { createRenderService } from '../../messages/templates/renderer.ts'
+import type { EngineDeps } from './engine-deps.ts'
+import { createTransports } from './transports.ts'
+import { createVersionCache } from './version-cache.ts'
+
+/** Of one attempt, with its turn on the connections of a mail server. */
+const ATTEMPT_MS = 20_000
+const LEASE_MS = 60_000
+/** Of one business the renderer lets 20 wait. */
+const RENDERED_AT_ONCE = 16
+
+export interface OpenedEngine {
+  deps: EngineDeps
+  /** No message may be in hand. */
+  close(): Promise<void>
+}
+
+export function openEngine(given: Pick<EngineDeps, 'sql' | 'log' | 'guard' | 'config' | 'now'>): OpenedEngine {
+  const renderer = createRenderService()
+  const transports = createTransports({ ...given, secretsKey: given.config.secretsKey })
+  const deps: EngineDeps = {
+    ...given,
+    renderer,
+    rendering: createTurns(RENDERED_AT_ONCE),
+    transports,
+    versions: createVersionCache(),
+    leaseMs: LEASE_MS,
+    attemptMs: ATTEMPT_MS,
+  }
+  return {
+    deps,
+    async close() {
+      transports.close()
+      await renderer.close()
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import type { Channel } from '../../rules/events/facts.ts'
+import type { MessageChannel } from '../../rules/messages/message-channel.ts'
+import type { Queryable } from '../../stores/postgres.ts'
+import type { CampaignStatus } from '../campaign.ts'
+import type { DueRow } from './lock-due.ts'
+import type { Version } from './version-cache.ts'
+
+/** What a move is decided by. Read after the contact was locked, by a statement of its own: it sees every save that was answered. */
+export interface MoveFacts {
+  enrolmentId: string
+  contactId: string
+  state: string
+  enrolledAt: number
+  status: CampaignStatus
+  goal: string | null
+  zone: string | null
+  businessZone: string
+  /** First and last time of the goal and of the awaited events, by name. */
+  times: Record<string, [firstAt: number, lastAt: number]>
+  subscriptions: Partial<Record<Channel, { subscribed: boolean; at: number; method: string }>>
+  email: string | null
+  phone: string | null
+  /** What counts for caps. */
+  sends: [MessageChannel, claimedAt: number][]
+  /** Of this step. */
+  message: { id: string; state: string; claimedAt: number } | null
+}
+
+export type VersionedRow = DueRow & { of: Version }
+
+export async function readMoveFacts(
+  tx: Queryable,
+  rows: readonly VersionedRow[],
+  now: number,
+): Promise<ReadonlyMap<string, MoveFacts>> {
+  const asked = rows.map(
+    ({ businessId, enrolmentId, contactId, campaignId, step, messageId, of: { awaited, capWindow } }) => ({
+      business_id: businessId,
+      enrolment_id: enrolmentId,
+      contact_id: contactId,
+      campaign_id: campaignId,
+      step,
+      message_id: messageId,
+      awaited,
+      since: capWindow === 0 ? null : now - capWindow,
+    }),
+  )
+  const found = await tx<MoveFacts[]>`
+    select x.enrolment_id as "enrolmentId", x.contact_id as "contactId", e.state, e.enrolled_at as "enrolledAt", k.status, k.goal_event as goal,
+      c.timezone as zone, b.timezone as "businessZone",
+      (select coalesce(json_object_agg(s.event, json_build_array(s.first_at, s.last_at)), '{}')
+        from (select distinct unnest(x.awaited || k.goal_event) as event) wanted
+        join event_statistics s on s.business_id = x.business_id and s.contact_id = x.contact_id
+          and s.event = wanted.event collate "C") as times,
+      (select coalesce(json_object_agg(s.channel, json_build_object('subscribed', s.subscribed, 'at', s.recorded_at,
+          'method', s.method)), '{}')
+        from subscriptions s where s.business_id = x.business_id and s.contact_id = x.contact_id) as subscriptions,
+      (select i.value from identities i
+        where i.business_id = x.business_id and i.contact_id = x.contact_id and i.kind = 'email'
+        order by i.proven desc, i.position limit 1) as email,
+      (select i.value from identities i
+        where i.business_id = x.business_id and i.contact_id = x.contact_id and i.kind = 'phone' and i.phone_read
+        order by i.proven desc, i.position limit 1) as phone,
+      case when x.since is null then '[]' else (
+        select coalesce(json_agg(json_build_array(m.channel, m.claimed_at)), '[]')
+        from messages m
+        where m.business_id = x.business_id and m.contact_id = x.contact_id and m.claimed_at > x.since
+          and m.state not in ('failed', 'skipped') and m.id is distinct from x.message_id
+      ) end as sends,
+      (select json_build_object('id', m.id, 'state', m.state, 'claimedAt', m.claimed_at)
+        from messages m
+        where m.business_id = x.business_id and m.enrolment_id = x.enrolment_id and m.step = x.step) as message
+    from json_to_recordset(${JSON.stringify(asked)}::text::json) as x (business_id uuid, enrolment_id uuid, contact_id uuid,
+      campaign_id uuid, step text, message_id uuid, awaited text[], since bigint)
+    join enrolments e on e.business_id = x.business_id and e.contact_id = x.contact_id and e.id = x.enrolment_id
+    join contacts c on c.business_id = x.business_id and c.id = x.contact_id
+    join campaigns k on k.business_id = x.business_id and k.id = x.campaign_id
+    join businesses b on b.id = x.business_id`
+  return new Map(found.map((facts) => [facts.enrolmentId, facts]))
+}
+
+/** Where a message of the channel goes. Null: the contact has no address. Undefined: the channel has none. */
+export function addressOf(channel: MessageChannel, { email, phone }: MoveFacts): string | null | undefined {
+  if (channel === 'email') return email
+  if (channel === 'sms' || channel === 'whatsapp') return phone === null ? null : `+${phone}`
+  return undefined
+}

@@ -1,0 +1,92 @@
+/** Moves enrolments through their steps, and sends their messages. */
+import { backoffMs } from '../../async/backoff.ts'
+import { sleep } from '../../async/sleep.ts'
+import { type ClaimedSend, claimDue } from './claim-due.ts'
+import { endArchived } from './end-archived.ts'
+import type { EngineDeps } from './engine-deps.ts'
+import { forgetValues } from './forget-values.ts'
+import { type Attempt, sendMessage } from './send-message.ts'
+import { settle } from './settle.ts'
+
+/** The messages that one worker has in hand: one death leaves at most these unsettled. */
+export const MAX_IN_HAND = 64
+/** How often it looks for what is due. */
+const LOOK_MS = 1000
+/** Others hold what is due. */
+const BUSY_MS = 50
+const RETRY = { firstMs: 100, maxMs: 3000 }
+const TIDY_MS = 60_000
+
+/**
+ * Runs until `signal` aborts, then finishes the messages in hand. Any number of processes may run it: what one has locked or claimed,
+ * the others leave.
+ */
+export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
+  const inHand = new Set<Promise<void>>()
+  let tidyAt = 0
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      const waitMs = await runRound(deps, inHand)
+      if (performance.now() >= tidyAt) {
+        tidyAt = performance.now() + TIDY_MS
+        deps.transports.closeIdle()
+        await forgetValues(deps)
+      }
+      failures = 0
+      // A message that is settled makes the next step due.
+      if (waitMs > 0) await Promise.race([sleep(waitMs, signal), ...inHand])
+    } catch (error) {
+      failures += 1
+      deps.log.warn({ err: error }, 'campaigns were not moved, trying again')
+      await sleep(backoffMs(failures, RETRY), signal)
+    }
+  }
+  await Promise.all(inHand)
+}
+
+/** Returns how long there is nothing to do, in ms. */
+async function runRound(deps: EngineDeps, inHand: Set<Promise<void>>): Promise<number> {
+  const work = await findWork(deps)
+  if (work.isEnding && (await endArchived(deps))) return 0
+  const waitMs = work.nextDue === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(0, work.nextDue - deps.now()))
+  const room = MAX_IN_HAND - inHand.size
+  if (waitMs > 0 || room === 0) return waitMs || LOOK_MS
+  const claimedAt = performance.now()
+  const { sends, moved } = await claimDue(deps, room)
+  for (const claimed of sends) {
+    const done = process(deps, claimed, claimedAt + deps.leaseMs - 2 * deps.attemptMs).finally(() =>
+      inHand.delete(done),
+    )
+    inHand.add(done)
+  }
+  return moved > 0 ? 0 : BUSY_MS
+}
+
+/** A few index probes: all that a worker without work asks. */
+async function findWork({ sql }: EngineDeps): Promise<{ nextDue: number | null; isEnding: boolean }> {
+  const [work] = await sql<[{ nextDue: number | null; isEnding: boolean }]>`
+    select (select due_at from due_steps where not held order by due_at limit 1) as "nextDue",
+      exists (select from campaigns where ending) as "isEnding"`
+  return work
+}
+
+const PAUSED: Attempt = {
+  outcome: { kind: 'temporary', reason: 'the sending process was paused' },
+  provider: null,
+  rendered: null,
+}
+
+/** Never rejects. A message whose outcome cannot be recorded is `unknown` once its claim has expired. */
+async function process(deps: EngineDeps, claimed: ClaimedSend, startBy: number): Promise<void> {
+  const { messageId: message, campaignId: campaign } = claimed
+  try {
+    const isLate = performance.now() > startBy
+    const attempt = isLate ? PAUSED : await sendMessage(deps, claimed, AbortSignal.timeout(deps.attemptMs))
+    const { state } = await settle(deps, claimed, attempt)
+    if (state !== 'sent')
+      deps.log.warn({ message, campaign, state, attempts: claimed.attempts }, 'a message of a campaign was not sent')
+  } catch (error) {
+    deps.log.warn({ err: error, message, campaign }, 'the outcome of a message could not be recorded')
+  }
+}

@@ -1,0 +1,89 @@
+/** Makes the message that was claimed, and hands it over. */
+import { contactValues } from '../../messages/templates/contact-values.ts'
+import { loadTemplate } from '../../messages/templates/load-template.ts'
+import { renderMessage } from '../../messages/templates/render-message.ts'
+import type { MessageValues } from '../../messages/templates/values.ts'
+import { loadMessageKey } from '../../messages/message-key.ts'
+import { inertLinks, linksOf, publicAddress, unsubscribeHeaders } from '../../messages/public-links.ts'
+import type { SendOutcome } from '../../messages/channels/provider.ts'
+import type { RenderedMessage } from '../../messages/templates/template.ts'
+import { RequestError } from '../../errors.ts'
+import { readContact } from '../../contacts/read-contact.ts'
+import { SealError } from '../../stores/seal-secret.ts'
+import type { ClaimedSend } from './claim-due.ts'
+import type { EngineDeps } from './engine-deps.ts'
+
+/** What became of an attempt. */
+export interface Attempt {
+  outcome: SendOutcome | { kind: 'template_failed'; reason: string }
+  provider: string | null
+  /** What it was rendered from; null when it was not. */
+  rendered: { version: number; values: MessageValues } | null
+}
+
+/** Never rejects for what the message or its channel is to blame for. */
+export async function sendMessage(deps: EngineDeps, claimed: ClaimedSend, signal: AbortSignal): Promise<Attempt> {
+  const made = await makeMessage(deps, claimed)
+  if ('kind' in made) return { outcome: made, provider: null, rendered: null }
+  const { businessId, contactId, messageId, step, recipient } = claimed
+  const key = { businessId, channel: step.channel }
+  const { message, values, version, links } = made
+  // What is kept acts on nothing.
+  const rendered = { version, values: { ...values, ...inertLinks(deps.config) } }
+  try {
+    const outgoing = { ...key, messageId, contactId, to: recipient, headers: unsubscribeHeaders(links), message }
+    return { ...(await deps.transports.send(key, outgoing, signal)), rendered }
+  } catch (error) {
+    // An operator must enter the secrets again.
+    if (error instanceof SealError) return { outcome: later(error.message), provider: null, rendered }
+    throw error
+  }
+}
+
+interface MadeMessage {
+  message: RenderedMessage
+  version: number
+  values: MessageValues
+  links: ReturnType<typeof linksOf>
+}
+
+type Made = MadeMessage | Attempt['outcome']
+
+async function makeMessage(deps: EngineDeps, { businessId, contactId, enrolmentId, step }: ClaimedSend): Promise<Made> {
+  const { sql, renderer, now } = deps
+  const template = await loadTemplate(sql, { businessId, templateId: step.template })
+  if (template === null) return { kind: 'template_failed', reason: 'the template was deleted' }
+  const [about] = await sql<{ name: string; currency: string; event: string | null; properties: string | null }[]>`
+    select b.name, b.currency, e.event_name as event, e.event_properties as properties
+    from businesses b left join enrolments e
+      on e.business_id = b.id and e.id = ${enrolmentId} and e.contact_id in (
+        select coalesce(c.merged_into, c.id) from contacts c where c.business_id = b.id and c.id = ${contactId}
+      )
+    where b.id = ${businessId}`
+  const contact = about && (await readContact(sql, { businessId, contactId, currency: about.currency }))
+  if (!contact) return { kind: 'refused', reason: 'the contact was erased' }
+  const { name, event, properties } = about
+  const subscriber = { businessId, contactId, channel: step.channel }
+  const links = linksOf(publicAddress(deps.config), await loadMessageKey(sql), subscriber)
+  const values: MessageValues = {
+    contact: contactValues(contact),
+    event: event === null ? null : { name: event, properties: readProperties(properties) },
+    ...links,
+    business: { name },
+  }
+  try {
+    const wanted = { values, language: contact.language, now: now() }
+    const rendering = await deps.rendering.run(() => renderMessage(renderer.of(businessId), template, wanted))
+    if (rendering.kind === 'failed') return { kind: 'template_failed', reason: rendering.reason }
+    return { message: rendering.message, version: template.version, values, links }
+  } catch (error) {
+    // Too many templates are being rendered.
+    if (error instanceof RequestError) return later(error.message)
+    throw error
+  }
+}
+
+const readProperties = (properties: string | null): Record<string, unknown> =>
+  properties === null ? {} : (JSON.parse(properties) as Record<string, unknown>)
+
+const later = (reason: string): SendOutcome => ({ kind: 'temporary', reason })

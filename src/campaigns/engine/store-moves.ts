@@ -1,0 +1,182 @@
+/** Writes what a claim has decided, in its transaction. */
+import type { Queryable } from '../../stores/postgres.ts'
+import type { LeftMessage, Moved, NewMessage } from './move.ts'
+
+export interface StoreContext {
+  now: number
+  claim: string
+  /** When the claims of this set expire. */
+  leaseEnd: number
+}
+
+export async function storeMoves(tx: Queryable, moves: readonly Moved[], context: StoreContext): Promise<void> {
+  await insertMessages(tx, moves, context.now)
+  await leaveMessages(tx, moves, context.now)
+  await moveRows(tx, moves, context)
+  const ended = moves.flatMap(({ row, place }) => (place.kind === 'end' ? [{ ...row, state: place.state }] : []))
+  await endEnrolments(tx, ended, context.now)
+}
+
+/** A message that exists already is an error: it would be sent twice. */
+async function insertMessages(tx: Queryable, moves: readonly Moved[], now: number): Promise<void> {
+  const rows = moves.flatMap(({ row, made }) => made.map((message) => messageRecord(row, message, now)))
+  if (rows.length === 0) return
+  await tx`
+    insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
+      claimed_at, states, template_id, checked)
+    select business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, reason, recipient,
+      ${now}, states, template_id, checked
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, campaign_id uuid,
+      enrolment_id uuid, contact_id uuid, step text, channel text, state text, reason text, recipient text, states jsonb,
+      template_id uuid, checked jsonb)`
+}
+
+function messageRecord(
+  row: Moved['row'],
+  { messageId, step, state, reason, recipient, checked }: NewMessage,
+  at: number,
+) {
+  return {
+    business_id: row.businessId,
+    id: messageId,
+    campaign_id: row.campaignId,
+    enrolment_id: row.enrolmentId,
+    contact_id: row.contactId,
+    step: step.id,
+    channel: step.channel,
+    state,
+    reason,
+    recipient,
+    states: [{ state, at }],
+    template_id: step.template,
+    checked,
+  }
+}
+
+async function leaveMessages(tx: Queryable, moves: readonly Moved[], now: number): Promise<void> {
+  const rows = moves.flatMap(({ row, left }) => left.map((message) => leftRecord(row.businessId, message)))
+  if (rows.length === 0) return
+  await tx`
+    update messages m set
+      state = x.state, reason = x.reason,
+      states = m.states || jsonb_build_array(jsonb_build_object('state', x.state, 'at', ${now}::bigint))
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, id uuid, state text, reason text)
+    where m.business_id = x.business_id and m.id = x.id and m.state = 'claimed'`
+}
+
+const leftRecord = (businessId: string, { messageId, state, reason }: LeftMessage) => ({
+  business_id: businessId,
+  id: messageId,
+  state,
+  reason,
+})
+
+async function moveRows(tx: Queryable, moves: readonly Moved[], context: StoreContext): Promise<void> {
+  const rows = moves.flatMap((move) => rowRecord(move, context) ?? [])
+  if (rows.length === 0) return
+  await tx`
+    update due_steps d set
+      step = x.step, began_at = x.began_at, due_at = x.due_at, listens_for = x.listens_for, waited = x.waited,
+      heard_at = case when x.began_at = d.began_at and x.step = d.step then d.heard_at end,
+      message_id = x.message_id, claim = x.claim, attempts = x.attempts, settled = x.settled, held = x.held
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as x (business_id uuid, enrolment_id uuid, step text,
+      began_at bigint, due_at bigint, listens_for text, waited boolean, message_id uuid, claim uuid, attempts integer,
+      settled boolean, held boolean)
+    where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id`
+}
+
+function rowRecord({ row, place }: Moved, { claim, leaseEnd }: StoreContext) {
+  const same = { business_id: row.businessId, enrolment_id: row.enrolmentId }
+  const none = { listens_for: null, claim: null, settled: false, held: false }
+  switch (place.kind) {
+    case 'end':
+      return null
+    case 'held':
+      return {
+        ...same,
+        ...none,
+        step: row.step,
+        began_at: row.beganAt,
+        due_at: row.dueAt,
+        listens_for: row.listensFor,
+        waited: row.waited,
+        message_id: place.isSettled ? null : row.messageId,
+        attempts: place.isSettled ? 0 : row.attempts,
+        settled: place.isSettled,
+        held: true,
+      }
+    case 'at': {
+      const { stepId, since, isFirst } = place.position
+      const stays = stepId === row.step && since === row.beganAt && !row.settled && row.claim === null
+      return {
+        ...same,
+        ...none,
+        step: stepId,
+        began_at: since,
+        due_at: place.dueAt,
+        listens_for: place.listensFor,
+        waited: !isFirst,
+        // A message that is to be tried again can be held by quiet hours.
+        message_id: stays ? row.messageId : null,
+        attempts: stays ? row.attempts : 0,
+      }
+    }
+    case 'sends': {
+      const { stepId, since, isFirst } = place.position
+      const isRetry = row.messageId === place.sending.messageId
+      return {
+        ...same,
+        ...none,
+        step: stepId,
+        began_at: since,
+        due_at: leaseEnd,
+        waited: !isFirst,
+        message_id: place.sending.messageId,
+        claim,
+        attempts: isRetry ? row.attempts + 1 : 1,
+      }
+    }
+  }
+}
+
+export interface EndedEnrolment {
+  businessId: string
+  enrolmentId: string
+  contactId: string
+  /** Null: it had ended before. */
+  state: string | null
+  /** Its message is: the row stays until that is settled. */
+  isUnderWay?: boolean
+}
+
+/** Their contacts are locked. Saves that have read one of these contacts decide anew. */
+export async function endEnrolments(tx: Queryable, ended: readonly EndedEnrolment[], now: number): Promise<void> {
+  if (ended.length === 0) return
+  const rows = ended.map(({ businessId, enrolmentId, contactId, state, isUnderWay = false }) => ({
+    business_id: businessId,
+    enrolment_id: enrolmentId,
+    contact_id: contactId,
+    state,
+    stays: isUnderWay,
+  }))
+  const json = JSON.stringify(rows)
+  await tx`
+    with x as (
+      select * from json_to_recordset(${json}::text::json) as x (business_id uuid, enrolment_id uuid, contact_id uuid, state text,
+        stays boolean)
+    ),
+    gone as (
+      delete from due_steps d using x
+      where d.business_id = x.business_id and d.enrolment_id = x.enrolment_id and not x.stays
+    ),
+    stopped as (
+      update enrolments e set state = x.state, ended_at = ${now}, event_name = null, event_properties = null
+      from x
+      where e.business_id = x.business_id and e.contact_id = x.contact_id and e.id = x.enrolment_id
+        and e.state = 'active' and x.state is not null
+      returning e.business_id, e.contact_id
+    )
+    update contacts c set version = c.version + 1
+    from (select distinct business_id, contact_id from stopped) s
+    where c.business_id = s.business_id and c.id = s.contact_id`
+}

@@ -1,0 +1,78 @@
+/** The transports of the channels that messages went by lately, with their open connections. */
+import { type ChannelKey, type StoredChannel, loadChannel, openSetup } from '../../messages/channels/channels.ts'
+import type { OutgoingMessage, SendOutcome, Transport, TransportDeps } from '../../messages/channels/provider.ts'
+import { requireProvider } from '../../messages/channels/providers.ts'
+
+export interface Sent {
+  provider: string
+  outcome: SendOutcome
+}
+
+export interface Transports {
+  /** Throws SealError when the secrets of the channel cannot be opened. */
+  send(key: ChannelKey, message: OutgoingMessage, signal: AbortSignal): Promise<Sent>
+  /** Closes those that nobody used lately. */
+  closeIdle(): void
+  /** No message may be in flight. */
+  close(): void
+}
+
+interface Opened {
+  revision: string | null
+  provider: string
+  transport: Transport
+  inFlight: number
+  usedAt: number
+}
+
+const IDLE_MS = 60_000
+
+export function createTransports(deps: TransportDeps & { secretsKey: string | undefined }): Transports {
+  const opened = new Map<string, Opened>()
+  /** Replaced while messages were in flight. */
+  const retired = new Set<Opened>()
+
+  const retire = (name: string, one: Opened): void => {
+    opened.delete(name)
+    if (one.inFlight === 0) one.transport.close()
+    else retired.add(one)
+  }
+  const open = (key: ChannelKey, stored: StoredChannel): Opened => {
+    const name = `${key.businessId} ${key.channel}`
+    const known = opened.get(name)
+    if (known?.revision === stored.revision && known.provider === stored.provider) return known
+    if (known) retire(name, known)
+    const provider = requireProvider(stored.provider)
+    const transport = provider.open(openSetup(key, stored, deps.secretsKey), deps)
+    const one = {
+      revision: stored.revision,
+      provider: provider.name,
+      transport,
+      inFlight: 0,
+      usedAt: performance.now(),
+    }
+    opened.set(name, one)
+    return one
+  }
+
+  return {
+    async send(key, message, signal) {
+      const one = open(key, await loadChannel(deps.sql, key))
+      one.inFlight += 1
+      try {
+        return { provider: one.provider, outcome: await one.transport.send(message, signal) }
+      } finally {
+        one.inFlight -= 1
+        one.usedAt = performance.now()
+        if (one.inFlight === 0 && retired.delete(one)) one.transport.close()
+      }
+    },
+    closeIdle() {
+      for (const [name, one] of opened)
+        if (one.inFlight === 0 && performance.now() - one.usedAt > IDLE_MS) retire(name, one)
+    },
+    close() {
+      for (const [name, one] of opened) retire(name, one)
+    },
+  }
+}

@@ -1,0 +1,281 @@
+/** What becomes of a message between its claim and its end: at most once, whatever happens. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { pino } from 'pino'
+import { judgeAttempt, GIVE_UP_MS } from '../../src/campaigns/engine/settle.ts'
+import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
+import { changeStatus } from '../../src/campaigns/change-status.ts'
+import { loadMessageKey } from '../../src/messages/message-key.ts'
+import { suppress } from '../../src/messages/suppressions/suppress.ts'
+import { readToken } from '../../src/messages/unsubscribe/token.ts'
+import type { TrackAnswer } from '../../src/stream/entry.ts'
+import { type MailServer, openMailServer, openScriptedServer } from '../messages/channels/mail-server.ts'
+import { PATIENCE_MS } from '../support/at-load.ts'
+import { NOW, type Pipeline, openPipeline } from '../support/facts.ts'
+import { runs } from '../support/runs.ts'
+import { type Stack, createBusiness, openStack } from '../support/stack.ts'
+import { ANN, DAY, type Engine, HOUR, type Shop, openEngine, openShop, useMailServer } from './engine-lab.ts'
+
+let stack: Stack
+let pipeline: Pipeline
+let engine: Engine
+let shop: Shop
+beforeAll(async () => {
+  stack = await openStack()
+  pipeline = await openPipeline(stack.sql)
+  engine = openEngine(stack)
+})
+afterAll(async () => {
+  await engine.close()
+  await stack.close()
+})
+const closing: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+beforeEach(async () => {
+  const { businessId } = await createBusiness(stack.sql)
+  engine.clock.now = NOW
+  shop = openShop(stack, engine, pipeline, businessId)
+})
+
+const send = (id: string, template: string) => ({ id, type: 'send', channel: 'email', template })
+
+async function signUp(identity: object = ANN): Promise<string> {
+  const { contactId } = (await pipeline.apply(shop.live('seen', identity)))[0] as TrackAnswer
+  await shop.optIn(contactId)
+  await pipeline.apply(shop.live('signup', identity, engine.clock.now))
+  return contactId
+}
+
+async function mailTo(server: Promise<{ port: number; close(): Promise<void> }>) {
+  const opened = await server
+  closing.push(() => opened.close())
+  await useMailServer(stack, engine.deps, shop.businessId, opened.port)
+}
+
+const scripted = (script: Parameters<typeof openScriptedServer>[0]) => mailTo(openScriptedServer(script))
+
+describe('by mail', () => {
+  it('it arrives once, with the id of the message', async () => {
+    const server: MailServer = await openMailServer()
+    await mailTo(Promise.resolve(server))
+    await shop.publish([send('a', await shop.template())])
+    const contactId = await signUp()
+    await engine.drain()
+    const [message] = await shop.messages()
+    expect(message).toMatchObject({ state: 'sent', provider: 'smtp', recipient: ANN.email })
+    expect(server.heard.map(({ to }) => to)).toEqual([[ANN.email]])
+    const raw = server.heard[0]?.raw.replaceAll(/\r\n[ \t]+/g, ' ') ?? ''
+    expect(raw).toContain(`Message-ID: <${String(message!['id'])}@shop.example>`)
+    // The link works, and the one that is kept does not.
+    const [, token = ''] = /List-Unsubscribe: <https:\/\/shop\.example\/u\/([^>]+)>/.exec(raw) ?? []
+    const key = await loadMessageKey(stack.sql)
+    expect(readToken(key, token)).toEqual({ businessId: shop.businessId, contactId, channel: 'email' })
+    expect(JSON.parse(message!['values'] as string)).toMatchObject({
+      unsubscribeUrl: 'https://shop.example/u/preview',
+    })
+  })
+
+  it('what was surely not taken keeps its claim, and is tried again within 30 s', async () => {
+    await scripted({ RCPT: '451 4.2.1 later' })
+    await shop.publish([send('a', await shop.template())])
+    await signUp()
+    await engine.drain()
+    expect(await shop.states()).toEqual(['a claimed'])
+    const [due] = await shop.due()
+    expect(due).toMatchObject({ step: 'a', claim: null })
+    expect(due!.due_at).toBeGreaterThan(NOW)
+    expect(due!.due_at).toBeLessThanOrEqual(NOW + 30_000)
+    const server = await openMailServer()
+    await mailTo(Promise.resolve(server))
+    await engine.drain(due!.due_at)
+    expect(await shop.states()).toEqual(['a sent'])
+    expect(server.heard).toHaveLength(1)
+    expect(await shop.enrolments()).toEqual(['finished'])
+  })
+
+  it('it is given up after 24 hours, and the enrolment goes on', async () => {
+    await scripted({ RCPT: '451 4.2.1 later' })
+    const hook = await shop.template('webhook', '{}')
+    await shop.publish([send('a', await shop.template()), { ...send('b', hook), channel: 'webhook' }], {
+      quietHours: null,
+    })
+    await signUp()
+    await engine.drain()
+    await engine.drain(NOW + DAY)
+    expect(await shop.states()).toEqual(['a failed gave_up', 'b sent'])
+    const [message] = await shop.messages()
+    expect(message).toMatchObject({ detail: '451 4.2.1 later' })
+  })
+
+  it('before another attempt everything is looked at anew', async () => {
+    await scripted({ RCPT: '451 4.2.1 later' })
+    await shop.publish([send('a', await shop.template())], { goal: 'paid' })
+    const contactId = await signUp()
+    await signUp({ email: 'bob@x.io' })
+    await engine.drain()
+    await shop.optIn(contactId, 'email', false)
+    await pipeline.apply(shop.live('paid', { email: 'bob@x.io' }))
+    await engine.drain(NOW + 30_000)
+    expect((await shop.states()).toSorted()).toEqual(['a skipped ended', 'a skipped no_opt_in'])
+    expect(await shop.due()).toEqual([])
+  })
+
+  it.each([
+    ['a refusal for good', { RCPT: '550 5.1.1 no such user' }, 'a failed provider_refused'],
+    ['silence after the message', { message: 'say nothing' as const }, 'a unknown'],
+  ])('%s is final', async (_, script, state) => {
+    await scripted(script)
+    await shop.publish([send('a', await shop.template())])
+    await signUp()
+    engine.deps.attemptMs = 500
+    const [claimed] = await engine.claim()
+    const attempt = await import('../../src/campaigns/engine/send-message.ts')
+    const { settle } = await import('../../src/campaigns/engine/settle.ts')
+    await settle(engine.deps, claimed!, await attempt.sendMessage(engine.deps, claimed!, AbortSignal.timeout(1500)))
+    engine.deps.attemptMs = 20_000
+    await engine.drain(NOW + DAY)
+    expect(await shop.states()).toEqual([state])
+    expect(await shop.enrolments()).toEqual(['finished'])
+  })
+})
+
+describe('after a worker has died', () => {
+  it('a message that it had claimed is unknown, is never sent again, and the enrolment goes on', async () => {
+    await shop.publish([send('a', await shop.template()), send('b', await shop.template())])
+    await signUp()
+    expect(await engine.claim()).toHaveLength(1)
+    await engine.drain(NOW + 59_999)
+    expect(await shop.states()).toEqual(['a claimed'])
+    await engine.drain(NOW + 60_000)
+    expect(await shop.states()).toEqual(['a unknown', 'b sent'])
+    expect(await shop.logged()).toHaveLength(1)
+  })
+
+  it('one that comes back late says what it knows, and the enrolment does not go on twice', async () => {
+    await shop.publish([send('a', await shop.template()), send('b', await shop.template())])
+    await signUp()
+    const [claimed] = await engine.claim()
+    await engine.drain(NOW + 60_000)
+    await engine.send(claimed!)
+    await engine.drain()
+    expect(await shop.states()).toEqual(['a sent', 'b sent'])
+    expect(await shop.enrolments()).toEqual(['finished'])
+  })
+
+  it('also when its enrolment has ended, or its campaign is paused', async () => {
+    const id = await shop.publish([send('a', await shop.template())], { goal: 'paid' })
+    await signUp()
+    await signUp({ email: 'bob@x.io' })
+    expect(await engine.claim()).toHaveLength(2)
+    await pipeline.apply(shop.live('paid'))
+    await stack.sql.begin((tx) => changeStatus(tx, shop.businessId, id, 'pause'))
+    await engine.drain(NOW + 60_000)
+    expect(await shop.states()).toEqual(['a unknown', 'a unknown'])
+    expect(await shop.due()).toMatchObject([{ step: 'a', held: true, settled: true }])
+    await stack.sql.begin((tx) => changeStatus(tx, shop.businessId, id, 'resume'))
+    await engine.drain()
+    expect((await shop.enrolments()).toSorted()).toEqual(['converted', 'finished'])
+    expect(await shop.logged()).toEqual([])
+  })
+})
+
+describe('an erasure', () => {
+  it('while a message is under way leaves a message that counts, and nothing of the person', async () => {
+    await shop.publish([send('a', await shop.template())])
+    const contactId = await signUp()
+    const [claimed] = await engine.claim()
+    await pipeline.apply({ kind: 'erase', businessId: shop.businessId, receivedAt: NOW, contactId })
+    await engine.send(claimed!)
+    const [message] = await shop.messages()
+    expect(message).toMatchObject({ contact_id: null, recipient: null, values: null, checked: null, detail: null })
+    expect(message!['state']).toBe('failed')
+    expect(await shop.logged()).toEqual([])
+  })
+})
+
+describe('two workers', () => {
+  it('send each message once', { timeout: PATIENCE_MS }, async () => {
+    const template = await shop.template()
+    await shop.publish([send('a', template), send('b', template)], { quietHours: null })
+    for (let n = 0; n < 40; n += 1) await signUp({ email: `p${n}@x.io` })
+    const stop = new AbortController()
+    const other = openEngine(stack)
+    closing.push(() => other.close())
+    const working = [engine, other].map(({ deps }) =>
+      runCampaigns({ ...deps, log: pino({ level: 'silent' }) }, stop.signal),
+    )
+    await expect
+      .poll(() => shop.enrolments(), { timeout: PATIENCE_MS })
+      .toEqual(Array.from({ length: 40 }, () => 'finished'))
+    stop.abort()
+    await Promise.all(working)
+    expect(await shop.logged()).toHaveLength(80)
+    expect(new Set(await shop.states())).toEqual(new Set(['a sent', 'b sent']))
+  })
+})
+
+describe('what is answered before the claim holds', () => {
+  type Stop = { name: string; apply(contactId: string, campaignId: string): Promise<unknown> }
+  const stops: Stop[] = [
+    { name: 'an opt-out', apply: (contactId) => shop.optIn(contactId, 'email', false) },
+    { name: 'a goal', apply: () => pipeline.apply(shop.live('paid')) },
+    {
+      name: 'an archive',
+      apply: (_, id) => stack.sql.begin((tx) => changeStatus(tx, shop.businessId, id, 'archive')),
+    },
+    { name: 'a pause', apply: (_, id) => stack.sql.begin((tx) => changeStatus(tx, shop.businessId, id, 'pause')) },
+    {
+      name: 'a suppression',
+      apply: async () => {
+        const key = await loadMessageKey(stack.sql)
+        const item = { channel: 'email' as const, address: ANN.email, reason: 'manual' as const }
+        await stack.sql.begin((tx) => suppress(tx, key, { businessId: shop.businessId, now: NOW }, [item]))
+      },
+    },
+    {
+      name: 'an erasure',
+      apply: (contactId) => pipeline.apply({ kind: 'erase', businessId: shop.businessId, receivedAt: NOW, contactId }),
+    },
+  ]
+
+  it.each(stops)('$name raced against the claim', { timeout: PATIENCE_MS * 5 }, async ({ apply }) => {
+    const template = await shop.template()
+    let stopped = 0
+    for (let n = 0; n < runs(60); n += 1) {
+      const { businessId } = await createBusiness(stack.sql)
+      const raced = openShop(stack, engine, pipeline, businessId)
+      shop = raced
+      const id = await raced.publish([send('a', await raced.template())], { goal: 'paid' })
+      const contactId = await signUp()
+      let isAnswered = false
+      const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+      const stopping = delay(n % 8)
+        .then(() => apply(contactId, id))
+        .then(() => (isAnswered = true))
+      const claiming = delay((n * 3) % 8).then(async () => {
+        const wasAnswered = isAnswered
+        const mine = (await engine.claim()).filter((one) => one.businessId === businessId)
+        return { wasAnswered, mine }
+      })
+      const [, { wasAnswered, mine }] = await Promise.all([stopping, claiming])
+      if (wasAnswered) expect(mine).toEqual([])
+      if (mine.length === 0) stopped += 1
+      // Whoever was not claimed then is not claimed any more.
+      const later = (await engine.claim()).filter((one) => one.businessId === businessId)
+      expect(later).toEqual([])
+    }
+    expect(template).toBeDefined()
+    expect(stopped).toBeGreaterThan(0)
+  })
+})
+
+describe('the outcome of an attempt', () => {
+  it('is a retry until 24 hours after the first claim', () => {
+    const judged = (now: number) =>
+      judgeAttempt({ outcome: { kind: 'temporary' } }, { attempts: 1, claimedAt: NOW }, now)
+    expect(judged(NOW)).toMatchObject({ state: 'retry' })
+    expect(judged(NOW + HOUR)).toMatchObject({ state: 'retry' })
+    expect(judged(NOW + GIVE_UP_MS - 1)).toEqual({ state: 'failed', reason: 'gave_up' })
+  })
+})

@@ -1,0 +1,153 @@
+/** The engine on a clock of the test's, step by step. */
+import { pino } from 'pino'
+import type { Actor } from '../../src/accounts/audit.ts'
+import { createCampaign } from '../../src/campaigns/create-campaign.ts'
+import { type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
+import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
+import { sendMessage } from '../../src/campaigns/engine/send-message.ts'
+import { settle } from '../../src/campaigns/engine/settle.ts'
+import { openEngine as openReal } from '../../src/campaigns/engine/open-engine.ts'
+import { publishCampaign } from '../../src/campaigns/publish-campaign.ts'
+import { saveChannel } from '../../src/messages/channels/save-channel.ts'
+import { createTemplate } from '../../src/messages/templates/save-template.ts'
+import type { MessageChannel } from '../../src/rules/messages/message-channel.ts'
+import { readDefinition } from '../../src/rules/campaigns/read-definition.ts'
+import type { Channel } from '../../src/rules/events/facts.ts'
+import { listFieldTypes } from '../../src/segments/load-definitions.ts'
+import type { Stack } from '../support/stack.ts'
+import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
+import { type Pipeline, NOW, eventFact, track } from '../support/facts.ts'
+
+export const ACTOR: Actor = { kind: 'command', id: 'test', name: 'test' }
+export const MINUTE = 60_000
+export const HOUR = 3_600_000
+export const DAY = 86_400_000
+
+export interface Engine {
+  deps: EngineDeps
+  /** Epoch ms. Starts at the instant of the facts. */
+  clock: { now: number }
+  /** Does all that is due now; `moveTo`: at this instant. */
+  drain(moveTo?: number): Promise<void>
+  claim(most?: number): Promise<ClaimedSend[]>
+  send(claimed: ClaimedSend): Promise<void>
+  close(): Promise<void>
+}
+
+export function openEngine({ sql }: Pick<Stack, 'sql'>): Engine {
+  const clock = { now: NOW }
+  const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined }
+  const log = pino({ level: 'silent' })
+  const { deps, close } = openReal({ sql, log, guard: LOOPBACK_GUARD, config, now: () => clock.now })
+  const engine: Engine = {
+    deps,
+    clock,
+    claim: async (most = 64) => (await claimDue(deps, most)).sends,
+    async send(claimed) {
+      await settle(deps, claimed, await sendMessage(deps, claimed, AbortSignal.timeout(20_000)))
+    },
+    async drain(moveTo = clock.now) {
+      clock.now = moveTo
+      for (;;) {
+        const { sends, moved } = await claimDue(deps, 64)
+        await Promise.all(sends.map((claimed) => engine.send(claimed)))
+        if (moved === 0) return
+      }
+    },
+    close,
+  }
+  return engine
+}
+
+export interface Shop {
+  businessId: string
+  /** Publishes a campaign of these steps, in the form in which callers send them. */
+  publish(
+    steps: object[],
+    more?: { trigger?: string; goal?: string; canEnterAgain?: boolean } & Record<string, unknown>,
+  ): Promise<string>
+  template(channel?: MessageChannel, text?: string): Promise<string>
+  /** Each message, oldest first. */
+  messages(): Promise<Record<string, unknown>[]>
+  states(): Promise<string[]>
+  due(): Promise<{ step: string; due_at: number; held: boolean; settled: boolean; claim: string | null }[]>
+  enrolments(): Promise<string[]>
+  logged(): Promise<{ recipient: string; message: Record<string, string> }[]>
+  live(event: string, identity?: object, occurredAt?: number): ReturnType<typeof track>
+  /** Records an opt-in, or an opt-out. */
+  optIn(contactId: string, channel?: Channel, subscribed?: boolean): Promise<unknown>
+}
+
+export const ANN = { email: 'ann@x.io' }
+
+export function openShop(
+  stack: Pick<Stack, 'sql'>,
+  { deps, clock }: Engine,
+  pipeline: Pipeline,
+  businessId: string,
+): Shop {
+  const { sql } = stack
+  const shop: Shop = {
+    businessId,
+    async publish(steps, { trigger = 'signup', goal, canEnterAgain = false, ...sent } = {}) {
+      const fields = await listFieldTypes(sql, businessId)
+      const read = readDefinition({ steps, ...sent }, { fields, newId: () => crypto.randomUUID() })
+      if ('faults' in read) throw new Error(JSON.stringify(read.faults))
+      const drafted = { name: 'c', trigger: { event: trigger }, goalEvent: goal ?? null, canEnterAgain }
+      const created = await createCampaign(sql, businessId, { ...drafted, definition: read.definition })
+      const published = await sql.begin((tx) => publishCampaign(tx, businessId, created!.campaignId))
+      if (published.kind !== 'published') throw new Error(JSON.stringify(published))
+      return created!.campaignId
+    },
+    async template(channel = 'email', text = 'Hello {{contact.firstName}}') {
+      const variants = {
+        en: channel === 'email' ? { subject: text, text } : channel === 'webhook' ? { body: text } : { text },
+      }
+      const sent = { name: 't', channel, variants, defaultLanguage: 'en' }
+      const created = await createTemplate(deps, { businessId, actor: ACTOR }, sent)
+      if (created.kind !== 'created') throw new Error(JSON.stringify(created))
+      return created.template.templateId
+    },
+    messages: () => sql`select * from messages where business_id = ${businessId} order by claimed_at, id`,
+    async states() {
+      const all = (await shop.messages()) as { step: string; state: string; reason: string | null }[]
+      return all.map(({ step, state, reason }) => `${step} ${state}${reason === null ? '' : ` ${reason}`}`)
+    },
+    due: () => sql`
+      select step, due_at, held, settled, claim from due_steps where business_id = ${businessId} order by due_at, enrolment_id`,
+    async enrolments() {
+      const all = await sql<{ state: string }[]>`
+        select state from enrolments where business_id = ${businessId} order by enrolled_at, received_at, id`
+      return all.map(({ state }) => state)
+    },
+    logged: () => sql`
+      select recipient, message from logged_messages where business_id = ${businessId} order by id`,
+    live: (event, identity = ANN, occurredAt = NOW) => ({
+      ...track(businessId, eventFact(event, identity, { occurredAt })),
+      receivedAt: Math.max(clock.now, occurredAt),
+    }),
+    optIn: (contactId, channel = 'email', subscribed = true) =>
+      pipeline.apply({
+        kind: 'subscribe',
+        businessId,
+        receivedAt: clock.now,
+        contactId,
+        channels: { [channel]: subscribed },
+        method: 'form',
+      }),
+  }
+  return shop
+}
+
+/** Mail goes to this server. */
+export async function useMailServer(
+  { sql }: Pick<Stack, 'sql'>,
+  { now }: Pick<EngineDeps, 'now'>,
+  businessId: string,
+  port: number,
+): Promise<void> {
+  const settings = { provider: 'smtp', host: '127.0.0.1', port, sender: 'Shop <hello@shop.example>' }
+  const key = { businessId, channel: 'email' as const, actor: ACTOR }
+  const saved = await saveChannel({ sql, guard: LOOPBACK_GUARD, secretsKey: undefined, now }, key, () => settings)
+  if (saved.kind !== 'saved') throw new Error(JSON.stringify(saved))
+}
