@@ -73,6 +73,7 @@ export const Contact = Type.Object(
     enrolments: Type.Array(
       Type.Object(
         {
+          enrolmentId: uuid,
           campaignId: uuid,
           state: oneOf(['active', 'finished', 'converted', 'stopped', 'merged']),
           enrolledAt: dateTime,

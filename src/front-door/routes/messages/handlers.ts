@@ -1,0 +1,90 @@
+/** Reads messages of campaigns, and settles those whose outcome is unknown. */
+import {
+  MESSAGE_STATES,
+  listMessages,
+  readMessage,
+  renderAgain,
+  settleMessage,
+} from '../../../campaigns/read-messages.ts'
+import { resolveContact } from '../../../contacts/resolve-contact.ts'
+import { RequestError } from '../../../errors.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { compileCheck, invalidRequest, requireBody } from '../../http/check-body.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { invalidCursor, queryOf, readPage } from '../../http/read-page.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { SettleSchema } from './schemas.ts'
+
+export const LISTED = 'The messages.'
+export const READ = 'The message.'
+export const SETTLED = 'The message is settled.'
+
+const checkSettle = compileCheck(SettleSchema)
+
+export async function getMessages(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
+  const query = queryOf(context)
+  const contactId = readQueryId(query, 'contactId')
+  const state = query.get('state')
+  const wanted = MESSAGE_STATES.find((one) => one === state) ?? null
+  if (state !== null && wanted === null)
+    throw invalidRequest([{ path: 'state', message: `state must be ${MESSAGE_STATES.join(', ')}` }])
+  const { limit, cursor } = readPage(context)
+  const before = cursor === null ? null : readId(cursor)
+  if (cursor !== null && before === null) throw invalidCursor()
+  const found = await listMessages(app.sql, {
+    businessId: business.id,
+    contactId: contactId && ((await resolveContact(app.sql, business.id, contactId))?.contactId ?? contactId),
+    campaignId: readQueryId(query, 'campaignId'),
+    state: wanted,
+    before,
+    limit: limit + 1,
+  })
+  const messages = found.slice(0, limit)
+  const nextCursor = found.length > limit ? (messages.at(-1)?.messageId ?? null) : null
+  return { message: LISTED, data: { messages, nextCursor } }
+}
+
+export async function getMessage(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
+  const messageId = requireMessageId(context)
+  const message = await readMessage(app.sql, business.id, messageId)
+  if (message === null) throw messageNotFound()
+  const rendering = await renderAgain(app.sql, app.renderer, business.id, messageId)
+  return { message: READ, data: { message: { ...message, rendering } } }
+}
+
+export async function postSettle(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const messageId = requireMessageId(context)
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
+  const { state } = requireBody(checkSettle(body))
+  const change = { businessId: business.id, actor }
+  const settled = await settleMessage(app.sql, change, { messageId, state, now: app.now() })
+  switch (settled.kind) {
+    case 'not_found':
+      throw messageNotFound()
+    case 'not_unknown':
+      throw new RequestError('locked', {
+        message: `The message is ${settled.state}. Only one whose outcome is unknown can be settled.`,
+      })
+    case 'settled':
+      return { message: SETTLED, data: { message: settled.message } }
+  }
+}
+
+function readQueryId(query: URLSearchParams, name: string): string | null {
+  const text = query.get(name)
+  if (text === null) return null
+  const id = readId(text)
+  if (id === null) throw invalidRequest([{ path: name, message: `${name} must be an id` }])
+  return id
+}
+
+const messageNotFound = () => new RequestError('not_found', { message: 'There is no message with this id.' })
+
+function requireMessageId({ params }: RequestContext): string {
+  const id = readId(params['messageId'])
+  if (id === null) throw messageNotFound()
+  return id
+}

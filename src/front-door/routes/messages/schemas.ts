@@ -1,0 +1,58 @@
+/** The bodies and the answers of the routes about messages of campaigns. */
+import { Type } from '@sinclair/typebox'
+import { MESSAGE_STATES } from '../../../campaigns/read-messages.ts'
+import { MESSAGE_CHANNELS } from '../../../rules/messages/message-channel.ts'
+import { closed, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
+
+export const SettleSchema = Type.Object({ state: oneOf(['sent', 'failed'] as const) })
+
+const state = oneOf(MESSAGE_STATES)
+const text = Type.Optional(Type.String())
+
+const fields = {
+  messageId: uuid,
+  campaignId: uuid,
+  enrolmentId: uuid,
+  contactId: uuid,
+  stepId: Type.String(),
+  channel: oneOf(MESSAGE_CHANNELS),
+  state,
+  reason: orNull(
+    Type.String({
+      description:
+        '`no_opt_in`, `suppressed`, `no_address`, `cap`, `held_out`, `ended`, `template_failed`, `provider_refused` or `gave_up`.',
+    }),
+  ),
+  detail: orNull(Type.String({ description: "The provider's own words." })),
+  to: orNull(Type.String()),
+  provider: orNull(Type.String()),
+  sentAt: orNull(dateTime),
+  states: Type.Array(Type.Object({ state, at: dateTime }, closed), { description: 'In order.' }),
+}
+
+const Rendering = Type.Object(
+  {
+    language: Type.String(),
+    subject: text,
+    html: text,
+    text,
+    title: text,
+    body: text,
+    url: text,
+    providerTemplate: text,
+    providerLanguage: text,
+    parameters: Type.Optional(Type.Array(Type.String())),
+  },
+  { ...closed, description: 'What was sent. Its unsubscribe link unsubscribes no person.' },
+)
+
+const Listed = Type.Object(fields, closed)
+
+export const MessagesData = Type.Object({ messages: Type.Array(Listed), nextCursor }, closed)
+
+export const MessageData = Type.Object(
+  { message: Type.Object({ ...fields, rendering: orNull(Rendering) }, closed) },
+  closed,
+)
+
+export const SettledData = Type.Object({ message: Listed }, closed)
