@@ -16,6 +16,7 @@ import { PARTITION_COMMANDS } from './partitions.ts'
 import { formatCommandList, formatHelp, withoutControls } from './format-help.ts'
 import { RECOVER_COMMANDS } from './recover/main.ts'
 import { SEGMENT_COMMANDS } from './segment.ts'
+import { SUPPRESSION_COMMANDS } from './suppression.ts'
 import { USER_COMMANDS } from './user.ts'
 import { VERIFY_COMMANDS } from './verify/main.ts'
 
@@ -29,6 +30,7 @@ const COMMANDS: Command[] = [
   ...DESTINATION_COMMANDS,
   ...DELIVERY_COMMANDS,
   ...CHANNEL_COMMANDS,
+  ...SUPPRESSION_COMMANDS,
   ...PARTITION_COMMANDS,
   ...IMPORT_COMMANDS,
   ...VERIFY_COMMANDS,

@@ -9,7 +9,7 @@ import { attributionRoute } from './routes/attribution.ts'
 import { browserCaptureRoute } from './routes/browser/capture.ts'
 import { browserScriptRoute } from './routes/browser/script.ts'
 import { browserTrackRoute } from './routes/browser/track.ts'
-import { campaignRoutes } from './routes/campaigns.ts'
+import { campaignEndpoints } from './routes/campaigns/endpoints.ts'
 import { channelEndpoints } from './routes/channels/endpoints.ts'
 import { contactRoutes } from './routes/contacts/read.ts'
 import { customFieldsRoute } from './routes/custom-fields.ts'
@@ -20,7 +20,10 @@ import { manageContactRoutes } from './routes/contacts/manage.ts'
 import { DASHBOARD_ROUTES } from './routes/dashboard/index.ts'
 import { healthRoutes } from './routes/health.ts'
 import { segmentRoutes } from './routes/segments/routes.ts'
+import { unsubscribeRoutes } from './routes/unsubscribe/routes.ts'
 import { toKeyRoute } from './routes/business-endpoint.ts'
+import { suppressionEndpoints } from './routes/suppressions/endpoints.ts'
+import { messageEndpoints } from './routes/messages/endpoints.ts'
 import { templateEndpoints } from './routes/templates/endpoints.ts'
 import { trackBatchRoute } from './routes/sdk/track-batch.ts'
 import { trackRoute } from './routes/sdk/track.ts'
@@ -39,9 +42,11 @@ export const API_ROUTES: readonly Route[] = [
   ...manageContactRoutes,
   customFieldsRoute,
   ...segmentRoutes,
-  ...campaignRoutes,
+  ...campaignEndpoints.map(toKeyRoute),
+  ...messageEndpoints.map(toKeyRoute),
   ...templateEndpoints.map(toKeyRoute),
   ...channelEndpoints.map(toKeyRoute),
+  ...suppressionEndpoints.map(toKeyRoute),
   attributionRoute,
 ]
 
@@ -53,6 +58,7 @@ export function listRoutes(): Route[] {
     ...openApiRoutes(API_ROUTES),
     ...healthRoutes,
     browserScriptRoute(),
+    ...unsubscribeRoutes,
     ...dashboardFileRoutes(),
   ]
 }

@@ -163,8 +163,8 @@ function createAppContext(config: Config, stores: Stores, parts: Parts): AppCont
       costly: createConcurrencyLimit(MAX_CONCURRENT.costly, { maxWaiting: MAX_WAITING_COSTLY }),
       change: createConcurrencyLimit(MAX_CONCURRENT.change),
       test: createConcurrencyLimit(MAX_CONCURRENT.test),
+      page: createConcurrencyLimit(MAX_CONCURRENT.page),
     },
-
     now: Date.now,
   }
 }

@@ -10,11 +10,12 @@ const ROOT = new URL('../../', import.meta.url)
 const FLOORS: string[][] = [
   ['src/version.ts', 'src/errors.ts', 'src/config.ts', 'src/log.ts', 'src/async', 'src/rules', 'src/sdk'],
   ['src/process', 'src/metrics.ts', 'src/stores', 'src/dashboard'],
-  ['src/stream', 'src/businesses', 'src/campaigns', 'src/outbound'],
+  ['src/stream', 'src/businesses', 'src/outbound'],
   ['src/outbox', 'src/deliveries', 'src/accounts'],
   ['src/contacts', 'src/web-events', 'src/migrate'],
   ['src/timeline', 'src/embedded', 'src/demo', 'src/imports', 'src/messages'],
   ['src/segments'],
+  ['src/campaigns'],
   ['src/front-door', 'src/admin', 'workers'],
   ['src/cli.ts'],
 ]

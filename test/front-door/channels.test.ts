@@ -324,6 +324,26 @@ describe('a test message', () => {
     expect(await held()).toEqual([MAX_LOGGED, 2])
   })
 
+  it('goes to no suppressed address of its channel', async () => {
+    const suppressions = [
+      { channel: 'email', address: 'Eve@Example.com' },
+      { channel: 'sms', address: '+972541234567' },
+    ]
+    await ask('POST', '/api/suppressions', { suppressions })
+    const send = (channel: string, to: string) => ask('POST', `/api/channels/${channel}/test`, { to })
+    for (const [channel = '', to = ''] of [
+      ['email', 'eve@EXAMPLE.com'],
+      ['sms', '+972 54 123 4567'],
+    ]) {
+      const answer = await send(channel, to)
+      expect([code(answer), pathsOf(answer)]).toEqual([[400, 'invalid_request'], ['to']])
+      expect(await readLog(channel)).toEqual([])
+    }
+    expect((await send('whatsapp', '+972541234567')).status).toBe(200)
+    await ask('DELETE', '/api/suppressions?reason=manual')
+    expect((await send('email', 'eve@example.com')).status).toBe(200)
+  })
+
   it('goes through a mail server, and its answer is shown', async () => {
     await put('email', smtp())
     const templateId = await template('email', { subject: 'Hi {{contact.firstName}}', text: 'Hello' })
@@ -340,6 +360,9 @@ describe('a test message', () => {
     expect(await readLog('email')).toEqual([])
     await tried('email', { to: 'ada@example.com' })
     expect(mails.heard.at(-1)?.raw).not.toMatch(/^Bcc/m)
+    // The link of a test unsubscribes nobody.
+    expect(mails.heard.at(-1)?.raw).toContain('List-Unsubscribe: <https://mail.example.com/u/preview>')
+    expect(mails.heard.at(-1)?.raw).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click')
   })
 
   it.each([

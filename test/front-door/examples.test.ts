@@ -1,8 +1,12 @@
 /** A caller that sends an example of the OpenAPI description gets the answer that it gives for it. */
+import { TEMPLATE_EXAMPLE } from '../../src/front-door/openapi/examples.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { commandActor } from '../../src/accounts/command-actor.ts'
 import { API_ROUTES } from '../../src/front-door/app.ts'
 import type { Operation } from '../../src/front-door/openapi/operation.ts'
 import { type FrontDoor, runFrontDoor } from '../../src/front-door/run-front-door.ts'
+import { listSuppressions } from '../../src/messages/suppressions/list-suppressions.ts'
+import { addSuppressions } from '../../src/messages/suppressions/suppress.ts'
 import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { openService, type Service } from '../support/service.ts'
 import { createBusiness, openStack, type Stack, type TestBusiness } from '../support/stack.ts'
@@ -32,7 +36,7 @@ async function send(url: string, business: TestBusiness, ids: Record<string, str
     `${path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? '')}?${query.toString()}`,
     {
       ...(operation.key !== 'publishable' && { key: secretKey }),
-      ...(example && { json: 'businessId' in example ? { ...example, businessId } : example }),
+      ...(example && { json: 'businessId' in example ? { ...example, businessId } : withIds(example, ids) }),
       headers: BROWSER,
     },
   )
@@ -40,6 +44,33 @@ async function send(url: string, business: TestBusiness, ids: Record<string, str
   expect([answer.status, answer.body.message]).toEqual([status, message])
   return dataOf(data, answer, status)
 }
+
+/** Steps name the template that the example has created. */
+const withIds = (example: object, { templateId = TEMPLATE_EXAMPLE.templateId }: Record<string, string>): object =>
+  JSON.parse(JSON.stringify(example).replaceAll(TEMPLATE_EXAMPLE.templateId, templateId)) as object
+
+/** A message whose outcome is unknown. */
+async function insertMessage({ sql }: Service, { businessId }: TestBusiness, contactId: string): Promise<string> {
+  const [row] = await sql<[{ id: string }]>`
+    insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, claimed_at, states, template_id)
+    values (${businessId}, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), ${contactId}, 'a', 'email', 'unknown', 1, '[]',
+      gen_random_uuid())
+    returning id`
+  return row.id
+}
+
+async function addSuppression({ sql }: Service, { businessId }: TestBusiness): Promise<string> {
+  const actor = commandActor('test')
+  const item = { channel: 'sms', address: '+972541234567', reason: 'stop' } as const
+  await addSuppressions(sql, { businessId, actor, now: Date.now() }, [item])
+  const wanted = { channel: 'sms', reason: 'stop', addresses: null } as const
+  const [added] = await listSuppressions(sql, { businessId, before: null, limit: 1 }, wanted)
+  return added?.suppressionId ?? ''
+}
+
+/** Campaigns name templates; a campaign that was published is not deleted. */
+const rankOf = ({ method, path }: Described): number =>
+  method === 'DELETE' ? 2 : method === 'POST' && path === '/api/templates' ? 0 : 1
 
 describe('with workers', () => {
   let service: Service
@@ -51,12 +82,20 @@ describe('with workers', () => {
     // Before anybody else speaks of the person: the example is of one who is new.
     const { contactId } = await send(service.url, business, ids, identify!, 200)
     ids['contactId'] = String(contactId)
+    ids['messageId'] = await insertMessage(service, business, String(contactId))
+    ids['suppressionId'] = await addSuppression(service, business)
+    ids['reason'] = 'manual'
   })
   afterAll(() => service?.close())
 
   const others = answering(200).filter((one) => one !== identify)
-  const inOrder = others.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'))
+  const inOrder = others.toSorted((a, b) => rankOf(a) - rankOf(b))
+  const drafts = others.find(({ method, path }) => method === 'POST' && path === '/api/campaigns')
   it.each(inOrder)('$method $path', async (one) => {
+    if (one.method === 'DELETE' && one.path === '/api/campaigns/:campaignId') {
+      const { campaign } = await send(service.url, business, ids, drafts!, 200)
+      ids['campaignId'] = (campaign as { campaignId: string }).campaignId
+    }
     const { campaign, segment, template } = await send(service.url, business, ids, one, 200)
     if (campaign) ids['campaignId'] = (campaign as { campaignId: string }).campaignId
     if (template) ids['templateId'] = (template as { templateId: string }).templateId

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { CampaignData, CampaignsData } from '../../src/front-door/routes/campaign-schema.ts'
+import { CampaignData, CampaignsData } from '../../src/front-door/routes/campaigns/schemas.ts'
 import { CustomFieldsData } from '../../src/front-door/routes/custom-fields.ts'
 import {
   ContactData,
@@ -361,7 +361,9 @@ describe('campaigns', () => {
     const plain = await create({ name: 'Plain', trigger: { event: 'signup' }, goal: null })
     expect(plain).toMatchObject({ canEnterAgain: false, goal: null })
     const listed = dataOf(CampaignsData, await ask('GET', '/api/campaigns'))
-    expect(listed).toEqual({ campaigns: [campaign, plain] })
+    // Without what they do.
+    const withoutSteps = ({ steps: _, caps: __, holdOut: ___, ...rest }: Record<string, unknown>) => rest
+    expect(listed).toEqual({ campaigns: [withoutSteps({ ...campaign }), withoutSteps({ ...plain })] })
     const path = `/api/campaigns/${campaign.campaignId}`
     for (const _ of [1, 2]) {
       const published = dataOf(CampaignData, await ask('POST', `${path}/publish`))

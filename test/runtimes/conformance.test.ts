@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { loadMessageKey } from '../../src/messages/message-key.ts'
+import { writeToken } from '../../src/messages/unsubscribe/token.ts'
 import { PATIENCE_MS } from '../support/at-load.ts'
 import { BROWSER, type Speak, speakTo } from '../front-door/http-client.ts'
 import { RUNTIMES } from '../support/runtimes.ts'
@@ -169,6 +171,35 @@ describe.each(Object.keys(RUNTIMES))('on %s', (runtime) => {
     const etag = first.headers.get('etag') ?? ''
     expect((await speak('GET', '/sluice.js', { headers: { 'if-none-match': etag } })).status).toBe(304)
     expect((await speak('HEAD', '/sluice.js', packed)).headers.get('etag')).toBe(etag)
+  })
+
+  it('unsubscribes by a form in each encoding, and keeps and lifts suppressions', async () => {
+    const { contactId } = (await ask('POST', '/api/sdk/identify', { identity: { email: 'dan@x.io' } })) as unknown as {
+      contactId: string
+    }
+    await ask('PUT', `/api/contacts/${contactId}/subscriptions`, { email: true, sms: true, push: true, method: 'form' })
+    const [row] = await stack.sql<{ businessId: string }[]>`
+      select business_id as "businessId" from contacts where id = ${contactId}`
+    const messageKey = await loadMessageKey(stack.sql)
+    const link = `/u/${writeToken(messageKey, { businessId: row?.businessId ?? '', contactId, channel: 'email' })}`
+    expect((await speak('HEAD', link)).status).toBe(200)
+    const raw = '--b\r\nContent-Disposition: form-data; name="end"\r\n\r\nsms\r\n--b--\r\n'
+    const posted = [
+      await speak('POST', link, { raw, headers: { 'content-type': 'multipart/form-data; boundary=b' } }),
+      await speak('POST', link, { raw: 'end=push', headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
+      await speak('POST', link),
+      await speak('POST', link, { raw: 'x', headers: { 'content-type': 'multipart/form-data; boundary=b' } }),
+      await speak('POST', `${link}A`),
+    ]
+    expect(posted.map(({ status }) => status)).toEqual([200, 200, 200, 400, 404])
+    const { contact } = (await ask('GET', `/api/contacts/${contactId}`)) as unknown as { contact: object }
+    expect(contact).toMatchObject({ subscriptions: { email: false, sms: false, push: false } })
+    const suppressions = [
+      { channel: 'email', address: 'dan@x.io' },
+      { channel: 'sms', address: '054-123-4567' },
+    ]
+    expect(await ask('POST', '/api/suppressions', { suppressions })).toMatchObject({ status: 200, added: 2 })
+    expect(await ask('DELETE', '/api/suppressions?reason=manual')).toMatchObject({ status: 200, lifted: 2 })
   })
 
   it('is well, and ends on SIGTERM', async () => {

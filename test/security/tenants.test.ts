@@ -6,6 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PAGE_PATHS } from '../../src/dashboard/src/page-paths.ts'
 import { listRoutes } from '../../src/front-door/app.ts'
+import { loadMessageKey } from '../../src/messages/message-key.ts'
+import { writeToken } from '../../src/messages/unsubscribe/token.ts'
 import { SECRETS_KEY } from '../deliveries/delivery-lab.ts'
 import { type Answer, BROWSER, type Said, type Speak, speakTo } from '../front-door/http-client.ts'
 import { type Service, openService } from '../support/service.ts'
@@ -18,6 +20,8 @@ interface Tenant extends TestBusiness {
   campaignId: string
   segmentId: string
   templateId: string
+  suppressionId: string
+  messageId: string
   /** Of the person's timeline and identifications: where a second page begins. */
   timelineCursor: string
   identificationsCursor: string
@@ -89,16 +93,28 @@ async function openTenant(word: string): Promise<Tenant> {
     secret: 'whsec_0123456789abcdef',
   })
   await said('POST', '/api/channels/sms/test', { to: '+972501234567', templateId: template?.templateId })
+  await said('POST', '/api/suppressions', {
+    suppressions: [{ channel: 'email', address: `${word}@x.io`, reason: 'stop' }],
+  })
+  const { suppressions } = await said('GET', `/api/suppressions?address=${word}@x.io`)
+  const [suppression] = suppressions as unknown as { suppressionId: string }[]
   const person = `/api/contacts/${first['contactId']}`
   const timeline = await said('GET', `${person}/timeline?limit=1`)
   const identifications = await said('GET', `${person}/identifications?limit=1`)
+  const [message] = await service.sql<[{ id: string }]>`
+    insert into messages (business_id, id, campaign_id, enrolment_id, contact_id, step, channel, state, claimed_at, states, template_id)
+    values (${business.businessId}, gen_random_uuid(), ${campaign?.campaignId ?? ''}, gen_random_uuid(), ${String(first['contactId'])},
+      'a', 'email', 'unknown', 1, '[]', gen_random_uuid())
+    returning id`
   return {
     ...business,
     word,
+    messageId: message.id,
     contactId: String(first['contactId']),
     campaignId: campaign?.campaignId ?? '',
     segmentId: segment?.segmentId ?? '',
     templateId: template?.templateId ?? '',
+    suppressionId: suppression?.suppressionId ?? '',
     timelineCursor: timeline['nextCursor'] ?? '',
     identificationsCursor: identifications['nextCursor'] ?? '',
   }
@@ -122,7 +138,13 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
   const ofSegment = ['', '/members', `/explain?contactId=${contactId}`].map(
     (rest) => `/api/segments/${segmentId}${rest}`,
   )
-  const ofTemplate = ['/api/templates', `/api/templates/${templateId}`, '/api/channels', '/api/channels/sms/log']
+  const ofTemplate = [
+    '/api/templates',
+    `/api/templates/${templateId}`,
+    '/api/channels',
+    '/api/channels/sms/log',
+    '/api/suppressions',
+  ]
   const read = [...paths, '/api/segments', ...ofSegment, `/api/campaigns/${campaignId}`, ...ofTemplate].map((path) =>
     speak('GET', path, { key: secretKey }),
   )
@@ -142,7 +164,16 @@ async function allOf({ secretKey, businessId, contactId, campaignId, segmentId, 
 const withoutScore = (text: string) => text.replace(/"engagement":(null|\{[^}]*\})/, '')
 
 /** What a business may not read of another: its words, and all of its ids. */
-const wordsOf = ({ word, businessId, contactId, campaignId, segmentId, templateId, secretKey }: Tenant): string[] => [
+const wordsOf = ({
+  word,
+  businessId,
+  contactId,
+  campaignId,
+  segmentId,
+  templateId,
+  suppressionId,
+  secretKey,
+}: Tenant): string[] => [
   `of_${word}`,
   `again_${word}`,
   `"${word}"`,
@@ -152,6 +183,7 @@ const wordsOf = ({ word, businessId, contactId, campaignId, segmentId, templateI
   campaignId,
   segmentId,
   templateId,
+  suppressionId,
   secretKey,
 ]
 
@@ -197,6 +229,12 @@ const ASYNC = { headers: { prefer: 'respond-async' } }
 
 /** A repeat of the other's key, person and visitor is none here: it is new, and one's own. */
 const ownEvent = () => ({ event: 'mine', ...SAME, idempotencyKey: randomUUID() })
+
+const crossedLink = async () => {
+  const key = await loadMessageKey(service.sql)
+  const { businessId } = mine
+  return `/u/${writeToken(key, { businessId, contactId: theirs.contactId, channel: 'email' })}`
+}
 
 /** By method and path, each with what is another's wherever a caller can put it. `null`: it knows no business. */
 const CROSSINGS: Record<string, Crossing[] | null> = {
@@ -535,6 +573,47 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
     },
   ],
   'GET /api/campaigns/:campaignId': [{ what: 'an id', ask: ask('GET', theirCampaign()), ...NOT_FOUND }],
+  'PATCH /api/campaigns/:campaignId': [
+    {
+      what: 'an id',
+      ask: ask('PATCH', theirCampaign(), () => ({ name: 'mine' })),
+      ...NOT_FOUND,
+    },
+  ],
+  'DELETE /api/campaigns/:campaignId': [{ what: 'an id', ask: ask('DELETE', theirCampaign()), ...NOT_FOUND }],
+  'POST /api/campaigns/:campaignId/pause': [{ what: 'an id', ask: ask('POST', theirCampaign('/pause')), ...NOT_FOUND }],
+  'POST /api/campaigns/:campaignId/resume': [
+    { what: 'an id', ask: ask('POST', theirCampaign('/resume')), ...NOT_FOUND },
+  ],
+  'POST /api/campaigns/:campaignId/archive': [
+    { what: 'an id', ask: ask('POST', theirCampaign('/archive')), ...NOT_FOUND },
+  ],
+  'GET /api/campaigns/:campaignId/enrolments': [
+    { what: 'an id', ask: ask('GET', theirCampaign('/enrolments')), ...NOT_FOUND },
+  ],
+  'GET /api/campaigns/:campaignId/report': [{ what: 'an id', ask: ask('GET', theirCampaign('/report')), ...NOT_FOUND }],
+  'GET /api/messages': [
+    {
+      what: 'a contact and a campaign',
+      ask: ask('GET', () => `/api/messages?contactId=${theirs.contactId}&campaignId=${theirs.campaignId}`),
+      status: 200,
+      data: () => ({ messages: [] }),
+    },
+  ],
+  'GET /api/messages/:messageId': [
+    { what: 'an id', ask: ask('GET', () => `/api/messages/${theirs.messageId}`), ...NOT_FOUND },
+  ],
+  'POST /api/messages/:messageId/settle': [
+    {
+      what: 'an id',
+      ask: ask(
+        'POST',
+        () => `/api/messages/${theirs.messageId}/settle`,
+        () => ({ state: 'sent' }),
+      ),
+      ...NOT_FOUND,
+    },
+  ],
   'POST /api/campaigns/:campaignId/publish': [
     { what: 'an id', ask: ask('POST', theirCampaign('/publish')), ...NOT_FOUND },
   ],
@@ -654,6 +733,45 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
       data: () => ({ messages: [{ message: { text: `of_${mine.word}` } }] }),
     },
   ],
+  'GET /api/suppressions': [
+    {
+      what: 'an address of theirs',
+      ask: ask('GET', () => '/api/suppressions?address=theirs@x.io'),
+      status: 200,
+      data: () => ({ suppressions: [], nextCursor: null }),
+    },
+    {
+      what: 'a businessId and a cursor',
+      ask: ask('GET', () => `/api/suppressions?businessId=${theirs.businessId}&cursor=${theirs.suppressionId}`),
+      status: 200,
+    },
+  ],
+  'POST /api/suppressions': [
+    {
+      what: 'a businessId and an address of theirs',
+      ask: ask(
+        'POST',
+        () => '/api/suppressions',
+        () => ({
+          suppressions: [{ channel: 'email', address: 'theirs@x.io', businessId: theirs.businessId }],
+          businessId: theirs.businessId,
+        }),
+      ),
+      status: 200,
+      data: () => ({ added: 1, known: 0 }),
+    },
+  ],
+  'DELETE /api/suppressions': [
+    {
+      what: 'a businessId',
+      ask: ask('DELETE', () => `/api/suppressions?reason=stop&businessId=${theirs.businessId}`),
+      status: 200,
+      data: () => ({ lifted: 1, hasMore: false }),
+    },
+  ],
+  'DELETE /api/suppressions/:suppressionId': [
+    { what: 'an id', ask: ask('DELETE', () => `/api/suppressions/${theirs.suppressionId}`), ...NOT_FOUND },
+  ],
   'GET /api/analytics/attribution': [
     {
       what: 'a businessId',
@@ -668,6 +786,20 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'GET /readyz': null,
   'GET /metrics': null,
   'GET /sluice.js': null,
+  'GET /u/:token': [
+    {
+      what: 'a token that names a contact of theirs for us',
+      ask: async () => speak('GET', await crossedLink()),
+      status: 200,
+    },
+  ],
+  'POST /u/:token': [
+    {
+      what: 'a token that names a contact of theirs for us',
+      ask: async () => speak('POST', await crossedLink()),
+      status: 200,
+    },
+  ],
   'GET /': null,
   ...Object.fromEntries(PAGE_PATHS.map((path) => [`GET ${path.replaceAll('$', ':')}`, null])),
   'GET /dashboard/assets/:file': null,
@@ -695,8 +827,10 @@ describe('every route', () => {
       const asked = path
         .replace(':contactId', theirs.contactId)
         .replace(':campaignId', theirs.campaignId)
+        .replace(':messageId', theirs.messageId)
         .replace(':segmentId', theirs.segmentId)
         .replace(':templateId', theirs.templateId)
+        .replace(':suppressionId', theirs.suppressionId)
       for (const key of [undefined, mine.publishableKey]) {
         const answer = await speak(method, asked, { key, ...(operation.body && { json: operation.body.example }) })
         expect([method, path, answer.status]).toEqual([method, path, key === undefined ? 401 : 403])

@@ -1,4 +1,4 @@
-/** The whole service on a stack of its own: front door, ingest loops, timeline and segment worker, in this process, over real HTTP. */
+/** The whole service on a stack of its own: front door, ingest loops, timeline, segment worker and campaigns, in this process, over real HTTP. */
 import { uuidv7 } from 'uuidv7'
 import { createContactCaches } from '../../src/contacts/contact-cache.ts'
 import { createLogger } from '../../src/log.ts'
@@ -7,6 +7,9 @@ import { connectPostgres } from '../../src/stores/postgres.ts'
 import { connectRedis } from '../../src/stores/redis.ts'
 import { PARTITION_KINDS } from '../../src/stream/partition-of.ts'
 import { startIngestLoops } from '../../src/stream/start-ingest-loops.ts'
+import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
+import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
+import { guardOf } from '../../src/outbound/target-guard.ts'
 import { runSegments } from '../../src/segments/run-segments.ts'
 import { runTimeline } from '../../src/timeline/run-timeline.ts'
 import { applyBatch } from '../../workers/apply-batch.ts'
@@ -58,6 +61,8 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
     { sql, clickhouse: stack.clickhouse, log, config: stack.config, configs: new Map(), now: Date.now },
     stopping.signal,
   )
+  const engine = openEngine({ sql, log, guard: guardOf(stack.config), config: stack.config, now: Date.now })
+  const campaigns = runCampaigns(engine.deps, stopping.signal)
   const frontDoor = await runFrontDoor(stack.config)
   await untilReady(frontDoor.url)
   return {
@@ -66,7 +71,8 @@ export async function startService(stack: Stack): Promise<{ url: string; stop():
       await frontDoor.close()
       await loops.stop()
       stopping.abort()
-      await Promise.all([timeline, segments])
+      await Promise.all([timeline, segments, campaigns])
+      await engine.close()
       redis.disconnect()
       await sql.end({ timeout: 1 })
     },

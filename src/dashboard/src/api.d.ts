@@ -584,6 +584,223 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the campaigns */
+        get: operations["getDashboardApiBBusinessIdCampaigns"];
+        put?: never;
+        /**
+         * Draft a campaign
+         * @description A business has at most 1,000 campaigns, drafts included.
+         */
+        post: operations["postDashboardApiBBusinessIdCampaigns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a campaign */
+        get: operations["getDashboardApiBBusinessIdCampaignsCampaignId"];
+        put?: never;
+        post?: never;
+        /** Delete a draft */
+        delete: operations["deleteDashboardApiBBusinessIdCampaignsCampaignId"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a campaign
+         * @description Changes only the fields that you send. Once the campaign was published, other steps, quiet hours, caps or another hold-out make a new version: those who are enrolled finish theirs. Trigger, goal and `canEnterAgain` are locked then, and after archiving everything is.
+         */
+        patch: operations["patchDashboardApiBBusinessIdCampaignsCampaignId"];
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a campaign
+         * @description After the answer, every matching live event enrols its contact. Trigger and goal cannot change any more. Rejected are a goal equal to the trigger, templates and segments that do not exist, a template of another channel, a channel whose settings are not complete, a wait for the goal, and steps that cannot be reached. Publishing again changes nothing.
+         */
+        post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdPublish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a campaign
+         * @description After the answer nobody enters, and nothing is sent. Goals, opt-outs and awaited events are heard, and waits go on.
+         */
+        post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a paused campaign
+         * @description What fell due meanwhile is done at once. Events that came meanwhile enrol nobody.
+         */
+        post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive a campaign
+         * @description For good. After the answer nothing is sent, and the active enrolments end as `stopped`.
+         */
+        post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdArchive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/enrolments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the enrolments in a campaign */
+        get: operations["getDashboardApiBBusinessIdCampaignsCampaignIdEnrolments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what became of the enrolments and the messages of a campaign
+         * @description Of the enrolments whose instant lies between `from` and `to`, both in. Erased persons are counted.
+         */
+        get: operations["getDashboardApiBBusinessIdCampaignsCampaignIdReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the messages of campaigns */
+        get: operations["getDashboardApiBBusinessIdMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/messages/{messageId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a message of a campaign
+         * @description `rendering` is null when nothing was rendered, and after 90 days.
+         */
+        get: operations["getDashboardApiBBusinessIdMessagesMessageId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/messages/{messageId}/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Settle a message whose outcome is unknown
+         * @description Says what became of it, as you have found out. It is never sent again.
+         */
+        post: operations["postDashboardApiBBusinessIdMessagesMessageIdSettle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/templates": {
         parameters: {
             query?: never;
@@ -616,7 +833,10 @@ export interface paths {
         get: operations["getDashboardApiBBusinessIdTemplatesTemplateId"];
         put?: never;
         post?: never;
-        /** Delete a template */
+        /**
+         * Delete a template
+         * @description Refused while a campaign that is not archived names it.
+         */
         delete: operations["deleteDashboardApiBBusinessIdTemplatesTemplateId"];
         options?: never;
         head?: never;
@@ -1218,7 +1438,7 @@ export interface components {
                  * @description Does not change between versions.
                  * @enum {string}
                  */
-                code: "malformed_json" | "invalid_request" | "identity_required" | "invalid_occurred_at" | "properties_too_large" | "missing_api_key" | "invalid_api_key" | "publishable_key" | "not_signed_in" | "wrong_credentials" | "second_factor_required" | "key_not_accepted" | "cross_site_request" | "not_permitted" | "confirmation_required" | "business_mismatch" | "business_inactive" | "origin_not_allowed" | "business_not_found" | "not_found" | "method_not_allowed" | "last_owner" | "business_not_empty" | "link_expired" | "in_use" | "secrets_key" | "limit_reached" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal" | "unavailable" | "outcome_unknown";
+                code: "malformed_json" | "invalid_request" | "identity_required" | "invalid_occurred_at" | "properties_too_large" | "missing_api_key" | "invalid_api_key" | "publishable_key" | "not_signed_in" | "wrong_credentials" | "second_factor_required" | "key_not_accepted" | "cross_site_request" | "not_permitted" | "confirmation_required" | "business_mismatch" | "business_inactive" | "origin_not_allowed" | "business_not_found" | "not_found" | "method_not_allowed" | "last_owner" | "business_not_empty" | "link_expired" | "locked" | "in_use" | "secrets_key" | "limit_reached" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "internal" | "unavailable" | "outcome_unknown";
                 issues?: {
                     path: string;
                     message: string;
@@ -4165,6 +4385,8 @@ export interface operations {
                                 }[];
                                 enrolments: {
                                     /** Format: uuid */
+                                    enrolmentId: string;
+                                    /** Format: uuid */
                                     campaignId: string;
                                     state: "active" | "finished" | "converted" | "stopped" | "merged";
                                     /** Format: date-time */
@@ -4591,6 +4813,8 @@ export interface operations {
                                     } | null;
                                 }[];
                                 enrolments: {
+                                    /** Format: uuid */
+                                    enrolmentId: string;
                                     /** Format: uuid */
                                     campaignId: string;
                                     state: "active" | "finished" | "converted" | "stopped" | "merged";
@@ -7422,6 +7646,3404 @@ export interface operations {
             };
         };
     };
+    getDashboardApiBBusinessIdCampaigns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Oldest first, without their steps. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The campaigns.",
+                     *       "data": {
+                     *         "campaigns": [
+                     *           {
+                     *             "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *             "name": "Welcome",
+                     *             "status": "draft",
+                     *             "version": 1,
+                     *             "trigger": {
+                     *               "event": "signup"
+                     *             },
+                     *             "canEnterAgain": false,
+                     *             "goal": {
+                     *               "event": "invoice_paid"
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            campaigns: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: "draft" | "published" | "paused" | "archived";
+                                /** @description Contacts follow the version of their enrolment to its end. */
+                                version: number;
+                                trigger: {
+                                    event: string;
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    on: "enter" | "leave";
+                                };
+                                canEnterAgain: boolean;
+                                goal: {
+                                    event: string;
+                                } | null;
+                            }[];
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdCampaigns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Welcome",
+                 *       "trigger": {
+                 *         "event": "signup"
+                 *       },
+                 *       "canEnterAgain": false,
+                 *       "goal": {
+                 *         "event": "invoice_paid"
+                 *       },
+                 *       "steps": [
+                 *         {
+                 *           "id": "hello",
+                 *           "type": "send",
+                 *           "channel": "email",
+                 *           "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                 *           "kind": "marketing"
+                 *         },
+                 *         {
+                 *           "id": "pause",
+                 *           "type": "wait",
+                 *           "for": "P3D"
+                 *         },
+                 *         {
+                 *           "id": "reminder",
+                 *           "type": "send",
+                 *           "channel": "email",
+                 *           "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                 *           "kind": "marketing"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description A name for people.
+                     * @example Welcome
+                     */
+                    name: string;
+                    trigger: {
+                        /**
+                         * @description Starts the campaign for each matching live event.
+                         * @example signup
+                         */
+                        event: string;
+                    } | {
+                        /**
+                         * Format: uuid
+                         * @description The segment that starts the campaign.
+                         */
+                        segment: string;
+                        on: "enter" | "leave";
+                    };
+                    /** @description True: a contact can be enrolled again after its earlier enrolment has ended. Default: false. */
+                    canEnterAgain?: boolean | null;
+                    goal?: {
+                        /**
+                         * @description Ends the enrolment as converted.
+                         * @example invoice_paid
+                         */
+                        event: string;
+                    } | null;
+                    /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                    steps?: ({
+                        id?: string;
+                        /** @constant */
+                        type: "send";
+                        channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                        /** Format: uuid */
+                        template: string;
+                        kind?: "marketing" | "transactional";
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "wait";
+                        /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                        for: string;
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "wait_until";
+                        /** @description Local, such as 09:00. */
+                        time: string;
+                        /** @description 1 is Monday. Left out: every day. */
+                        weekdays?: number[];
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "wait_for";
+                        event: string;
+                        /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                        timeout: string;
+                        /** @description The steps after the event, of the same forms. */
+                        steps?: {
+                            [key: string]: unknown;
+                        }[];
+                        /** @description The steps after the time-out, of the same forms. */
+                        otherwise?: {
+                            [key: string]: unknown;
+                        }[];
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "branch";
+                        /** @description As the rule of a segment: see `docs/segments.md`. */
+                        rule: {
+                            [key: string]: unknown;
+                        };
+                        /** @description The steps if the rule is true, of the same forms. */
+                        steps?: {
+                            [key: string]: unknown;
+                        }[];
+                        /** @description The steps if it is not, of the same forms. */
+                        otherwise?: {
+                            [key: string]: unknown;
+                        }[];
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "split";
+                        /** @description The percents are 100 together. */
+                        parts: {
+                            /** @description In steps of 0.01. */
+                            percent: number;
+                            /** @description The steps of this part, of the same forms. */
+                            steps?: {
+                                [key: string]: unknown;
+                            }[];
+                        }[];
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "exit";
+                    })[] | null;
+                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                    quietHours?: {
+                        /** @description Local, such as 09:00. */
+                        from: string;
+                        /** @description Local, such as 09:00. */
+                        to: string;
+                    } | null;
+                    /** @description Besides those of the business. */
+                    caps?: {
+                        channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                        atMost: number;
+                        /** @description A rolling window. */
+                        days: number;
+                        whenReached?: "wait" | "skip" | null;
+                    }[] | null;
+                    /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                    holdOut?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The campaign is a draft.",
+                     *       "data": {
+                     *         "campaign": {
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "name": "Welcome",
+                     *           "status": "draft",
+                     *           "version": 1,
+                     *           "trigger": {
+                     *             "event": "signup"
+                     *           },
+                     *           "canEnterAgain": false,
+                     *           "goal": {
+                     *             "event": "invoice_paid"
+                     *           },
+                     *           "steps": [
+                     *             {
+                     *               "id": "hello",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             },
+                     *             {
+                     *               "id": "pause",
+                     *               "type": "wait",
+                     *               "for": "P3D"
+                     *             },
+                     *             {
+                     *               "id": "reminder",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             }
+                     *           ],
+                     *           "caps": [],
+                     *           "holdOut": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            campaign: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: "draft" | "published" | "paused" | "archived";
+                                /** @description Contacts follow the version of their enrolment to its end. */
+                                version: number;
+                                trigger: {
+                                    event: string;
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    on: "enter" | "leave";
+                                };
+                                canEnterAgain: boolean;
+                                goal: {
+                                    event: string;
+                                } | null;
+                                /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                                steps: ({
+                                    id: string;
+                                    /** @constant */
+                                    type: "send";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    /** Format: uuid */
+                                    template: string;
+                                    kind: "marketing" | "transactional";
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait";
+                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    for: string;
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_until";
+                                    /** @description Local, such as 09:00. */
+                                    time: string;
+                                    /** @description 1 is Monday. Left out: every day. */
+                                    weekdays?: number[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_for";
+                                    event: string;
+                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    timeout: string;
+                                    /** @description The steps after the event, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps after the time-out, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "branch";
+                                    /** @description As the rule of a segment: see `docs/segments.md`. */
+                                    rule: {
+                                        [key: string]: unknown;
+                                    };
+                                    /** @description The steps if the rule is true, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps if it is not, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "split";
+                                    /** @description The percents are 100 together. */
+                                    parts: {
+                                        /** @description In steps of 0.01. */
+                                        percent: number;
+                                        /** @description The steps of this part, of the same forms. */
+                                        steps: {
+                                            [key: string]: unknown;
+                                        }[];
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "exit";
+                                })[];
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                quietHours?: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                /** @description Besides those of the business. */
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                holdOut: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdCampaignsCampaignId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The campaign.",
+                     *       "data": {
+                     *         "campaign": {
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "name": "Welcome",
+                     *           "status": "draft",
+                     *           "version": 1,
+                     *           "trigger": {
+                     *             "event": "signup"
+                     *           },
+                     *           "canEnterAgain": false,
+                     *           "goal": {
+                     *             "event": "invoice_paid"
+                     *           },
+                     *           "steps": [
+                     *             {
+                     *               "id": "hello",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             },
+                     *             {
+                     *               "id": "pause",
+                     *               "type": "wait",
+                     *               "for": "P3D"
+                     *             },
+                     *             {
+                     *               "id": "reminder",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             }
+                     *           ],
+                     *           "caps": [],
+                     *           "holdOut": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            campaign: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: "draft" | "published" | "paused" | "archived";
+                                /** @description Contacts follow the version of their enrolment to its end. */
+                                version: number;
+                                trigger: {
+                                    event: string;
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    on: "enter" | "leave";
+                                };
+                                canEnterAgain: boolean;
+                                goal: {
+                                    event: string;
+                                } | null;
+                                /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                                steps: ({
+                                    id: string;
+                                    /** @constant */
+                                    type: "send";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    /** Format: uuid */
+                                    template: string;
+                                    kind: "marketing" | "transactional";
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait";
+                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    for: string;
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_until";
+                                    /** @description Local, such as 09:00. */
+                                    time: string;
+                                    /** @description 1 is Monday. Left out: every day. */
+                                    weekdays?: number[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_for";
+                                    event: string;
+                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    timeout: string;
+                                    /** @description The steps after the event, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps after the time-out, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "branch";
+                                    /** @description As the rule of a segment: see `docs/segments.md`. */
+                                    rule: {
+                                        [key: string]: unknown;
+                                    };
+                                    /** @description The steps if the rule is true, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps if it is not, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "split";
+                                    /** @description The percents are 100 together. */
+                                    parts: {
+                                        /** @description In steps of 0.01. */
+                                        percent: number;
+                                        /** @description The steps of this part, of the same forms. */
+                                        steps: {
+                                            [key: string]: unknown;
+                                        }[];
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "exit";
+                                })[];
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                quietHours?: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                /** @description Besides those of the business. */
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                holdOut: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteDashboardApiBBusinessIdCampaignsCampaignId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The campaign is deleted.",
+                     *       "data": {
+                     *         "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** Format: uuid */
+                            campaignId: string;
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    patchDashboardApiBBusinessIdCampaignsCampaignId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Welcome",
+                 *       "steps": [
+                 *         {
+                 *           "id": "hello",
+                 *           "type": "send",
+                 *           "channel": "email",
+                 *           "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                 *           "kind": "marketing"
+                 *         },
+                 *         {
+                 *           "id": "pause",
+                 *           "type": "wait",
+                 *           "for": "P3D"
+                 *         },
+                 *         {
+                 *           "id": "reminder",
+                 *           "type": "send",
+                 *           "channel": "email",
+                 *           "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                 *           "kind": "marketing"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description A name for people.
+                     * @example Welcome
+                     */
+                    name?: string | null;
+                    trigger?: {
+                        /**
+                         * @description Starts the campaign for each matching live event.
+                         * @example signup
+                         */
+                        event: string;
+                    } | {
+                        /**
+                         * Format: uuid
+                         * @description The segment that starts the campaign.
+                         */
+                        segment: string;
+                        on: "enter" | "leave";
+                    } | null;
+                    /** @description True: a contact can be enrolled again after its earlier enrolment has ended. Default: false. */
+                    canEnterAgain?: boolean | null;
+                    goal?: {
+                        /**
+                         * @description Ends the enrolment as converted.
+                         * @example invoice_paid
+                         */
+                        event: string;
+                    } | null;
+                    /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                    steps?: ({
+                        id?: string;
+                        /** @constant */
+                        type: "send";
+                        channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                        /** Format: uuid */
+                        template: string;
+                        kind?: "marketing" | "transactional";
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "wait";
+                        /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                        for: string;
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "wait_until";
+                        /** @description Local, such as 09:00. */
+                        time: string;
+                        /** @description 1 is Monday. Left out: every day. */
+                        weekdays?: number[];
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "wait_for";
+                        event: string;
+                        /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                        timeout: string;
+                        /** @description The steps after the event, of the same forms. */
+                        steps?: {
+                            [key: string]: unknown;
+                        }[];
+                        /** @description The steps after the time-out, of the same forms. */
+                        otherwise?: {
+                            [key: string]: unknown;
+                        }[];
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "branch";
+                        /** @description As the rule of a segment: see `docs/segments.md`. */
+                        rule: {
+                            [key: string]: unknown;
+                        };
+                        /** @description The steps if the rule is true, of the same forms. */
+                        steps?: {
+                            [key: string]: unknown;
+                        }[];
+                        /** @description The steps if it is not, of the same forms. */
+                        otherwise?: {
+                            [key: string]: unknown;
+                        }[];
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "split";
+                        /** @description The percents are 100 together. */
+                        parts: {
+                            /** @description In steps of 0.01. */
+                            percent: number;
+                            /** @description The steps of this part, of the same forms. */
+                            steps?: {
+                                [key: string]: unknown;
+                            }[];
+                        }[];
+                    } | {
+                        id?: string;
+                        /** @constant */
+                        type: "exit";
+                    })[] | null;
+                    /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                    quietHours?: {
+                        /** @description Local, such as 09:00. */
+                        from: string;
+                        /** @description Local, such as 09:00. */
+                        to: string;
+                    } | null;
+                    /** @description Besides those of the business. */
+                    caps?: {
+                        channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                        atMost: number;
+                        /** @description A rolling window. */
+                        days: number;
+                        whenReached?: "wait" | "skip" | null;
+                    }[] | null;
+                    /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                    holdOut?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The campaign is changed.",
+                     *       "data": {
+                     *         "campaign": {
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "name": "Welcome",
+                     *           "status": "draft",
+                     *           "version": 1,
+                     *           "trigger": {
+                     *             "event": "signup"
+                     *           },
+                     *           "canEnterAgain": false,
+                     *           "goal": {
+                     *             "event": "invoice_paid"
+                     *           },
+                     *           "steps": [
+                     *             {
+                     *               "id": "hello",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             },
+                     *             {
+                     *               "id": "pause",
+                     *               "type": "wait",
+                     *               "for": "P3D"
+                     *             },
+                     *             {
+                     *               "id": "reminder",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             }
+                     *           ],
+                     *           "caps": [],
+                     *           "holdOut": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            campaign: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: "draft" | "published" | "paused" | "archived";
+                                /** @description Contacts follow the version of their enrolment to its end. */
+                                version: number;
+                                trigger: {
+                                    event: string;
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    on: "enter" | "leave";
+                                };
+                                canEnterAgain: boolean;
+                                goal: {
+                                    event: string;
+                                } | null;
+                                /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                                steps: ({
+                                    id: string;
+                                    /** @constant */
+                                    type: "send";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    /** Format: uuid */
+                                    template: string;
+                                    kind: "marketing" | "transactional";
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait";
+                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    for: string;
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_until";
+                                    /** @description Local, such as 09:00. */
+                                    time: string;
+                                    /** @description 1 is Monday. Left out: every day. */
+                                    weekdays?: number[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_for";
+                                    event: string;
+                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    timeout: string;
+                                    /** @description The steps after the event, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps after the time-out, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "branch";
+                                    /** @description As the rule of a segment: see `docs/segments.md`. */
+                                    rule: {
+                                        [key: string]: unknown;
+                                    };
+                                    /** @description The steps if the rule is true, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps if it is not, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "split";
+                                    /** @description The percents are 100 together. */
+                                    parts: {
+                                        /** @description In steps of 0.01. */
+                                        percent: number;
+                                        /** @description The steps of this part, of the same forms. */
+                                        steps: {
+                                            [key: string]: unknown;
+                                        }[];
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "exit";
+                                })[];
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                quietHours?: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                /** @description Besides those of the business. */
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                holdOut: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked`, `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdCampaignsCampaignIdPublish: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The campaign is published.",
+                     *       "data": {
+                     *         "campaign": {
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "name": "Welcome",
+                     *           "status": "published",
+                     *           "version": 1,
+                     *           "trigger": {
+                     *             "event": "signup"
+                     *           },
+                     *           "canEnterAgain": false,
+                     *           "goal": {
+                     *             "event": "invoice_paid"
+                     *           },
+                     *           "steps": [
+                     *             {
+                     *               "id": "hello",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             },
+                     *             {
+                     *               "id": "pause",
+                     *               "type": "wait",
+                     *               "for": "P3D"
+                     *             },
+                     *             {
+                     *               "id": "reminder",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             }
+                     *           ],
+                     *           "caps": [],
+                     *           "holdOut": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            campaign: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: "draft" | "published" | "paused" | "archived";
+                                /** @description Contacts follow the version of their enrolment to its end. */
+                                version: number;
+                                trigger: {
+                                    event: string;
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    on: "enter" | "leave";
+                                };
+                                canEnterAgain: boolean;
+                                goal: {
+                                    event: string;
+                                } | null;
+                                /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                                steps: ({
+                                    id: string;
+                                    /** @constant */
+                                    type: "send";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    /** Format: uuid */
+                                    template: string;
+                                    kind: "marketing" | "transactional";
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait";
+                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    for: string;
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_until";
+                                    /** @description Local, such as 09:00. */
+                                    time: string;
+                                    /** @description 1 is Monday. Left out: every day. */
+                                    weekdays?: number[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_for";
+                                    event: string;
+                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    timeout: string;
+                                    /** @description The steps after the event, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps after the time-out, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "branch";
+                                    /** @description As the rule of a segment: see `docs/segments.md`. */
+                                    rule: {
+                                        [key: string]: unknown;
+                                    };
+                                    /** @description The steps if the rule is true, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps if it is not, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "split";
+                                    /** @description The percents are 100 together. */
+                                    parts: {
+                                        /** @description In steps of 0.01. */
+                                        percent: number;
+                                        /** @description The steps of this part, of the same forms. */
+                                        steps: {
+                                            [key: string]: unknown;
+                                        }[];
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "exit";
+                                })[];
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                quietHours?: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                /** @description Besides those of the business. */
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                holdOut: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdCampaignsCampaignIdPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The campaign is paused.",
+                     *       "data": {
+                     *         "campaign": {
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "name": "Welcome",
+                     *           "status": "paused",
+                     *           "version": 1,
+                     *           "trigger": {
+                     *             "event": "signup"
+                     *           },
+                     *           "canEnterAgain": false,
+                     *           "goal": {
+                     *             "event": "invoice_paid"
+                     *           },
+                     *           "steps": [
+                     *             {
+                     *               "id": "hello",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             },
+                     *             {
+                     *               "id": "pause",
+                     *               "type": "wait",
+                     *               "for": "P3D"
+                     *             },
+                     *             {
+                     *               "id": "reminder",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             }
+                     *           ],
+                     *           "caps": [],
+                     *           "holdOut": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            campaign: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: "draft" | "published" | "paused" | "archived";
+                                /** @description Contacts follow the version of their enrolment to its end. */
+                                version: number;
+                                trigger: {
+                                    event: string;
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    on: "enter" | "leave";
+                                };
+                                canEnterAgain: boolean;
+                                goal: {
+                                    event: string;
+                                } | null;
+                                /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                                steps: ({
+                                    id: string;
+                                    /** @constant */
+                                    type: "send";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    /** Format: uuid */
+                                    template: string;
+                                    kind: "marketing" | "transactional";
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait";
+                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    for: string;
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_until";
+                                    /** @description Local, such as 09:00. */
+                                    time: string;
+                                    /** @description 1 is Monday. Left out: every day. */
+                                    weekdays?: number[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_for";
+                                    event: string;
+                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    timeout: string;
+                                    /** @description The steps after the event, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps after the time-out, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "branch";
+                                    /** @description As the rule of a segment: see `docs/segments.md`. */
+                                    rule: {
+                                        [key: string]: unknown;
+                                    };
+                                    /** @description The steps if the rule is true, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps if it is not, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "split";
+                                    /** @description The percents are 100 together. */
+                                    parts: {
+                                        /** @description In steps of 0.01. */
+                                        percent: number;
+                                        /** @description The steps of this part, of the same forms. */
+                                        steps: {
+                                            [key: string]: unknown;
+                                        }[];
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "exit";
+                                })[];
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                quietHours?: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                /** @description Besides those of the business. */
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                holdOut: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdCampaignsCampaignIdResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The campaign goes on.",
+                     *       "data": {
+                     *         "campaign": {
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "name": "Welcome",
+                     *           "status": "published",
+                     *           "version": 1,
+                     *           "trigger": {
+                     *             "event": "signup"
+                     *           },
+                     *           "canEnterAgain": false,
+                     *           "goal": {
+                     *             "event": "invoice_paid"
+                     *           },
+                     *           "steps": [
+                     *             {
+                     *               "id": "hello",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             },
+                     *             {
+                     *               "id": "pause",
+                     *               "type": "wait",
+                     *               "for": "P3D"
+                     *             },
+                     *             {
+                     *               "id": "reminder",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             }
+                     *           ],
+                     *           "caps": [],
+                     *           "holdOut": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            campaign: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: "draft" | "published" | "paused" | "archived";
+                                /** @description Contacts follow the version of their enrolment to its end. */
+                                version: number;
+                                trigger: {
+                                    event: string;
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    on: "enter" | "leave";
+                                };
+                                canEnterAgain: boolean;
+                                goal: {
+                                    event: string;
+                                } | null;
+                                /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                                steps: ({
+                                    id: string;
+                                    /** @constant */
+                                    type: "send";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    /** Format: uuid */
+                                    template: string;
+                                    kind: "marketing" | "transactional";
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait";
+                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    for: string;
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_until";
+                                    /** @description Local, such as 09:00. */
+                                    time: string;
+                                    /** @description 1 is Monday. Left out: every day. */
+                                    weekdays?: number[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_for";
+                                    event: string;
+                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    timeout: string;
+                                    /** @description The steps after the event, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps after the time-out, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "branch";
+                                    /** @description As the rule of a segment: see `docs/segments.md`. */
+                                    rule: {
+                                        [key: string]: unknown;
+                                    };
+                                    /** @description The steps if the rule is true, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps if it is not, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "split";
+                                    /** @description The percents are 100 together. */
+                                    parts: {
+                                        /** @description In steps of 0.01. */
+                                        percent: number;
+                                        /** @description The steps of this part, of the same forms. */
+                                        steps: {
+                                            [key: string]: unknown;
+                                        }[];
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "exit";
+                                })[];
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                quietHours?: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                /** @description Besides those of the business. */
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                holdOut: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdCampaignsCampaignIdArchive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The campaign is archived.",
+                     *       "data": {
+                     *         "campaign": {
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "name": "Welcome",
+                     *           "status": "archived",
+                     *           "version": 1,
+                     *           "trigger": {
+                     *             "event": "signup"
+                     *           },
+                     *           "canEnterAgain": false,
+                     *           "goal": {
+                     *             "event": "invoice_paid"
+                     *           },
+                     *           "steps": [
+                     *             {
+                     *               "id": "hello",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             },
+                     *             {
+                     *               "id": "pause",
+                     *               "type": "wait",
+                     *               "for": "P3D"
+                     *             },
+                     *             {
+                     *               "id": "reminder",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             }
+                     *           ],
+                     *           "caps": [],
+                     *           "holdOut": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            campaign: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: "draft" | "published" | "paused" | "archived";
+                                /** @description Contacts follow the version of their enrolment to its end. */
+                                version: number;
+                                trigger: {
+                                    event: string;
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    on: "enter" | "leave";
+                                };
+                                canEnterAgain: boolean;
+                                goal: {
+                                    event: string;
+                                } | null;
+                                /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                                steps: ({
+                                    id: string;
+                                    /** @constant */
+                                    type: "send";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    /** Format: uuid */
+                                    template: string;
+                                    kind: "marketing" | "transactional";
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait";
+                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    for: string;
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_until";
+                                    /** @description Local, such as 09:00. */
+                                    time: string;
+                                    /** @description 1 is Monday. Left out: every day. */
+                                    weekdays?: number[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_for";
+                                    event: string;
+                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    timeout: string;
+                                    /** @description The steps after the event, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps after the time-out, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "branch";
+                                    /** @description As the rule of a segment: see `docs/segments.md`. */
+                                    rule: {
+                                        [key: string]: unknown;
+                                    };
+                                    /** @description The steps if the rule is true, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps if it is not, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "split";
+                                    /** @description The percents are 100 together. */
+                                    parts: {
+                                        /** @description In steps of 0.01. */
+                                        percent: number;
+                                        /** @description The steps of this part, of the same forms. */
+                                        steps: {
+                                            [key: string]: unknown;
+                                        }[];
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "exit";
+                                })[];
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                quietHours?: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                /** @description Besides those of the business. */
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                holdOut: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdCampaignsCampaignIdEnrolments: {
+        parameters: {
+            query?: {
+                /** @description Those in this state. */
+                state?: "active" | "finished" | "converted" | "stopped" | "merged";
+                /** @description The maximum number of entries in a page. */
+                limit?: number;
+                /** @description The nextCursor of the previous page. Leave it out for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The enrolments.",
+                     *       "data": {
+                     *         "enrolments": [
+                     *           {
+                     *             "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
+                     *             "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
+                     *             "state": "active",
+                     *             "stepId": "pause",
+                     *             "version": 1,
+                     *             "enrolledAt": "2026-03-01T09:30:00.000Z",
+                     *             "since": "2026-03-01T09:30:01.000Z",
+                     *             "nextAt": "2026-03-04T09:30:01.000Z",
+                     *             "endedAt": null
+                     *           }
+                     *         ],
+                     *         "nextCursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            enrolments: {
+                                /** Format: uuid */
+                                enrolmentId: string;
+                                /** Format: uuid */
+                                contactId: string;
+                                state: "active" | "finished" | "converted" | "stopped" | "merged";
+                                stepId: string | null;
+                                version: number | null;
+                                /** Format: date-time */
+                                enrolledAt: string;
+                                since: string | null;
+                                nextAt: string | null;
+                                endedAt: string | null;
+                            }[];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdCampaignsCampaignIdReport: {
+        parameters: {
+            query?: {
+                /** @description The earliest instant. */
+                from?: string;
+                /** @description The latest instant. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The report.",
+                     *       "data": {
+                     *         "report": {
+                     *           "enrolments": {
+                     *             "enrolled": 120,
+                     *             "active": 40,
+                     *             "finished": 50,
+                     *             "converted": 24,
+                     *             "stopped": 6,
+                     *             "merged": 0
+                     *           },
+                     *           "conversionRate": 0.2,
+                     *           "steps": [
+                     *             {
+                     *               "stepId": "hello",
+                     *               "claimed": 0,
+                     *               "delivered": 0,
+                     *               "bounced": 0,
+                     *               "complained": 0,
+                     *               "failed": 0,
+                     *               "unknown": 0,
+                     *               "sent": 118,
+                     *               "skipped": {
+                     *                 "no_opt_in": 2
+                     *               }
+                     *             },
+                     *             {
+                     *               "stepId": "reminder",
+                     *               "claimed": 0,
+                     *               "delivered": 0,
+                     *               "bounced": 0,
+                     *               "complained": 0,
+                     *               "failed": 0,
+                     *               "unknown": 0,
+                     *               "sent": 74,
+                     *               "skipped": {}
+                     *             }
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            report: {
+                                enrolments: {
+                                    enrolled: number;
+                                    active: number;
+                                    finished: number;
+                                    converted: number;
+                                    stopped: number;
+                                    merged: number;
+                                };
+                                conversionRate: number | null;
+                                /** @description The steps that send. */
+                                steps: {
+                                    stepId: string;
+                                    claimed: number;
+                                    sent: number;
+                                    delivered: number;
+                                    bounced: number;
+                                    complained: number;
+                                    failed: number;
+                                    unknown: number;
+                                    /** @description By reason. */
+                                    skipped: {
+                                        [key: string]: number;
+                                    };
+                                }[];
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdMessages: {
+        parameters: {
+            query?: {
+                /** @description Those to this contact. */
+                contactId?: string;
+                /** @description Those of this campaign. */
+                campaignId?: string;
+                /** @description Those in this state. */
+                state?: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                /** @description The maximum number of entries in a page. */
+                limit?: number;
+                /** @description The nextCursor of the previous page. Leave it out for the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                businessId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The messages.",
+                     *       "data": {
+                     *         "messages": [
+                     *           {
+                     *             "messageId": "0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14",
+                     *             "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *             "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
+                     *             "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
+                     *             "stepId": "hello",
+                     *             "channel": "email",
+                     *             "state": "sent",
+                     *             "reason": null,
+                     *             "detail": "250 2.0.0 Ok: queued",
+                     *             "to": "ada@example.com",
+                     *             "provider": "smtp",
+                     *             "sentAt": "2026-03-01T09:30:01.000Z",
+                     *             "states": [
+                     *               {
+                     *                 "state": "claimed",
+                     *                 "at": "2026-03-01T09:30:00.500Z"
+                     *               },
+                     *               {
+                     *                 "state": "sent",
+                     *                 "at": "2026-03-01T09:30:01.000Z"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "nextCursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            messages: {
+                                /** Format: uuid */
+                                messageId: string;
+                                /** Format: uuid */
+                                campaignId: string;
+                                /** Format: uuid */
+                                enrolmentId: string;
+                                /** Format: uuid */
+                                contactId: string;
+                                stepId: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                reason: string | null;
+                                detail: string | null;
+                                to: string | null;
+                                provider: string | null;
+                                sentAt: string | null;
+                                /** @description In order. */
+                                states: {
+                                    state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                    /** Format: date-time */
+                                    at: string;
+                                }[];
+                            }[];
+                            nextCursor: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getDashboardApiBBusinessIdMessagesMessageId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14 */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The message.",
+                     *       "data": {
+                     *         "message": {
+                     *           "messageId": "0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14",
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
+                     *           "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
+                     *           "stepId": "hello",
+                     *           "channel": "email",
+                     *           "state": "sent",
+                     *           "reason": null,
+                     *           "detail": "250 2.0.0 Ok: queued",
+                     *           "to": "ada@example.com",
+                     *           "provider": "smtp",
+                     *           "sentAt": "2026-03-01T09:30:01.000Z",
+                     *           "states": [
+                     *             {
+                     *               "state": "claimed",
+                     *               "at": "2026-03-01T09:30:00.500Z"
+                     *             },
+                     *             {
+                     *               "state": "sent",
+                     *               "at": "2026-03-01T09:30:01.000Z"
+                     *             }
+                     *           ],
+                     *           "rendering": {
+                     *             "language": "en",
+                     *             "subject": "Welcome, Ada",
+                     *             "html": "<p>Hello Ada</p>",
+                     *             "text": "Hello Ada"
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            message: {
+                                /** Format: uuid */
+                                messageId: string;
+                                /** Format: uuid */
+                                campaignId: string;
+                                /** Format: uuid */
+                                enrolmentId: string;
+                                /** Format: uuid */
+                                contactId: string;
+                                stepId: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                reason: string | null;
+                                detail: string | null;
+                                to: string | null;
+                                provider: string | null;
+                                sentAt: string | null;
+                                /** @description In order. */
+                                states: {
+                                    state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                    /** Format: date-time */
+                                    at: string;
+                                }[];
+                                rendering: {
+                                    language: string;
+                                    subject?: string;
+                                    html?: string;
+                                    text?: string;
+                                    title?: string;
+                                    body?: string;
+                                    url?: string;
+                                    providerTemplate?: string;
+                                    providerLanguage?: string;
+                                    parameters?: string[];
+                                } | null;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdMessagesMessageIdSettle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14 */
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "sent"
+                 *     }
+                 */
+                "application/json": {
+                    state: "sent" | "failed";
+                };
+            };
+        };
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The message is settled.",
+                     *       "data": {
+                     *         "message": {
+                     *           "messageId": "0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14",
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "enrolmentId": "0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35",
+                     *           "contactId": "0198c5a0-7e3f-7000-8000-2b1c4d5e6f70",
+                     *           "stepId": "hello",
+                     *           "channel": "email",
+                     *           "state": "sent",
+                     *           "reason": null,
+                     *           "detail": "250 2.0.0 Ok: queued",
+                     *           "to": "ada@example.com",
+                     *           "provider": "smtp",
+                     *           "sentAt": "2026-03-01T09:30:01.000Z",
+                     *           "states": [
+                     *             {
+                     *               "state": "claimed",
+                     *               "at": "2026-03-01T09:30:00.500Z"
+                     *             },
+                     *             {
+                     *               "state": "sent",
+                     *               "at": "2026-03-01T09:30:01.000Z"
+                     *             }
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            message: {
+                                /** Format: uuid */
+                                messageId: string;
+                                /** Format: uuid */
+                                campaignId: string;
+                                /** Format: uuid */
+                                enrolmentId: string;
+                                /** Format: uuid */
+                                contactId: string;
+                                stepId: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                reason: string | null;
+                                detail: string | null;
+                                to: string | null;
+                                provider: string | null;
+                                sentAt: string | null;
+                                /** @description In order. */
+                                states: {
+                                    state: "claimed" | "sent" | "delivered" | "bounced" | "complained" | "failed" | "skipped" | "unknown";
+                                    /** Format: date-time */
+                                    at: string;
+                                }[];
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `locked` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     getDashboardApiBBusinessIdTemplates: {
         parameters: {
             query?: {
@@ -8028,6 +11650,16 @@ export interface operations {
             };
             /** @description `method_not_allowed` */
             405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `in_use` */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

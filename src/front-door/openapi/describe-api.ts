@@ -3,7 +3,14 @@ import { type Operation } from './operation.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import { describeAnswer, describeBody } from './describe-schema.ts'
 import type { Route } from '../app-context.ts'
-import { CAMPAIGN_EXAMPLE, CHANNEL_EXAMPLE, CONTACT_EXAMPLE, SEGMENT_EXAMPLE, TEMPLATE_EXAMPLE } from './examples.ts'
+import {
+  CAMPAIGN_EXAMPLE,
+  MESSAGE_EXAMPLE,
+  CHANNEL_EXAMPLE,
+  CONTACT_EXAMPLE,
+  SEGMENT_EXAMPLE,
+  TEMPLATE_EXAMPLE,
+} from './examples.ts'
 import { MESSAGE_CHANNELS } from '../../messages/templates/template.ts'
 import { VERSION } from '../../version.ts'
 
@@ -127,6 +134,7 @@ const SECURITY: Record<Operation['key'], Document[]> = {
 const ID_EXAMPLES: Record<string, string> = {
   contactId: CONTACT_EXAMPLE.contactId,
   campaignId: CAMPAIGN_EXAMPLE.campaignId,
+  messageId: MESSAGE_EXAMPLE.messageId,
   segmentId: SEGMENT_EXAMPLE.segmentId,
   templateId: TEMPLATE_EXAMPLE.templateId,
   channel: CHANNEL_EXAMPLE.channel,

@@ -41,6 +41,7 @@ export const CONTACT_EXAMPLE = {
   ],
   enrolments: [
     {
+      enrolmentId: '0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35',
       campaignId: '0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90',
       state: 'active',
       enrolledAt: '2026-03-01T09:30:00.000Z',
@@ -65,13 +66,78 @@ const {
 } = listed
 export { LISTED_CONTACT_EXAMPLE }
 
-export const CAMPAIGN_EXAMPLE = {
+export const LISTED_CAMPAIGN_EXAMPLE = {
   campaignId: '0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90',
   name: 'Welcome',
   status: 'draft',
+  version: 1,
   trigger: { event: 'signup' },
   canEnterAgain: false,
   goal: { event: 'invoice_paid' },
+}
+
+export const CAMPAIGN_EXAMPLE = {
+  ...LISTED_CAMPAIGN_EXAMPLE,
+  steps: [
+    {
+      id: 'hello',
+      type: 'send',
+      channel: 'email',
+      template: '0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36',
+      kind: 'marketing',
+    },
+    { id: 'pause', type: 'wait', for: 'P3D' },
+    {
+      id: 'reminder',
+      type: 'send',
+      channel: 'email',
+      template: '0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36',
+      kind: 'marketing',
+    },
+  ],
+  caps: [],
+  holdOut: 0,
+}
+
+export const ENROLMENT_EXAMPLE = {
+  enrolmentId: '0198c5a0-9c3d-7a10-b7f2-8d4e6a1c9b35',
+  contactId: '0198c5a0-7e3f-7000-8000-2b1c4d5e6f70',
+  state: 'active',
+  stepId: 'pause',
+  version: 1,
+  enrolledAt: '2026-03-01T09:30:00.000Z',
+  since: '2026-03-01T09:30:01.000Z',
+  nextAt: '2026-03-04T09:30:01.000Z',
+  endedAt: null,
+}
+
+export const MESSAGE_EXAMPLE = {
+  messageId: '0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14',
+  campaignId: CAMPAIGN_EXAMPLE.campaignId,
+  enrolmentId: ENROLMENT_EXAMPLE.enrolmentId,
+  contactId: ENROLMENT_EXAMPLE.contactId,
+  stepId: 'hello',
+  channel: 'email',
+  state: 'sent',
+  reason: null,
+  detail: '250 2.0.0 Ok: queued',
+  to: 'ada@example.com',
+  provider: 'smtp',
+  sentAt: '2026-03-01T09:30:01.000Z',
+  states: [
+    { state: 'claimed', at: '2026-03-01T09:30:00.500Z' },
+    { state: 'sent', at: '2026-03-01T09:30:01.000Z' },
+  ],
+}
+
+const sends = { claimed: 0, delivered: 0, bounced: 0, complained: 0, failed: 0, unknown: 0 }
+export const REPORT_EXAMPLE = {
+  enrolments: { enrolled: 120, active: 40, finished: 50, converted: 24, stopped: 6, merged: 0 },
+  conversionRate: 0.2,
+  steps: [
+    { stepId: 'hello', ...sends, sent: 118, skipped: { no_opt_in: 2 } },
+    { stepId: 'reminder', ...sends, sent: 74, skipped: {} },
+  ],
 }
 
 export const LISTED_SEGMENT_EXAMPLE = {
@@ -134,6 +200,13 @@ export const LOGGED_MESSAGE_EXAMPLE = {
   to: 'ada@example.com',
   message: { language: 'en', subject: 'Welcome, Ada', html: '<p>Hello Ada</p>', text: 'Hello Ada' },
   loggedAt: '2026-03-01T09:30:00.120Z',
+}
+
+export const SUPPRESSION_EXAMPLE = {
+  suppressionId: '0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d38',
+  channel: 'email',
+  reason: 'hard_bounce',
+  at: '2026-03-01T09:30:00.120Z',
 }
 
 export const TEMPLATE_EXAMPLE = {

@@ -22,6 +22,8 @@ import { requestRoutes } from './requests.ts'
 import { segmentDashboardRoutes } from './segments.ts'
 import { sessionRoutes } from './session.ts'
 import { toMemberRoute } from '../business-endpoint.ts'
+import { campaignEndpoints } from '../campaigns/endpoints.ts'
+import { messageEndpoints } from '../messages/endpoints.ts'
 import { templateEndpoints } from '../templates/endpoints.ts'
 
 const ROUTES: readonly DashboardRoute[] = [
@@ -33,6 +35,8 @@ const ROUTES: readonly DashboardRoute[] = [
   ...contactRoutes,
   ...customFieldRoutes,
   ...segmentDashboardRoutes,
+  ...campaignEndpoints.map(toMemberRoute),
+  ...messageEndpoints.map(toMemberRoute),
   ...templateEndpoints.map(toMemberRoute),
   ...memberExportRoutes,
   ...destinationRoutes,
