@@ -52,6 +52,7 @@ export const ERRORS = {
     message: 'The business has contacts of its own. Demo data is loaded into a business without contacts only.',
   },
   link_expired: { status: 410, message: 'This link was used already, or is too old. Ask for a new one.' },
+  locked: { status: 409, message: 'Its status does not allow this change.' },
   in_use: { status: 409, message: 'It cannot be deleted while something else uses it.' },
   secrets_key: {
     status: 409,

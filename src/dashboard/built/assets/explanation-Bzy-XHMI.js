@@ -1,0 +1,1 @@
+export{t as Explanation}from"./explanation-C-hi0o-t.js";

@@ -1,1 +1,0 @@
-export{t as Explanation}from"./explanation-24s_6mud.js";
