@@ -12,8 +12,8 @@ import { settle } from './settle.ts'
 export const MAX_IN_HAND = 64
 /** How often it looks for what is due. */
 const LOOK_MS = 1000
-/** Others hold what is due. */
-const BUSY_MS = 50
+/** Others hold what is due, for a moment, or its business is inactive, for long. */
+const HELD = { firstMs: 50, maxMs: LOOK_MS }
 const RETRY = { firstMs: 100, maxMs: 3000 }
 const TIDY_MS = 60_000
 
@@ -23,11 +23,12 @@ const TIDY_MS = 60_000
  */
 export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const inHand = new Set<Promise<void>>()
+  const look = { inHand, fruitless: 0 }
   let tidyAt = 0
   let failures = 0
   while (!signal.aborted) {
     try {
-      const waitMs = await runRound(deps, inHand)
+      const waitMs = await runRound(deps, look)
       if (performance.now() >= tidyAt) {
         tidyAt = performance.now() + TIDY_MS
         deps.transports.closeIdle()
@@ -45,8 +46,15 @@ export async function runCampaigns(deps: EngineDeps, signal: AbortSignal): Promi
   await Promise.all(inHand)
 }
 
+interface Look {
+  inHand: Set<Promise<void>>
+  /** How often in a row something was due that could not be moved. */
+  fruitless: number
+}
+
 /** Returns how long there is nothing to do, in ms. */
-async function runRound(deps: EngineDeps, inHand: Set<Promise<void>>): Promise<number> {
+async function runRound(deps: EngineDeps, look: Look): Promise<number> {
+  const { inHand } = look
   const work = await findWork(deps)
   if (work.isEnding && (await endArchived(deps))) return 0
   const waitMs = work.nextDue === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(0, work.nextDue - deps.now()))
@@ -60,7 +68,8 @@ async function runRound(deps: EngineDeps, inHand: Set<Promise<void>>): Promise<n
     )
     inHand.add(done)
   }
-  return moved > 0 ? 0 : BUSY_MS
+  look.fruitless = moved > 0 ? 0 : look.fruitless + 1
+  return moved > 0 ? 0 : backoffMs(look.fruitless, HELD)
 }
 
 /** A few index probes: all that a worker without work asks. */
