@@ -8,6 +8,7 @@ const conditions = onBun ? ['bun', 'module', 'node'] : undefined
 
 /** Many seconds each: whole stores that are killed, damaged and compared, other runtimes, Chromium. */
 const LONG = [
+  'test/campaigns/kill-sender.test.ts',
   'test/contacts/{merges,reachable-limits}.test.ts',
   'test/dashboard/{build,contacts,custom-fields-page,deliveries-page,home,hostile,imports,live,operations,pages,reference,segments-page,settings,shell}.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,partitions,upgrade}.test.ts',

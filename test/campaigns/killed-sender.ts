@@ -1,0 +1,21 @@
+/** A process that moves campaigns and sends their messages, to be killed. */
+import { openEngine } from '../../src/campaigns/engine/open-engine.ts'
+import { runCampaigns } from '../../src/campaigns/engine/run-campaigns.ts'
+import { createLogger } from '../../src/log.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
+
+const ATTEMPT_MS = 20_000
+const sql = connectPostgres(process.argv[2] ?? '')
+const log = createLogger({ level: 'error', name: 'sender', to: 2 })
+const config = { publicUrl: 'https://shop.example', port: 0, secretsKey: undefined }
+const stopping = new AbortController()
+// Not to outlive the test, however that ends.
+process.stdin.resume().once('close', () => process.exit(1))
+process.once('SIGTERM', () => stopping.abort())
+const engine = openEngine({ sql, log, guard: LOOPBACK_GUARD, config, now: Date.now })
+const leaseMs = Number(process.argv[3])
+await runCampaigns({ ...engine.deps, leaseMs, attemptMs: Math.min(ATTEMPT_MS, leaseMs / 3) }, stopping.signal)
+await engine.close()
+await sql.end({ timeout: 1 })
+process.exit(0)
