@@ -79,7 +79,7 @@ describe('a campaign that a segment starts', () => {
     }
     const { campaignId = '' } = (await createCampaign(stack.sql, businessId, drafted)) ?? {}
     const published = await stack.sql.begin((tx) => publishCampaign(tx, businessId, campaignId))
-    expect(published.kind).toBe('unknown_segment')
+    expect(published).toMatchObject({ kind: 'faults', faults: [{ path: 'trigger.segment' }] })
   })
 })
 
