@@ -9,6 +9,7 @@ import {
   CHANNEL_EXAMPLE,
   CONTACT_EXAMPLE,
   SEGMENT_EXAMPLE,
+  SUPPRESSION_EXAMPLE,
   TEMPLATE_EXAMPLE,
 } from './examples.ts'
 import { MESSAGE_CHANNELS } from '../../messages/templates/template.ts'
@@ -137,6 +138,7 @@ const ID_EXAMPLES: Record<string, string> = {
   messageId: MESSAGE_EXAMPLE.messageId,
   segmentId: SEGMENT_EXAMPLE.segmentId,
   templateId: TEMPLATE_EXAMPLE.templateId,
+  suppressionId: SUPPRESSION_EXAMPLE.suppressionId,
   channel: CHANNEL_EXAMPLE.channel,
 }
 
