@@ -82,8 +82,10 @@ function* runStep(step: Step, run: Run): Generator<Stand, boolean> {
 }
 
 function partOf({ id, parts }: SplitStep, contactId: string): readonly Step[] {
-  const share = shareOf('split', contactId, id) / 100
-  const ends = parts.map((_, index) => parts.slice(0, index + 1).reduce((sum, { percent }) => sum + percent, 0))
+  const share = shareOf('split', contactId, id)
+  // Percents have two decimals, which do not add up exactly.
+  const hundredths = parts.map(({ percent }) => Math.round(percent * 100))
+  const ends = parts.map((_, index) => hundredths.slice(0, index + 1).reduce((sum, part) => sum + part, 0))
   return parts[ends.findIndex((end) => share < end)]?.steps ?? []
 }
 
