@@ -261,7 +261,7 @@ describe('what is answered before the claim holds', () => {
       const [, { wasAnswered, mine }] = await Promise.all([stopping, claiming])
       if (wasAnswered) expect(mine).toEqual([])
       if (mine.length === 0) stopped += 1
-      // Whoever was not claimed then is not claimed any more.
+      // Anyone who was not claimed then is not claimed any more.
       const later = (await engine.claim()).filter((one) => one.businessId === businessId)
       expect(later).toEqual([])
     }
