@@ -49,6 +49,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'businesses.businesses_page_identify_check': 'operator',
   'businesses.businesses_pkey': 'our id',
   'businesses.businesses_rate_limit_check': 'operator',
+  'campaign_versions.campaign_versions_pkey': 'our id',
   'campaigns.campaigns_pkey': 'our id',
   'campaigns.campaigns_status_check': 'our word',
   'campaigns.campaigns_trigger_on_check': 'our word',
@@ -70,6 +71,7 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'destinations.destinations_kind_check': 'operator',
   'destinations.destinations_pkey': 'our id',
   'destinations.destinations_types_check': 'operator',
+  'due_steps.due_steps_pkey': 'our id',
   'enrolments.enrolments_pkey': 'our id',
   'enrolments.enrolments_state_check': 'our word',
   'enrolments.one_active_enrolment': 'again',
@@ -94,6 +96,10 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'memberships.memberships_user_id_fkey': 'person',
   'merge_log.merge_log_action_check': 'our word',
   'merge_log.merge_log_pkey': 'our id',
+  'messages.messages_business_id_enrolment_id_step_key': 'our id',
+  'messages.messages_channel_check': 'our word',
+  'messages.messages_pkey': 'our id',
+  'messages.messages_state_check': 'our word',
   'message_key.message_key_key_check': 'one row',
   'message_key.message_key_only_row_check': 'one row',
   'message_key.message_key_pkey': 'one row',
@@ -153,12 +159,20 @@ const INTEGERS: Record<string, number> = {
   'audit_log.times': 1_000_000_000,
   'businesses.campaign_count': 1000,
   'businesses.field_count': 500,
+  // At most 1,000 of a campaign.
+  'campaign_versions.version': 1000,
+  'campaigns.version': 1000,
   // An operator's; `admin` takes no more.
   'businesses.rate_limit': 2 ** 31 - 1,
   // One bit for each field of the profile.
   'contacts.page_filled': 63,
   'contacts.stage': 4,
   'deliveries.attempts': 100,
+  // In a day, seconds apart at least.
+  'due_steps.attempts': 86_400,
+  'due_steps.version': 1000,
+  'enrolments.version': 1000,
+  'messages.template_version': 1_000_000_000,
   // Of one micro-batch: a batch request, or groups of 1,000.
   'outbox.event_count': 100_000,
   // Of one batch request of 32 MiB, each byte of which is six at most when its JSON is JSON again.
@@ -190,6 +204,9 @@ const INDEXED: Record<string, number> = {
   'identities.kind': 18,
   'identities.value': 320 * 3,
   'logged_messages.channel': 8,
+  'messages.channel': 8,
+  // An id of at most 64 UTF-16 units.
+  'messages.step': 64 * 3,
   'migrations.name': 100,
   'positions.partition': 64,
   'removed_tags.tag': 64 * 3,
