@@ -322,16 +322,16 @@ begin
       from json_to_recordset(p_edits) as x (business_id uuid, contact_id uuid, at bigint, cleared json, traits jsonb,
         add_tags json, remove_tags json);
   end if;
-  if p_erasures is not null then
-    perform erase_contact(business_id, contact_id, at)
-      from json_to_recordset(p_erasures) as x (business_id uuid, contact_id uuid, at bigint);
-  end if;
-
   if touched <> '{}' or segment_changes is not null then
     insert into outbox (events, unpacked_bytes, event_count, business_ids, contact_ids, changed, segment_changes)
       values (p_events, case when p_events like 'zstd:%' then split_part(left(p_events, 20), ':', 2)::integer end,
         p_event_count, touched_businesses, touched, p_changed, segment_changes)
       returning id into outbox_id;
+  end if;
+  -- After the row above: what was due before the erasure comes before it in the history.
+  if p_erasures is not null then
+    perform erase_contact(business_id, contact_id, at)
+      from json_to_recordset(p_erasures) as x (business_id uuid, contact_id uuid, at bigint);
   end if;
   if p_done_refreshes is not null then
     perform remove_window_refreshes(p_done_refreshes);
