@@ -13,7 +13,6 @@ const LONG = [
   'test/dashboard/{build,contacts,custom-fields-page,deliveries-page,home,hostile,imports,live,operations,pages,reference,segments-page,settings,shell}.test.ts',
   'test/end-to-end/{deploy,engines,failed-reads,failed-writes,first-install,partitions,upgrade}.test.ts',
   'test/end-to-end/{killed-start,stopped-start}.test.ts',
-  'test/faults/faults.test.ts',
   'test/bench/{segments,verify}.test.ts',
   'test/front-door/outages.test.ts',
   'test/runtimes/{conformance,sdk-node,smuggling}.test.ts',
@@ -39,9 +38,11 @@ const SERIAL = [
   'test/workers/lease.test.ts',
 ]
 
+/** Every part of the product under load, killed and frozen: it keeps the machine busy by itself. */
+const FAULTS = ['test/faults/faults.test.ts']
+
 /** These take longest: begun last, they would be waited for with nothing beside them. */
 const FIRST = [
-  'faults/faults',
   'verify/lost',
   'verify/uncompared',
   'dashboard/pages',
@@ -100,12 +101,13 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     globalSetup: 'test/support/run-engines.ts',
     projects: [
-      project('fast', { include: ['test/**/*.test.ts'], exclude: [...LONG, ...SERIAL] }, 0, {
+      project('fast', { include: ['test/**/*.test.ts'], exclude: [...LONG, ...SERIAL, ...FAULTS] }, 0, {
         maxWorkers: 5,
         isolate: false,
       }),
       project('serial', { include: SERIAL }, 1, { maxWorkers: 1, isolate: true }),
       project('long', { include: LONG }, 2, { maxWorkers: 3, isolate: true }),
+      project('faults', { include: FAULTS }, 3, { maxWorkers: 1, isolate: true }),
     ],
   },
 })
