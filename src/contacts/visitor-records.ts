@@ -1,5 +1,6 @@
 /** The records of `save_changes` that are about browsers. */
-import type { Changes, VisitorChange } from '../rules/changes.ts'
+import type { Changes } from '../rules/changes.ts'
+import type { VisitorChange } from '../rules/visitors/visitor-changes.ts'
 import { type State, survivorOf } from '../rules/state.ts'
 import { inSnakeCase } from './in-snake-case.ts'
 import { writeRecords } from './write-columns.ts'

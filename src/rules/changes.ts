@@ -6,12 +6,10 @@ import {
   type Statistic,
   type ContactState,
   type EnrolmentState,
-  type FirstStep,
   type StoredConsent,
   type BrowserListing,
   type State,
   type VisitorLink,
-  type VisitorState,
 } from './state.ts'
 import type {
   Channel,
@@ -24,6 +22,8 @@ import type {
   Source,
   Touch,
 } from './events/facts.ts'
+import type { EnrolmentStart, HeardEvent, TriggerEvent } from './campaigns/campaign-changes.ts'
+import type { LinkStep, VisitorChange } from './visitors/visitor-changes.ts'
 import type { TraitEntry } from './events/traits.ts'
 import type { NotedEffect } from './effects.ts'
 import type { MembershipChange, WindowChange } from './segments/segment-changes.ts'
@@ -61,38 +61,6 @@ export interface RecordedEvent {
 
 /** An event of a visitor that is not identified yet. */
 export type VisitorEvent = Omit<RecordedEvent, 'contactId'>
-
-/** A browser now belongs to another contact. */
-export interface VisitorChange {
-  businessId: string
-  visitorId: string
-  /** Its state after the micro-batch. */
-  visitor: VisitorState
-  /** Its contact in Postgres, as it was loaded. */
-  assumedContactId: string | null
-  /** The first contact that it was linked to in this batch. */
-  contactId: string | null
-  linkedAt: number
-  /** The contact that receives the browser's events stored in Postgres, their number, and whether orders among them count. */
-  joinedContactId: string | null
-  joinedCount: number
-  joinedOrders: boolean
-}
-
-/**
- * A change to links that are already in Postgres. Links of this batch are written in their final state.
- * `waits: true`: the contact's links wait from now on, except for the browser that the call names (`named`).
- * `waits: false`: the waiting links of the browser become the contact's, and `newest` was confirmed at `identifiedAt`.
- */
-export type LinkStep =
-  | { businessId: string; contactId: string; waits: true; named: string | null }
-  | {
-      businessId: string
-      contactId: string
-      waits: false
-      visitorId: string
-      newest: { fromAt: number; identifiedAt: number } | null
-    }
 
 /** A conversion for one destination. The save checks whether the contact has the click id that the destination needs. */
 export interface Delivery {
@@ -155,31 +123,6 @@ export interface Edit {
   traits: Record<string, string | null>
   addTags: string[]
   removeTags: string[]
-}
-
-export interface EnrolmentStart {
-  step: FirstStep
-  /** Epoch ms. */
-  beganAt: number
-  event: TriggerEvent | null
-}
-
-/** The event that starts an enrolment, for its templates. */
-export interface TriggerEvent {
-  name: string
-  /** JSON text, or null. */
-  properties: string | null
-  /** Sent with a secret key. */
-  isKeyed: boolean
-}
-
-/** The first and the last time of an event (epoch ms) that this save records. */
-export interface HeardEvent {
-  businessId: string
-  contactId: string
-  event: string
-  firstAt: number
-  lastAt: number
 }
 
 export interface Changes {

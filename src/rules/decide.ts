@@ -4,7 +4,8 @@
  */
 import { addTags } from './events/add-tags.ts'
 import { applyTraits } from './events/apply-traits.ts'
-import { type DecisionContext, type TriggerEvent, deltaOf } from './changes.ts'
+import { type DecisionContext, deltaOf } from './changes.ts'
+import type { TriggerEvent } from './campaigns/campaign-changes.ts'
 import { decideBrowserEvent } from './visitors/decide-browser-event.ts'
 import { CHANNELS, type Channel, type EventFact, type Subscriptions } from './events/facts.ts'
 import { fillProfile } from './identity/fill-profile.ts'

@@ -1,4 +1,4 @@
-import type { TriggerEvent } from '../changes.ts'
+import type { TriggerEvent } from './campaign-changes.ts'
 import { type Json } from '../events/text.ts'
 
 const MAX_TEXT = 100

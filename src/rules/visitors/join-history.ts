@@ -1,4 +1,5 @@
-import { type DecisionContext, type TimelineFact, type VisitorChange } from '../changes.ts'
+import { type DecisionContext, type TimelineFact } from '../changes.ts'
+import type { VisitorChange } from './visitor-changes.ts'
 import { meaningOfName } from '../events/interpret.ts'
 import { countEvents, countOrders } from '../events/record-event.ts'
 import { refreshForHistory } from '../segments/refresh-windows.ts'

@@ -1,5 +1,6 @@
 /** The links of a browser in the working copy, and their changes for the save. */
-import type { DecisionContext, VisitorChange } from '../changes.ts'
+import type { DecisionContext } from '../changes.ts'
+import type { VisitorChange } from './visitor-changes.ts'
 import { joinHistory } from './join-history.ts'
 import { type ContactState, type State, type VisitorLink, type VisitorState, scopedKey } from '../state.ts'
 
