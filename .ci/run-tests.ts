@@ -1,7 +1,7 @@
 /**
  * Runs all tests, and writes to the file that it is given how many passed and how many failed: `7150 0`.
  *
- * Some tests measure time, and fail on a machine that others keep busy. The files that failed run once more, one at a time,
+ * Some tests measure time, and fail on a machine that others keep busy. The files that failed run again, one at a time,
  * and the counts are those of the second run. When many files failed, it was not the machine.
  */
 import { spawnSync } from 'node:child_process'
@@ -27,7 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-ci-'))
 let files = runTests([])
 const again = files.filter(({ failed }) => failed > 0).map(({ name }) => name)
 if (again.length > 0 && again.length <= MOST_FILES && again.every((name) => existsSync(name))) {
-  console.log(`--- once more, one at a time: ${again.join(' ')}`)
+  console.log(`--- again, one at a time: ${again.join(' ')}`)
   files = [...files.filter(({ name }) => !again.includes(name)), ...runTests(['--no-file-parallelism', ...again])]
 }
 rmSync(folder, { recursive: true })

@@ -48,7 +48,7 @@ describe('the vocabulary', () => {
     ["it('of two')", '1 of'],
     ['test(`of ${name}`)', '1 of'],
     ['describe("Of two")', '1 Of'],
-    ["it.skip('of two')", '1 of'],
+    ["it.concurrent('of two')", '1 of'],
     ["it.runIf(isRoot)('of two')", '1 of'],
     ["it.each([\n  ['a(b)'],\n])(\n  'of %s')", '4 of'],
   ])('has no place for a test title that begins with "of": %s', (text, found) => {
