@@ -55,27 +55,30 @@ export async function renewLease(sql: Sql, { partition, epoch }: Lease, leaseMs:
 /** Leases that have run out or were released do not count as suspended. */
 const suspendedBy = (sql: Sql) => sql`case when lease_until = '-infinity' then owner end`
 
+const idOf = ({ partition, epoch }: Lease) => ({ partition, epoch })
+
 /** A partition with its live owner, if it has one, and the epoch that was issued last. */
 export type PartitionLease = LeaseHolder & { epoch: number }
 
 /**
- * Renews the leases with one statement that waits for no row lock, and reads the holders of all leases in it. A lease that
+ * Renews the leases, each for its number of ms, with one statement that waits for no row lock, and reads the holders of all leases in it. A lease that
  * was not renewed has another owner now, or its row is locked by a save.
  */
 export async function renewLeases(
   sql: Sql,
   leases: Lease[],
-  leaseMs: number,
+  msOf: (lease: Lease) => number,
 ): Promise<{ renewed: Set<string>; holders: PartitionLease[] }> {
-  const mine = JSON.stringify(leases.map(({ partition, epoch }) => ({ partition, epoch })))
+  const mine = JSON.stringify(leases.map((lease) => ({ ...idOf(lease), ms: msOf(lease) })))
   const rows = await sql<(PartitionLease & { renewed: boolean })[]>`
     with free as materialized (
-      select p.partition from json_to_recordset(${mine}::text::json) as mine (partition text, epoch bigint)
+      select p.partition, mine.ms
+      from json_to_recordset(${mine}::text::json) as mine (partition text, epoch bigint, ms float8)
       join positions p on p.partition = mine.partition and p.epoch = mine.epoch and p.owner is not null
       for no key update of p skip locked
     ),
     renewed as (
-      update positions p set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+      update positions p set lease_until = now() + free.ms * interval '1 millisecond'
       from free where p.partition = free.partition
       returning p.partition, ${asynchronousCommit(sql)}
     )
@@ -94,7 +97,7 @@ export async function renewLeases(
  * is locked by a save is left unchanged.
  */
 export async function suspendLeases(sql: Sql, leases: Lease[]): Promise<void> {
-  const mine = JSON.stringify(leases.map(({ partition, epoch }) => ({ partition, epoch })))
+  const mine = JSON.stringify(leases.map(idOf))
   await sql`
     with free as materialized (
       select p.partition from json_to_recordset(${mine}::text::json) as mine (partition text, epoch bigint)

@@ -7,6 +7,7 @@
 import type { Logger } from '../log.ts'
 import type { Sql } from '../stores/postgres.ts'
 import { type Lease, renewLease, renewLeases, suspendLeases } from './lease.ts'
+import type { LeaseExtensions } from './lease-extensions.ts'
 import { sleep } from '../async/sleep.ts'
 
 /** A loop without progress for this long, while Postgres answers, counts as dead. */
@@ -54,8 +55,19 @@ interface TrackedLease {
   end: (death?: Error) => void
 }
 
+/** A timer that is this late means that the thread was busy. Within this time it then reads what has arrived. */
+const LATE_MS = 50
+
+/** Sleeps, and resolves with how much too late it woke up. */
+async function sleepAndMeasure(ms: number, signal: AbortSignal): Promise<number> {
+  const dueAt = performance.now() + ms
+  await sleep(ms, signal)
+  return performance.now() - dueAt
+}
+
 interface RenewalOptions {
   leaseMs: number
+  extensions: LeaseExtensions
   cutOffMs: number
   /** Awaited before leases are suspended. */
   leave: () => Promise<void>
@@ -63,17 +75,31 @@ interface RenewalOptions {
 
 export function renewLeasesInBackground(
   { sql, log }: { sql: Sql; log: Logger },
-  { leaseMs, cutOffMs, leave }: RenewalOptions,
+  { leaseMs, extensions, cutOffMs, leave }: RenewalOptions,
 ): LeaseRenewer {
   const tracked = new Set<TrackedLease>()
   let none = new AbortController()
+  const intervalMs = Math.min(leaseMs / 3, MAX_INTERVAL_MS)
+  const msOf = ({ partition }: Lease) => leaseMs + extensions.of(partition)
 
   const keepRenewing = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
       const untilCutOff = Math.min(...[...tracked].map(({ heartbeat }) => msUntilCutOff(heartbeat, cutOffMs)))
-      await sleep(Math.min(leaseMs / 3, MAX_INTERVAL_MS, untilCutOff), signal)
+      const lateMs = await sleepAndMeasure(Math.min(intervalMs, untilCutOff), signal)
+      // Answers of Redis that have arrived meanwhile are read first: a busy thread is not cut off.
+      if (lateMs > LATE_MS) await sleep(LATE_MS, signal)
       if (signal.aborted) return
       await renewTogether([...tracked].filter(({ isBusy }) => !isBusy))
+    }
+  }
+  const watchBusyThread = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      const busyMs = await sleepAndMeasure(intervalMs, signal)
+      if (busyMs > intervalMs)
+        extensions.noteBusy(
+          [...tracked].map(({ lease }) => lease.partition),
+          busyMs,
+        )
     }
   }
   const renewTogether = async (due: TrackedLease[]): Promise<void> => {
@@ -87,7 +113,7 @@ export function renewLeasesInBackground(
       const { renewed, holders } = await renewLeases(
         sql,
         inTouch.map(({ lease }) => lease),
-        leaseMs,
+        msOf,
       )
       for (const one of inTouch) {
         if (renewed.has(one.lease.partition)) recordSuccess(one)
@@ -124,7 +150,7 @@ export function renewLeasesInBackground(
   const renewAlone = async (one: TrackedLease): Promise<void> => {
     one.isBusy = true
     try {
-      if (await renewLease(sql, one.lease, leaseMs)) recordSuccess(one)
+      if (await renewLease(sql, one.lease, msOf(one.lease))) recordSuccess(one)
       else one.end()
     } catch (error) {
       recordFailure([one], error)
@@ -157,7 +183,11 @@ export function renewLeasesInBackground(
       const one: TrackedLease = { lease, heartbeat, reachableSince: undefined, isBusy: false, isSuspended: false, end }
       over.addEventListener('abort', onOver)
       tracked.add(one)
-      if (tracked.size === 1) void keepRenewing((none = new AbortController()).signal)
+      if (tracked.size === 1) {
+        none = new AbortController()
+        void keepRenewing(none.signal)
+        void watchBusyThread(none.signal)
+      }
       return promise
     },
   }

@@ -5,11 +5,19 @@ import { type Lease, releaseLease } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import type { StreamReader } from './stream-reader.ts'
 
+export interface PartitionRun {
+  lease: Lease
+  heartbeat: LoopHeartbeat
+  reader: StreamReader
+  /** Called after each micro-batch that was applied. */
+  onApplied: () => void
+}
+
 /** Runs the loop of one partition, from the lease to its release. */
 export async function runPartition(
   deps: Omit<ConsumeDeps, 'reader' | 'beat'>,
   renewer: LeaseRenewer,
-  { lease, heartbeat, reader }: { lease: Lease; heartbeat: LoopHeartbeat; reader: StreamReader },
+  { lease, heartbeat, reader, onApplied }: PartitionRun,
   stop: AbortController,
 ): Promise<void> {
   const { partition } = lease
@@ -21,7 +29,7 @@ export async function runPartition(
     const consuming = consumePartition(
       {
         ...deps,
-        apply: timed(deps.apply, heartbeat),
+        apply: watched(deps.apply, heartbeat, onApplied),
         reader,
         beat: () => (heartbeat.lastProgressAt = performance.now()),
       },
@@ -42,12 +50,14 @@ export async function runPartition(
 }
 
 /** Records in the heartbeat since when a batch is being applied. */
-const timed =
-  (apply: ApplyMicroBatch, heartbeat: LoopHeartbeat): ApplyMicroBatch =>
+const watched =
+  (apply: ApplyMicroBatch, heartbeat: LoopHeartbeat, onApplied: () => void): ApplyMicroBatch =>
   async (...batch) => {
     heartbeat.workingSince = performance.now()
     try {
-      return await apply(...batch)
+      const outcome = await apply(...batch)
+      if (outcome.kind === 'applied') onApplied()
+      return outcome
     } finally {
       heartbeat.workingSince = undefined
     }

@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Sql } from '../stores/postgres.ts'
 import type { Redis } from '../stores/redis.ts'
 import { cutOffAfter, isCutOff, renewLeasesInBackground } from './renew-leases.ts'
+import { createLeaseExtensions } from './lease-extensions.ts'
 import { type PartitionLease, type Lease, acquireLease, announceWorker, readHolders, releaseAll } from './lease.ts'
 import type { ApplyMicroBatch } from './micro-batch.ts'
 import { type PartitionKind, kindOf } from './partition-of.ts'
@@ -99,7 +100,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     )
     await over
   }
-  const renewer = renewLeasesInBackground(deps, { leaseMs, cutOffMs, leave })
+  const extensions = createLeaseExtensions()
+  const renewer = renewLeasesInBackground(deps, { leaseMs, extensions, cutOffMs, leave })
 
   const start = (lease: Lease): void => {
     const stop = new AbortController()
@@ -109,7 +111,8 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
       workingSince: undefined,
       unansweredSince: () => earliest(reader.unansweredSince(), commandsUnansweredSince),
     }
-    const ended = runPartition(deps, renewer, { lease, heartbeat, reader }, stop).then(
+    const onApplied = () => extensions.noteApplied(lease.partition)
+    const ended = runPartition(deps, renewer, { lease, heartbeat, reader, onApplied }, stop).then(
       () => {
         running.delete(lease.partition)
         pause.abort()
@@ -171,7 +174,7 @@ export function startIngestLoops(deps: IngestDeps, options: IngestOptions): Inge
     await endLost(new Map(holders.map(({ partition, epoch }) => [partition, epoch])))
     const { acquire, release } = rebalanceLeases({ me: owner, workers, holders, running: new Set(running.keys()) })
     for (const partition of acquire) {
-      const lease = await acquireLease(sql, partition, owner, leaseMs)
+      const lease = await acquireLease(sql, partition, owner, leaseMs + extensions.of(partition))
       if (lease) start(lease)
     }
     if (release !== undefined) {

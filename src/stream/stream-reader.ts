@@ -3,11 +3,17 @@
  * was lost, so each read has a time limit, and a client that exceeds it is replaced.
  */
 import type { Buffer } from 'node:buffer'
+import { sleep } from '../async/sleep.ts'
 import type { Redis } from '../stores/redis.ts'
 import { type ReadEntry, decodeEntry } from './decode-entry.ts'
 import { streamKey } from './keys.ts'
 import { unpackText } from './pack-text.ts'
 import { kindOf } from './partition-of.ts'
+
+/** A thread reads what has arrived within this time. */
+const ARRIVED_MS = 50
+/** Other work of the thread, such as renewals of leases, has its turn after an entry of this many characters. */
+const LARGE = 1024 * 1024
 
 const CLOSED = 'The reader was closed.'
 
@@ -18,7 +24,8 @@ export interface ReaderOptions {
 }
 
 /** For each stream, its name and its entries: the id, then field names and values in turn. */
-type Read = [stream: Buffer, entries: [id: Buffer, fields: Buffer[]][]][]
+type Read = [stream: Buffer, entries: RawEntry[]][]
+type RawEntry = [id: Buffer, fields: Buffer[]]
 
 export interface StreamReader {
   /** Entries after the position, oldest first; none after `blockMs`. Rejects when the read failed or got stuck. */
@@ -59,16 +66,11 @@ export function createReader(connect: () => Redis, partition: string, options: R
     const ended = Promise.withResolvers<never>()
     endRead = ended.reject
     unansweredSince ??= performance.now()
-    const watchdog = setTimeout(replaceClient, blockMs + graceMs)
-    try {
-      const reply = await Promise.race([ask(), ended.promise])
-      unansweredSince = undefined
-      return (reply?.[0]?.[1] ?? []).map(([id, fields]) =>
-        decodeEntry(id.toString(), fields.map(unpackText), kindOf(partition)),
-      )
-    } finally {
-      clearTimeout(watchdog)
-    }
+    // When the thread was busy, the answer may have arrived, and is read between the two timers.
+    let watchdog = setTimeout(() => (watchdog = setTimeout(replaceClient, ARRIVED_MS)), blockMs + graceMs)
+    const reply = await Promise.race([ask(), ended.promise]).finally(() => clearTimeout(watchdog))
+    unansweredSince = undefined
+    return decodeAll(reply?.[0]?.[1] ?? [], partition)
   }
 
   const key = streamKey(partition)
@@ -84,4 +86,14 @@ export function createReader(connect: () => Redis, partition: string, options: R
       client.disconnect()
     },
   }
+}
+
+async function decodeAll(raw: RawEntry[], partition: string): Promise<ReadEntry[]> {
+  const entries: ReadEntry[] = []
+  for (const [id, fields] of raw) {
+    const entry = decodeEntry(id.toString(), fields.map(unpackText), kindOf(partition))
+    entries.push(entry)
+    if (entry.bytes >= LARGE) await sleep(0)
+  }
+  return entries
 }

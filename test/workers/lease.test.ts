@@ -21,7 +21,7 @@ import { initPartitionMap as handOutAnew } from '../../src/stream/partition-map.
 import { unattendedPartitions } from '../../src/stream/positions.ts'
 import { type LeaseHolder, rebalanceLeases } from '../../src/stream/rebalance-leases.ts'
 import { type Stack, openStack } from '../support/stack.ts'
-import { type IngestLab, businessOf, event, openIngestLab } from './ingest-lab.ts'
+import { type IngestLab, applyOnce, businessOf, event, openIngestLab } from './ingest-lab.ts'
 import { PATIENCE_MS, atLoad } from '../support/at-load.ts'
 
 let stack: Stack
@@ -99,15 +99,15 @@ describe('the leases of a worker', () => {
     await acquireLease(stack.sql, lost.partition, 'a', 1000)
     await releaseLease(stack.sql, released)
     const endSave = await save('live-0')
-    const { renewed, holders } = await renewLeases(stack.sql, leases, 60_000)
+    const { renewed, holders } = await renewLeases(stack.sql, leases, () => 60_000)
     expect(renewed).toEqual(new Set(['live-1', 'web-0']))
     // As they are by now; who has what is the same for those that were not renewed.
     expect(holders).toEqual(await readHolders(stack.sql))
     await endSave()
     expect(await renewLease(stack.sql, released, 60_000)).toBe(false)
-    const again = await renewLeases(stack.sql, leases, 60_000)
+    const again = await renewLeases(stack.sql, leases, () => 60_000)
     expect(again.renewed).toEqual(new Set(['live-0', 'live-1', 'web-0']))
-    expect((await renewLeases(stack.sql, [], 60_000)).renewed).toEqual(new Set())
+    expect((await renewLeases(stack.sql, [], () => 60_000)).renewed).toEqual(new Set())
     // What a renewal need not wait for, all else does.
     expect(await stack.sql`show synchronous_commit`).toMatchObject([{ synchronous_commit: 'on' }])
   })
@@ -123,6 +123,35 @@ describe('the leases of a worker', () => {
     expect(worker.running()).toHaveLength(6)
     const [row] = await stack.sql<[{ epochs: number }]>`select max(epoch)::int as epochs from positions`
     expect(row.epochs).toBe(1)
+  })
+
+  it('are longer while a partition has a batch that keeps the thread busy, until the batch is applied', async () => {
+    const leaseMs = 300
+    const frontDoor = await lab.frontDoor()
+    const applying = Promise.withResolvers<void>()
+    const checked = Promise.withResolvers<void>()
+    const worker = lab.worker('a', {
+      leaseMs,
+      async apply(batch) {
+        const until = performance.now() + 1000
+        while (performance.now() < until);
+        applying.resolve()
+        await checked.promise
+        return applyOnce(stack.sql, batch)
+      },
+    })
+    await vi.waitUntil(() => worker.running().length === 6, soon)
+    const answer = frontDoor.submit(event('large', businessOf('live-0')))
+    await applying.promise
+    const leaseLeft = async (): Promise<number> => {
+      const [row] = await stack.sql<[{ left: number }]>`
+        select (extract(epoch from lease_until - now()) * 1000)::int as left from positions where partition = 'live-0'`
+      return row.left
+    }
+    await vi.waitUntil(async () => (await leaseLeft()) > 4 * leaseMs, soon)
+    checked.resolve()
+    await answer
+    await vi.waitUntil(async () => (await leaseLeft()) <= leaseMs, soon)
   })
 
   it('end with the worker, also when a new Redis has raised their epochs just before', async () => {

@@ -1,0 +1,26 @@
+/** How much longer a lease is while its partition has batches that keep the thread busy. */
+import { expect, it } from 'vitest'
+import { createLeaseExtensions } from '../../src/stream/lease-extensions.ts'
+
+it('is twice the longest time that the thread was busy, for each partition, and 30 seconds at most', () => {
+  const extensions = createLeaseExtensions()
+  expect(extensions.of('backfill-0')).toBe(0)
+  extensions.noteBusy(['backfill-0', 'web-0'], 2000)
+  extensions.noteBusy(['backfill-0'], 1500)
+  expect(extensions.of('backfill-0')).toBe(4000)
+  extensions.noteBusy(['web-0'], 15_001)
+  expect(extensions.of('web-0')).toBe(30_000)
+  expect(extensions.of('web-1')).toBe(0)
+})
+
+it('ends when a batch of the partition is applied, and after a minute', () => {
+  let now = 0
+  const extensions = createLeaseExtensions(() => now)
+  extensions.noteBusy(['backfill-0', 'backfill-1'], 1000)
+  extensions.noteApplied('backfill-0')
+  expect(extensions.of('backfill-0')).toBe(0)
+  now = 59_999
+  expect(extensions.of('backfill-1')).toBe(2000)
+  now = 60_000
+  expect(extensions.of('backfill-1')).toBe(0)
+})
