@@ -65,8 +65,8 @@ export interface WorkFailure {
   suspect: string | null
 }
 
-/** One decided attempt: what it would write and answer. */
-export interface Attempt {
+/** What an attempt would write and answer. */
+export interface DecidedBatch {
   id: string
   state: State
   keysAssumedNew: boolean
@@ -75,6 +75,10 @@ export interface Attempt {
   decisions: Map<Work, Decision>
   /** Items of inactive businesses, which are set aside, too. The save checks that the businesses are still inactive. */
   inactive: ReadonlySet<Work>
+}
+
+/** One attempt to save a micro-batch. */
+export interface Attempt extends DecidedBatch {
   deadLetters: DeadLetterRecord[]
 }
 
@@ -87,8 +91,8 @@ export async function decideAll(
   works: Work[],
   rejected: Map<Work, WorkFailure>,
   contacts?: ContactCache,
-): Promise<Attempt | undefined> {
-  const { sql, configs, batch, signal, beat } = context
+): Promise<DecidedBatch | undefined> {
+  const { sql, configs, signal, beat } = context
   const inFull = new Set<string>()
   for (let cache = contacts; !signal.aborted; cache = undefined) {
     const live = works.filter((work) => !rejected.has(work))
@@ -124,16 +128,24 @@ export async function decideAll(
       beat()
       continue
     }
-    const deadLetters = [
-      ...batch.poisoned.map(composeUnreadable),
-      ...[...rejected].flatMap(([work, { reason, suspect }]) =>
-        inactive.has(work) ? [] : [deadLetterOf(work, reason, suspect)],
-      ),
-      ...[...inactive].map((work) => deadLetterOf(work, INACTIVE)),
-    ]
-    return { id: newId(), state, keysAssumedNew, changes, works, decisions, inactive, deadLetters }
+    return { id: newId(), state, keysAssumedNew, changes, works, decisions, inactive }
   }
   return undefined
+}
+
+/** The dead letters of a decided batch. They hold whole requests, so a dry run, which leaves them out, does not compose them. */
+export function composeDeadLetters(
+  batch: MicroBatch,
+  rejected: Map<Work, WorkFailure>,
+  { inactive }: DecidedBatch,
+): DeadLetterRecord[] {
+  return [
+    ...batch.poisoned.map(composeUnreadable),
+    ...[...rejected].flatMap(([work, { reason, suspect }]) =>
+      inactive.has(work) ? [] : [deadLetterOf(work, reason, suspect)],
+    ),
+    ...[...inactive].map((work) => deadLetterOf(work, INACTIVE)),
+  ]
 }
 
 /** Leaves out items of businesses that do not exist or are inactive. */
@@ -172,7 +184,7 @@ export function saveAttempt({ sql, batch }: ApplyContext, attempt: Attempt): Pro
   return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun: false, replayed: replayedBy(batch) })
 }
 
-/** Throws the error of the save, or DRY_RUN when it would succeed. Leaves out dead letters: they never fail, and are large. */
-export function tryAttempt({ sql, batch }: ApplyContext, attempt: Attempt): Promise<SaveResult> {
+/** Throws the error of the save, or DRY_RUN when it would succeed. Leaves out dead letters: they never fail. */
+export function tryAttempt({ sql, batch }: ApplyContext, attempt: DecidedBatch): Promise<SaveResult> {
   return saveChanges(sql, { ...batch, ...attempt, attempt: attempt.id, dryRun: true, deadLetters: [], replayed: [] })
 }

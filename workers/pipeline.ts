@@ -10,6 +10,7 @@ import {
   type Attempt,
   type WorkFailure,
   type PipelineDeps,
+  composeDeadLetters,
   decideAll,
   saveAttempt,
 } from './attempt.ts'
@@ -43,8 +44,9 @@ export async function applyMicroBatch(
     let attempt: Attempt | undefined
     try {
       if (!context.suspects) await setAsideSuspects(context, works, rejected)
-      attempt = await decideAll(context, works, rejected, failures === 0 ? contacts : undefined)
-      if (!attempt) break
+      const decided = await decideAll(context, works, rejected, failures === 0 ? contacts : undefined)
+      if (!decided) break
+      attempt = { ...decided, deadLetters: composeDeadLetters(batch, rejected, decided) }
       attempts.set(attempt.id, attempt)
       const saved = await saveAttempt(context, attempt)
       if (saved === 'known key') {
