@@ -18,6 +18,8 @@ export interface Campaign {
   trigger: string
   goal: string
   canEnterAgain: boolean
+  /** Its enrolments end as finished. */
+  hasSteps?: true
 }
 
 const UNLIMITED = 100_000_000

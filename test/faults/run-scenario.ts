@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { atLoad } from '../support/at-load.ts'
 import { type Audit, audit } from './audit.ts'
+import { checkMessages } from './check-messages.ts'
+import { createMessages } from './create-messages.ts'
 import { Ledger } from './ledger.ts'
 import { type Chance, seeded } from './seeded.ts'
 import { deliverAgain, startTraffic } from './traffic.ts'
@@ -88,6 +90,7 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
   await world.settle().catch(strand)
   const audited = addUp(await Promise.all(run.audits.map((audit) => audit())))
   const differing = isStranded ? [] : await verifyWorld(world, run.businessIds)
+  const messages = isStranded ? [] : await checkMessages(world, run.ledger)
   const answers = countAnswers(run.ledger)
   const unheard = began.every(({ frontDoorStays }) => frontDoorStays) ? notHttp(answers) : []
   return {
@@ -97,7 +100,7 @@ export async function runScenarios(world: World, scenarios: Scenario[], options:
     recoveryMs: run.recoveries.length > 0 ? Math.max(...run.recoveries) : undefined,
     answers,
     notes: run.notes,
-    complaints: [...run.complaints, ...unheard, ...audited.complaints, ...differing],
+    complaints: [...run.complaints, ...unheard, ...audited.complaints, ...differing, ...messages],
     isStranded,
   }
 }
@@ -128,6 +131,7 @@ async function startRun(world: World, { seed, long }: RunOptions) {
   const chance = seeded(seed)
   const ledger = new Ledger()
   const businesses = await createBusinesses(world, BUSINESSES)
+  for (const business of businesses) await createMessages(world, business)
   const complaints: string[] = []
   const recoveries: number[] = []
   const notes: string[] = []

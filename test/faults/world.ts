@@ -19,6 +19,7 @@ import { type Redis, connectRedis } from '../../src/stores/redis.ts'
 import { partitionOf } from '../../src/stream/partition-of.ts'
 import { streamKey } from '../../src/stream/keys.ts'
 import { type Business, createFaultsBusiness } from './create-businesses.ts'
+import { type MessageSink, openMessageSink } from './message-sink.ts'
 import { createRunFolder, keepRunFolder, removeLeftovers } from './remove-leftovers.ts'
 import { type Handle, createHandle } from './run-process.ts'
 import { unmountBelow } from './small-disk.ts'
@@ -39,6 +40,8 @@ export interface World {
   /** Where the two workers report their health. */
   workersUrls: string[]
   stores: StoreUrls
+  /** Where campaigns send their messages. */
+  sink: MessageSink
   postgres: Handle
   redis: Handle
   clickhouse: Handle
@@ -129,8 +132,10 @@ export async function openWorld(): Promise<World> {
   }
   await migrate(own.sql, own.clickhouse, log, PARTITIONS)
   await Promise.all(services.map((handle) => handle.start()))
+  const sink = await openMessageSink()
   const world: World = {
     folder,
+    sink,
     url,
     workersUrls: [...workersUrls],
     stores,
@@ -171,6 +176,7 @@ export async function openWorld(): Promise<World> {
       for (const handle of [...services, ...engines]) await handle.resume()
       await Promise.all([own.sql.end({ timeout: 1 }), own.clickhouse.close()])
       own.redis.disconnect()
+      await sink.close()
       await Promise.all(services.map((handle) => handle.kill()))
       await Promise.all([postgres.stop('SIGQUIT'), redis.kill(), clickhouse.kill()])
       await unmountBelow(folder)
@@ -188,6 +194,8 @@ const environmentOf = ({ databaseUrl, redisUrl, clickhouseUrl }: StoreUrls): Rec
   HOST: '127.0.0.1',
   LOG_LEVEL: 'info',
   ANSWER_TIMEOUT_MS: String(ANSWER_TIMEOUT_MS),
+  ALLOW_LOOPBACK_TARGETS: 'true',
+  SECRETS_KEY: 'ab'.repeat(32),
   // Callers without a key come from many addresses.
   TRUST_PROXY: 'true',
 })

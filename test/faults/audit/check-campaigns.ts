@@ -31,7 +31,11 @@ interface Person {
   once: number
 }
 
-function checkPerson({ trigger, goal, canEnterAgain }: Campaign, { facts, once }: Person, own: Enrolment[]): string[] {
+function checkPerson(
+  { trigger, goal, canEnterAgain, hasSteps }: Campaign,
+  { facts, once }: Person,
+  own: Enrolment[],
+): string[] {
   // A batch never enrols.
   const triggers = facts.filter(({ fact, recorded }) => fact.event === trigger && recorded.source === 'live')
   const goals = facts.filter(({ fact }) => fact.event === goal).map(({ occurredAt }) => occurredAt)
@@ -42,7 +46,7 @@ function checkPerson({ trigger, goal, canEnterAgain }: Campaign, { facts, once }
     ...(own.filter(({ state }) => state === 'active').length > 1 ? ['is active twice'] : []),
     ...checkCauses(own, triggers),
     ...own
-      .filter((one) => !agrees(one, goals, own, once))
+      .filter((one) => !(hasSteps && isFinished(one)) && !agrees(one, goals, own, once))
       .map((one) => `is ${describe(one)}, with goals at ${goals.join()}`),
   ]
 }
@@ -59,6 +63,8 @@ function checkCauses(own: Enrolment[], triggers: RecordedFact[]): string[] {
     return []
   })
 }
+
+const isFinished = ({ state, endedAt }: Enrolment): boolean => state === 'finished' && endedAt !== null
 
 /** As far as the order of arrival does not matter. */
 function agrees(enrolment: Enrolment, goals: number[], own: Enrolment[], once: number): boolean {

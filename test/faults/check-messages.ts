@@ -1,0 +1,157 @@
+/** Checks the messages of campaigns against what arrived: none twice, none after the goal, none forgotten. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sql } from '../../src/stores/postgres.ts'
+import { attemptsOf, factsOf } from './audit/facts.ts'
+import { STEPS } from './create-messages.ts'
+import type { Business } from './create-businesses.ts'
+import type { Ledger } from './ledger.ts'
+import type { World } from './world.ts'
+
+const MOST_COMPLAINTS = 10
+const PATIENCE_MS = 60_000
+/** What is due for less is not late yet. */
+const LATE_MS = 1000
+
+export interface HeldMessages {
+  messages: HeldMessage[]
+  enrolments: HeldEnrolment[]
+  goals: AnsweredGoal[]
+}
+export interface HeldMessage {
+  messageId: string
+  enrolmentId: string
+  step: string
+  state: string
+  claimedAt: number
+}
+export interface HeldEnrolment {
+  enrolmentId: string
+  contactId: string
+  state: string
+  enrolledAt: number
+  receivedAt: number
+  /** It waits at a step. */
+  isDue: boolean
+  /** Its contact has neither given nor taken identities: whose goal it was is certain. */
+  isCertain: boolean
+}
+/** One that a caller has a 200 for. */
+export interface AnsweredGoal {
+  contactId: string
+  occurredAt: number
+  sentAt: number
+  answeredAt: number
+}
+
+/** Of businesses that get no traffic any more. */
+export async function checkMessages({ own: { sql }, sink }: World, ledger: Ledger): Promise<string[]> {
+  const businesses = [...new Set(ledger.sendings.map(({ business }) => business))]
+  const campaigns = businesses.flatMap((business) => business.campaigns.filter(({ hasSteps }) => hasSteps))
+  const ids = `{${campaigns.map(({ campaignId }) => campaignId).join(',')}}`
+  const overdue = await untilNothingIsOverdue(sql, ids)
+  if (overdue > 0) return [`messages: ${overdue} steps are overdue after ${PATIENCE_MS} ms`]
+  const held = {
+    messages: await readMessages(sql, ids),
+    enrolments: await readEnrolments(sql, ids),
+    goals: await readGoals(sql, ledger, businesses),
+  }
+  const complaints = compareMessages(held, sink.arrivals)
+  return complaints.slice(0, MOST_COMPLAINTS).map((complaint) => `messages: ${complaint}`)
+}
+
+/** Pure. */
+export function compareMessages(held: HeldMessages, arrivals: ReadonlyMap<string, number[]>): string[] {
+  const { messages, enrolments, goals } = held
+  const byEnrolment = Map.groupBy(messages, ({ enrolmentId }) => enrolmentId)
+  const goalsOf = Map.groupBy(goals, ({ contactId }) => contactId)
+  return [
+    ...messages.flatMap((message) => checkArrivals(message, arrivals.get(message.messageId) ?? [])),
+    ...enrolments.flatMap((enrolment) => {
+      const own = byEnrolment.get(enrolment.enrolmentId) ?? []
+      return [
+        ...checkProgress(enrolment, own),
+        ...own.flatMap((message) =>
+          checkGoals(message, enrolment, goalsOf.get(enrolment.contactId) ?? [], arrivals.get(message.messageId) ?? []),
+        ),
+      ]
+    }),
+  ]
+}
+
+function checkArrivals({ messageId, state }: HeldMessage, arrived: number[]): string[] {
+  if (arrived.length > 1) return [`${messageId} arrived ${arrived.length} times`]
+  if (state === 'sent' && arrived.length === 0) return [`${messageId} is sent, and did not arrive`]
+  if (!['sent', 'unknown', 'claimed'].includes(state) && arrived.length > 0)
+    return [`${messageId} is ${state}, and arrived`]
+  return []
+}
+
+function checkProgress({ enrolmentId, state, isDue }: HeldEnrolment, own: HeldMessage[]): string[] {
+  if (state === 'active' && !isDue) return [`${enrolmentId} is active, and waits at no step`]
+  const missing = [STEPS[0], STEPS[2]].filter((step) => own.every((message) => message.step !== step))
+  return state === 'finished' && missing.length > 0 ? [`${enrolmentId} is finished without ${missing.join()}`] : []
+}
+
+/** A goal that was answered before the claim stops the message. One from before the enrolment need not. */
+function checkGoals(
+  { messageId, claimedAt }: HeldMessage,
+  { enrolledAt, receivedAt, isCertain }: HeldEnrolment,
+  goals: AnsweredGoal[],
+  [arrivedAt]: number[],
+): string[] {
+  if (arrivedAt === undefined || !isCertain) return []
+  // In a scenario that moves clocks, only the arrival is certain.
+  const sentAt = Math.min(claimedAt, arrivedAt)
+  const before = goals.find(
+    (goal) => goal.occurredAt >= enrolledAt && goal.sentAt > receivedAt && goal.answeredAt < sentAt,
+  )
+  return before ? [`${messageId} went out at ${sentAt}, after a goal answered at ${before.answeredAt}`] : []
+}
+
+/** A message that a killed worker had in hand is settled when its claim expires: it is not overdue until then. */
+async function untilNothingIsOverdue(sql: Sql, campaignIds: string): Promise<number> {
+  const deadline = Date.now() + PATIENCE_MS
+  for (;;) {
+    const [row] = await sql<[{ overdue: number }]>`
+      select count(*)::int as overdue from due_steps
+      where campaign_id = any(${campaignIds}::uuid[]) and due_at < ${Date.now() - LATE_MS}`
+    if (row.overdue === 0 || Date.now() > deadline) return row.overdue
+    await sleep(50)
+  }
+}
+
+const readMessages = (sql: Sql, campaignIds: string) => sql<HeldMessage[]>`
+  select id::text as "messageId", enrolment_id::text as "enrolmentId", step, state, claimed_at as "claimedAt"
+  from messages where campaign_id = any(${campaignIds}::uuid[])`
+
+const readEnrolments = (sql: Sql, campaignIds: string) => sql<HeldEnrolment[]>`
+  select e.id::text as "enrolmentId", e.contact_id::text as "contactId", e.state, e.enrolled_at as "enrolledAt",
+    e.received_at as "receivedAt", d.enrolment_id is not null as "isDue",
+    not exists (
+      select from merge_log m where m.business_id = e.business_id and e.contact_id in (m.contact_id, m.losing_id)
+    ) as "isCertain"
+  from enrolments e left join due_steps d on d.business_id = e.business_id and d.enrolment_id = e.id
+  where e.campaign_id = any(${campaignIds}::uuid[])`
+
+async function readGoals(sql: Sql, ledger: Ledger, businesses: Business[]): Promise<AnsweredGoal[]> {
+  const ids = `{${businesses.map(({ businessId }) => businessId).join(',')}}`
+  const rows = await sql<{ name: string; contactId: string }[]>`
+    select business_id || ' ' || kind || ':' || value as name, contact_id::text as "contactId"
+    from identities where business_id = any(${ids}::uuid[])`
+  const owners = new Map(rows.map(({ name, contactId }) => [name, contactId]))
+  const goals = new Set(
+    businesses.flatMap(({ businessId, campaigns }) =>
+      campaigns.filter(({ hasSteps }) => hasSteps).map(({ goal }) => `${businessId} ${goal}`),
+    ),
+  )
+  return [...factsOf(ledger)].flatMap(([fact, sendings]) => {
+    const contactId = owners.get(`${fact.businessId} ${fact.identity[0]}`)
+    if (contactId === undefined || !goals.has(`${fact.businessId} ${fact.event}`)) return []
+    const attempts = attemptsOf(sendings)
+    // A repeat changes nothing: the goal is as old as its first attempt.
+    const sentAt = Math.min(...attempts.map((attempt) => attempt.sentAt))
+    const answered = attempts.filter(({ outcome }) => outcome === 'answered')
+    const answeredAt = Math.min(...answered.map(({ endedAt }) => endedAt))
+    return answered.length > 0 ? [{ contactId, occurredAt: fact.occurredAt ?? sentAt, sentAt, answeredAt }] : []
+  })
+}
