@@ -14,6 +14,8 @@ export interface NewCampaign {
   definition?: Definition
 }
 
+/** Of a name, in characters. */
+export const MAX_NAME = 256
 /** Per business, drafts included. */
 export const MAX_CAMPAIGNS = 1000
 

@@ -581,6 +581,9 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
     },
   ],
   'DELETE /api/campaigns/:campaignId': [{ what: 'an id', ask: ask('DELETE', theirCampaign()), ...NOT_FOUND }],
+  'POST /api/campaigns/:campaignId/duplicate': [
+    { what: 'an id', ask: ask('POST', theirCampaign('/duplicate')), ...NOT_FOUND },
+  ],
   'POST /api/campaigns/:campaignId/pause': [{ what: 'an id', ask: ask('POST', theirCampaign('/pause')), ...NOT_FOUND }],
   'POST /api/campaigns/:campaignId/resume': [
     { what: 'an id', ask: ask('POST', theirCampaign('/resume')), ...NOT_FOUND },

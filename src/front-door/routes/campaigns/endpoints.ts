@@ -147,6 +147,19 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
     'archived',
   ),
   {
+    method: 'POST',
+    path: '/campaigns/:campaignId/duplicate',
+    permission: 'audience:write',
+    handler: manage.postDuplicate,
+    operation: {
+      summary: 'Duplicate a campaign',
+      description: 'Makes a draft with the present version of any campaign. Its steps keep their ids.',
+      tag,
+      replies: campaignReply(manage.DUPLICATED, { name: `${name} (copy)` }),
+    },
+    errors: ['not_found', 'limit_reached'],
+  },
+  {
     method: 'GET',
     path: '/campaigns/:campaignId/enrolments',
     permission: 'contacts:read',

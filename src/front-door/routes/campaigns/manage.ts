@@ -3,6 +3,7 @@ import { recordAudit } from '../../../accounts/audit.ts'
 import type { Campaign, CampaignStatus } from '../../../campaigns/campaign.ts'
 import { type StatusChange, changeStatus, deleteCampaign as deleteOne } from '../../../campaigns/change-status.ts'
 import { MAX_CAMPAIGNS, createCampaign } from '../../../campaigns/create-campaign.ts'
+import { duplicateCampaign } from '../../../campaigns/duplicate-campaign.ts'
 import { listCampaigns, readCampaign } from '../../../campaigns/list-campaigns.ts'
 import { publishCampaign } from '../../../campaigns/publish-campaign.ts'
 import { updateCampaign } from '../../../campaigns/update-campaign.ts'
@@ -16,6 +17,7 @@ import { receiveBody } from '../../http/receive-body.ts'
 import { readCampaignBody, readChangeBody, requireCampaignId } from './read-body.ts'
 
 export const DRAFTED = 'The campaign is a draft.'
+export const DUPLICATED = 'The copy is a draft.'
 export const LISTED = 'The campaigns.'
 export const READ = 'The campaign.'
 export const UPDATED = 'The campaign is changed.'
@@ -42,6 +44,21 @@ export async function postCampaign(app: AppContext, context: RequestContext, pri
     return created
   })
   return { message: DRAFTED, data: { campaign } }
+}
+
+export async function postDuplicate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business, actor } = principal
+  const campaignId = requireCampaignId(context)
+  const campaign = await app.sql.begin(async (tx) => {
+    const result = await duplicateCampaign(tx, business.id, campaignId)
+    if (result.kind === 'not_found') throw new RequestError('not_found')
+    if (result.kind === 'too_many') throw new RequestError('limit_reached', { message: TOO_MANY })
+    const target = result.campaign.campaignId
+    const entry = { businessId: business.id, actor, action: 'campaign.duplicate', target }
+    await recordAudit(tx, { ...entry, details: { original: campaignId } })
+    return result.campaign
+  })
+  return { message: DUPLICATED, data: { campaign } }
 }
 
 export async function getCampaigns({ sql }: AppContext, _: RequestContext, { business }: Principal): Promise<Reply> {

@@ -2,12 +2,13 @@
 import { Type } from '@sinclair/typebox'
 import { ENROLMENT_STATES } from '../../../campaigns/list-enrolments.ts'
 import { CAMPAIGN_STATUSES } from '../../../campaigns/campaign.ts'
+import { MAX_NAME } from '../../../campaigns/create-campaign.ts'
 import { DefinitionReply, SentDefinition } from '../../../rules/campaigns/definition-schema.ts'
 import { text } from '../body-fields.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 
 const sent = {
-  name: text(1, 256, 'A name for people.', 'Welcome'),
+  name: text(1, MAX_NAME, 'A name for people.', 'Welcome'),
   trigger: Type.Union([
     Type.Object({ event: text(1, 64, 'Starts the campaign for each matching live event.', 'signup') }),
     Type.Object({

@@ -137,6 +137,7 @@ export const texts: typeof english = {
     'stores.recover': 'Nach einer Wiederherstellung ergänzt',
     'user.create': 'Benutzer angelegt',
     'campaign.create': 'Kampagne erstellt',
+    'campaign.duplicate': 'Kampagne dupliziert',
     'campaign.publish': 'Kampagne veröffentlicht',
     'campaign.update': 'Kampagne geändert',
     'campaign.pause': 'Kampagne angehalten',

@@ -134,6 +134,7 @@ export const texts = {
     'stores.recover': 'Recovered after a restore',
     'user.create': 'User created',
     'campaign.create': 'Campaign created',
+    'campaign.duplicate': 'Campaign duplicated',
     'campaign.publish': 'Campaign published',
     'campaign.update': 'Campaign changed',
     'campaign.pause': 'Campaign paused',

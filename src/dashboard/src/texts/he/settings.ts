@@ -131,6 +131,7 @@ export const texts: typeof english = {
     'stores.recover': 'שחזור הושלם',
     'user.create': 'משתמש נוצר',
     'campaign.create': 'קמפיין נוצר',
+    'campaign.duplicate': 'קמפיין שוכפל',
     'campaign.publish': 'קמפיין פורסם',
     'campaign.update': 'קמפיין שונה',
     'campaign.pause': 'קמפיין הושהה',
