@@ -3,9 +3,7 @@ import { openIfPossible, loadChannel } from '../messages/channels/channels.ts'
 import { providersOf } from '../messages/channels/providers.ts'
 import type { MessageChannel } from '../rules/messages/message-channel.ts'
 import { checkDefinition } from '../rules/campaigns/check-definition.ts'
-import { type SendStep, type Step, walkSteps } from '../rules/campaigns/steps.ts'
-import { isWindowed } from '../rules/segments/condition-kinds.ts'
-import type { Rule } from '../rules/segments/rule.ts'
+import { type SendStep, walkSteps } from '../rules/campaigns/steps.ts'
 import type { Fault } from '../rules/events/fault.ts'
 import { type Definitions, loadDefinitions, rulesOf } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
@@ -31,7 +29,6 @@ export async function checkPublish(
   return [
     ...checkTrigger({ trigger, goal }, definitions),
     ...checkDefinition({ steps }, { goalEvent: goal?.event ?? null, rules }),
-    ...checkBranches(steps),
     ...(await checkTemplates(tx, businessId, sends)),
     ...(await checkChannels(tx, businessId, sends, secretsKey)),
   ]
@@ -45,21 +42,6 @@ function checkTrigger({ trigger, goal }: Pick<Checked, 'trigger' | 'goal'>, { se
   return segments.some(({ id }) => id === trigger.segment)
     ? []
     : [{ path: 'trigger.segment', message: 'trigger.segment is not a segment of the business' }]
-}
-
-/** What is counted and summed up over the timeline is kept up for the rules of segments only. */
-function checkBranches(steps: readonly Step[]): Fault[] {
-  return walkSteps(steps).flatMap(({ step, path }) => {
-    if (step.type !== 'branch' || !readsTimeline(step.rule)) return []
-    const reason = 'counts or sums up events of the timeline: put this into a segment, and name the segment'
-    return [{ path: `${path}.rule`, message: `${path}.rule ${reason}` }]
-  })
-}
-
-function readsTimeline(rule: Rule): boolean {
-  if ('all' in rule) return rule.all.some(readsTimeline)
-  if ('any' in rule) return rule.any.some(readsTimeline)
-  return 'not' in rule ? readsTimeline(rule.not) : isWindowed(rule)
 }
 
 async function checkTemplates(tx: Queryable, businessId: string, sends: SendAt[]): Promise<Fault[]> {

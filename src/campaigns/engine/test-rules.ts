@@ -1,12 +1,7 @@
-import { compileSegments } from '../../rules/segments/compile-segments.ts'
-import { resolveRule } from '../../rules/segments/resolve-rule.ts'
 import type { Rule } from '../../rules/segments/rule.ts'
-import { windowsOf } from '../../rules/segments/windows-of.ts'
-import { type Definitions, loadDefinitions, rulesOf } from '../../segments/load-definitions.ts'
-import { readFacts } from '../../segments/read-facts.ts'
-import { readAnswers } from '../../segments/windows/read-answers.ts'
+import { type Definitions, loadDefinitions } from '../../segments/load-definitions.ts'
 import type { Queryable } from '../../stores/postgres.ts'
-import { walkSteps } from '../../rules/campaigns/steps.ts'
+import { readBranchFacts, testRule } from '../branch-rules.ts'
 import type { VersionedRow } from './read-move-facts.ts'
 
 export type TestRule = (rule: Rule, stepId: string) => boolean
@@ -17,35 +12,14 @@ export async function readRuleTests(
   rows: readonly VersionedRow[],
   now: number,
 ): Promise<ReadonlyMap<string, TestRule>> {
-  const definitions = new Map<string, Definitions>()
+  const known = new Map<string, Definitions>()
   const tests = new Map<string, TestRule>()
   for (const row of rows.filter(({ of }) => of.hasBranches)) {
-    const known = definitions.get(row.businessId) ?? (await loadDefinitions(tx, row.businessId))
-    definitions.set(row.businessId, known)
-    const test = await readTest(tx, row, known, now)
-    if (test) tests.set(row.enrolmentId, test)
+    const definitions = known.get(row.businessId) ?? (await loadDefinitions(tx, row.businessId))
+    known.set(row.businessId, definitions)
+    const context = { definitions, now }
+    const facts = await readBranchFacts(tx, row, row.of.definition.steps, context)
+    if (facts) tests.set(row.enrolmentId, (rule) => testRule(rule, facts, context))
   }
   return tests
-}
-
-async function readTest(
-  tx: Queryable,
-  { businessId, contactId, of }: VersionedRow,
-  definitions: Definitions,
-  now: number,
-): Promise<TestRule | null> {
-  const found = await readFacts(tx, businessId, contactId)
-  if (found === null) return null
-  const resolve = (rule: Rule) => resolveRule(rule, { ...definitions, segments: rulesOf(definitions) })
-  const rules = walkSteps(of.definition.steps).flatMap(({ step }) =>
-    step.type === 'branch' ? [{ rule: resolve(step.rule), isBuilding: false }] : [],
-  )
-  const keys = [...windowsOf(rules).values()].map(({ key }) => key)
-  const windows =
-    keys.length === 0 ? new Map<string, string>() : (await readAnswers(tx, { businessId, contactId, keys, now })).values
-  return (rule) => {
-    const compiled = { no: 0, segmentId: '', isBuilding: false, rule: resolve(rule) }
-    const [segment] = compileSegments([compiled], definitions.fields).all
-    return segment?.test({ ...found.facts, windows }, now) ?? false
-  }
 }

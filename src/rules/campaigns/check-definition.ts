@@ -1,6 +1,7 @@
 import type { Fault } from '../events/fault.ts'
-import { type RuleContext, readRule } from '../segments/read-rule.ts'
+import type { RuleContext } from '../segments/read-rule.ts'
 import { type Faults, addFaults, fault } from '../segments/reading.ts'
+import { checkBranch } from './check-branch.ts'
 import type { Definition } from './definition.ts'
 import { type Step, listsIn } from './steps.ts'
 
@@ -12,8 +13,8 @@ export interface CheckContext {
 }
 
 /**
- * What publishing refuses in a definition that was read: steps that cannot be reached, a wait for the goal, and a rule that
- * names a segment that the business does not have. At most 20 faults.
+ * What publishing refuses in a definition that was read: steps that cannot be reached, a wait for the goal, and what is wrong with
+ * the rule of a branch. At most 20 faults.
  */
 export function checkDefinition({ steps }: Pick<Definition, 'steps'>, context: CheckContext): Fault[] {
   const found: Faults = { faults: [] }
@@ -31,10 +32,7 @@ function checkList(found: Faults, steps: readonly Step[], path: string, context:
 function checkStep(found: Faults, step: Step, path: string, context: CheckContext): void {
   if (step.type === 'wait_for' && step.event === context.goalEvent)
     fault(found, `${path}.event`, 'must differ from goal.event, which ends the enrolment')
-  if (step.type === 'branch') {
-    const read = readRule(step.rule, context.rules, `${path}.rule`)
-    if ('faults' in read) addFaults(found, read.faults)
-  }
+  if (step.type === 'branch') addFaults(found, checkBranch(step, path, context.rules))
   for (const list of listsIn(step)) checkList(found, list.steps, `${path}.${list.path}`, context)
 }
 
