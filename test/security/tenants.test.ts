@@ -584,6 +584,18 @@ const CROSSINGS: Record<string, Crossing[] | null> = {
   'POST /api/campaigns/:campaignId/duplicate': [
     { what: 'an id', ask: ask('POST', theirCampaign('/duplicate')), ...NOT_FOUND },
   ],
+  'POST /api/campaigns/:campaignId/simulate': [
+    { what: 'an id', ask: ask('POST', theirCampaign('/simulate'), () => ({ contact: {} })), ...NOT_FOUND },
+    {
+      what: 'the id of a contact',
+      ask: ask(
+        'POST',
+        () => `/api/campaigns/${mine.campaignId}/simulate`,
+        () => ({ contactId: theirs.contactId }),
+      ),
+      ...NOT_FOUND,
+    },
+  ],
   'POST /api/campaigns/:campaignId/pause': [{ what: 'an id', ask: ask('POST', theirCampaign('/pause')), ...NOT_FOUND }],
   'POST /api/campaigns/:campaignId/resume': [
     { what: 'an id', ask: ask('POST', theirCampaign('/resume')), ...NOT_FOUND },

@@ -111,6 +111,29 @@ export const ENROLMENT_EXAMPLE = {
   endedAt: null,
 }
 
+export const SIMULATE_EXAMPLE = {
+  contact: { firstName: 'Ada', email: 'ada@example.com', timezone: 'Europe/London', customFields: { plan: 'pro' } },
+  event: { name: 'signup', properties: { source: 'web' } },
+  from: '2026-03-01T09:30:00Z',
+  answers: [{ event: 'invoice_paid', at: '2026-03-03T12:00:00Z' }],
+}
+
+export const SIMULATION_EXAMPLE = {
+  sends: [
+    {
+      stepId: 'hello',
+      at: '2026-03-01T09:30:00.000Z',
+      channel: 'email',
+      state: 'sent',
+      reason: null,
+      detail: null,
+      message: { language: 'en', subject: 'Welcome, Ada', html: '<p>Hello Ada</p>', text: 'Hello Ada' },
+    },
+  ],
+  state: 'converted',
+  endsAt: '2026-03-03T12:00:00.000Z',
+}
+
 export const MESSAGE_EXAMPLE = {
   messageId: '0198c5a0-9d10-7c42-9a51-3e8f7b6d2c14',
   campaignId: CAMPAIGN_EXAMPLE.campaignId,

@@ -1,13 +1,22 @@
 /** The endpoints about campaigns. */
 import { MAX_CAMPAIGNS } from '../../../campaigns/create-campaign.ts'
 import type { StatusChange } from '../../../campaigns/change-status.ts'
-import { CAMPAIGN_EXAMPLE, ENROLMENT_EXAMPLE, LISTED_CAMPAIGN_EXAMPLE, REPORT_EXAMPLE } from '../../openapi/examples.ts'
+import {
+  CAMPAIGN_EXAMPLE,
+  ENROLMENT_EXAMPLE,
+  LISTED_CAMPAIGN_EXAMPLE,
+  REPORT_EXAMPLE,
+  SIMULATE_EXAMPLE,
+  SIMULATION_EXAMPLE,
+} from '../../openapi/examples.ts'
 import type { BusinessEndpoint } from '../business-endpoint.ts'
 import { ENROLMENT_STATES } from '../../../campaigns/list-enrolments.ts'
 import { PAGE_QUERY } from '../../http/read-page.ts'
 import * as manage from './manage.ts'
 import * as reading from './reading.ts'
 import * as schemas from './schemas.ts'
+import { SIMULATED, postSimulate } from './simulate.ts'
+import { MAX_ANSWERS, SimulateSchema, SimulationData } from './simulation-schemas.ts'
 
 const tag = 'Campaigns'
 const { name, trigger, goal, steps, campaignId } = CAMPAIGN_EXAMPLE
@@ -205,5 +214,28 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
       },
     },
     errors: ['invalid_request', 'not_found'],
+  },
+  {
+    method: 'POST',
+    path: '/campaigns/:campaignId/simulate',
+    permission: 'contacts:read',
+    handler: postSimulate,
+    operation: {
+      summary: 'Simulate a campaign',
+      description:
+        'What the present version, also of a draft, would do with a contact that is enrolled at `from`, by the rules that really ' +
+        `move enrolments, on a clock of its own. Nothing is stored or sent. At most ${MAX_ANSWERS} answers.`,
+      tag,
+      body: { schema: SimulateSchema, example: SIMULATE_EXAMPLE },
+      replies: {
+        200: {
+          message: SIMULATED,
+          description: 'The messages, and how it ends.',
+          data: SimulationData,
+          example: SIMULATION_EXAMPLE,
+        },
+      },
+    },
+    errors: ['not_found'],
   },
 ]

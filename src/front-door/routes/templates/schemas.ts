@@ -78,7 +78,6 @@ export const DeletedTemplateData = Type.Object({ templateId: uuid }, closed)
 
 const { mjml: _, ...sentParts } = variant.properties
 
-export const PreviewTemplateData = Type.Object(
-  { message: Type.Object({ language: Type.String(), ...sentParts }, closed) },
-  closed,
-)
+export const RenderedMessageSchema = Type.Object({ language: Type.String(), ...sentParts }, closed)
+
+export const PreviewTemplateData = Type.Object({ message: RenderedMessageSchema }, closed)

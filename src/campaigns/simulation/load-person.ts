@@ -1,0 +1,61 @@
+import { readContact } from '../../contacts/read-contact.ts'
+import { contactValues } from '../../messages/templates/contact-values.ts'
+import { longestWindow } from '../../rules/campaigns/caps.ts'
+import { type Cap, type Definition, MAX_AT_MOST } from '../../rules/campaigns/definition.ts'
+import type { CountedSend } from '../../rules/campaigns/simulate.ts'
+import { MESSAGE_CHANNELS } from '../../rules/messages/message-channel.ts'
+import type { Definitions } from '../../segments/load-definitions.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { readBranchFacts } from '../branch-rules.ts'
+import type { Person } from './person.ts'
+
+export interface AskedContact {
+  businessId: string
+  /** A UUID. Of one that was merged, the survivor is meant. */
+  contactId: string
+}
+
+/** A contact as it is now, with what was sent to it until `from` (epoch ms). Null when the business has no such contact. */
+export async function loadPerson(
+  sql: Sql,
+  { businessId, contactId: asked }: AskedContact,
+  { steps, caps }: Pick<Definition, 'steps' | 'caps'>,
+  { definitions, from, now }: { definitions: Definitions; from: number; now: number },
+): Promise<Person | null> {
+  const { currency } = definitions
+  const contact = await readContact(sql, { businessId, contactId: asked, currency })
+  if (contact === null) return null
+  const { contactId, identities, subscriptions } = contact
+  const facts = await readBranchFacts(sql, { businessId, contactId }, steps, { definitions, now })
+  if (facts === null) return null
+  return {
+    contactId,
+    values: contactValues(contact),
+    facts,
+    subscriptions,
+    email: identities.email[0] ?? null,
+    // Those that were read begin with a plus.
+    phone: identities.phone.find((phone) => phone.startsWith('+'))?.slice(1) ?? null,
+    sent: await readSent(sql, { businessId, contactId }, caps, from),
+  }
+}
+
+/** By each channel as many of the newest as a cap can count. */
+async function readSent(
+  sql: Sql,
+  { businessId, contactId }: AskedContact,
+  caps: readonly Cap[],
+  from: number,
+): Promise<readonly CountedSend[]> {
+  const window = Math.max(...MESSAGE_CHANNELS.map((channel) => longestWindow(caps, channel)))
+  if (window === 0) return []
+  return sql<CountedSend[]>`
+    select channel, claimed_at as at
+    from (
+      select m.channel, m.claimed_at, row_number() over (partition by m.channel order by m.claimed_at desc) as place
+      from messages m
+      where m.business_id = ${businessId} and m.contact_id = ${contactId} and m.channel = any (${`{${MESSAGE_CHANNELS.join(',')}}`}::text[])
+        and m.claimed_at > ${from - window} and m.claimed_at <= ${from} and m.state not in ('failed', 'skipped')
+    ) newest
+    where place <= ${MAX_AT_MOST}`
+}

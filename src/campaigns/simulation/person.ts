@@ -1,0 +1,81 @@
+/** Whom a campaign is simulated for: a contact of the business, or one that is made up. */
+import type { MessageContact } from '../../messages/templates/values.ts'
+import type { CountedSend } from '../../rules/campaigns/simulate.ts'
+import type { ContactIdentity } from '../../rules/contact-parts.ts'
+import { CHANNELS, type Identity, type Profile, type Subscriptions } from '../../rules/events/facts.ts'
+import { STAGES } from '../../rules/events/journey-stage.ts'
+import type { TraitEntry } from '../../rules/events/traits.ts'
+import type { SegmentFacts } from '../../rules/segments/facts.ts'
+import { UNKNOWN_CONTACT } from '../../messages/templates/contact-values.ts'
+
+export interface Person {
+  /** What splits and hold-outs go by. */
+  contactId: string
+  /** What templates read. */
+  values: MessageContact
+  /** What rules read. */
+  facts: SegmentFacts
+  subscriptions: Subscriptions
+  /** As contacts have them: an email in lower case, and the E.164 digits of a phone. Null: messages have no such address. */
+  email: string | null
+  phone: string | null
+  sent: readonly CountedSend[]
+}
+
+/** What a caller says of a contact that is made up. It was read: see `readIdentity`, `readProfile` and `readTraits`. */
+export interface MadeUp {
+  profile: Profile
+  identity: Identity
+  tags: readonly string[]
+  customFields: Record<string, string | number | boolean>
+  /** An absent channel has an opt-in. */
+  subscriptions: Subscriptions
+}
+
+/** Created at `from`, in epoch ms, without any history. The same addresses always go the same way at a split. */
+export function makeUpPerson({ profile, identity, ...sent }: MadeUp, from: number): Person {
+  const { email = null, phone = null, phoneRead = false } = identity
+  const subscriptions = { ...Object.fromEntries(CHANNELS.map((channel) => [channel, true])), ...sent.subscriptions }
+  const shownPhone = phone !== null && phoneRead ? `+${phone}` : phone
+  return {
+    contactId: email ?? phone ?? 'made up',
+    values: {
+      ...UNKNOWN_CONTACT,
+      ...profile,
+      email,
+      phone: shownPhone,
+      stage: STAGES[0],
+      customFields: sent.customFields,
+    },
+    facts: {
+      createdAt: from,
+      stage: 0,
+      profile,
+      identities: identitiesOf({ email, phone }),
+      subscriptions: Object.fromEntries(
+        Object.entries(subscriptions).map(([channel, subscribed]) => [channel, { subscribed, at: from }]),
+      ),
+      orderCount: 0,
+      statistics: new Map(),
+      traits: new Map(
+        Object.entries(sent.customFields).map(([key, value]): [string, TraitEntry] => [
+          key,
+          [from, JSON.stringify(value)],
+        ]),
+      ),
+      tags: new Set(sent.tags),
+      revenue: new Map(),
+      windows: new Map(),
+    },
+    subscriptions,
+    email,
+    phone: phoneRead ? phone : null,
+    sent: [],
+  }
+}
+
+const identitiesOf = (sent: { email: string | null; phone: string | null }): ContactIdentity[] =>
+  (['email', 'phone'] as const).flatMap((kind) => {
+    const value = sent[kind]
+    return value === null ? [] : [{ kind, value, proven: true }]
+  })

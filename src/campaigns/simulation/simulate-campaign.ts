@@ -1,0 +1,151 @@
+/** Simulates a campaign (campaigns, "Reading"). Nothing is stored, and nothing is sent. */
+import { loadMessageKey } from '../../messages/message-key.ts'
+import { findSuppressed } from '../../messages/suppressions/find-suppressed.ts'
+import type { Renderer } from '../../messages/templates/renderer.ts'
+import type { RenderedMessage } from '../../messages/templates/template.ts'
+import type { MessageValues } from '../../messages/templates/values.ts'
+import { hearEvents } from '../../rules/campaigns/hear-events.ts'
+import type { SkipReason } from '../../rules/campaigns/judge-send.ts'
+import { knownZone } from '../../rules/campaigns/local-time.ts'
+import { MAX_INSTANTS, type SimulatedContact, type SimulatedEvent, simulate } from '../../rules/campaigns/simulate.ts'
+import { type SendStep, walkSteps } from '../../rules/campaigns/steps.ts'
+import type { Fault } from '../../rules/events/fault.ts'
+import { STAGES } from '../../rules/events/journey-stage.ts'
+import { showCount } from '../../rules/limits.ts'
+import type { MessageChannel } from '../../rules/messages/message-channel.ts'
+import { ADDRESS_CHANNELS } from '../../rules/messages/suppression.ts'
+import type { Definitions } from '../../segments/load-definitions.ts'
+import type { Sql } from '../../stores/postgres.ts'
+import { testRule } from '../branch-rules.ts'
+import type { Campaign } from '../campaign.ts'
+import type { Person } from './person.ts'
+import { type RenderLimits, createSendRenderer } from './render-sends.ts'
+
+export interface AskedSimulation {
+  business: { id: string; name: string; timezone: string }
+  campaign: Campaign
+  /** The rules of its branches can be resolved with these. */
+  definitions: Definitions
+  person: Person
+  /** What templates read of it. */
+  event: MessageValues['event']
+  links: Pick<MessageValues, 'unsubscribeUrl' | 'preferencesUrl'>
+  /** Epoch ms. */
+  from: number
+  answers: readonly SimulatedEvent[]
+}
+
+/** Instants are ISO 8601 UTC. */
+export interface ShownSend {
+  stepId: string
+  at: string
+  channel: MessageChannel
+  state: 'sent' | 'skipped' | 'failed'
+  reason: SkipReason | 'template_failed' | null
+  /** Why it cannot be rendered. */
+  detail: string | null
+  message: RenderedMessage | null
+}
+
+export interface ShownSimulation {
+  sends: ShownSend[]
+  state: 'active' | 'finished' | 'converted'
+  endsAt: string | null
+}
+
+interface SimulationDeps {
+  sql: Sql
+  renderer: Renderer
+  limits?: RenderLimits
+}
+
+export async function simulateCampaign(
+  { sql, renderer, limits }: SimulationDeps,
+  asked: AskedSimulation,
+): Promise<{ simulation: ShownSimulation } | { fault: Fault }> {
+  const { business, campaign, from, answers } = asked
+  const messages = createSendRenderer({ sql, renderer }, business.id, limits)
+  const moves = simulate({
+    campaignId: campaign.campaignId,
+    definition: campaign,
+    goalEvent: campaign.goal?.event ?? null,
+    contact: await contactOf(sql, asked),
+    from,
+    answers,
+  })
+  const sends: ShownSend[] = []
+  let next = moves.next()
+  while (next.done !== true) {
+    const { step, at, reason } = next.value
+    const rendering = reason === null ? await messages.render(step, at, valuesAt(asked, at)) : null
+    if (rendering?.kind === 'beyond') return { fault: tooMuch(campaign, step, rendering.limit) }
+    const isFailed = rendering?.kind === 'failed'
+    sends.push({
+      stepId: step.id,
+      at: isoTime(at),
+      channel: step.channel,
+      state: reason !== null ? 'skipped' : isFailed ? 'failed' : 'sent',
+      reason: isFailed ? 'template_failed' : reason,
+      detail: isFailed ? rendering.reason : null,
+      message: rendering?.kind === 'rendered' ? rendering.message : null,
+    })
+    next = moves.next(!isFailed)
+  }
+  const end = next.value
+  switch (end.kind) {
+    case 'too_many_instants':
+      return { fault: { path: '', message: `the simulation takes more than ${showCount(MAX_INSTANTS)} instants` } }
+    case 'active':
+      return { simulation: { sends, state: 'active', endsAt: null } }
+    case 'ended':
+      return { simulation: { sends, state: end.state, endsAt: isoTime(end.endsAt) } }
+  }
+}
+
+const isoTime = (at: number): string => new Date(at).toISOString()
+
+function tooMuch({ steps }: Campaign, { id }: SendStep, limit: string): Fault {
+  const path = `${walkSteps(steps).find(({ step }) => step.id === id)?.path}.template`
+  return { path, message: `${path}: what the simulation renders until there ${limit}` }
+}
+
+async function contactOf(sql: Sql, asked: AskedSimulation): Promise<SimulatedContact> {
+  const { business, definitions, person } = asked
+  const suppressed = await listSuppressed(sql, business.id, person)
+  return {
+    contactId: person.contactId,
+    zone: knownZone(person.values.timezone, business.timezone),
+    testRule: (rule, _, now) => testRule(rule, factsAt(asked, now), { definitions, now }),
+    hasOptIn: (channel) => channel === 'webhook' || (person.subscriptions[channel] ?? false),
+    addressOf: (channel) => addressOf(person, channel),
+    isSuppressed: (channel) => suppressed.has(channel),
+    sent: person.sent,
+  }
+}
+
+/** The channels whose address gets no message. */
+async function listSuppressed(sql: Sql, businessId: string, person: Person): Promise<Set<MessageChannel>> {
+  const asked = ADDRESS_CHANNELS.flatMap((channel) => {
+    const address = addressOf(person, channel)
+    return typeof address === 'string' ? [{ businessId, channel, address }] : []
+  })
+  const answers = await findSuppressed(sql, await loadMessageKey(sql), asked)
+  return new Set(asked.flatMap(({ channel }, index) => (answers[index] ? [channel] : [])))
+}
+
+function addressOf({ email, phone }: Person, channel: MessageChannel): string | null | undefined {
+  if (channel === 'email') return email
+  return channel === 'sms' || channel === 'whatsapp' ? phone : undefined
+}
+
+/** With the triggering event, and the answers until then. */
+function factsAt({ person, event, from, answers }: AskedSimulation, now: number) {
+  const trigger = event === null ? [] : [{ event: event.name, at: from }]
+  return hearEvents(person.facts, [...trigger, ...answers.filter(({ at }) => at <= now)])
+}
+
+function valuesAt(asked: AskedSimulation, now: number): MessageValues {
+  const { person, event, links, business } = asked
+  const stage = STAGES[factsAt(asked, now).stage] ?? person.values.stage
+  return { contact: { ...person.values, stage }, event, ...links, business: { name: business.name } }
+}

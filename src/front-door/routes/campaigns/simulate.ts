@@ -1,0 +1,74 @@
+/** Simulates a campaign. */
+import type { Campaign } from '../../../campaigns/campaign.ts'
+import { readCampaign } from '../../../campaigns/list-campaigns.ts'
+import { loadPerson } from '../../../campaigns/simulation/load-person.ts'
+import { type Person, makeUpPerson } from '../../../campaigns/simulation/person.ts'
+import { simulateCampaign } from '../../../campaigns/simulation/simulate-campaign.ts'
+import { RequestError } from '../../../errors.ts'
+import { inertLinks } from '../../../messages/public-links.ts'
+import { checkBranch } from '../../../rules/campaigns/check-branch.ts'
+import { walkSteps } from '../../../rules/campaigns/steps.ts'
+import { type Definitions, loadDefinitions, rulesOf } from '../../../segments/load-definitions.ts'
+import type { Principal } from '../../access/principal.ts'
+import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
+import { invalidRequest } from '../../http/check-body.ts'
+import { BODY_LIMITS } from '../../http/read-body.ts'
+import { readId } from '../../http/read-id.ts'
+import { receiveBody } from '../../http/receive-body.ts'
+import { contactNotFound } from '../contacts/contact-not-found.ts'
+import { requireCampaignId } from './read-body.ts'
+import { type ReadSimulation, readSimulation } from './read-simulation.ts'
+
+export const SIMULATED = 'What the campaign would do.'
+
+export async function postSimulate(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const { business } = principal
+  const campaign = await readCampaign(app.sql, business.id, requireCampaignId(context))
+  if (campaign === null) throw new RequestError('not_found')
+  const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
+  const definitions = await loadDefinitions(app.sql, business.id)
+  const { fields, country } = definitions
+  const now = context.receivedAt
+  const sent = readSimulation(body, { country, fields, now })
+  refuseBranches(campaign, definitions)
+  const result = await simulateCampaign(
+    { sql: app.sql, renderer: app.renderer.of(business.id) },
+    {
+      business,
+      campaign,
+      definitions,
+      person: await findPerson(app, business.id, campaign, { definitions, sent, now }),
+      event: sent.event ?? eventOf(campaign),
+      links: inertLinks(app.config),
+      from: sent.from,
+      answers: sent.answers,
+    },
+  )
+  if ('fault' in result) throw invalidRequest([result.fault])
+  return { message: SIMULATED, data: result.simulation }
+}
+
+/** A draft may have them. */
+function refuseBranches({ steps }: Campaign, definitions: Definitions): void {
+  const rules = { fields: definitions.fields, segments: rulesOf(definitions) }
+  const faults = walkSteps(steps).flatMap(({ step, path }) =>
+    step.type === 'branch' ? checkBranch(step, path, rules) : [],
+  )
+  if (faults.length > 0) throw invalidRequest(faults)
+}
+
+async function findPerson(
+  { sql }: AppContext,
+  businessId: string,
+  campaign: Campaign,
+  { definitions, sent, now }: { definitions: Definitions; sent: ReadSimulation; now: number },
+): Promise<Person> {
+  const { madeUp, from } = sent
+  if (madeUp !== null) return makeUpPerson(madeUp, from)
+  const contactId = readId(sent.contactId ?? '')
+  const person = contactId && (await loadPerson(sql, { businessId, contactId }, campaign, { definitions, from, now }))
+  if (!person) throw contactNotFound()
+  return person
+}
+
+const eventOf = ({ trigger }: Campaign) => ('event' in trigger ? { name: trigger.event, properties: {} } : null)
