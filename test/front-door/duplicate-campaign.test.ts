@@ -93,7 +93,7 @@ it('makes the thousandth campaign, and none beyond', async () => {
   const { campaignId } = await draft()
   await service.sql`update businesses set campaign_count = 999 where id = ${tenant.businessId}`
   const answers = await Promise.all([1, 2, 3].map(() => duplicate(campaignId)))
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409])
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
     message: 'The business has 1,000 campaigns, which is the maximum.',
     error: { code: 'limit_reached' },
