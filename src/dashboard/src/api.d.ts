@@ -707,6 +707,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate a campaign
+         * @description Makes a draft with the present version of any campaign. Its steps keep their ids.
+         */
+        post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdDuplicate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dashboard/api/b/{businessId}/campaigns/{campaignId}/enrolments": {
         parameters: {
             query?: never;
@@ -738,6 +758,26 @@ export interface paths {
         get: operations["getDashboardApiBBusinessIdCampaignsCampaignIdReport"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/api/b/{businessId}/campaigns/{campaignId}/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Simulate a campaign
+         * @description What the present version, also of a draft, would do with a contact that is enrolled at `from`, by the rules that really move enrolments, on a clock of its own. Nothing is stored or sent. At most 100 answers.
+         */
+        post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdSimulate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -10129,6 +10169,271 @@ export interface operations {
             };
         };
     };
+    postDashboardApiBBusinessIdCampaignsCampaignIdDuplicate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The campaign. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "The copy is a draft.",
+                     *       "data": {
+                     *         "campaign": {
+                     *           "campaignId": "0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90",
+                     *           "name": "Welcome (copy)",
+                     *           "status": "draft",
+                     *           "version": 1,
+                     *           "trigger": {
+                     *             "event": "signup"
+                     *           },
+                     *           "canEnterAgain": false,
+                     *           "goal": {
+                     *             "event": "invoice_paid"
+                     *           },
+                     *           "steps": [
+                     *             {
+                     *               "id": "hello",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             },
+                     *             {
+                     *               "id": "pause",
+                     *               "type": "wait",
+                     *               "for": "P3D"
+                     *             },
+                     *             {
+                     *               "id": "reminder",
+                     *               "type": "send",
+                     *               "channel": "email",
+                     *               "template": "0198c5a0-a3f4-7d10-9e21-6c4b8f0a2d36",
+                     *               "kind": "marketing"
+                     *             }
+                     *           ],
+                     *           "caps": [],
+                     *           "holdOut": 0
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            campaign: {
+                                /** Format: uuid */
+                                campaignId: string;
+                                name: string;
+                                status: "draft" | "published" | "paused" | "archived";
+                                /** @description Contacts follow the version of their enrolment to its end. */
+                                version: number;
+                                trigger: {
+                                    event: string;
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    on: "enter" | "leave";
+                                };
+                                canEnterAgain: boolean;
+                                goal: {
+                                    event: string;
+                                } | null;
+                                /** @description Run from top to bottom; at most 200 with those inside, on 5 levels. */
+                                steps: ({
+                                    id: string;
+                                    /** @constant */
+                                    type: "send";
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    /** Format: uuid */
+                                    template: string;
+                                    kind: "marketing" | "transactional";
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait";
+                                    /** @description How long. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    for: string;
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_until";
+                                    /** @description Local, such as 09:00. */
+                                    time: string;
+                                    /** @description 1 is Monday. Left out: every day. */
+                                    weekdays?: number[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "wait_for";
+                                    event: string;
+                                    /** @description How long at most. ISO 8601: weeks, days of 24 hours, hours, minutes, seconds; at most P365D. */
+                                    timeout: string;
+                                    /** @description The steps after the event, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps after the time-out, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "branch";
+                                    /** @description As the rule of a segment: see `docs/segments.md`. */
+                                    rule: {
+                                        [key: string]: unknown;
+                                    };
+                                    /** @description The steps if the rule is true, of the same forms. */
+                                    steps: {
+                                        [key: string]: unknown;
+                                    }[];
+                                    /** @description The steps if it is not, of the same forms. */
+                                    otherwise: {
+                                        [key: string]: unknown;
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "split";
+                                    /** @description The percents are 100 together. */
+                                    parts: {
+                                        /** @description In steps of 0.01. */
+                                        percent: number;
+                                        /** @description The steps of this part, of the same forms. */
+                                        steps: {
+                                            [key: string]: unknown;
+                                        }[];
+                                    }[];
+                                } | {
+                                    id: string;
+                                    /** @constant */
+                                    type: "exit";
+                                })[];
+                                /** @description Local time of the contact. `from` is in, `to` is out; null: none. Left out: those of the business. */
+                                quietHours?: {
+                                    /** @description Local, such as 09:00. */
+                                    from: string;
+                                    /** @description Local, such as 09:00. */
+                                    to: string;
+                                } | null;
+                                /** @description Besides those of the business. */
+                                caps: {
+                                    channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                    atMost: number;
+                                    /** @description A rolling window. */
+                                    days: number;
+                                    whenReached: "wait" | "skip";
+                                }[];
+                                /** @description Per cent that are sent nothing, to compare with, in steps of 0.01. */
+                                holdOut: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `limit_reached` */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     getDashboardApiBBusinessIdCampaignsCampaignIdEnrolments: {
         parameters: {
             query?: {
@@ -10433,6 +10738,308 @@ export interface operations {
             };
             /** @description `method_not_allowed` */
             405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `rate_limited` */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unavailable` */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    postDashboardApiBBusinessIdCampaignsCampaignIdSimulate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                businessId: string;
+                /** @example 0198c5a0-9b11-7f02-8a3c-5b2e6f7d8c90 */
+                campaignId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "contact": {
+                 *         "firstName": "Ada",
+                 *         "email": "ada@example.com",
+                 *         "timezone": "Europe/London",
+                 *         "customFields": {
+                 *           "plan": "pro"
+                 *         }
+                 *       },
+                 *       "event": {
+                 *         "name": "signup",
+                 *         "properties": {
+                 *           "source": "web"
+                 *         }
+                 *       },
+                 *       "from": "2026-03-01T09:30:00Z",
+                 *       "answers": [
+                 *         {
+                 *           "event": "invoice_paid",
+                 *           "at": "2026-03-03T12:00:00Z"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description A contact of the business, as it is now. Either this or `contact` is required. */
+                    contactId?: string | null;
+                    /** @description A person who is made up, without any history. */
+                    contact?: {
+                        /**
+                         * @description The full name. It is split into the first word and the rest.
+                         * @example Ada Lovelace
+                         */
+                        name?: string | null;
+                        /** @description Takes precedence over `name`. */
+                        firstName?: string | null;
+                        /** @description Takes precedence over `name`. */
+                        lastName?: string | null;
+                        /**
+                         * @description Free text.
+                         * @example GB
+                         */
+                        country?: string | null;
+                        /**
+                         * @description Free text.
+                         * @example London
+                         */
+                        city?: string | null;
+                        /**
+                         * @description A BCP 47 tag.
+                         * @example en
+                         */
+                        language?: string | null;
+                        /**
+                         * @description An IANA zone name.
+                         * @example Europe/London
+                         */
+                        timezone?: string | null;
+                        /**
+                         * @description 3 to 320 characters. Trimmed and compared in lower case. Placeholders such as `null@null` are ignored. A contact has at most 100.
+                         * @example ada@example.com
+                         */
+                        email?: string | null;
+                        /**
+                         * @description Any format, at most 64 characters. Without + it is a number of the business's country, and the calling code of that country may precede it. A number that cannot be parsed matches by its digits only. A contact has at most 100.
+                         * @example +972501234567
+                         */
+                        phone?: string | number | null;
+                        tags?: string[] | null;
+                        customFields?: {
+                            [key: string]: string | number | boolean | null;
+                        } | null;
+                        /** @description A channel that is left out has an opt-in. */
+                        subscriptions?: {
+                            email?: boolean | null;
+                            sms?: boolean | null;
+                            whatsapp?: boolean | null;
+                            push?: boolean | null;
+                        } | null;
+                    } | null;
+                    /** @description The triggering event, for templates. When left out: the trigger of the campaign. */
+                    event?: {
+                        /**
+                         * @description Its name.
+                         * @example signup
+                         */
+                        name: string;
+                        properties?: {
+                            [key: string]: unknown;
+                        } | null;
+                    } | null;
+                    /**
+                     * @description The instant of the enrolment, from 1970 to 2099. When left out: now. ISO 8601 (UTC without an offset), or epoch milliseconds.
+                     * @example 2026-03-01T09:30:00Z
+                     * @example 1772357400000
+                     */
+                    from?: string | number | null;
+                    /** @description What the contact does meanwhile, in any order. */
+                    answers?: {
+                        /**
+                         * @description The name of the event.
+                         * @example invoice_paid
+                         */
+                        event: string;
+                        /**
+                         * @description Its date, at which it arrives. Not before `from`. ISO 8601 (UTC without an offset), or epoch milliseconds.
+                         * @example 2026-03-01T09:30:00Z
+                         * @example 1772357400000
+                         */
+                        at: string | number;
+                        properties?: {
+                            [key: string]: unknown;
+                        } | null;
+                    }[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The messages, and how it ends. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "success": true,
+                     *       "message": "What the campaign would do.",
+                     *       "data": {
+                     *         "sends": [
+                     *           {
+                     *             "stepId": "hello",
+                     *             "at": "2026-03-01T09:30:00.000Z",
+                     *             "channel": "email",
+                     *             "state": "sent",
+                     *             "reason": null,
+                     *             "detail": null,
+                     *             "message": {
+                     *               "language": "en",
+                     *               "subject": "Welcome, Ada",
+                     *               "html": "<p>Hello Ada</p>",
+                     *               "text": "Hello Ada"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "state": "converted",
+                     *         "endsAt": "2026-03-03T12:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        message: string;
+                        data: {
+                            /** @description In order of their instants. */
+                            sends: {
+                                stepId: string;
+                                /** Format: date-time */
+                                at: string;
+                                channel: "email" | "sms" | "whatsapp" | "push" | "webhook";
+                                state: "sent" | "skipped" | "failed";
+                                reason: ("held_out" | "no_opt_in" | "no_address" | "suppressed" | "cap" | "template_failed") | null;
+                                detail: string | null;
+                                message: {
+                                    language: string;
+                                    subject?: string;
+                                    html?: string;
+                                    text?: string;
+                                    title?: string;
+                                    body?: string;
+                                    url?: string;
+                                    providerTemplate?: string;
+                                    providerLanguage?: string;
+                                    parameters?: string[];
+                                } | null;
+                            }[];
+                            state: "active" | "finished" | "converted";
+                            endsAt: string | null;
+                        };
+                    };
+                };
+            };
+            /** @description `malformed_json`, `invalid_request` */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `not_signed_in` */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `key_not_accepted`, `cross_site_request`, `not_permitted` */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `business_not_found`, `not_found` */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `method_not_allowed` */
+            405: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;

@@ -1,0 +1,1 @@
+export{t as Explanation}from"./explanation-DKolWtvh.js";
