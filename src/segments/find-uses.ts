@@ -9,9 +9,9 @@ export async function findUses(sql: Queryable, businessId: string, segmentId: st
       and jsonb_path_exists(rule, '$.**.segment ? (@ == $id)', ${named}::text::jsonb)
     union all
     select 'campaign', c.name from campaigns c
-    where c.business_id = ${businessId} and (c.trigger_segment = ${segmentId} or exists (
+    where c.business_id = ${businessId} and c.status <> 'archived' and (c.trigger_segment = ${segmentId} or exists (
       select from campaign_versions v
-      where v.business_id = c.business_id and v.campaign_id = c.id and c.status <> 'archived'
+      where v.business_id = c.business_id and v.campaign_id = c.id
         and jsonb_path_exists(v.definition, '$.steps.**.segment ? (@ == $id)', ${named}::text::jsonb)
     ))
     order by kind, name`
