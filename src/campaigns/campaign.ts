@@ -1,7 +1,18 @@
 import type { Definition } from '../rules/campaigns/definition.ts'
 import type { Queryable } from '../stores/postgres.ts'
 
-export type CampaignTrigger = { event: string } | { segment: string; on: 'enter' | 'leave' }
+export type CampaignTrigger = { event: string } | { segment: string; on: 'enter' | 'leave' } | BroadcastTrigger
+
+/** Each member of one instant is enrolled once. `at` is ISO 8601 UTC; absent: at the publish. */
+export interface BroadcastTrigger {
+  segment: string
+  on: 'members'
+  at?: string
+}
+
+export const isBroadcast = (trigger: CampaignTrigger): trigger is BroadcastTrigger =>
+  'on' in trigger && trigger.on === 'members'
+
 export const CAMPAIGN_STATUSES = ['draft', 'published', 'paused', 'archived'] as const
 export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number]
 
@@ -19,14 +30,31 @@ export interface ListedCampaign {
 /** A campaign as callers see it. */
 export interface Campaign extends ListedCampaign, Definition {}
 
-/** The columns of a ListedCampaign. `c`: the campaign. */
+/** `triggerAt`: epoch ms. */
+export type CampaignRow<Shown extends ListedCampaign = ListedCampaign> = Shown & { triggerAt: number | null }
+
+/** The columns of a CampaignRow. `c`: the campaign. */
 export function campaignColumns(sql: Queryable) {
   return sql`
     c.id as "campaignId", c.name, c.status, c.version,
     case when c.trigger_event is not null then json_build_object('event', c.trigger_event)
-      else json_build_object('segment', c.trigger_segment, 'on', c.trigger_on) end as trigger,
+      else json_build_object('segment', c.trigger_segment, 'on', c.trigger_on) end as trigger, c.trigger_at as "triggerAt",
     c.can_enter_again as "canEnterAgain",
     case when c.goal_event is not null then json_build_object('event', c.goal_event) end as goal`
+}
+
+export function showCampaign<Shown extends ListedCampaign>({ triggerAt, ...shown }: CampaignRow<Shown>) {
+  const { trigger } = shown
+  return triggerAt !== null && isBroadcast(trigger)
+    ? { ...shown, trigger: { ...trigger, at: new Date(triggerAt).toISOString() } }
+    : shown
+}
+
+/** The trigger as columns of `campaigns`. */
+export function triggerColumns(trigger: CampaignTrigger) {
+  const { event, segment, on } = { event: null, segment: null, on: null, ...trigger }
+  const at = isBroadcast(trigger) && trigger.at !== undefined ? Date.parse(trigger.at) : null
+  return { event, segment, on, at }
 }
 
 /** Of a campaign from before there were steps. */

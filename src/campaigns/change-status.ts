@@ -2,6 +2,7 @@
 import { lockBusiness } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
 import type { Campaign, CampaignStatus } from './campaign.ts'
+import { followStatus } from './broadcasts.ts'
 import { readCampaign } from './list-campaigns.ts'
 import { raiseConfig } from './publish-campaign.ts'
 
@@ -42,6 +43,7 @@ export async function changeStatus(
   if (change !== 'pause')
     await tx`
       update due_steps set held = false where business_id = ${businessId} and campaign_id = ${campaignId} and held`
+  await followStatus(tx, { businessId, campaignId }, to)
   await raiseConfig(tx, businessId)
   return { kind: 'changed', campaign: { ...campaign, status: to } }
 }

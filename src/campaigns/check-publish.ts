@@ -7,9 +7,9 @@ import { type SendStep, walkSteps } from '../rules/campaigns/steps.ts'
 import type { Fault } from '../rules/events/fault.ts'
 import { type Definitions, loadDefinitions, rulesOf } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
-import type { Campaign } from './campaign.ts'
+import { type Campaign, isBroadcast } from './campaign.ts'
 
-type Checked = Pick<Campaign, 'trigger' | 'goal' | 'steps'>
+type Checked = Pick<Campaign, 'trigger' | 'canEnterAgain' | 'goal' | 'steps'>
 
 interface SendAt {
   step: SendStep
@@ -20,7 +20,7 @@ interface SendAt {
 export async function checkPublish(
   tx: Queryable,
   businessId: string,
-  { trigger, goal, steps }: Checked,
+  { trigger, canEnterAgain, goal, steps }: Checked,
   secretsKey: string | undefined,
 ): Promise<Fault[]> {
   const definitions = await loadDefinitions(tx, businessId)
@@ -28,6 +28,7 @@ export async function checkPublish(
   const sends = walkSteps(steps).flatMap(({ step, path }) => (step.type === 'send' ? [{ step, path }] : []))
   return [
     ...checkTrigger({ trigger, goal }, definitions),
+    ...checkEntry({ trigger, canEnterAgain }),
     ...checkDefinition({ steps }, { goalEvent: goal?.event ?? null, rules }),
     ...(await checkTemplates(tx, businessId, sends)),
     ...(await checkChannels(tx, businessId, sends, secretsKey)),
@@ -42,6 +43,11 @@ function checkTrigger({ trigger, goal }: Pick<Checked, 'trigger' | 'goal'>, { se
   return segments.some(({ id }) => id === trigger.segment)
     ? []
     : [{ path: 'trigger.segment', message: 'trigger.segment is not a segment of the business' }]
+}
+
+function checkEntry({ trigger, canEnterAgain }: Pick<Checked, 'trigger' | 'canEnterAgain'>): Fault[] {
+  const message = 'canEnterAgain must be false in a broadcast, which enrols each contact once'
+  return canEnterAgain && isBroadcast(trigger) ? [{ path: 'canEnterAgain', message }] : []
 }
 
 async function checkTemplates(tx: Queryable, businessId: string, sends: SendAt[]): Promise<Fault[]> {

@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7'
 import type { Definition } from '../rules/campaigns/definition.ts'
 import type { Queryable } from '../stores/postgres.ts'
-import { type Campaign, type CampaignTrigger, NO_DEFINITION } from './campaign.ts'
+import { type Campaign, type CampaignTrigger, NO_DEFINITION, triggerColumns } from './campaign.ts'
 import { readCampaign } from './list-campaigns.ts'
 import { storeVersion } from './versions.ts'
 
@@ -26,16 +26,18 @@ export async function createCampaign(
   campaign: NewCampaign,
 ): Promise<Campaign | null> {
   const { name, trigger, canEnterAgain, goalEvent, definition = NO_DEFINITION } = campaign
-  const { event, segment, on } = { event: null, segment: null, on: null, ...trigger }
+  const { event, segment, on, at } = triggerColumns(trigger)
   const [created] = await tx<{ id: string }[]>`
     with counted as (
       update businesses set campaign_count = campaign_count + 1
       where id = ${businessId} and campaign_count < ${MAX_CAMPAIGNS}
       returning id
     )
-    insert into campaigns (business_id, id, name, trigger_event, trigger_segment, trigger_on, can_enter_again,
-      goal_event)
-    select id, ${uuidv7()}::uuid, ${name}, ${event}::text, ${segment}::uuid, ${on}::text, ${canEnterAgain}::boolean, ${goalEvent}::text from counted
+    insert into campaigns (business_id, id, name, trigger_event, trigger_segment, trigger_on, trigger_at,
+      can_enter_again, goal_event)
+    select id, ${uuidv7()}::uuid, ${name}, ${event}::text, ${segment}::uuid, ${on}::text, ${at}::bigint,
+      ${canEnterAgain}::boolean, ${goalEvent}::text
+    from counted
     returning id`
   if (created === undefined) return null
   await storeVersion(tx, { businessId, campaignId: created.id, version: 1 }, definition)

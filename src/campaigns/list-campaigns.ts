@@ -1,21 +1,29 @@
 import type { Definition } from '../rules/campaigns/definition.ts'
 import type { Queryable, Sql } from '../stores/postgres.ts'
-import { type Campaign, type ListedCampaign, NO_DEFINITION, campaignColumns } from './campaign.ts'
+import {
+  type Campaign,
+  type CampaignRow,
+  type ListedCampaign,
+  NO_DEFINITION,
+  campaignColumns,
+  showCampaign,
+} from './campaign.ts'
 
 /** Oldest first, without what they do. */
 export async function listCampaigns(sql: Sql, businessId: string): Promise<ListedCampaign[]> {
-  return sql<ListedCampaign[]>`
+  const rows = await sql<CampaignRow[]>`
     select ${campaignColumns(sql)} from campaigns c where business_id = ${businessId} order by created_at, id`
+  return rows.map(showCampaign)
 }
 
 /** Null when the business has no campaign with this id. `campaignId` is a UUID. */
 export async function readCampaign(sql: Queryable, businessId: string, campaignId: string): Promise<Campaign | null> {
-  const [row] = await sql<(ListedCampaign & { definition: Definition | null })[]>`
+  const [row] = await sql<CampaignRow<ListedCampaign & { definition: Definition | null }>[]>`
     select ${campaignColumns(sql)}, v.definition
     from campaigns c left join campaign_versions v
       on v.business_id = c.business_id and v.campaign_id = c.id and v.version = c.version
     where c.business_id = ${businessId} and c.id = ${campaignId}`
   if (row === undefined) return null
-  const { definition, ...listed } = row
+  const { definition, ...listed } = showCampaign(row)
   return { ...listed, ...(definition ?? NO_DEFINITION) }
 }

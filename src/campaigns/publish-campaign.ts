@@ -1,7 +1,8 @@
 import type { Fault } from '../rules/events/fault.ts'
 import { lockBusiness } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
-import type { Campaign } from './campaign.ts'
+import { beginBroadcast } from './broadcasts.ts'
+import { type Campaign, isBroadcast } from './campaign.ts'
 import { checkPublish } from './check-publish.ts'
 import { readCampaign } from './list-campaigns.ts'
 
@@ -14,13 +15,16 @@ export type PublishCampaignResult =
 /**
  * From now on every matching live event enrols its contact, and trigger and goal cannot change. Each save asserts the
  * configuration version that it was decided with, so raising the version makes every later event see the publish.
- * Publishing again changes nothing.
+ * Publishing again changes nothing. The members of a broadcast without a later `at` are those of this transaction: every save that was
+ * answered is seen, and every other waits for it to end.
+ * @param now epoch ms; called once the business is locked
  */
 export async function publishCampaign(
   tx: Queryable,
   businessId: string,
   campaignId: string,
   secretsKey?: string,
+  now: () => number = Date.now,
 ): Promise<PublishCampaignResult> {
   await lockBusiness(tx, businessId)
   const campaign = await readCampaign(tx, businessId, campaignId)
@@ -32,6 +36,8 @@ export async function publishCampaign(
   await tx`
     update campaigns set status = 'published', published_at = now()
     where business_id = ${businessId} and id = ${campaignId}`
+  const { trigger } = campaign
+  if (isBroadcast(trigger)) await beginBroadcast(tx, { businessId, campaignId }, trigger, now())
   await raiseConfig(tx, businessId)
   return { kind: 'published', campaign: { ...campaign, status: 'published' }, isFirst: true }
 }

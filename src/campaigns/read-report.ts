@@ -1,5 +1,6 @@
 import { walkSteps } from '../rules/campaigns/steps.ts'
 import type { Sql } from '../stores/postgres.ts'
+import { type BroadcastProgress, readBroadcast } from './broadcasts.ts'
 import type { Campaign } from './campaign.ts'
 import { ENROLMENT_STATES, type EnrolmentStateName } from './list-enrolments.ts'
 
@@ -18,6 +19,8 @@ export interface Report {
   conversionRate: number | null
   /** Those that send, first those of the present version in their order. */
   steps: ({ stepId: string } & SendCounts)[]
+  /** How far it has come, whatever the range. Null for campaigns that are none, and for drafts. */
+  broadcast: BroadcastProgress | null
 }
 
 /** Instants of the enrolments, in epoch ms, both in. Null: any. */
@@ -33,9 +36,10 @@ export async function readReport(
   campaign: Campaign,
   range: ReportRange,
 ): Promise<Report> {
-  const [enrolments, sends] = await Promise.all([
+  const [enrolments, sends, broadcast] = await Promise.all([
     countEnrolments(sql, businessId, campaign.campaignId, range),
     countSends(sql, businessId, campaign.campaignId, range),
+    readBroadcast(sql, { businessId, campaignId: campaign.campaignId }),
   ])
   const { enrolled, converted } = enrolments
   const present = walkSteps(campaign.steps).flatMap(({ step }) => (step.type === 'send' ? [step.id] : []))
@@ -44,6 +48,7 @@ export async function readReport(
     enrolments,
     conversionRate: enrolled === 0 ? null : converted / enrolled,
     steps: ids.map((stepId) => ({ stepId, ...(sends.get(stepId) ?? noSends()) })),
+    broadcast,
   }
 }
 

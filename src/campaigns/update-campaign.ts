@@ -5,7 +5,7 @@ import { readDefinition } from '../rules/campaigns/read-definition.ts'
 import type { Fault } from '../rules/events/fault.ts'
 import { listFieldTypes, lockBusiness } from '../segments/load-definitions.ts'
 import type { Queryable } from '../stores/postgres.ts'
-import type { Campaign, CampaignTrigger } from './campaign.ts'
+import { type Campaign, type CampaignTrigger, triggerColumns } from './campaign.ts'
 import { checkPublish } from './check-publish.ts'
 import { readCampaign } from './list-campaigns.ts'
 import { raiseConfig } from './publish-campaign.ts'
@@ -96,10 +96,10 @@ async function store(
   { campaignId, name, trigger, canEnterAgain, goal, version }: Campaign,
   definition: Definition | null,
 ): Promise<void> {
-  const { event, segment, on } = { event: null, segment: null, on: null, ...trigger }
+  const { event, segment, on, at } = triggerColumns(trigger)
   await tx`
     update campaigns set name = ${name}, trigger_event = ${event}, trigger_segment = ${segment}, trigger_on = ${on},
-      can_enter_again = ${canEnterAgain}, goal_event = ${goal?.event ?? null}, version = ${version}
+      trigger_at = ${at}, can_enter_again = ${canEnterAgain}, goal_event = ${goal?.event ?? null}, version = ${version}
     where business_id = ${businessId} and id = ${campaignId}`
   if (definition !== null) await storeVersion(tx, { businessId, campaignId, version }, definition)
 }

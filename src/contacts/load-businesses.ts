@@ -31,7 +31,7 @@ export async function loadBusinesses(sql: Sql, cache: ConfigCache, ids: string[]
       (select json_agg(json_build_object('id', c.id, 'isPaused', c.status = 'paused', 'version', c.version,
           'firstStep', case when v.first_step is not null
             then json_build_object('id', v.first_step, 'listensFor', v.first_listens_for) end, 'triggerEvent', c.trigger_event,
-          'triggerSegment', case when c.trigger_segment is not null
+          'triggerSegment', case when c.trigger_on in ('enter', 'leave')
             then json_build_object('segmentId', c.trigger_segment, 'on', c.trigger_on) end, 'goalEvent', c.goal_event,
           'canEnterAgain', c.can_enter_again) order by c.published_at, c.id)
         from campaigns c left join campaign_versions v

@@ -30,7 +30,7 @@ export interface Campaign {
   version: number
   /** Null without steps. */
   firstStep: FirstStep | null
-  /** The event that starts it; null when a segment does. */
+  /** The event that starts it, or the segment; both null of a broadcast, which no item starts. */
   triggerEvent: string | null
   triggerSegment: SegmentTrigger | null
   goalEvent: string | null

@@ -1,6 +1,7 @@
 /** The engine on a clock of the test's, step by step. */
 import { pino } from 'pino'
 import type { Actor } from '../../src/accounts/audit.ts'
+import type { CampaignTrigger } from '../../src/campaigns/campaign.ts'
 import { createCampaign } from '../../src/campaigns/create-campaign.ts'
 import { type ClaimedSend, claimDue } from '../../src/campaigns/engine/claim-due.ts'
 import type { EngineDeps } from '../../src/campaigns/engine/engine-deps.ts'
@@ -14,6 +15,7 @@ import type { MessageChannel } from '../../src/rules/messages/message-channel.ts
 import { readDefinition } from '../../src/rules/campaigns/read-definition.ts'
 import type { Channel } from '../../src/rules/events/facts.ts'
 import { listFieldTypes } from '../../src/segments/load-definitions.ts'
+import type { Sql } from '../../src/stores/postgres.ts'
 import type { Stack } from '../support/stack.ts'
 import { LOOPBACK_GUARD } from '../deliveries/delivery-lab.ts'
 import { type Pipeline, NOW, eventFact, track } from '../support/facts.ts'
@@ -64,7 +66,7 @@ export interface Shop {
   /** Publishes a campaign of these steps, in the form in which callers send them. */
   publish(
     steps: object[],
-    more?: { trigger?: string; goal?: string; canEnterAgain?: boolean } & Record<string, unknown>,
+    more?: { trigger?: string | CampaignTrigger; goal?: string; canEnterAgain?: boolean } & Record<string, unknown>,
   ): Promise<string>
   template(channel?: MessageChannel, text?: string): Promise<string>
   /** Each message, oldest first. */
@@ -93,9 +95,12 @@ export function openShop(
       const fields = await listFieldTypes(sql, businessId)
       const read = readDefinition({ steps, ...sent }, { fields, newId: () => crypto.randomUUID() })
       if ('faults' in read) throw new Error(JSON.stringify(read.faults))
-      const drafted = { name: 'c', trigger: { event: trigger }, goalEvent: goal ?? null, canEnterAgain }
+      const starts = typeof trigger === 'string' ? { event: trigger } : trigger
+      const drafted = { name: 'c', trigger: starts, goalEvent: goal ?? null, canEnterAgain }
       const created = await createCampaign(sql, businessId, { ...drafted, definition: read.definition })
-      const published = await sql.begin((tx) => publishCampaign(tx, businessId, created!.campaignId))
+      const published = await sql.begin((tx) =>
+        publishCampaign(tx, businessId, created!.campaignId, undefined, () => clock.now),
+      )
       if (published.kind !== 'published') throw new Error(JSON.stringify(published))
       return created!.campaignId
     },
@@ -137,6 +142,14 @@ export function openShop(
       }),
   }
   return shop
+}
+
+/** Whether a statement with these words waits for a lock. */
+export async function isWaiting(sql: Sql, words: string): Promise<boolean> {
+  const found = await sql`
+    select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like ${`%${words}%`}`
+  return found.length > 0
 }
 
 /** Mail goes to this server. */

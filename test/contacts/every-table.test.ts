@@ -21,6 +21,8 @@ const nameOf = ({ table, column }: Column): string => `${table}.${column}`
 const OTHER_IDS = new Set([
   'account_links.id',
   'api_keys.id',
+  'broadcast_sets.campaign_id',
+  'broadcasts.campaign_id',
   'businesses.id',
   'channels.revision',
   'campaign_versions.campaign_id',
@@ -73,6 +75,7 @@ const OTHER_IDS = new Set([
 /** Columns that a function does not change, and why. */
 const LEFT: Record<string, Record<string, string>> = {
   merge_contacts: {
+    'broadcast_sets.contact_ids': 'the survivor is found out when the set is enrolled',
     'segment_builds.cursor': 'how far a pass over all contacts has come',
     'segment_members.contact_id': 'end_memberships deletes them',
     'dead_letters.contact_id': 'a line that ClickHouse cannot read stays as it was shipped',
@@ -84,6 +87,7 @@ const LEFT: Record<string, Record<string, string>> = {
     'outbox.contact_ids': 'what was shipped so far is shipped again under the survivor: save_changes adds a row',
   },
   erase_contact: {
+    'broadcast_sets.contact_ids': 'they find no contact any more, and stay in `erasures` anyway',
     'segment_builds.cursor': 'how far a pass over all contacts has come',
     'segment_members.contact_id': 'end_memberships deletes them',
     'contacts.merged_into': 'the row of a merged contact is deleted by its id',

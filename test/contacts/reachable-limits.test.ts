@@ -44,6 +44,8 @@ const CONSTRAINTS: Record<string, keyof typeof REASONS> = {
   'audit_log.audit_log_actor_kind_check': 'our word',
   'audit_log.audit_log_by_hour': 'upserted',
   'audit_log.audit_log_pkey': 'our id',
+  'broadcast_sets.broadcast_sets_pkey': 'our id',
+  'broadcasts.broadcasts_pkey': 'our id',
   'businesses.businesses_bots_check': 'operator',
   'businesses.businesses_field_count_check': 'counted',
   'businesses.businesses_page_identify_check': 'operator',

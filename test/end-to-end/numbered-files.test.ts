@@ -28,6 +28,7 @@ const RELEASED = {
   'postgres/0022_channels.sql': '2b182a90f6dfa48a',
   'postgres/0023_suppressions.sql': '21b6b1f47f8704fd',
   'postgres/0024_campaign_steps.sql': 'bd6124dbaafb1138',
+  'postgres/0025_broadcasts.sql': 'a2e4ddb84f56f182',
   'clickhouse/0001_tables.sql': 'd9222b0628637546',
   'clickhouse/0002_views.sql': '1c64d040ffcafb17',
   'clickhouse/0003_public_views.sql': '940079d20e1750ea',

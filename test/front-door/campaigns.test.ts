@@ -226,6 +226,107 @@ describe('the status', () => {
   })
 })
 
+describe('a broadcast', () => {
+  const DAY = 86_400_000
+  const trigger = (segment: string, at?: unknown) => ({ segment, on: 'members', ...(at !== undefined && { at }) })
+
+  async function segment(): Promise<string> {
+    const rule = { event: 'paid', metric: 'count', operator: 'greater_than_or_equal', value: 1 }
+    const { body } = await ask('POST', '/api/segments', { name: 'Buyers', rule })
+    const { segmentId } = body.data['segment'] as { segmentId: string }
+    const status = async () => {
+      const { body: read } = await ask('GET', `/api/segments/${segmentId}`)
+      return (read.data['segment'] as { status: string }).status
+    }
+    await expect.poll(status, { timeout: PATIENCE_MS }).toBe('ready')
+    return segmentId
+  }
+  const report = async (id: string) =>
+    dataOf(schemas.ReportData, await ask('GET', `/api/campaigns/${id}/report`))['report'] as {
+      broadcast: Record<string, unknown> | null
+    }
+
+  it('enrols the members of the publish, and reports how far it is', { timeout: PATIENCE_MS }, async () => {
+    const segmentId = await segment()
+    await track('paid', 'ann@x.io')
+    await track('paid', 'bob@x.io')
+    const { campaignId, ...drafted } = await draft({ trigger: trigger(segmentId) })
+    expect(drafted['trigger']).toEqual({ segment: segmentId, on: 'members' })
+    expect((await report(campaignId)).broadcast).toBeNull()
+    expect((await change(campaignId, 'publish')).status).toBe(200)
+    await track('paid', 'cat@x.io')
+    await expect
+      .poll(async () => (await report(campaignId)).broadcast, { timeout: PATIENCE_MS })
+      .toMatchObject({ members: 2, enrolled: 2, doneAt: expect.any(String) as string })
+    const { enrolments } = dataOf(schemas.EnrolmentsData, await ask('GET', `/api/campaigns/${campaignId}/enrolments`))
+    const { broadcast } = await report(campaignId)
+    expect(enrolments).toMatchObject([{ enrolledAt: broadcast!['at'] }, { enrolledAt: broadcast!['at'] }])
+    expect(code(await ask('DELETE', `/api/segments/${segmentId}`))).toEqual([409, 'in_use'])
+    await change(campaignId, 'archive')
+    expect((await ask('DELETE', `/api/segments/${segmentId}`)).status).toBe(200)
+  })
+
+  it('waits for its instant, which is locked once it is published', { timeout: PATIENCE_MS }, async () => {
+    const segmentId = await segment()
+    const at = new Date(Date.now() + DAY)
+    const { campaignId } = await draft({ trigger: trigger(segmentId, at.toISOString().replace('Z', '+00:00')) })
+    const path = `/api/campaigns/${campaignId}`
+    const later = new Date(Date.now() + 2 * DAY).toISOString()
+    expect(shown(await ask('PATCH', path, { trigger: trigger(segmentId, later) }))['trigger']).toMatchObject({
+      at: later,
+    })
+    expect((await change(campaignId, 'publish')).status).toBe(200)
+    expect(await report(campaignId)).toMatchObject({
+      enrolments: { enrolled: 0 },
+      broadcast: { at: later, members: null, enrolled: 0, doneAt: null },
+    })
+    for (const other of [at.toISOString(), undefined])
+      expect(code(await ask('PATCH', path, { trigger: trigger(segmentId, other) }))).toEqual([409, 'locked'])
+    expect(shown(await ask('PATCH', path, { trigger: trigger(segmentId, later) }))).toMatchObject({ version: 1 })
+    const { campaigns } = dataOf(schemas.CampaignsData, await ask('GET', '/api/campaigns'))
+    expect(campaigns).toMatchObject([{ trigger: { on: 'members', at: later } }])
+  })
+
+  it.each<[string, unknown]>([
+    ['a number', 5],
+    ['no instant', 'tomorrow'],
+    ['a day that does not exist', '2026-02-30T09:00:00Z'],
+    ['an instant more than a year ahead', new Date(Date.now() + 365 * DAY + 3_600_000).toISOString()],
+    ['a list', ['2026-02-03']],
+  ])('is refused for %s', async (_, at) => {
+    const sent = { name: 'n', trigger: trigger(randomUUID(), at) }
+    const refused = await ask('POST', '/api/campaigns', sent)
+    expect([...code(refused), pathsOf(refused)]).toEqual([400, 'invalid_request', ['trigger.at']])
+    const { campaignId } = await draft()
+    expect(pathsOf(await ask('PATCH', `/api/campaigns/${campaignId}`, { trigger: sent.trigger }))).toEqual([
+      'trigger.at',
+    ])
+  })
+
+  it('may be a year ahead, and has no `at` for entering or leaving', async () => {
+    const at = new Date(Date.now() + 365 * DAY - 60_000).toISOString()
+    expect((await draft({ trigger: trigger(randomUUID(), at) }))['trigger']).toMatchObject({ at })
+    const sent = { name: 'n', trigger: { segment: randomUUID(), on: 'enter', at } }
+    expect(pathsOf(await ask('POST', '/api/campaigns', sent))).toEqual(['trigger.at'])
+  })
+
+  it(
+    'is not published with another entry, nor for a segment that does not exist',
+    { timeout: PATIENCE_MS },
+    async () => {
+      const again = await draft({ trigger: trigger(await segment()), canEnterAgain: true })
+      expect(pathsOf(await change(again.campaignId, 'publish'))).toEqual(['canEnterAgain'])
+      const unknown = await draft({ trigger: trigger(randomUUID()) })
+      expect(pathsOf(await change(unknown.campaignId, 'publish'))).toEqual(['trigger.segment'])
+    },
+  )
+
+  it('is refused another word', async () => {
+    const sent = { name: 'n', trigger: { segment: randomUUID(), on: 'stay' } }
+    expect(pathsOf(await ask('POST', '/api/campaigns', sent))).toEqual(['trigger'])
+  })
+})
+
 describe('messages', () => {
   it('can be read from the event to the report', { timeout: PATIENCE_MS }, async () => {
     const steps = [send('hello', await template()), { id: 'w', type: 'wait', for: 'P3D' }]

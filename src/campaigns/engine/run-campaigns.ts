@@ -4,6 +4,7 @@ import { sleep } from '../../async/sleep.ts'
 import { type ClaimedSend, claimDue } from './claim-due.ts'
 import { endArchived } from './end-archived.ts'
 import type { EngineDeps } from './engine-deps.ts'
+import { enrolBroadcast } from './enrol-broadcast.ts'
 import { forgetValues } from './forget-values.ts'
 import { type Attempt, sendMessage } from './send-message.ts'
 import { settle } from './settle.ts'
@@ -57,9 +58,12 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
   const { inHand } = look
   const work = await findWork(deps)
   if (work.isEnding && (await endArchived(deps))) return 0
-  const waitMs = work.nextDue === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(0, work.nextDue - deps.now()))
+  // One set, then what is due otherwise.
+  const hasEnrolled = msUntil(deps, work.nextBroadcast) === 0 && (await enrolBroadcast(deps))
+  const waitMs = msUntil(deps, work.nextDue)
   const room = MAX_IN_HAND - inHand.size
-  if (waitMs > 0 || room === 0) return waitMs || LOOK_MS
+  if (waitMs > 0 || room === 0)
+    return hasEnrolled ? 0 : Math.min(waitMs || LOOK_MS, msUntil(deps, work.nextBroadcast) || LOOK_MS)
   const claimedAt = performance.now()
   const { sends, moved } = await claimDue(deps, room)
   for (const claimed of sends) {
@@ -69,13 +73,25 @@ async function runRound(deps: EngineDeps, look: Look): Promise<number> {
     inHand.add(done)
   }
   look.fruitless = moved > 0 ? 0 : look.fruitless + 1
-  return moved > 0 ? 0 : backoffMs(look.fruitless, HELD)
+  return moved > 0 || hasEnrolled ? 0 : backoffMs(look.fruitless, HELD)
+}
+
+/** At most LOOK_MS. `at`: epoch ms; null: never. */
+const msUntil = ({ now }: EngineDeps, at: number | null): number =>
+  at === null ? LOOK_MS : Math.min(LOOK_MS, Math.max(0, at - now()))
+
+interface Work {
+  /** The earliest instants, in epoch ms. Null: there is none. */
+  nextDue: number | null
+  nextBroadcast: number | null
+  isEnding: boolean
 }
 
 /** A few index probes: all that a worker without work asks. */
-async function findWork({ sql }: EngineDeps): Promise<{ nextDue: number | null; isEnding: boolean }> {
-  const [work] = await sql<[{ nextDue: number | null; isEnding: boolean }]>`
+async function findWork({ sql }: EngineDeps): Promise<Work> {
+  const [work] = await sql<[Work]>`
     select (select due_at from due_steps where not held order by due_at limit 1) as "nextDue",
+      (select due_at from broadcasts where due_at is not null order by due_at limit 1) as "nextBroadcast",
       exists (select from campaigns where ending) as "isEnding"`
   return work
 }

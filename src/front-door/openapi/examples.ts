@@ -161,6 +161,7 @@ export const REPORT_EXAMPLE = {
     { stepId: 'hello', ...sends, sent: 118, skipped: { no_opt_in: 2 } },
     { stepId: 'reminder', ...sends, sent: 74, skipped: {} },
   ],
+  broadcast: null,
 }
 
 export const LISTED_SEGMENT_EXAMPLE = {

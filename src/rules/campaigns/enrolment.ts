@@ -2,7 +2,7 @@
 import { type Changes, type DecisionContext, deltaOf } from '../changes.ts'
 import type { EventFact } from '../events/facts.ts'
 import { MAX_ENROLMENTS, MAX_ENROLMENTS_OF_AN_EVENT, countOf, showCount } from '../limits.ts'
-import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, State } from '../state.ts'
+import type { Campaign, ContactState, EnrolmentEnd, EnrolmentState, FirstStep, State } from '../state.ts'
 
 /**
  * Enrols the contact in the campaigns that a live event triggers. Call `reachGoal` first: the event may also be a goal.
@@ -42,21 +42,11 @@ function enrol(
   const allowed = entered.slice(0, MAX_ENROLMENTS_OF_AN_EVENT)
   const room = Math.max(0, MAX_ENROLMENTS - contact.enrolments.length)
   for (const campaign of allowed.slice(0, room)) {
-    const isReached = isGoalReachedSince(campaign, contact, enrolledAt)
-    const enrolment: EnrolmentState = {
-      id: newId(),
-      contactId: contact.id,
-      campaignId: campaign.id,
-      version: campaign.firstStep === null ? null : campaign.version,
-      state: isReached ? 'converted' : 'active',
-      enrolledAt,
-      receivedAt,
-      endedAt: isReached ? receivedAt : null,
-    }
+    const { enrolment, firstStep } = newEnrolment(campaign, contact, { id: newId(), enrolledAt, receivedAt })
     contact.enrolments.push(enrolment)
     changes.newEnrolments.set(enrolment.id, { businessId: contact.businessId, enrolment })
-    if (campaign.firstStep !== null && !isReached)
-      changes.firstSteps.set(enrolment.id, { step: campaign.firstStep, beganAt: receivedAt, event: event ?? null })
+    if (firstStep !== null)
+      changes.firstSteps.set(enrolment.id, { step: firstStep, beganAt: receivedAt, event: event ?? null })
     changes.effects?.push({ kind: 'enrolled', contactId: contact.id, campaignId: campaign.id, state: enrolment.state })
     deltaOf(changes, contact.id).raisesVersion = true
   }
@@ -64,6 +54,37 @@ function enrol(
     ...notEntered(entered.length - allowed.length, `an event enrols in at most ${MAX_ENROLMENTS_OF_AN_EVENT}`),
     ...notEntered(allowed.length - room, `a contact has at most ${showCount(MAX_ENROLMENTS)} enrolments`),
   ]
+}
+
+/**
+ * Converted at once when the goal was reached since the instant of the enrolment.
+ * @param now when it is made (epoch ms); left out: at its receipt
+ * @returns `firstStep`: where it begins; null when it does nothing
+ */
+export function newEnrolment(
+  campaign: Pick<Campaign, 'id' | 'version' | 'firstStep' | 'goalEvent'>,
+  contact: Pick<ContactState, 'id' | 'goalLastAt'>,
+  {
+    id,
+    enrolledAt,
+    receivedAt,
+    now = receivedAt,
+  }: Pick<EnrolmentState, 'id' | 'enrolledAt' | 'receivedAt'> & {
+    now?: number
+  },
+): { enrolment: EnrolmentState; firstStep: FirstStep | null } {
+  const isReached = isGoalReachedSince(campaign, contact, enrolledAt)
+  const enrolment: EnrolmentState = {
+    id,
+    contactId: contact.id,
+    campaignId: campaign.id,
+    version: campaign.firstStep === null ? null : campaign.version,
+    state: isReached ? 'converted' : 'active',
+    enrolledAt,
+    receivedAt,
+    endedAt: isReached ? now : null,
+  }
+  return { enrolment, firstStep: isReached ? null : campaign.firstStep }
 }
 
 const notEntered = (many: number, reason: string): string[] =>
@@ -155,7 +176,11 @@ function enterable(campaigns: Campaign[], { enrolments }: ContactState): Campaig
   return campaigns.filter(({ id, canEnterAgain }) => !(canEnterAgain ? active : entered).has(id))
 }
 
-function isGoalReachedSince(campaign: Campaign, contact: ContactState, instant: number): boolean {
+function isGoalReachedSince(
+  campaign: Pick<Campaign, 'goalEvent'>,
+  contact: Pick<ContactState, 'goalLastAt'>,
+  instant: number,
+): boolean {
   if (campaign.goalEvent === null) return false
   const lastAt = contact.goalLastAt.get(campaign.goalEvent)
   return lastAt !== undefined && lastAt >= instant

@@ -129,9 +129,11 @@ export const campaignEndpoints: readonly BusinessEndpoint[] = [
     operation: {
       summary: 'Publish a campaign',
       description:
-        'After the answer, every matching live event enrols its contact. Trigger and goal cannot change any more. Rejected are a goal ' +
+        'After the answer, every matching live event enrols its contact; a broadcast without a later `at` enrols those who are members ' +
+        'of its segment now, in sets. Trigger and goal cannot change any more. Rejected are a goal ' +
         'equal to the trigger, templates and segments that do not exist, a template of another channel, a channel whose settings ' +
-        'are not complete, a wait for the goal, and steps that cannot be reached. Publishing again changes nothing.',
+        'are not complete, a wait for the goal, steps that cannot be reached, and `canEnterAgain` in a broadcast. ' +
+        'Publishing again changes nothing.',
       tag,
       replies: campaignReply(manage.PUBLISHED, { status: 'published' }),
     },

@@ -34,7 +34,7 @@ const TOO_MANY_VERSIONS = `The campaign has had ${MAX_VERSIONS.toLocaleString('e
 export async function postCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
   const { business, actor } = principal
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
-  const { goal, canEnterAgain = false, ...sent } = await readCampaignBody(app.sql, business.id, body)
+  const { goal, canEnterAgain = false, ...sent } = await readCampaignBody(app, business.id, body)
   const drafted = { ...sent, canEnterAgain, goalEvent: goal?.event ?? null }
   const campaign = await app.sql.begin(async (tx) => {
     const created = await createCampaign(tx, business.id, drafted)
@@ -75,7 +75,7 @@ export async function patchCampaign(app: AppContext, context: RequestContext, pr
   const { business, actor } = principal
   const campaignId = requireCampaignId(context)
   const { body } = await receiveBody(app, context, business, BODY_LIMITS.single)
-  const change = readChangeBody(body)
+  const change = readChangeBody(app, body)
   const updated = await app.sql.begin(async (tx) => {
     const result = await updateCampaign(tx, business.id, campaignId, change, app.config.secretsKey)
     if (result.kind !== 'updated' || result.fields.length === 0) return result
@@ -115,7 +115,7 @@ export async function postPublish(app: AppContext, context: RequestContext, prin
   const { business, actor } = principal
   const campaignId = requireCampaignId(context)
   const published = await app.sql.begin(async (tx) => {
-    const result = await publishCampaign(tx, business.id, campaignId, app.config.secretsKey)
+    const result = await publishCampaign(tx, business.id, campaignId, app.config.secretsKey, app.now)
     const entry = { businessId: business.id, actor, action: 'campaign.publish', target: campaignId }
     if (result.kind === 'published' && result.isFirst) await recordAudit(tx, entry)
     return result

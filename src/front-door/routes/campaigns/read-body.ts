@@ -7,10 +7,10 @@ import { readDefinition } from '../../../rules/campaigns/read-definition.ts'
 import { uuidv7 } from 'uuidv7'
 import { RequestError } from '../../../errors.ts'
 import { listFieldTypes } from '../../../segments/load-definitions.ts'
-import type { Sql } from '../../../stores/postgres.ts'
-import type { RequestContext } from '../../app-context.ts'
+import type { AppContext, RequestContext } from '../../app-context.ts'
 import { compileCheck, invalidRequest, isRecord, requireBody, uncleanIssues } from '../../http/check-body.ts'
 import { readId } from '../../http/read-id.ts'
+import { readTrigger } from './read-trigger.ts'
 import { CheckedCampaignSchema, CheckedChangeSchema } from './schemas.ts'
 
 const checkCampaign = compileCheck(CheckedCampaignSchema)
@@ -21,7 +21,7 @@ type Sent = Static<typeof CheckedCampaignSchema>
 
 /** Throws RequestError `invalid_request`. */
 export async function readCampaignBody(
-  sql: Sql,
+  { sql, now }: Pick<AppContext, 'sql' | 'now'>,
   businessId: string,
   body: unknown,
 ): Promise<Omit<Sent, 'trigger'> & { trigger: CampaignTrigger; definition: Definition }> {
@@ -30,11 +30,11 @@ export async function readCampaignBody(
   const fields = await listFieldTypes(sql, businessId)
   const read = readDefinition(body as Record<string, unknown>, { fields, newId: uuidv7 })
   if ('faults' in read) throw invalidRequest(read.faults)
-  return { ...sent, trigger: readTrigger(sent.trigger), definition: read.definition }
+  return { ...sent, trigger: readTrigger(sent.trigger, now()), definition: read.definition }
 }
 
 /** The definition is read later, together with the present one. Throws RequestError `invalid_request`. */
-export function readChangeBody(body: unknown): CampaignChange {
+export function readChangeBody({ now }: Pick<AppContext, 'now'>, body: unknown): CampaignChange {
   const { trigger, goal, ...sent } = requireBody(checkChange(body))
   refuseUnclean({ ...sent, ...(trigger && { trigger }), ...(goal && { goal }) })
   const raw = isRecord(body) ? body : {}
@@ -45,7 +45,7 @@ export function readChangeBody(body: unknown): CampaignChange {
   const change = {
     ...sent,
     definition,
-    ...(trigger && { trigger: readTrigger(trigger) }),
+    ...(trigger && { trigger: readTrigger(trigger, now()) }),
     ...(goal && { goal: { event: goal.event } }),
     ...(isCleared && { goal: null }),
   }
@@ -65,11 +65,6 @@ function refuseUnclean({ name, trigger, goal }: Partial<Sent>): void {
     'goal.event': goal?.event,
   })
   if (unclean.length > 0) throw invalidRequest(unclean)
-}
-
-/** Only the fields of one trigger. */
-function readTrigger(sent: CampaignTrigger): CampaignTrigger {
-  return 'event' in sent ? { event: sent.event } : { segment: sent.segment.toLowerCase(), on: sent.on }
 }
 
 export function requireCampaignId({ params }: RequestContext): string {

@@ -1,35 +1,53 @@
 /** The bodies and the answers of the campaign routes. */
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { ENROLMENT_STATES } from '../../../campaigns/list-enrolments.ts'
 import { CAMPAIGN_STATUSES } from '../../../campaigns/campaign.ts'
 import { MAX_NAME } from '../../../campaigns/create-campaign.ts'
 import { DefinitionReply, SentDefinition } from '../../../rules/campaigns/definition-schema.ts'
 import { text } from '../body-fields.ts'
+import { MAX_DAYS_AHEAD } from './read-trigger.ts'
 import { closed, count, dateTime, nextCursor, oneOf, orNull, uuid } from '../reply-fields.ts'
 
-const sent = {
+const byEvent = Type.Object({ event: text(1, 64, 'Starts the campaign for each matching live event.', 'signup') })
+const segment = Type.String({ format: 'uuid', description: 'The segment that starts the campaign.' })
+const CHANGES = ['enter', 'leave'] as const
+
+const sentTrigger = Type.Union([
+  byEvent,
+  Type.Object({ segment, on: oneOf(CHANGES) }),
+  Type.Object({
+    segment: Type.String({ format: 'uuid', description: 'Each member of one instant is enrolled once.' }),
+    on: Type.Literal('members'),
+    at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: `When; at most ${MAX_DAYS_AHEAD} days ahead. Left out, or past: at the publish.`,
+      }),
+    ),
+  }),
+])
+
+const fieldsWith = <Trigger extends TSchema>(trigger: Trigger) => ({
   name: text(1, MAX_NAME, 'A name for people.', 'Welcome'),
-  trigger: Type.Union([
-    Type.Object({ event: text(1, 64, 'Starts the campaign for each matching live event.', 'signup') }),
-    Type.Object({
-      segment: Type.String({ format: 'uuid', description: 'The segment that starts the campaign.' }),
-      on: oneOf(['enter', 'leave'] as const),
-    }),
-  ]),
+  trigger,
   canEnterAgain: Type.Optional(
     Type.Boolean({
       description: 'True: a contact can be enrolled again after its earlier enrolment has ended. Default: false.',
     }),
   ),
   goal: Type.Optional(Type.Object({ event: text(1, 64, 'Ends the enrolment as converted.', 'invoice_paid') })),
-}
+})
 
-/** What the schema checks; `readDefinition` checks the rest. */
-export const CheckedCampaignSchema = Type.Object(sent)
+/** What the schema checks; `readTrigger` and `readDefinition` check the rest. */
+const checkedTrigger = Type.Union([
+  byEvent,
+  Type.Object({ segment, on: oneOf([...CHANGES, 'members'] as const), at: Type.Optional(Type.Unknown()) }),
+])
+export const CheckedCampaignSchema = Type.Object(fieldsWith(checkedTrigger))
 export const CheckedChangeSchema = Type.Partial(CheckedCampaignSchema)
 
 /** For the OpenAPI description. */
-export const CampaignSchema = Type.Object({ ...sent, ...SentDefinition })
+export const CampaignSchema = Type.Object({ ...fieldsWith(sentTrigger), ...SentDefinition })
 export const CampaignChangeSchema = Type.Partial(CampaignSchema)
 
 const namedEvent = Type.Object({ event: Type.String() }, closed)
@@ -42,7 +60,11 @@ const listed = {
     minimum: 1,
     description: 'Contacts follow the version of their enrolment to its end.',
   }),
-  trigger: Type.Union([namedEvent, Type.Object({ segment: uuid, on: oneOf(['enter', 'leave'] as const) }, closed)]),
+  trigger: Type.Union([
+    namedEvent,
+    Type.Object({ segment: uuid, on: oneOf(CHANGES) }, closed),
+    Type.Object({ segment: uuid, on: Type.Literal('members'), at: Type.Optional(dateTime) }, closed),
+  ]),
   canEnterAgain: Type.Boolean(),
   goal: orNull(namedEvent),
 }
@@ -95,6 +117,17 @@ export const ReportData = Type.Object(
             closed,
           ),
           { description: 'The steps that send.' },
+        ),
+        broadcast: orNull(
+          Type.Object(
+            {
+              at: dateTime,
+              members: orNull(Type.Integer({ minimum: 0, description: 'Null until they are listed.' })),
+              enrolled: count,
+              doneAt: orNull(dateTime),
+            },
+            { ...closed, description: 'How far it has come. Null for other campaigns, and before the publish.' },
+          ),
         ),
       },
       closed,
