@@ -638,7 +638,7 @@ export interface paths {
         put?: never;
         /**
          * Publish a campaign
-         * @description After the answer, every matching live event enrols its contact. Trigger and goal cannot change any more. Rejected are a goal equal to the trigger, templates and segments that do not exist, a template of another channel, a channel whose settings are not complete, a wait for the goal, and steps that cannot be reached. Publishing again changes nothing.
+         * @description After the answer, every matching live event enrols its contact; a broadcast without a later `at` enrols those who are members of its segment now, in sets. Trigger and goal cannot change any more. Rejected are a goal equal to the trigger, templates and segments that do not exist, a template of another channel, a channel whose settings are not complete, a wait for the goal, steps that cannot be reached, and `canEnterAgain` in a broadcast. Publishing again changes nothing.
          */
         post: operations["postDashboardApiBBusinessIdCampaignsCampaignIdPublish"];
         delete?: never;
@@ -7745,6 +7745,13 @@ export interface operations {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    /** @constant */
+                                    on: "members";
+                                    /** Format: date-time */
+                                    at?: string;
                                 };
                                 canEnterAgain: boolean;
                                 goal: {
@@ -7892,6 +7899,19 @@ export interface operations {
                          */
                         segment: string;
                         on: "enter" | "leave";
+                    } | {
+                        /**
+                         * Format: uuid
+                         * @description Each member of one instant is enrolled once.
+                         */
+                        segment: string;
+                        /** @constant */
+                        on: "members";
+                        /**
+                         * Format: date-time
+                         * @description When; at most 365 days ahead. Left out, or past: at the publish.
+                         */
+                        at?: string;
                     };
                     /** @description True: a contact can be enrolled again after its earlier enrolment has ended. Default: false. */
                     canEnterAgain?: boolean | null;
@@ -8064,6 +8084,13 @@ export interface operations {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    /** @constant */
+                                    on: "members";
+                                    /** Format: date-time */
+                                    at?: string;
                                 };
                                 canEnterAgain: boolean;
                                 goal: {
@@ -8359,6 +8386,13 @@ export interface operations {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    /** @constant */
+                                    on: "members";
+                                    /** Format: date-time */
+                                    at?: string;
                                 };
                                 canEnterAgain: boolean;
                                 goal: {
@@ -8714,6 +8748,19 @@ export interface operations {
                          */
                         segment: string;
                         on: "enter" | "leave";
+                    } | {
+                        /**
+                         * Format: uuid
+                         * @description Each member of one instant is enrolled once.
+                         */
+                        segment: string;
+                        /** @constant */
+                        on: "members";
+                        /**
+                         * Format: date-time
+                         * @description When; at most 365 days ahead. Left out, or past: at the publish.
+                         */
+                        at?: string;
                     } | null;
                     /** @description True: a contact can be enrolled again after its earlier enrolment has ended. Default: false. */
                     canEnterAgain?: boolean | null;
@@ -8886,6 +8933,13 @@ export interface operations {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    /** @constant */
+                                    on: "members";
+                                    /** Format: date-time */
+                                    at?: string;
                                 };
                                 canEnterAgain: boolean;
                                 goal: {
@@ -9181,6 +9235,13 @@ export interface operations {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    /** @constant */
+                                    on: "members";
+                                    /** Format: date-time */
+                                    at?: string;
                                 };
                                 canEnterAgain: boolean;
                                 goal: {
@@ -9456,6 +9517,13 @@ export interface operations {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    /** @constant */
+                                    on: "members";
+                                    /** Format: date-time */
+                                    at?: string;
                                 };
                                 canEnterAgain: boolean;
                                 goal: {
@@ -9721,6 +9789,13 @@ export interface operations {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    /** @constant */
+                                    on: "members";
+                                    /** Format: date-time */
+                                    at?: string;
                                 };
                                 canEnterAgain: boolean;
                                 goal: {
@@ -9986,6 +10061,13 @@ export interface operations {
                                     /** Format: uuid */
                                     segment: string;
                                     on: "enter" | "leave";
+                                } | {
+                                    /** Format: uuid */
+                                    segment: string;
+                                    /** @constant */
+                                    on: "members";
+                                    /** Format: date-time */
+                                    at?: string;
                                 };
                                 canEnterAgain: boolean;
                                 goal: {
@@ -10656,7 +10738,8 @@ export interface operations {
                      *               "sent": 74,
                      *               "skipped": {}
                      *             }
-                     *           ]
+                     *           ],
+                     *           "broadcast": null
                      *         }
                      *       }
                      *     }
@@ -10691,6 +10774,13 @@ export interface operations {
                                         [key: string]: number;
                                     };
                                 }[];
+                                broadcast: {
+                                    /** Format: date-time */
+                                    at: string;
+                                    members: number | null;
+                                    enrolled: number;
+                                    doneAt: string | null;
+                                } | null;
                             };
                         };
                     };
