@@ -14,6 +14,7 @@ import type { AppContext, Reply, RequestContext } from '../../app-context.ts'
 import { invalidRequest } from '../../http/check-body.ts'
 import { BODY_LIMITS } from '../../http/read-body.ts'
 import { receiveBody } from '../../http/receive-body.ts'
+import { hideInSteps } from './hide-rules.ts'
 import { readCampaignBody, readChangeBody, requireCampaignId } from './read-body.ts'
 
 export const DRAFTED = 'The campaign is a draft.'
@@ -65,10 +66,11 @@ export async function getCampaigns({ sql }: AppContext, _: RequestContext, { bus
   return { message: LISTED, data: { campaigns: await listCampaigns(sql, business.id) } }
 }
 
-export async function getCampaign(app: AppContext, context: RequestContext, { business }: Principal): Promise<Reply> {
-  const campaign = await readCampaign(app.sql, business.id, requireCampaignId(context))
+export async function getCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {
+  const campaign = await readCampaign(app.sql, principal.business.id, requireCampaignId(context))
   if (campaign === null) throw new RequestError('not_found')
-  return { message: READ, data: { campaign } }
+  const steps = principal.can('contacts:read') ? campaign.steps : hideInSteps(campaign.steps)
+  return { message: READ, data: { campaign: { ...campaign, steps } } }
 }
 
 export async function patchCampaign(app: AppContext, context: RequestContext, principal: Principal): Promise<Reply> {

@@ -18,12 +18,12 @@ import { operationsRoutes } from './operations.ts'
 import { peopleRoutes } from './people.ts'
 import { linkRoutes } from './links.ts'
 import { memberExportRoutes } from './member-export.ts'
+import { messageRoutes } from './messages.ts'
 import { requestRoutes } from './requests.ts'
 import { segmentDashboardRoutes } from './segments.ts'
 import { sessionRoutes } from './session.ts'
 import { toMemberRoute } from '../business-endpoint.ts'
 import { campaignEndpoints } from '../campaigns/endpoints.ts'
-import { messageEndpoints } from '../messages/endpoints.ts'
 import { templateEndpoints } from '../templates/endpoints.ts'
 
 const ROUTES: readonly DashboardRoute[] = [
@@ -36,7 +36,7 @@ const ROUTES: readonly DashboardRoute[] = [
   ...customFieldRoutes,
   ...segmentDashboardRoutes,
   ...campaignEndpoints.map(toMemberRoute),
-  ...messageEndpoints.map(toMemberRoute),
+  ...messageRoutes,
   ...templateEndpoints.map(toMemberRoute),
   ...memberExportRoutes,
   ...destinationRoutes,

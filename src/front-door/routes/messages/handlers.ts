@@ -81,9 +81,9 @@ function readQueryId(query: URLSearchParams, name: string): string | null {
   return id
 }
 
-const messageNotFound = () => new RequestError('not_found', { message: 'There is no message with this id.' })
+export const messageNotFound = () => new RequestError('not_found', { message: 'There is no message with this id.' })
 
-function requireMessageId({ params }: RequestContext): string {
+export function requireMessageId({ params }: RequestContext): string {
   const id = readId(params['messageId'])
   if (id === null) throw messageNotFound()
   return id
